@@ -1,0 +1,146 @@
+"""Every rule about arguments, once. A message is built from (name, rule, value) and nothing else."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from .errors import ArgumentError, ArgumentTypeError
+
+__all__ = [
+    "bounds",
+    "choice",
+    "fail",
+    "fail_type",
+    "fraction",
+    "nan_policy",
+    "neighbors",
+    "number",
+    "positive",
+    "power_of_two",
+    "quantile",
+    "whole",
+]
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def fail(name: str, rule: str, value: object) -> NoReturn:
+    """Raise the one message about a bad value."""
+    raise ArgumentError(f"{name} must be {rule}, got {_show(value)}")
+
+
+def fail_type(name: str, rule: str, value: object) -> NoReturn:
+    """Raise the one message about a value of the wrong kind."""
+    raise ArgumentTypeError(f"{name} must be {rule}, got {_show(value)} ({type(value).__name__})")
+
+
+def number(name: str, value: Any, rule: str = "a finite real number") -> float:
+    """A finite real number as a float."""
+    if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
+        fail_type(name, rule, value)
+    try:
+        result = float(value)
+    except OverflowError:
+        result = math.inf
+    if not math.isfinite(result):
+        fail(name, rule, value)
+    return result
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    rule = "a finite number greater than 0"
+    result = number(name, value, rule)
+    if not result > 0:
+        fail(name, rule, value)
+    return result
+
+
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """An integer of at least `least`."""
+    rule = f"an integer of at least {least}"
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        fail_type(name, rule, value)
+    if int(value) < least:
+        fail(name, rule, value)
+    return int(value)
+
+
+def fraction(name: str, value: Any) -> Fraction:
+    """The number that the user wrote: 0.1 is one tenth, not the binary fraction nearest to it."""
+    number(name, value)
+    if isinstance(value, (int, Fraction, Decimal)):
+        return Fraction(value)
+    if isinstance(value, numbers.Rational):
+        return Fraction(value.numerator, value.denominator)
+    if isinstance(value, numbers.Integral):
+        return Fraction(int(value))
+    # str() of a NumPy float is the shortest decimal of its own precision, as the user saw it.
+    return Fraction(str(value))
+
+
+def choice(name: str, value: Any, options: Collection[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in options:
+        fail(name, "one of " + ", ".join(repr(o) for o in options), value)
+    return value
+
+
+def neighbors(value: Any) -> str:
+    """The neighbouring relation."""
+    return choice("neighbors", value, ("replace", "add-remove"))
+
+
+def bounds(value: Any) -> tuple[float, float]:
+    """Public bounds ``(lo, hi)``, finite, in order, and with a finite difference."""
+    rule = "a pair (lo, hi) of finite numbers with lo <= hi"
+    if value is None:
+        fail("bounds", rule + ", known without looking at the data", value)
+    try:
+        lo, hi = value
+    except (TypeError, ValueError):
+        fail("bounds", rule, value)
+    low, high = number("bounds[0]", lo), number("bounds[1]", hi)
+    if low > high:
+        fail("bounds", rule, value)
+    if not math.isfinite(high - low):
+        fail("bounds", "such that hi - lo does not overflow float64", value)
+    return low + 0.0, high + 0.0
+
+
+def quantile(value: Any, name: str = "q") -> Fraction:
+    """A quantile in [0, 1] as an exact fraction."""
+    q = fraction(name, value)
+    if not 0 <= q <= 1:
+        fail(name, "a number between 0 and 1", value)
+    return q
+
+
+def power_of_two(name: str, value: Any) -> float:
+    """A normal positive power of two."""
+    rule = "a power of two between 2**-1000 and 2**1000"
+    result = number(name, value, rule)
+    if not (2.0**-1000 <= result <= 2.0**1000) or math.frexp(result)[0] != 0.5:
+        fail(name, rule, value)
+    return result
+
+
+def nan_policy(value: Any, relation: str) -> str | float:
+    """What becomes of NaN and null."""
+    words = ("raise", "lower", "upper", "drop")
+    rule = "'raise', 'lower', 'upper', 'drop' or a public replacement number"
+    if isinstance(value, str):
+        if value not in words:
+            fail("nan", rule, value)
+        if value == "drop" and relation != "add-remove":
+            fail("nan", rule + " ('drop' only with neighbors='add-remove', since it changes n)", value)
+        return value
+    return number("nan", value, rule)

@@ -1,0 +1,58 @@
+"""Every exception that a user of dpfast can meet.
+
+Errors about arguments come before any budget is spent. `DataError` is different: it depends on the
+data, so it is an answer; it comes after the spend, and the spend stands.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
+    "BudgetError",
+    "DataError",
+    "DpfastError",
+    "EntropyError",
+    "MissingExtraError",
+    "NativeError",
+    "SourceError",
+]
+
+
+class DpfastError(Exception):
+    """Base class of all errors raised on purpose by dpfast."""
+
+
+class ArgumentError(DpfastError, ValueError):
+    """An argument breaks a rule; the message names the argument, the rule and the value."""
+
+
+class ArgumentTypeError(DpfastError, TypeError):
+    """An argument is of a kind that cannot be used at all."""
+
+
+class SourceError(DpfastError, OSError):
+    """A file or a column is not there, or cannot be read."""
+
+
+class MissingExtraError(DpfastError, ImportError):
+    """An optional library is missing; the message carries the line that installs it."""
+
+
+class EntropyError(DpfastError, RuntimeError):
+    """The operating system gave no random bytes; nothing was released."""
+
+
+class NativeError(DpfastError, RuntimeError):
+    """The compiled kernels cannot run as asked, for instance on a forced instruction set."""
+
+
+class BudgetError(DpfastError):
+    """A spend was refused. Neither data nor randomness were touched."""
+
+
+class DataError(DpfastError):
+    """The data hold what the call does not allow (NaN under ``nan="raise"``).
+
+    That is an answer which depends on the data, so the budget that was spent stays spent.
+    """
