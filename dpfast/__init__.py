@@ -1,3 +1,25 @@
-"""dpfast: exact differential privacy at float speed."""
+"""dpfast: differential privacy that is really private and really fast on large arrays.
+
+Chunks in, a noise-free mergeable summary out, one release at the end, through one door that spends
+the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of it for one column.
+"""
+
+from . import errors, noise, order, privacy, rng, sensitivity
+from .budget import Budget
+from .smooth import median, quantile
+from .sources.scan import scan
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Budget",
+    "errors",
+    "median",
+    "noise",
+    "order",
+    "privacy",
+    "quantile",
+    "rng",
+    "scan",
+    "sensitivity",
+]

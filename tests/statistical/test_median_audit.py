@@ -1,0 +1,71 @@
+"""Black-box lower bounds on the loss of a release. Passing proves nothing; failing is a bug.
+
+For fixed neighbours, the best threshold event on one half of the samples is judged on the other half
+by exact binomial (Clopper-Pearson) bounds; the lower bound of its log-ratio may not exceed epsilon.
+A planted mechanism with too little noise must be caught by the same function.
+"""
+
+import numpy as np
+import pytest
+from scipy.stats import beta as beta_law
+
+import dpfast as dp
+
+ALPHA = 1e-6
+
+
+def lower_bound(a, b):
+    """A lower confidence bound of the log-ratio of the best threshold event between two samples."""
+    half = len(a) // 2
+    best, event = -np.inf, None
+    for cut in np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0.001, 0.999, 200)):
+        for side in (1, -1):
+            pa, pb = np.mean(side * a[:half] > side * cut), np.mean(side * b[:half] > side * cut)
+            for top, bottom, swap in ((pa, pb, False), (pb, pa, True)):
+                if bottom > 20 / half and np.log(top / bottom) > best:
+                    best, event = np.log(top / bottom), (cut, side, swap)
+    if event is None:
+        return 0.0
+    cut, side, swap = event
+    x, y = (b, a) if swap else (a, b)
+    n = len(x) - half
+    hit = int(np.sum(side * x[half:] > side * cut)), int(np.sum(side * y[half:] > side * cut))
+    low = beta_law.ppf(ALPHA, hit[0], n - hit[0] + 1)
+    high = beta_law.ppf(1 - ALPHA, hit[1] + 1, n - hit[1])
+    return float(np.log(low / high))
+
+
+def sample(data, size, epsilon, noise, shrink=1.0, **kw):
+    out = np.array([
+        dp.median(data, bounds=(0, 1), epsilon=epsilon, noise=noise, **kw) for _ in range(size)
+    ])
+    centre = np.sort(data)[(len(data) - 1) // 2] if len(data) else 0.0
+    return centre + shrink * (out - centre)
+
+
+PAIRS = {
+    "replace": (np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0])),
+    "add-remove": (np.array([0.0, 0.5]), np.array([0.0, 0.5, 1.0])),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("neighbors", list(PAIRS))
+@pytest.mark.parametrize("noise", ["polyplace", "cauchy", "student-t", "generalized-cauchy"])
+def test_no_event_exceeds_epsilon(neighbors, noise):
+    a, b = PAIRS[neighbors]
+    got = [sample(d, 40_000, 2.0, noise, neighbors=neighbors) for d in (a, b)]
+    assert lower_bound(*got) <= 2.0
+
+
+def test_the_audit_catches_too_little_noise():
+    """The planted fault: a mechanism that claims 0.5 and adds the noise of 3."""
+    a, b = PAIRS["replace"]
+    got = [sample(d, 6_000, 3.0, "polyplace") for d in (a, b)]
+    assert lower_bound(*got) > 0.5
+
+
+def test_a_quick_audit():
+    a, b = PAIRS["replace"]
+    got = [sample(d, 6_000, 1.0, "auto") for d in (a, b)]
+    assert lower_bound(*got) <= 1.0

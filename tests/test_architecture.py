@@ -1,0 +1,100 @@
+"""The rules of the house, as tests: imports point down, randomness has one home, nothing is loose."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "dpfast"
+
+# A module may import from modules of a lower number only, or from its own package.
+LEVEL = {
+    "errors": 0,
+    "_check": 1,
+    "_native": 2,
+    "privacy": 3,
+    "rng": 3,
+    "_laws": 4,
+    "noise": 5,
+    "sources": 5,
+    "_admissible": 5,
+    "order": 6,
+    "sensitivity": 7,
+    "budget": 8,
+    "release": 9,
+    "smooth": 10,
+    "_demo": 12,
+    "cli": 12,
+    "__main__": 13,
+}
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    first = path.relative_to(PACKAGE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imported_rooms(path: Path):
+    """Rooms of dpfast that a file imports, wherever the import stands."""
+    package = ["dpfast", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            names = [node.module] if node.module else [a.name for a in node.names]
+            for name in names:
+                full = [*base, *name.split(".")]
+                if len(full) > 1:
+                    yield full[1]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpfast."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("dpfast."):
+                    yield alias.name.split(".")[1]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_down(path):
+    if path == PACKAGE / "__init__.py":
+        return
+    own = room(path)
+    assert own in LEVEL, f"{own} has no level: give it one in this test and in docs/architecture.md"
+    for other in imported_rooms(path):
+        assert other == own or LEVEL[other] < LEVEL[own], f"{own} imports {other}"
+
+
+def test_the_rule_catches_an_upward_import(tmp_path, monkeypatch):
+    fake = PACKAGE / "errors.py"
+    monkeypatch.setattr(Path, "read_text", lambda self, **kw: "from .smooth import median")
+    assert list(imported_rooms(fake)) == ["smooth"] and LEVEL["smooth"] > LEVEL["errors"]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_no_ambient_randomness(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"\b(np|numpy)\.random\b|^\s*import random\b|from random\b", text, re.M)
+
+
+def test_no_flag_that_breaks_exactness():
+    files = [*ROOT.glob("csrc/*"), *PACKAGE.rglob("*.pyx"), ROOT / "setup.py"]
+    for path in files:
+        text = path.read_text(encoding="utf-8").replace("-fno-fast-math", "")
+        assert not re.search(r"fast-?math|-Ofast|march=native", text), path
+
+
+def test_native_modules_have_stubs():
+    for pyx in (PACKAGE / "_native").glob("*.pyx"):
+        assert pyx.with_suffix(".pyi").exists(), pyx.name
+
+
+def test_import_is_light():
+    """Nothing heavy is loaded until it is needed, so importing costs little more than NumPy."""
+    heavy = ["numba", "pyarrow", "mpmath", "typer", "rich", "matplotlib", "scipy", "pandas"]
+    code = f"import sys, dpfast; print([m for m in {heavy!r} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"

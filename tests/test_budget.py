@@ -1,0 +1,187 @@
+"""The ledger: exact, refusing, thread-safe, and asked before anything is touched."""
+
+import copy
+import math
+import pickle
+import threading
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, BudgetError
+from dpfast.privacy import ZCDP, Approx, Pure, convert, float_down
+
+REP, AR = "replace", "add-remove"
+
+
+def test_a_tenth_ten_times_empties_one():
+    budget = dp.Budget(epsilon=1.0)
+    for _ in range(10):
+        budget.spend(Pure(0.1), neighbors=REP)
+    assert budget.remaining == {"epsilon": 0, "delta": 0}
+    with pytest.raises(BudgetError):
+        budget.spend(Pure(5e-324), neighbors=REP)
+    # The planted fault: the same sum in floats is not empty and lets an eleventh spend through.
+    assert math.fsum([0.1] * 10) == 1.0 and sum([0.1] * 10) < 1.0
+
+
+def test_a_refusal_shows_spent_asked_and_left_and_records_nothing():
+    budget = dp.Budget(epsilon=1, delta=Decimal("1e-6"))
+    budget.spend(Approx(0.7, 1e-7), neighbors=REP)
+    before = budget.history
+    with pytest.raises(BudgetError, match=r"spent epsilon=0\.7, delta=1e-07; asked epsilon=0\.4, "
+                       r"delta=0 under neighbors='replace'.*left epsilon=0\.3, delta=9e-07"):
+        budget.spend(Pure(0.4), neighbors=REP)
+    assert budget.history == before
+    budget.spend(Approx(0.3, 9e-7), neighbors=REP)
+    assert budget.remaining == {"epsilon": 0, "delta": 0}
+
+
+def test_delta_alone_can_refuse():
+    budget = dp.Budget(epsilon=10, delta=1e-9)
+    with pytest.raises(BudgetError):
+        budget.spend(Approx(0.1, 1e-8), neighbors=REP)
+
+
+def test_relations_convert_towards_more_loss_or_are_refused():
+    budget = dp.Budget(epsilon=1, neighbors=REP)
+    budget.spend(Pure(0.25), neighbors=AR)
+    assert budget.spent["epsilon"] == Fraction(1, 2)
+    other = dp.Budget(epsilon=1)
+    other.spend(Pure(0.25), neighbors=AR)
+    assert other.neighbors == AR and other.spent["epsilon"] == Fraction(1, 4)
+    with pytest.raises(BudgetError, match="no meaning"):
+        other.spend(Pure(0.25), neighbors=REP)
+    assert convert(ZCDP(0.1), AR, REP) == ZCDP(Fraction(4, 10))
+    moved = convert(Approx(0.5, 1e-6), AR, REP)
+    assert isinstance(moved, Approx)
+    assert moved.delta >= Fraction("1e-6") * Fraction(1 + math.exp(0.5)) * (1 - Fraction(1, 2**50))
+    assert convert(Approx(800, 1e-6), AR, REP) is None
+
+
+def test_a_rho_budget_takes_pure_losses_at_the_tight_price():
+    budget = dp.Budget(rho=1)
+    budget.spend(Pure(1.0), neighbors=REP)
+    assert math.tanh(0.5) <= budget.spent["rho"] < math.tanh(0.5) * (1 + 1e-12)
+    with pytest.raises(BudgetError, match="delta > 0"):
+        budget.spend(Approx(0.1, 1e-9), neighbors=REP)
+    with pytest.raises(BudgetError, match="rho has no price"):
+        dp.Budget(epsilon=1).spend(ZCDP(0.1), neighbors=REP)
+    assert ZCDP.of_pure(Pure(1e-200)).rho > 0
+
+
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.1", "1", "3", "20", "400"])
+def test_the_tight_price_is_rounded_up(epsilon):
+    import mpmath
+
+    with mpmath.workdps(60):
+        e = mpmath.mpf(epsilon)
+        exact = e * mpmath.tanh(e / 2)
+        got = ZCDP.of_pure(Pure(Decimal(epsilon))).rho
+        assert mpmath.mpf(got.numerator) / got.denominator >= exact
+        assert mpmath.mpf(got.numerator) / got.denominator <= exact * (1 + mpmath.mpf(2) ** -40)
+
+
+def test_threads_never_overspend():
+    budget = dp.Budget(epsilon=1)
+    done = []
+
+    def work():
+        for _ in range(100):
+            try:
+                budget.spend(Pure(Fraction(1, 300)), neighbors=REP)
+                done.append(1)
+            except BudgetError:
+                pass
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(done) == 300 and budget.remaining["epsilon"] == 0
+
+
+def test_a_refused_call_touches_neither_data_nor_randomness():
+    class Untouchable(dp.rng.SecureGenerator):
+        def stream(self):
+            raise AssertionError("randomness was touched")
+
+    class Source:
+        dtype, length = np.dtype(float), 10
+
+        def reduce(self, summarise, merge):
+            raise AssertionError("data were touched")
+
+        def sample(self, k, seed):
+            raise AssertionError("data were touched")
+
+    budget = dp.Budget(epsilon=0.5)
+    with pytest.raises(BudgetError):
+        dp.median(Source(), bounds=(0, 1), epsilon=0.6, budget=budget, rng=Untouchable())
+    assert budget.spent["epsilon"] == 0
+    # and the control: the same objects are touched once the budget suffices, after the spend
+    with pytest.raises(AssertionError):
+        dp.median(Source(), bounds=(0, 1), epsilon=0.5, budget=budget, rng=Untouchable())
+    assert budget.remaining["epsilon"] == 0
+
+
+def test_cost_asks_without_running():
+    budget = dp.Budget(epsilon=1)
+    assert budget.cost(dp.median, [1.0, np.nan], bounds=(0, 1), epsilon=0.25) == Pure(0.25)
+    assert budget.cost(dp.median, [1.0], bounds=(0, 1), rho=0.125) == ZCDP(0.125)
+    assert budget.spent["epsilon"] == 0 and budget.history == ()
+    with pytest.raises(ArgumentError, match="epsilon"):
+        budget.cost(dp.median, [1.0], bounds=(0, 1), epsilon=-1)
+    with pytest.raises(ArgumentError, match="release of dpfast"):
+        budget.cost(lambda budget: 3)
+
+
+def test_no_copies_and_no_insecure_noise():
+    budget = dp.Budget(epsilon=1)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="spent"):
+            attempt(budget)
+    with pytest.raises(BudgetError, match="private"):
+        dp.median([1.0], bounds=(0, 1), epsilon=1, budget=budget, rng=dp.rng.InsecureGenerator(1))
+    assert budget.spent["epsilon"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "epsilon"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": -1}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"epsilon": math.inf}, "epsilon"),
+        ({"epsilon": "1"}, "epsilon"),
+        ({"epsilon": True}, "epsilon"),
+        ({"epsilon": 1, "rho": 1}, "rho"),
+        ({"rho": 1, "delta": 0.1}, "delta"),
+        ({"epsilon": 1, "delta": 1}, "delta"),
+        ({"epsilon": 1, "delta": -0.1}, "delta"),
+        ({"rho": 0}, "rho"),
+        ({"epsilon": 1, "neighbors": "swap"}, "neighbors"),
+    ],
+)
+def test_bad_limits_name_the_argument(arguments, words):
+    with pytest.raises(dp.errors.DpfastError, match=words):
+        dp.Budget(**arguments)
+
+
+def test_unknown_keyword():
+    with pytest.raises(TypeError, match="epsilonn"):
+        dp.Budget(epsilonn=1)
+
+
+def test_amounts_mean_what_is_written():
+    assert Pure(np.float32(0.1)).epsilon == Fraction(1, 10)
+    assert Pure(np.float64(0.1)).epsilon == Fraction(1, 10)
+    assert Pure(np.int64(2)).epsilon == 2
+    assert Pure(Fraction(1, 3)).epsilon == Fraction(1, 3)
+    assert Fraction(float_down(Fraction(1, 10))) <= Fraction(1, 10) < Fraction(0.1)
+    assert repr(Pure(Fraction(1, 3))) == "Pure(epsilon=1/3 (about 0.3333333333333333))"
