@@ -153,11 +153,11 @@ class SecureGenerator(Generator):
     """Random bits that nobody can predict or repeat: ChaCha20 keyed by the operating system.
 
     It takes no seed. Each thread has its own stream with its own key from ``os.urandom``; the key
-    is replaced at every refill and used bytes are wiped, so a later look at the memory does not give
+    is replaced at every refill and used bytes are wiped, so a later look at the memory gives no
     past output. A forked child notices that it is one (the kernel marks it, or its process id does,
     and a count of forks does again, so a reused id does not deceive it) and takes a new key before
-    its first bit. Pickles and copies carry no state: what comes back is a new generator, independent
-    of this one.
+    its first bit. Pickles and copies carry no state: what comes back is a new generator,
+    independent of this one.
 
     A process image that is restored twice from outside (a virtual machine snapshot, CRIU) cannot be
     noticed from inside; make a new generator after a restore.

@@ -24,7 +24,8 @@ def _quarter(x: list[int], a: int, b: int, c: int, d: int) -> None:
 
 def block(key: bytes, counter: int, nonce: bytes) -> bytes:
     """RFC 8439, section 2.3."""
-    start = list(struct.unpack("<16I", b"expand 32-byte k" + key + struct.pack("<I", counter) + nonce))
+    text = b"expand 32-byte k" + key + struct.pack("<I", counter) + nonce
+    start = list(struct.unpack("<16I", text))
     x = start.copy()
     for _ in range(10):
         _quarter(x, 0, 4, 8, 12)

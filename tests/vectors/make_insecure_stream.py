@@ -1,4 +1,4 @@
-"""Makes insecure_stream.json from the plain Python twin: `python -m tests.vectors.make_insecure_stream`."""
+"""Makes insecure_stream.json from the plain twin (python -m tests.vectors.make_insecure_stream)."""
 
 from __future__ import annotations
 
