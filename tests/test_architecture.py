@@ -1,4 +1,4 @@
-"""The rules of the house, as tests: imports point down, randomness has one home, nothing is loose."""
+"""The rules of the house, as tests: imports point down, randomness has one home."""
 
 import ast
 import re
