@@ -54,9 +54,14 @@ class SmoothQuantile:
     def name(self) -> str:
         return f"quantile {self.q}"
 
+    def _missing(self) -> str | float:
+        """What the window makes of NaN and null; under "raise" they are left out and counted."""
+        if isinstance(self.nan, float):
+            return self.nan
+        return {"lower": self.lo, "upper": self.hi, "drop": "drop", "raise": "drop"}[self.nan]
+
     def reduce(self, source: Source) -> tuple[float, float]:
-        replacement = {"lower": self.lo, "upper": self.hi}.get(self.nan, self.nan)  # type: ignore[arg-type]
-        ranks = Ranks(source, assume_sorted=self.assume_sorted, missing=replacement)
+        ranks = Ranks(source, missing=self._missing(), assume_sorted=self.assume_sorted)
         found = smooth_from_ranks(
             ranks,
             self.q,
