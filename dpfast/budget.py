@@ -64,7 +64,7 @@ class Budget:
 
     Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
     exactly 0. A spend is recorded before data or randomness are touched, by whichever thread comes
-    first; it is never given back. Losses add up by basic composition, adaptively, and the limit is checked
+    first; it is never given back. Losses add up by basic composition, and the limit is checked
     before each call (a privacy filter), so the sequence of calls may depend on earlier answers.
 
     Parameters

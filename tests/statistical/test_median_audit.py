@@ -2,7 +2,7 @@
 
 For fixed neighbours, the best threshold event on one half of the samples is judged on the other
 half by exact binomial (Clopper-Pearson) bounds; the lower bound of its log-ratio
-may not exceed epsilon. A planted mechanism with too little noise must be caught by the same function.
+may not exceed epsilon. A planted mechanism with too little noise must be caught by it.
 """
 
 import numpy as np
