@@ -18,13 +18,15 @@ from numpy.typing import NDArray
 from ._layout import Block, Layout, Piece, Run, insert
 from ._native.order import bracket_pass, count_bytes, histogram_bytes
 from .rng import default_generator
-from .sources import Chunk, Source
+from .sources import ArraySource, Chunk, Source
 
-__all__ = ["Target", "collect", "find", "random_words"]
+__all__ = ["Target", "collect", "find", "laid", "random_words"]
 
 #: Standard deviations of the sample's error that the bracket allows for: a miss is then one in a
 #: million.
 SLACK = 5.0
+#: For bytes each threshold costs, and a miss is cheap.
+SLACK_BYTES = 4.0
 #: With at most this many thresholds, counting bytes is faster than their histogram.
 THRESHOLDS = 24
 
@@ -32,7 +34,8 @@ THRESHOLDS = 24
 class Target(NamedTuple):
     """What is looked for: rank ``rule(n)`` and `width` ranks on either side of it.
 
-    A missing row (NaN or null) counts as the value `missing`, or not at all if that is None.
+    A missing row (NaN or null) counts as the value `missing`, or not at all if that is None. The
+    rule is also asked about estimates of n.
     """
 
     rule: Callable[[int], int]
@@ -59,7 +62,7 @@ def random_words(count: int) -> NDArray[np.uint64]:
 class Sample(NamedTuple):
     """Rows drawn with probability ``2**-shift`` each, and the counts of all rows."""
 
-    values: NDArray[Any]
+    parts: list[NDArray[Any]]
     shift: int
     rows: int
     nulls: int
@@ -68,44 +71,34 @@ class Sample(NamedTuple):
 def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
     """Each value with probability ``2**-shift``: one at random of every ``2**shift`` in turn."""
     if shift == 0:
-        return values.copy()
-    step = 1 << shift
-    strata = -(-values.shape[0] // step)
+        return values
+    strata = -(-values.shape[0] >> shift)
     index = np.arange(strata, dtype=np.int64) << shift
     index += (random_words(strata) >> np.uint64(64 - shift)).astype(np.int64)
-    return values[index[index < values.shape[0]]]
+    chosen: NDArray[Any] = values[index[index < values.shape[0]]]
+    return chosen
 
 
-def draw(source: Source, size: int) -> Sample:
-    """A sample of `size` to ``2 * size`` rows (or all of them) by a pass: unbiased for any source.
-
-    A size of 0 asks for one that suits the number of rows, unknown before the pass.
-    """
-
-    def limit(rows: int) -> int:
-        return 2 * (size or sample_size(rows))
-
-    def reduced(part: Sample) -> Sample:
-        shift = 0
-        while part.values.shape[0] >> shift > limit(part.rows):
-            shift += 1
-        if shift == 0:
-            return part
-        return part._replace(values=thin(part.values, shift), shift=part.shift + shift)
+def draw(source: Source) -> Sample:
+    """A sample by a pass: unbiased, whatever the source, and of a size that suits its rows."""
 
     def summarise(chunk: Chunk) -> Sample:
         rows = chunk.values.shape[0]
-        shift = 0
-        while rows >> shift > limit(rows):
+        most, shift = 2 * sample_size(rows), 0
+        while rows >> shift > most:
             shift += 1
-        return Sample(thin(chunk.values, shift), shift, rows + chunk.nulls, chunk.nulls)
+        part = thin(chunk.values, shift) if shift else chunk.values.copy()
+        return Sample([part], shift, rows + chunk.nulls, chunk.nulls)
 
     def merge(a: Sample, b: Sample) -> Sample:
         shift = max(a.shift, b.shift)
-        values = [thin(p.values, shift - p.shift) for p in (a, b)]
-        return reduced(
-            Sample(np.concatenate(values), shift, a.rows + b.rows, a.nulls + b.nulls)
-        )
+        rows = a.rows + b.rows
+        parts = a.parts if a.shift == shift else [thin(p, shift - a.shift) for p in a.parts]
+        parts += b.parts if b.shift == shift else [thin(p, shift - b.shift) for p in b.parts]
+        if sum(map(len, parts)) > 2 * sample_size(rows):
+            shift += 1
+            parts = [thin(np.concatenate(parts), 1)]
+        return Sample(parts, shift, rows, a.nulls + b.nulls)
 
     return source.reduce(summarise, merge)
 
@@ -118,19 +111,29 @@ def sample_size(rows: int) -> int:
 
 
 class Bracket(NamedTuple):
-    """Two pivots of the data's dtype (None: no limit on that side), and room for what is between."""
+    """Two pivots (None: no limit on that side), and room for the values between them."""
 
     lo: Any
     hi: Any
     room: int
 
 
+def _sorted(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.itemsize > 1:
+        return np.sort(values)
+    # NumPy has no vector code for sorting bytes.
+    floor = int(np.iinfo(values.dtype).min)
+    every = np.arange(floor, floor + 256).astype(values.dtype)
+    return every.repeat(histogram_bytes(values).astype(np.int64))
+
+
 def place(sample: Sample, target: Target, slack: float) -> Bracket:
     """Where the window lies, as far as the sample can tell."""
-    values, rows = sample.values, sample.rows
+    values, rows = np.concatenate(sample.parts), sample.rows
+    drawn = values.shape[0]
     if values.dtype.kind == "f":
         values = values[~np.isnan(values)]
-    drawn, size = sample.values.shape[0], values.shape[0]
+    size = values.shape[0]
     present = rows - sample.nulls
     if drawn:
         present = round(present * (size / drawn))
@@ -139,14 +142,12 @@ def place(sample: Sample, target: Target, slack: float) -> Bracket:
     spare = 4096 + 32 * grain
     if size == 0 or present == 0:
         return Bracket(None, None, min(rows, spare))
-    values = np.sort(values)
+    values = _sorted(values)
     missing = 0 if target.missing is None else rows - present
     first, last = target.ends(present + missing)
     if missing and target.missing is not None:
         before = present * int(np.count_nonzero(values < target.missing)) / size
-        first, last = (
-            round(min(max(r - missing, before), r)) for r in (first, last)
-        )
+        first, last = (round(min(max(r - missing, before), r)) for r in (first, last))
 
     def error(rank: int) -> float:
         part = min(max(rank / present, 0.0), 1.0)
@@ -209,9 +210,11 @@ def tally(source: Source, bracket: Bracket, target: Target) -> Layout:
 
     total = source.reduce(summarise, merge)
     below, at_lo, between, at_hi, above, nan = total.counts
-    found = total.parts[0] if len(total.parts) == 1 else (
-        np.concatenate(total.parts) if total.parts else np.empty(0, kept)
-    )
+    found = np.empty(0, kept)
+    if len(total.parts) == 1:
+        found = total.parts[0]
+    elif total.parts:
+        found = np.concatenate(total.parts)
     if kept != source.dtype:
         found = found.astype(source.dtype)
     pieces: list[Piece] = [
@@ -219,17 +222,18 @@ def tally(source: Source, bracket: Bracket, target: Target) -> Layout:
         Block(found, between),
         Run(source.dtype.type(hi), at_hi),
     ]
-    present = below + at_lo + between + at_hi + above
-    return _laid(pieces, below, present, nan + total.nulls, target, source)
+    return laid(pieces, below, above, nan + total.nulls, target, source)
 
 
-def _laid(
-    pieces: list[Piece], below: int, present: int, nan: int, target: Target, source: Source
+def laid(
+    pieces: list[Piece], below: int, above: int, nan: int, target: Target, source: Source
 ) -> Layout:
-    if target.missing is None:
-        return Layout(pieces, below, present, nan, source.dtype)
-    low, pieces = insert(pieces, target.missing, nan, source.dtype)
-    return Layout(pieces, below + low, present + nan, nan, source.dtype)
+    """The layout of `pieces`, with the missing rows in their place if they count."""
+    n = below + sum(piece.count for piece in pieces) + above
+    if target.missing is not None:
+        n += nan
+        pieces, below = insert(pieces, below, above, target.missing, nan, source.dtype)
+    return Layout(pieces, below, n, nan, source.dtype)
 
 
 # --- the pass: types of one byte ----------------------------------------------------------------
@@ -275,7 +279,8 @@ def tally_bytes(source: Source, bracket: Bracket | None, target: Target) -> Layo
     pieces: list[Piece] = [
         Run(source.dtype.type(first + i + floor), c) for i, c in enumerate(counts)
     ]
-    return _laid(pieces, below, total.rows, total.nulls, target, source)
+    above = total.rows - below - sum(counts)
+    return laid(pieces, below, above, total.nulls, target, source)
 
 
 # --- together -----------------------------------------------------------------------------------
@@ -284,22 +289,20 @@ def tally_bytes(source: Source, bracket: Bracket | None, target: Target) -> Layo
 def collect(source: Source, target: Target) -> Layout:
     """All values of a small source."""
 
-    def summarise(chunk: Chunk) -> Sample:
-        return Sample(chunk.values.copy(), 0, chunk.values.shape[0], chunk.nulls)
-
-    def merge(a: Sample, b: Sample) -> Sample:
-        return Sample(
-            np.concatenate([a.values, b.values]), 0, a.rows + b.rows, a.nulls + b.nulls
+    if isinstance(source, ArraySource) and source.direct:
+        values, nulls = source.array.copy(), 0
+    else:
+        parts, nulls = source.reduce(
+            lambda chunk: ([chunk.values.copy()], chunk.nulls),
+            lambda a, b: (a[0] + b[0], a[1] + b[1]),
         )
-
-    values, _, _, nulls = source.reduce(summarise, merge)
+        values = np.concatenate(parts)
     values.sort()  # NaN last
     present = values.shape[0]
     if present and values.dtype.kind == "f" and values[-1] != values[-1]:
         present -= int(np.count_nonzero(np.isnan(values)))
-    block = Block(values[:present])
-    block.ordered = True
-    return _laid([block], 0, present, nulls + values.shape[0] - present, target, source)
+    block = Block(values[:present], ordered=True)
+    return laid([block], 0, 0, nulls + values.shape[0] - present, target, source)
 
 
 def find(source: Source, target: Target) -> Layout:
@@ -310,11 +313,11 @@ def find(source: Source, target: Target) -> Layout:
         size = min(sample_size(length), 1 << 15) if small else sample_size(length)
         values = source.sample(size, random_words)
         if values is not None:
-            sample = Sample(values, 0, length, source.nulls or 0)
-    slack = SLACK
+            sample = Sample([values], 0, length, source.nulls or 0)
+    slack = SLACK_BYTES if small else SLACK
     while True:
         if sample is None:
-            sample = draw(source, 0)
+            sample = draw(source)
         if small:
             layout = tally_bytes(source, place(sample, target, slack), target)
         else:

@@ -7,6 +7,7 @@ ranks ``a .. b - 1`` (from 0) in ascending order.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -56,46 +57,56 @@ class Run:
 
 
 class Block:
-    """`count` values in any order, owned and rearranged; some are missing when memory ran out."""
+    """`count` values in any order, owned and rearranged; some are missing when memory ran out.
 
-    __slots__ = ("count", "ordered", "values")
+    `cuts` are the places that divide the values so far: what is before a cut is not above what is
+    after it. A second window near the first one has only the stretches beside it to look through.
+    """
 
-    def __init__(self, values: NDArray[Any], count: int | None = None) -> None:
+    __slots__ = ("count", "cuts", "ordered", "values")
+
+    def __init__(
+        self, values: NDArray[Any], count: int | None = None, ordered: bool = False
+    ) -> None:
         self.values = values
         self.count = values.shape[0] if count is None else count
-        self.ordered = False
+        self.cuts = [0, values.shape[0]]
+        self.ordered = ordered
 
     def has(self, a: int, b: int) -> bool:
-        return self.count == self.values.shape[0]
+        return self.count == len(self.values)
+
+    def _cut(self, k: int) -> None:
+        i = bisect_left(self.cuts, k)
+        if self.cuts[i] != k:
+            low, high = self.cuts[i - 1 : i + 1]
+            # One order statistic at a time: NumPy has vector code for that alone.
+            self.values[low:high].partition(k - low)
+            self.cuts.insert(i, k)
 
     def take(self, a: int, b: int) -> NDArray[Any]:
-        values, n = self.values, self.count
-        if not self.ordered:
-            if 8 * (b - a) > n or n < 1024:
-                values.sort()
-                self.ordered = True
-            else:
-                # One order statistic at a time: NumPy has vector code for that alone.
-                if a > 0:
-                    values.partition(a)
-                if b < n:
-                    values[a:].partition(b - a - 1)
-                part = values[a:b].copy()
-                part.sort()
-                return part
-        return values[a:b].copy()
+        if self.ordered:
+            return self.values[a:b].copy()
+        if 8 * (b - a) > self.count or self.count < 1024:
+            self.values.sort()
+            self.ordered = True
+            return self.values[a:b].copy()
+        self._cut(a)
+        self._cut(b)
+        part = self.values[a:b].copy()
+        part.sort()
+        return part
 
     def split(self, value: float) -> list[Piece]:
+        if not self.has(0, self.count):
+            return [Block(self.values[:0]), self]  # values are missing, the division is unknown
         edge = _least_at_or_above(self.values.dtype, value)
         if edge is None:
             return [self, Block(self.values[:0])]
         k = int(np.count_nonzero(self.values < edge))
-        if not self.has(0, self.count):
-            # Values are missing, so the division is unknown: both sides stay unusable.
-            return [self, Block(self.values[:0])]
-        if 0 < k < self.count:
-            self.values.partition(k)
-        return [Block(self.values[:k]), Block(self.values[k:])]
+        if not self.ordered:
+            self._cut(k)
+        return [Block(part, ordered=self.ordered) for part in (self.values[:k], self.values[k:])]
 
 
 class SortedSlice:
@@ -162,27 +173,29 @@ def _least_at_or_above(dtype: np.dtype[Any], value: float) -> Any:
 
 
 def insert(
-    pieces: list[Piece], value: float, count: int, dtype: np.dtype[Any]
-) -> tuple[int, list[Piece]]:
+    pieces: list[Piece], below: int, above: int, value: float, count: int, dtype: np.dtype[Any]
+) -> tuple[list[Piece], int]:
     """Put `count` copies of `value` in their place among `pieces`.
 
-    Returns how many of them are below all pieces (all or none) and the new pieces. They are kept
-    in `dtype` if it has the value, else in float64.
+    `below` and `above` values lie before and after all pieces. Returns the new pieces and the new
+    `below`. The copies are kept in `dtype` if it has the value, else in float64.
     """
     if count == 0:
-        return 0, pieces
+        return pieces, below
+    edge = _least_at_or_above(dtype, value)
+    run = Run(edge if edge is not None and edge.item() == value else np.float64(value), count)
     result: list[Piece] = []
     for i, piece in enumerate(pieces):
         low, high = piece.split(value)
-        if low.count == 0 and i == 0 and isinstance(piece, Run) and value < piece.value.item():
-            return count, pieces
-        if high.count or (isinstance(piece, Run) and piece.value.item() == value):
-            kept = _least_at_or_above(dtype, value)
-            exact = kept is not None and kept.item() == value
-            run = Run(kept if exact else np.float64(value), count)
-            return 0, [*result, low, run, high, *pieces[i + 1 :]]
-        result.append(piece)
-    return 0, pieces
+        if high.count == 0 and not (isinstance(piece, Run) and piece.value.item() >= value):
+            result.append(piece)
+        elif isinstance(piece, Block) and not piece.has(0, piece.count):
+            return [*result, Block(piece.values, piece.count + count), *pieces[i + 1 :]], below
+        elif low.count == 0 and i == 0 and below:
+            return pieces, below + count
+        else:
+            return [*result, low, run, high, *pieces[i + 1 :]], below
+    return (pieces if above else [*pieces, run]), below
 
 
 class Layout:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check
-from ._brackets import Target, collect, find, random_words
-from ._layout import Layout, Piece, SortedSlice, insert
+from ._brackets import Target, collect, find, laid, random_words
+from ._layout import Layout, SortedSlice
 from .errors import DataError
 from .sources import ArraySource, as_source
 
@@ -53,7 +53,7 @@ class Window(NamedTuple):
     @property
     def reaches_end(self) -> bool:
         """Whether nothing lies after the window."""
-        return self.first + self.values.shape[0] == self.n + 1
+        return self.first + len(self.values) == self.n + 1
 
 
 class Ranks:
@@ -88,12 +88,13 @@ class Ranks:
         self._layout: Layout | None = None
 
     def window(self, rank_rule: Callable[[int], int], width: int) -> Window:
-        """Order statistics ``m - width .. m + width`` with ``m = rank_rule(n)``, as far as they exist.
+        """Order statistics ``m - width .. m + width``, as far as they exist, ``m = rank_rule(n)``.
 
         Parameters
         ----------
         rank_rule : callable
-            The rank, counted from 1, from the number of values; not called for none.
+            The rank, counted from 1, from the number of values; not called for none. It is also
+            asked about estimates of that number.
         width : int
             Ranks wanted on either side.
 
@@ -141,12 +142,8 @@ def _sorted_layout(source: ArraySource, target: Target) -> Layout:
                 present = middle
             else:
                 low = middle + 1
-    pieces: list[Piece] = [SortedSlice(array, source.dtype, 0, present, _random_indices)]
-    nan = n - present
-    if target.missing is None:
-        return Layout(pieces, 0, present, nan, source.dtype)
-    low, pieces = insert(pieces, target.missing, nan, source.dtype)
-    return Layout(pieces, low, n, nan, source.dtype)
+    piece = SortedSlice(array, source.dtype, 0, present, _random_indices)
+    return laid([piece], 0, 0, n - present, target, source)
 
 
 def window(
