@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._layout import Block, Layout, Piece, Run, insert
+from ._layout import Block, Layout, Piece, Run, insert, least_from
 from ._native.order import bracket_pass, count_bytes, histogram_bytes
 from .rng import default_generator
 from .sources import ArraySource, Chunk, Source
@@ -146,7 +146,9 @@ def place(sample: Sample, target: Target, slack: float) -> Bracket:
     missing = 0 if target.missing is None else rows - present
     first, last = target.ends(present + missing)
     if missing and target.missing is not None:
-        before = present * int(np.count_nonzero(values < target.missing)) / size
+        edge = least_from(values.dtype, target.missing)
+        lower = size if edge is None else int(np.searchsorted(values, edge))
+        before = present * lower / size
         first, last = (round(min(max(r - missing, before), r)) for r in (first, last))
 
     def error(rank: int) -> float:
@@ -159,7 +161,10 @@ def place(sample: Sample, target: Target, slack: float) -> Bracket:
     hi = values[j] if j < size else None
     share = (min(j, size) - max(i, 0)) / size
     room = int(1.25 * share * present + 4 * slack * present / math.sqrt(size)) + spare
-    return Bracket(lo, hi, min(rows, room))
+    # What a sample of the right size leads to, three times over. A source that gives fewer values
+    # than it was asked for must not fill the memory.
+    most = 2 * (last - first) + int(24 * rows ** (2 / 3) * slack / SLACK) + spare
+    return Bracket(lo, hi, min(rows, room, most))
 
 
 # --- the pass: types of two bytes and more ------------------------------------------------------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .errors import DataError
 
-__all__ = ["Block", "Layout", "Piece", "Run", "SortedSlice", "insert"]
+__all__ = ["Block", "Layout", "Piece", "Run", "SortedSlice", "insert", "least_from"]
 
 #: Places outside the window at which the claim ``assume_sorted=True`` is put to the proof.
 PROBES = 64
@@ -100,7 +100,7 @@ class Block:
     def split(self, value: float) -> list[Piece]:
         if not self.has(0, self.count):
             return [Block(self.values[:0]), self]  # values are missing, the division is unknown
-        edge = _least_at_or_above(self.values.dtype, value)
+        edge = least_from(self.values.dtype, value)
         if edge is None:
             return [self, Block(self.values[:0])]
         k = int(np.count_nonzero(self.values < edge))
@@ -160,7 +160,7 @@ class SortedSlice:
         ]
 
 
-def _least_at_or_above(dtype: np.dtype[Any], value: float) -> Any:
+def least_from(dtype: np.dtype[Any], value: float) -> Any:
     """The least number of `dtype` that is >= `value`; None when there is none."""
     if dtype.kind == "f":
         with np.errstate(over="ignore", under="ignore"):
@@ -182,7 +182,7 @@ def insert(
     """
     if count == 0:
         return pieces, below
-    edge = _least_at_or_above(dtype, value)
+    edge = least_from(dtype, value)
     run = Run(edge if edge is not None and edge.item() == value else np.float64(value), count)
     result: list[Piece] = []
     for i, piece in enumerate(pieces):
