@@ -4,12 +4,16 @@
 
 #include <string.h>
 
-#define STAGE 1024
+#define STAGE 2048
 /* Bytes counted against every group of thresholds while they are in the first-level cache. */
 #define BLOCK 8192
 
 #define DPF_PATH baseline
+#if defined(__GNUC__) || defined(__clang__)
+#define WIDE 16
+#else
 #define WIDE 0
+#endif
 #include "dpf_window_types.h"
 
 #if DPF_X86

@@ -3,12 +3,13 @@
  *   IN, OUT       the type read; the type compared and collected (IN widened without loss)
  *   IS_NAN(v)     v != v, or 0 for a type without NaN
  *   WIDE          bytes of a vector; 0 for plain C
+ *   LANE_INT      (16 bytes) the signed integer as wide as OUT
  *   LANE, REG     (64 bytes) the lane type in the names of the intrinsics, and its register
- *   STAGE         values sorted out at a time
+ *   STAGE         values in a block
  * of which the first six lines are undefined again here.
  *
- * Lanes that are neither below lo nor above hi go to a small stage, which is sorted out when it is
- * full. A NaN compares false both ways and lands there too, so the pass itself never asks for it.
+ * Block by block, the values that are neither below lo nor above hi go to a small stage, which is
+ * then sorted out. A NaN compares false both ways and lands there too, so nothing else asks for it.
  */
 #if WIDE
 #define LANES (WIDE / (int)sizeof(OUT))
@@ -71,56 +72,85 @@ static void DPF_NAME(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT
     c->at_hi += lo == hi ? 0 : at_hi;
 }
 
-static void DPF_NAME(window_pass)(const void *values, size_t n, const void *pivots, void *to,
-                                  size_t room, dpf_window_counts *c)
+/* A block of at most STAGE values to the stage: those that are not outside the pivots. Returns how
+ * many, and adds those that are not below lo to *reached. */
+static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *stage,
+                                    uint64_t *reached)
 {
-    const IN *x = (const IN *)values;
-    const OUT lo = ((const OUT *)pivots)[0], hi = ((const OUT *)pivots)[1];
-    OUT *out = (OUT *)to;
-    OUT stage[STAGE + 5 * LANES];
-    uint64_t reached = 0; /* not below lo, NaN included */
     size_t staged = 0, i = 0;
-#if WIDE
+    uint64_t up_to_here = 0;
 #if WIDE == 64
     const DPF_NAME(window_vec) vlo = lo - (DPF_NAME(window_vec)){0};
     const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
-#endif
-    while (i + 4 * LANES <= n) {
-        for (int u = 0; u < 4; u++, i += LANES) {
+    for (; i + LANES <= n; i += LANES) {
+        DPF_NAME(window_in) read;
+        memcpy(&read, x + i, sizeof read);
+        const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
+        const LANE_MASK up = COMPARE(v, vlo, NOT_LESS), in = COMPARE_AND(up, vhi, v, NOT_LESS);
+        KEEP(stage + staged, in, v);
+        up_to_here += (uint64_t)__builtin_popcount(up);
+        staged += (size_t)__builtin_popcount(in);
+    }
+#elif WIDE == 32
+    for (; i + LANES <= n; i += LANES) {
+        DPF_NAME(window_in) read;
+        memcpy(&read, x + i, sizeof read);
+        const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
+        const uint32_t down = BITS(v < lo);
+        uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
+        up_to_here += (uint64_t)(LANES - __builtin_popcount(down));
+        for (; in; in &= in - 1)
+            stage[staged++] = (OUT)x[i + (size_t)__builtin_ctz(in)];
+    }
+#elif WIDE == 16
+    /* No mask of lanes everywhere: ask whether four vectors are all outside. Mostly they are. */
+    typedef LANE_INT truth __attribute__((vector_size(16)));
+    truth down_here = {0}; /* minus the number of values below lo, in each lane */
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        truth outside = ~(truth){0};
+        for (size_t j = i; j < i + 4 * LANES; j += LANES) {
             DPF_NAME(window_in) read;
-            memcpy(&read, x + i, sizeof read);
+            memcpy(&read, x + j, sizeof read);
             const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
-#if WIDE == 64
-            const LANE_MASK up = COMPARE(v, vlo, NOT_LESS), in = COMPARE_AND(up, vhi, v, NOT_LESS);
-            KEEP(stage + staged, in, v);
-            reached += (uint64_t)__builtin_popcount(up);
-            staged += (size_t)__builtin_popcount(in);
-#else
-            const uint32_t down = BITS(v < lo);
-            uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
-            reached += (uint64_t)(LANES - __builtin_popcount(down));
-            for (; in; in &= in - 1)
-                stage[staged++] = (OUT)x[i + (size_t)__builtin_ctz(in)];
-#endif
+            const truth down = v < lo;
+            down_here += down;
+            outside &= down | (v > hi);
         }
-        if (staged >= STAGE) {
-            DPF_NAME(window_settle)(stage, staged, lo, hi, out, room, c);
-            staged = 0;
-        }
+        uint64_t half[2];
+        memcpy(half, &outside, sizeof half);
+        if ((half[0] & half[1]) != UINT64_MAX)
+            for (size_t j = i; j < i + 4 * LANES; j++) {
+                OUT v = (OUT)x[j];
+                stage[staged] = v;
+                staged += (size_t)(!(v < lo) & !(v > hi));
+            }
     }
+    up_to_here = i;
+    for (int l = 0; l < LANES; l++)
+        up_to_here -= (uint64_t)-down_here[l];
 #endif
-    while (i < n) {
-        DPF_NAME(window_settle)(stage, staged, lo, hi, out, room, c);
-        staged = 0;
-        for (size_t stop = n - i < STAGE ? n : i + STAGE; i < stop; i++) {
-            OUT v = (OUT)x[i];
-            int up = !(v < lo);
-            reached += (uint64_t)up;
-            stage[staged] = v;
-            staged += (size_t)(up & !(v > hi));
-        }
+    for (; i < n; i++) {
+        OUT v = (OUT)x[i];
+        int up = !(v < lo);
+        up_to_here += (uint64_t)up;
+        stage[staged] = v;
+        staged += (size_t)(up & !(v > hi));
     }
-    DPF_NAME(window_settle)(stage, staged, lo, hi, out, room, c);
+    *reached += up_to_here;
+    return staged;
+}
+
+static void DPF_NAME(window_pass)(const void *values, size_t n, const void *pivots, void *out,
+                                  size_t room, dpf_window_counts *c)
+{
+    const OUT lo = ((const OUT *)pivots)[0], hi = ((const OUT *)pivots)[1];
+    OUT stage[STAGE + LANES]; /* a whole vector may be stored at its end */
+    uint64_t reached = 0;     /* not below lo, NaN included */
+    for (size_t i = 0; i < n; i += STAGE) {
+        size_t staged = DPF_NAME(window_scan)((const IN *)values + i, n - i < STAGE ? n - i : STAGE,
+                                              lo, hi, stage, &reached);
+        DPF_NAME(window_settle)(stage, staged, lo, hi, (OUT *)out, room, c);
+    }
     c->below = n - reached;
     c->above = reached - c->at_lo - c->between - c->at_hi - c->nan;
 }

@@ -14,7 +14,8 @@
     OP(_mm512_mask_cmp_, LANE, _mask)(mask, (REG)(a), (REG)(b), how)
 #endif
 
-/* Types of 64 bits. KEEP stores the lanes in a mask, then rubbish to the end of the vector. */
+/* Types of 64 bits. BITS makes a mask of true lanes; KEEP stores the lanes in a mask, then rubbish to the end of the vector. */
+#define LANE_INT int64_t
 #if WIDE == 64
 #define LANE_MASK __mmask8
 #define KEEP(to, mask, v)                                                                          \
@@ -48,9 +49,11 @@
 #include "dpf_window_body.h"
 
 /* Types of 32 bits, and those of 16 widened to int32 as they are read. */
+#undef LANE_INT
 #undef LANE_MASK
 #undef KEEP
 #undef BITS
+#define LANE_INT int32_t
 #if WIDE == 64
 #define LANE_MASK __mmask16
 #define KEEP(to, mask, v)                                                                          \
@@ -99,6 +102,7 @@
 #define REG __m512i
 #include "dpf_window_body.h"
 
+#undef LANE_INT
 #undef LANE_MASK
 #undef KEEP
 #undef BITS
@@ -135,28 +139,22 @@ static void DPF_NAME(window_bytes)(const uint8_t *x, size_t n, uint8_t flip, uin
         for (int j = 0; j < 8; j++)
             sum[j] += (uint64_t)__builtin_popcountll(_mm512_cmple_epu8_mask(v, t[j]));
     }
-#else
-    /* 32 counters of a byte for each threshold, emptied before they can overflow: a loop that
-     * every compiler turns into vectors. */
-    while (i + 32 <= n) {
-        size_t stop = n - i < 255 * 32 ? i + (n - i) / 32 * 32 : i + 255 * 32;
-        for (int half = 0; half < 8; half += 4) {
-            uint8_t c[4][32] = {{0}}, t[4];
-            for (int j = 0; j < 4; j++)
-                t[j] = (uint8_t)(first + half + j);
-            for (size_t k = i; k < stop; k += 32)
-                for (int l = 0; l < 32; l++) {
-                    const uint8_t v = (uint8_t)(x[k + (size_t)l] ^ flip);
-                    c[0][l] = (uint8_t)(c[0][l] + (v <= t[0]));
-                    c[1][l] = (uint8_t)(c[1][l] + (v <= t[1]));
-                    c[2][l] = (uint8_t)(c[2][l] + (v <= t[2]));
-                    c[3][l] = (uint8_t)(c[3][l] + (v <= t[3]));
-                }
-            for (int j = 0; j < 4; j++)
-                for (int l = 0; l < 32; l++)
-                    sum[half + j] += c[j][l];
+#elif WIDE
+    /* A counter of one byte in each lane, emptied before it can overflow. */
+    typedef uint8_t lanes __attribute__((vector_size(WIDE)));
+    while (i + WIDE <= n) {
+        lanes c[8] = {{0}};
+        const size_t stop = n - i < 255 * WIDE ? n - WIDE : i + 254 * WIDE;
+        for (; i <= stop; i += WIDE) {
+            lanes v;
+            memcpy(&v, x + i, WIDE);
+            v ^= flip;
+            for (int j = 0; j < 8; j++)
+                c[j] -= (lanes)(v <= (uint8_t)(first + j));
         }
-        i = stop;
+        for (int j = 0; j < 8; j++)
+            for (int l = 0; l < WIDE; l++)
+                sum[j] += c[j][l];
     }
 #endif
     for (; i < n; i++)
