@@ -77,8 +77,9 @@ def _words(stream: BitStream) -> Callable[[], int]:
     return more
 
 
-def draw(law: Law, *, value: float, scale: float, granularity: float, generator: Generator) ->
-float:
+def draw(
+    law: Law, *, value: float, scale: float, granularity: float, generator: Generator
+) -> float:
     """One sample of ``value + scale * Z``, correctly rounded to a multiple of `granularity`.
 
     The door of releases whose scale is secret: neither the grid nor an error message depends on
@@ -118,8 +119,9 @@ float:
     --------
     >>> from dpfast._laws import Laplace
     >>> from dpfast.rng import InsecureGenerator
-    >>> draw(Laplace(), value=10.0, scale=2.0, granularity=0.25, generator=InsecureGenerator(1)) %
-    0.25 0.0
+    >>> rng = InsecureGenerator(1)
+    >>> draw(Laplace(), value=10.0, scale=2.0, granularity=0.25, generator=rng) % 0.25
+    0.0
     """
     if not (0.0 < scale < math.inf and abs(value) / granularity < math.inf):
         raise ArgumentError(

@@ -85,8 +85,8 @@ class Law:
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
     def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
-        """Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given q = Q(p) rounded to
-        double.""" raise NotImplementedError
+        """Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given q = Q(p) as a double."""
+        raise NotImplementedError
 
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A radius r below which Q(p - .) is analytic, and a bound of Q(p - r).

@@ -125,8 +125,9 @@ def _reach(piece: Any, mp: Any, p: np.ndarray, h: np.ndarray) -> tuple[Any, Any,
     return radius, most, np.where((rho > 0) & (rho < 0.95), rho, np.inf)
 
 
-def _rows(piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray) ->
-np.ndarray:
+def _rows(
+    piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray
+) -> np.ndarray:
     """Rows of one analytic piece for segments with the given midpoints (in units of k)."""
     p = np.ldexp(middle, -64)
     half = np.ldexp(1.0, octave - SPLIT - 1)
