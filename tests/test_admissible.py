@@ -374,6 +374,17 @@ def test_arsinh_small_budgets():
         calibrate("arsinh-normal", rho=1e-13)
 
 
+@pytest.mark.slow
+def test_every_entry_of_the_arsinh_table():
+    for e, shift in arsinh_normal._ENTRIES[1:]:
+        orders = ORDERS[ORDERS < 60 / e + 5]
+        worst = max(
+            audit.renyi_rho(arsinh_normal.SIGMA, e * shift, lam, orders, 0.02)
+            for lam in (0, 0.5 * e * arsinh_normal.SHARE, e * arsinh_normal.SHARE)
+        )
+        assert 0.99 < worst / (e * e / 2) <= 1.0
+
+
 def test_arsinh_published_leaves_the_divergence_below_rho():
     for e in (0.1, 1.0, 3.0):
         c = calibrate("arsinh-normal-bun-steinke", rho=e * e / 2)
@@ -465,6 +476,41 @@ def test_every_replacement_with_other_laws(noise):
     assert max(t for _, t in pairs) <= c.beta * (1 + 1e-11)
     worst = max(audit.loss_of_pair(c.law, s, t, False) for s, t in pairs)
     assert 0.9 < worst <= 1 + TOLERANCE
+
+
+def _sampled_loss(law, alpha, beta, seed):
+    """(point, half width) of the log odds of the best event, from samples of the worst pair."""
+    from dpfast import noise
+    from dpfast.rng import InsecureGenerator
+
+    grid = 2.0**-20
+    generator = InsecureGenerator(seed)
+    n = 400_000
+
+    def draw(value, scale):
+        return noise.draw_array(
+            law, value=np.full(n, value), scale=np.full(n, scale), granularity=np.array(grid),
+            shape=(n,), generator=generator,
+        )
+
+    p, q = draw(0.0, 1.0), draw(alpha, math.exp(beta))
+
+    def ratio(z):
+        return audit.phi(law, z) - beta - audit.phi(law, (z - alpha) * math.exp(-beta))
+
+    rare = float(np.quantile(ratio(q), 0.97))  # the event: where q/p is at its largest
+    k, m = int(np.sum(ratio(q) >= rare)), int(np.sum(ratio(p) >= rare))
+    return math.log(k / m), 5 * math.sqrt(1 / k + 1 / m)
+
+
+@pytest.mark.parametrize("noise", ["polyplace", "cauchy", "student-t", "generalized-cauchy"])
+def test_samples_of_the_worst_pair(noise):
+    """Black box: the laws that are drawn are the ones that were calibrated."""
+    c = calibrate(noise, epsilon=1)
+    point, width = _sampled_loss(c.law, c.alpha, c.beta, 1)
+    assert 0.7 < point < 1 + width
+    point, width = _sampled_loss(c.law, 1.5 * c.alpha, 1.5 * c.beta, 2)
+    assert point > 1 + width
 
 
 # ---- auto ----------------------------------------------------------------------------------------
