@@ -19,7 +19,7 @@ from setuptools import Extension, setup
 
 MSVC = sys.platform == "win32"
 cflags = ["/O2", "/fp:strict"] if MSVC else [
-    "-O3", "-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fvisibility=hidden", "-fPIC",
+    "-O3", "-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fvisibility=hidden", "-fPIC", "-g0",
 ]
 ldflags: list[str] = []
 if os.environ.get("DPFAST_SANITIZE") == "1":

@@ -48,4 +48,10 @@
 /* The chosen path, decided once per process; -1 when DPFAST_ISA asks for what cannot be had. */
 int dpf_isa(void);
 
+/* The widest path that this processor and operating system can run. */
+int dpf_isa_best(void);
+
+/* "baseline", "avx2" or "avx512". */
+const char *dpf_isa_name(int isa);
+
 #endif

@@ -1,0 +1,113 @@
+"""Error of a private median against epsilon, beside the rivals that are installed.
+
+    python benchmarks/accuracy.py [--repeats 300]
+
+writes `docs/accuracy.json` and draws it into `docs/accuracy.png`. Two columns: the ages of the embedded
+Adult table (integers, heavy ties) and a synthetic salary column (log-normal, 10,000 rows). Truth is
+public here, so errors may be printed. A rival's relation is its own: OpenDP and PyDP count one row
+added or removed, diffprivlib one row replaced; dpfast is drawn under both.
+"""
+
+import argparse
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import dpfast as dp
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from benchmarks import rivals
+
+DOCS = Path(__file__).parent.parent / "docs"
+EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+def columns():
+    import pyarrow.parquet as pq
+
+    adult = Path(dp.__file__).parent / "data" / "adult.parquet"
+    ages = pq.read_table(adult, columns=["age"])["age"].to_numpy().astype(float)
+    salaries = np.random.default_rng(2026).lognormal(np.log(48_000), 0.6, 10_000)
+    return {
+        "Adult ages (32,561 rows)": (ages, (0.0, 120.0)),
+        "Synthetic salaries (10,000 rows)": (salaries, (0.0, 1e6)),
+    }
+
+
+def methods():
+    def own(**kw):
+        return lambda data, bounds, epsilon: dp.median(data, bounds=bounds, epsilon=epsilon, **kw)
+
+    found = {
+        "dpfast, replace": own(),
+        "dpfast, add-remove": own(neighbors="add-remove"),
+        "smooth sensitivity, constants of 2007": own(noise="cauchy-nrs"),
+    }
+    for name in rivals.NAMES:
+        rival = rivals.load(name)
+        if rival is None:
+            print(f"{name} is not installed: skipped", file=sys.stderr)
+        else:
+            found[rivals.version(rival)] = rival.median
+    return found
+
+
+def measure(repeats):
+    table = []
+    for column, (data, bounds) in columns().items():
+        truth = float(np.sort(np.clip(data, *bounds))[(len(data) - 1) // 2])
+        for method, median in methods().items():
+            runs = repeats if "dpfast" in method or "smooth" in method else min(repeats, 60)
+            for epsilon in EPSILONS:
+                error = [abs(float(median(data, bounds, epsilon)) - truth) for _ in range(runs)]
+                row = {
+                    "column": column,
+                    "method": method,
+                    "epsilon": epsilon,
+                    "runs": runs,
+                    "median_absolute_error": float(np.median(error)),
+                    "q90_absolute_error": float(np.quantile(error, 0.9)),
+                }
+                table.append(row)
+                print(*row.values(), sep="\t", flush=True)
+    return table
+
+
+def draw(table, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = list(dict.fromkeys(r["column"] for r in table))
+    figure, axes = plt.subplots(1, len(names), figsize=(11, 4.2), layout="constrained")
+    for axis, column in zip(axes, names, strict=True):
+        rows = [r for r in table if r["column"] == column]
+        least = min((r["median_absolute_error"] for r in rows if r["median_absolute_error"]), default=1)
+        for method in dict.fromkeys(r["method"] for r in rows):
+            line = [r for r in rows if r["method"] == method]
+            style = "-o" if method.startswith("dpfast") else "--."
+            axis.plot(
+                [r["epsilon"] for r in line],
+                [max(r["median_absolute_error"], least / 3) for r in line],
+                style,
+                ms=4,
+                label=method,
+            )
+        axis.set(xscale="log", yscale="log", title=column, xlabel="epsilon")
+        axis.grid(alpha=0.3, which="both")
+    axes[0].set_ylabel("median absolute error")
+    axes[0].legend(fontsize=8)
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=300)
+    warnings.simplefilter("ignore")
+    result = measure(parser.parse_args().repeats)
+    (DOCS / "accuracy.json").write_text(json.dumps(result, indent=1) + "\n")
+    draw(result, DOCS / "accuracy.png")

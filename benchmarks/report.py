@@ -1,0 +1,153 @@
+"""Measure the headline cases and rewrite the speed table of the README between its two marks.
+
+    python benchmarks/report.py [--rows 50000000] [--write]
+
+Every pair is timed in turn in one process, on one thread; the figure is the best of several rounds. Answers are
+checked outside the clock. Rivals that are not installed are left out by name.
+"""
+
+import argparse
+import os
+import platform
+import re
+import sys
+import time
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("DPFAST_NUM_THREADS", "1")
+
+import numpy as np
+
+import dpfast as dp
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from benchmarks import rivals
+
+README = Path(__file__).parent.parent / "README.md"
+BOUNDS = (0.0, 100.0)
+
+
+def best(*functions, rounds=7):
+    """Best time of each function, all of them in turn each round, so that a drift hits all alike."""
+    times = [float("inf")] * len(functions)
+    for _ in range(rounds + 1):
+        for i, function in enumerate(functions):
+            start = time.perf_counter()
+            function()
+            times[i] = min(times[i], time.perf_counter() - start)
+    return times
+
+
+def show(seconds):
+    for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.1e} s"
+
+
+def medians(n):
+    data = np.random.default_rng(0).normal(50.0, 12.0, n)
+    for dtype in ("float64", "float32", "int64", "int32", "uint8"):
+        column = data if dtype == "float64" else np.clip(data, 0, 250).astype(dtype)
+        ours, floor = best(
+            lambda c=column: dp.median(c, bounds=BOUNDS, epsilon=1.0), lambda c=column: np.max(c)
+        )
+        yield f"private median, {n:.0e} unsorted {dtype}", ours, "`np.max`", floor
+    middle = (n - 1) // 2
+    ours, floor = best(
+        lambda: dp.median(data, bounds=BOUNDS, epsilon=1.0), lambda: np.partition(data, middle),
+        rounds=3,
+    )
+    yield f"private median, {n:.0e} unsorted float64", ours, "`np.partition` (not private)", floor
+
+
+def samples(n):
+    numpy = np.random.default_rng(0)
+    base = {
+        "laplace": ("`Generator.laplace`", lambda: numpy.laplace(size=n)),
+        "gaussian": ("`Generator.normal`", lambda: numpy.normal(size=n)),
+    }
+    calls = {
+        "laplace": lambda: dp.noise.laplace(1.0, n),
+        "gaussian": lambda: dp.noise.gaussian(1.0, n),
+        "cauchy": lambda: dp.noise.cauchy(1.0, n),
+        "student_t": lambda: dp.noise.student_t(3, 1.0, n),
+        "polyplace": lambda: dp.noise.polyplace(1 / 0.6, 1.0, n),
+        "arsinh_normal": lambda: dp.noise.arsinh_normal(0.9, 1.0, n),
+        "discrete_laplace": lambda: dp.noise.discrete_laplace(10.0, n),
+        "discrete_gaussian": lambda: dp.noise.discrete_gaussian(10.0, n),
+    }
+    for name, call in calls.items():
+        label, rival = base.get(name, base["laplace"])
+        ours, floor = best(call, rival, rounds=3)
+        yield f"secure, exact `{name}`, per sample", ours / n, label + " (neither)", floor / n
+
+
+def against_rivals():
+    data = np.random.default_rng(2).normal(50.0, 12.0, 1_000_000)
+    for name in rivals.NAMES:
+        rival = rivals.load(name)
+        if rival is None:
+            print(f"{name} is not installed: left out", file=sys.stderr)
+            continue
+        label = rivals.version(rival)
+        ours, theirs = best(
+            lambda: dp.median(data, bounds=BOUNDS, epsilon=1.0),
+            lambda rival=rival: rival.median(data, BOUNDS, 1.0),
+            rounds=2,
+        )
+        yield "private median, 1e6 float64", ours, label, theirs
+        k = 2000
+        ours, theirs = best(
+            lambda: dp.noise.laplace(1.0, 1_000_000),
+            lambda rival=rival: rival.laplace(1.0, k),
+            rounds=2,
+        )
+        yield "exact Laplace noise, per sample", ours / 1e6, label, theirs / k
+
+
+def small():
+    data = np.random.default_rng(1).normal(50.0, 12.0, 100)
+    many = range(200)
+    ours, floor = best(
+        lambda: [dp.median(data, bounds=BOUNDS, epsilon=1.0) for _ in many],
+        lambda: [np.median(data) for _ in many],
+    )
+    yield "private median, 100 rows", ours / 200, "`np.median`", floor / 200
+
+
+def table(n):
+    rows = [*medians(n), *small(), *samples(10_000_000), *against_rivals()]
+    lines = ["| work | dpfast | beside it | | ratio |", "|---|---:|---|---:|---:|"]
+    lines += [
+        f"| {work} | {show(ours)} | {label} | {show(other)} | {ours / other:.2g} |"
+        for work, ours, label, other in rows
+    ]
+    note = (
+        f"Best of several rounds in one run, one thread, {os.cpu_count()} cores, "
+        f"{platform.machine()}, instruction set {dp._native.rng.isa()}, Python "
+        f"{platform.python_version()}, NumPy {np.__version__}; written by `benchmarks/report.py`."
+    )
+    return "\n".join([*lines, "", note])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=50_000_000)
+    parser.add_argument("--write", action="store_true", help="rewrite the README's table")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    text = table(options.rows)
+    print(text)
+    if options.write:
+        old = README.read_text(encoding="utf-8")
+        new, count = re.subn(
+            r"(<!-- speed -->\n).*?(<!-- /speed -->)",
+            lambda m: m[1] + text + "\n" + m[2],
+            old,
+            flags=re.S,
+        )
+        if count != 1:
+            sys.exit("README.md has no pair of <!-- speed --> marks")
+        README.write_text(new, encoding="utf-8")

@@ -1,0 +1,27 @@
+"""Other libraries behind one tiny interface, one module each.
+
+A module has `NAME`, `DISTRIBUTION` (what `pip install` takes), and any of `median(data, bounds, epsilon)` and
+`laplace(scale, size)`, `gaussian(scale, size)`, which return a number or a list. Importing it needs the
+library; `load` turns its absence into None so that a case can be skipped by name.
+"""
+
+import importlib
+import importlib.metadata
+import warnings
+
+NAMES = ("opendp", "diffprivlib", "pydp")
+
+
+def load(name):
+    """The rival's module, or None when its library is not installed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return importlib.import_module(f".{name}", __name__)
+        except ImportError:
+            return None
+
+
+def version(module):
+    """Name and version as a table should show them."""
+    return f"{module.NAME} {importlib.metadata.version(module.DISTRIBUTION)}"

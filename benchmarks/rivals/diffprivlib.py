@@ -1,0 +1,15 @@
+"""diffprivlib: the exponential mechanism over the gaps of the sorted data (replace)."""
+
+from diffprivlib import tools
+from diffprivlib.mechanisms import Laplace
+
+NAME, DISTRIBUTION = "diffprivlib", "diffprivlib"
+
+
+def median(data, bounds, epsilon):
+    return tools.median(data, epsilon=epsilon, bounds=bounds)
+
+
+def laplace(scale, size):
+    mechanism = Laplace(epsilon=1.0, sensitivity=scale)
+    return [mechanism.randomise(0.0) for _ in range(size)]

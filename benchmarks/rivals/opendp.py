@@ -1,0 +1,46 @@
+"""OpenDP: the exponential mechanism over a public grid of candidates (add-remove)."""
+
+from functools import lru_cache
+
+import numpy as np
+import opendp.prelude as dp
+
+NAME, DISTRIBUTION = "OpenDP", "opendp"
+dp.enable_features("contrib")
+CANDIDATES = 1001
+
+
+@lru_cache
+def _quantile(bounds, epsilon):
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+
+    def make(scale):
+        return dp.m.make_private_quantile(
+            *space,
+            dp.max_divergence(),
+            candidates=np.linspace(*bounds, CANDIDATES),
+            alpha=0.5,
+            scale=scale,
+        )
+
+    return dp.binary_search_chain(make, d_in=1, d_out=epsilon)
+
+
+def median(data, bounds, epsilon):
+    return _quantile(tuple(map(float, bounds)), float(epsilon))(data)
+
+
+@lru_cache
+def _noise(maker, scale):
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float)
+    if maker == "gaussian":
+        space = space[0], dp.l2_distance(T=float)
+    return getattr(dp.m, f"make_{maker}")(*space, scale=scale)
+
+
+def laplace(scale, size):
+    return _noise("laplace", float(scale))([0.0] * size)
+
+
+def gaussian(scale, size):
+    return _noise("gaussian", float(scale))([0.0] * size)

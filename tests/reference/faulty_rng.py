@@ -1,0 +1,25 @@
+"""Generators with planted faults, which the tests of `dpfast.rng` have to catch."""
+
+from __future__ import annotations
+
+import os
+
+from dpfast._native.rng import BitStream
+from dpfast.rng import Generator
+
+
+class ProcessGlobal(Generator):
+    """Keyed from the system, but once: it notices neither forks nor copies nor threads."""
+
+    __slots__ = ("_key", "_stream")
+    private = True
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._key = os.urandom(32) if key is None else key
+        self._stream = BitStream(self._key)
+
+    def stream(self) -> BitStream:
+        return self._stream
+
+    def __reduce__(self) -> tuple[type[ProcessGlobal], tuple[bytes]]:
+        return type(self), (self._key,)

@@ -1,0 +1,482 @@
+"""Random bits: the stream against its plain twin, key erasure, no state that is used twice."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpfast import rng as rng_module
+from dpfast._native import rng as native
+from dpfast._native.rng import BitStream, chacha_group, inspect
+from dpfast.errors import ArgumentError, ArgumentTypeError, EntropyError
+from dpfast.rng import Generator, InsecureGenerator, SecureGenerator, check, default_generator
+from tests.reference import chacha20
+from tests.reference.faulty_rng import ProcessGlobal
+
+ROOT = Path(__file__).parents[1]
+KEY = bytes(range(32))
+REFILL = 64 * chacha20.REFILL_BLOCKS - 32
+EXPECTED = b"".join(islice(chacha20.stream(KEY), 5))
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+
+
+# --- the stream -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("counter", [0, 1, 2**32 - 20, 2**32 - 5])
+def test_group_equals_the_plain_twin(counter):
+    nonce = bytes(range(100, 112))
+    out = np.zeros(1024, np.uint8)
+    chacha_group(
+        np.frombuffer(KEY, "<u4").astype(np.uint32),
+        counter,
+        np.frombuffer(nonce, "<u4").astype(np.uint32),
+        out,
+    )
+    blocks = out.view("<u4").reshape(16, 16).T
+    for b in range(16):
+        assert blocks[b].tobytes() == chacha20.block(KEY, (counter + b) % 2**32, nonce)
+
+
+def test_stream_equals_the_plain_twin():
+    assert BitStream(KEY).take(len(EXPECTED)) == EXPECTED
+
+
+cuts = st.lists(
+    st.one_of(
+        st.integers(0, 40), st.integers(0, 3 * REFILL), st.sampled_from([REFILL, REFILL + 1, 8192])
+    ),
+    max_size=12,
+)
+
+
+@given(cuts, st.integers(0, 7))
+def test_the_stream_does_not_depend_on_how_requests_are_cut(sizes, offset):
+    stream, at = BitStream(KEY), 0
+    for i, size in enumerate(sizes):
+        size = min(size, len(EXPECTED) - at)
+        if i % 2:
+            got = stream.take(size)
+        else:
+            room = np.full(offset + size + 8, 7, np.uint8)
+            stream.fill(room[offset : offset + size])
+            assert (room[:offset] == 7).all() and (room[offset + size :] == 7).all()
+            got = room[offset : offset + size].tobytes()
+        assert got == EXPECTED[at : at + size]
+        at += size
+
+
+def test_words_are_little_endian():
+    stream = BitStream(KEY)
+    assert [stream.word() for _ in range(5)] == [
+        int.from_bytes(EXPECTED[i : i + 8], "little") for i in range(0, 40, 8)
+    ]
+
+
+def test_a_stream_wants_a_key_of_32_bytes():
+    for length in (0, 31, 33):
+        with pytest.raises(ValueError, match=f"32 bytes, got {length}"):
+            BitStream(bytes(length))
+
+
+# --- key erasure ----------------------------------------------------------------------------------
+
+
+def test_used_keys_and_used_bytes_are_gone():
+    stream = BitStream(KEY)
+    key = KEY
+    for _ in range(3):
+        following, out = chacha20.refill(key)
+        assert stream.take(1000) == out[:1000]
+        held, at, buffer = inspect(stream)
+        assert held == following != key
+        assert at == 32 + 1000
+        assert buffer[:at] == bytes(at), "the next key and the used bytes must be wiped"
+        assert buffer[at:] == out[1000:]
+        assert key not in buffer and held not in buffer
+        assert stream.take(REFILL - 1000) == out[1000:]
+        assert inspect(stream)[2] == bytes(REFILL + 32)
+        key = following
+
+
+def test_the_key_from_the_system_is_wiped(monkeypatch):
+    given_out = []
+
+    def urandom(n):
+        given_out.append(hashlib.shake_256(b"test").digest(n))
+        return given_out[-1]
+
+    monkeypatch.setattr(os, "urandom", urandom)
+    expected = b"".join(islice(chacha20.stream(hashlib.shake_256(b"test").digest(32)), 1))
+    assert SecureGenerator().bytes(100) == expected[:100]
+    assert [bytes(32)] == given_out
+
+
+# --- forks, threads, copies -----------------------------------------------------------------------
+
+# Primes a generator, forks three children, and prints what all five draws gave.
+FORK = """
+import ctypes, json, os
+from dpfast._native.rng import witnesses
+from dpfast.rng import InsecureGenerator, SecureGenerator, default_generator
+from tests.reference.faulty_rng import ProcessGlobal
+
+rng = {make}
+draws, seen = [rng.bytes(16).hex()], [witnesses()]
+for _ in range(3):
+    back, to = os.pipe()
+    child = {fork}
+    if child == 0:
+        os.write(to, json.dumps([rng.bytes(16).hex(), witnesses()]).encode())
+        os._exit(0)
+    os.close(to)
+    with os.fdopen(back) as pipe:
+        draw, witness = json.load(pipe)
+    os.waitpid(child, 0)
+    draws.append(draw)
+    seen.append(witness)
+print(json.dumps([[*draws, rng.bytes(16).hex()], seen]))
+"""
+
+
+def run(code: str):
+    """A process of its own, because a fork of a test runner with threads is a warning."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@needs_fork
+@pytest.mark.parametrize("fork", ["os.fork()", "ctypes.PyDLL(None).fork()"])
+@pytest.mark.parametrize("make", ["SecureGenerator()", "default_generator()"])
+def test_forked_children_draw_other_bits(make, fork):
+    draws, _ = run(FORK.format(make=make, fork=fork))
+    assert len(set(draws)) == 5
+
+
+@needs_fork
+def test_the_fork_test_catches_a_process_global_buffer():
+    draws, _ = run(FORK.format(make="ProcessGlobal()", fork="os.fork()"))
+    assert len(set(draws)) == 2
+
+
+@needs_fork
+def test_each_witness_sees_a_fork_alone():
+    _, ((process, forks), *children) = run(FORK.format(make="SecureGenerator()", fork="os.fork()"))
+    assert all(p != process and f == forks + 1 for p, f in children)
+    # A fork that goes past Python's hooks is seen by the first witness only.
+    code = FORK.format(make="SecureGenerator()", fork="ctypes.PyDLL(None).fork()")
+    _, ((process, forks), *children) = run(code)
+    assert all(p != process and f == forks for p, f in children)
+
+
+def test_a_reused_process_id_does_not_deceive():
+    # As in a child with the id of its dead grandparent: nothing but the count of forks differs.
+    secure, seeded = SecureGenerator(), InsecureGenerator(1)
+    before, seeded_before = secure.stream(), seeded.stream()
+    assert secure.stream() is before and before.here()
+    process, forks = native.witnesses()
+    native.forked()
+    assert native.witnesses() == (process, forks + 1)
+    assert not before.here()
+    assert secure.stream() is not before
+    assert secure.stream().here()
+    assert seeded.stream() is seeded_before
+
+
+@needs_fork
+def test_a_seeded_generator_repeats_in_children_as_documented():
+    draws, _ = run(FORK.format(make="InsecureGenerator(5)", fork="os.fork()"))
+    first, second = InsecureGenerator(5).bytes(32)[:16], InsecureGenerator(5).bytes(32)[16:]
+    assert draws == [first.hex(), *[second.hex()] * 4]
+
+
+def draw_in_threads(rng: Generator, threads: int, size: int) -> list[bytes]:
+    barrier, draws = threading.Barrier(threads), [b""] * threads
+
+    def work(i: int) -> None:
+        barrier.wait()
+        draws[i] = b"".join(rng.bytes(size // 16) for _ in range(16))
+
+    workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return draws
+
+
+def test_threads_draw_from_streams_of_their_own():
+    rng = SecureGenerator()
+    draws = draw_in_threads(rng, 6, 1600)
+    assert len(set(draws)) == 6
+    seen = []
+    worker = threading.Thread(target=lambda: seen.append(rng.stream()))
+    worker.start()
+    worker.join()
+    assert seen[0] is not rng.stream()
+
+
+def test_threads_of_a_seeded_generator_get_the_documented_streams():
+    size = 16 * 3000
+    expected = {
+        b"".join(islice(chacha20.stream(chacha20.insecure_key(9, k)), 6))[:size] for k in range(4)
+    }
+    assert set(draw_in_threads(InsecureGenerator(9), 4, size)) == expected
+
+
+def copies(rng: Generator) -> list[Generator]:
+    pickled = [pickle.loads(pickle.dumps(rng, p)) for p in range(pickle.HIGHEST_PROTOCOL + 1)]
+    return [copy.copy(rng), copy.deepcopy(rng), *pickled]
+
+
+def draws_of_copies(rng: Generator) -> list[bytes]:
+    rng.bytes(8)
+    every = [rng, *copies(rng), *copies(rng)]
+    return [g.bytes(16) for g in every]
+
+
+def test_copies_and_pickles_of_a_secure_generator_are_independent():
+    draws = draws_of_copies(SecureGenerator())
+    assert len(set(draws)) == len(draws)
+
+
+def test_the_copy_test_catches_state_that_travels():
+    draws = draws_of_copies(ProcessGlobal())
+    assert len(set(draws)) < len(draws)
+
+
+def test_a_pickle_of_a_secure_generator_holds_no_key():
+    rng = SecureGenerator()
+    empty = pickle.dumps(rng)
+    rng.bytes(1)
+    assert pickle.dumps(rng) == empty
+
+
+def test_copies_of_a_seeded_generator_start_again():
+    rng = InsecureGenerator(3)
+    first = rng.bytes(16)
+    assert {g.bytes(16) for g in copies(rng)} == {first}
+    assert rng.bytes(16) != first
+
+
+def test_a_bit_stream_cannot_be_copied():
+    stream = BitStream(KEY)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="neither pickled nor copied"):
+            attempt(stream)
+
+
+# The generator comes once by pickle and once as the module's own default.
+POOL = """
+import json, multiprocessing
+from operator import methodcaller
+from dpfast.rng import SecureGenerator, default_generator
+from tests.reference.faulty_rng import ProcessGlobal
+
+rng = {make}
+if __name__ == "__main__":
+    default = "__import__('dpfast.rng').rng.default_generator().bytes(16)"
+    draws = [rng.bytes(16), default_generator().bytes(16)]
+    with multiprocessing.get_context({method!r}).Pool(2) as pool:
+        draws += pool.map(methodcaller("bytes", 16), [rng] * 6, chunksize=1)
+        draws += pool.map(eval, [default] * 6, chunksize=1)
+    print(json.dumps([draw.hex() for draw in draws]))
+"""
+pools = pytest.mark.parametrize(
+    "method", ["spawn", pytest.param("fork", marks=needs_fork)]
+)
+
+
+@pools
+def test_pool_workers_draw_other_bits(method):
+    draws = run(POOL.format(make="SecureGenerator()", method=method))
+    assert len(draws) == 14
+    assert len(set(draws)) == 14
+
+
+@pools
+def test_the_pool_test_catches_state_that_travels(method):
+    draws = run(POOL.format(make="ProcessGlobal()", method=method))
+    assert len(set(draws)) < 14
+
+
+# --- entropy --------------------------------------------------------------------------------------
+
+
+def no_entropy(n):
+    raise OSError("no entropy")
+
+
+def no_source(n):
+    raise NotImplementedError("no source")
+
+
+@pytest.mark.parametrize(
+    "urandom",
+    [no_entropy, no_source, lambda n: b"", lambda n: os.getrandom(n - 1), lambda n: b"\7" * n],
+    ids=["error", "missing", "nothing", "short", "constant"],
+)
+def test_without_entropy_there_is_no_output(monkeypatch, urandom):
+    if not hasattr(os, "getrandom"):
+        monkeypatch.setattr(os, "getrandom", lambda n: KEY[:n], raising=False)
+    fresh, used = SecureGenerator(), SecureGenerator()
+    used.bytes(8)
+    native.forked()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "urandom", urandom)
+        for rng in (fresh, used):
+            for call in (rng.stream, rng.random_raw, lambda rng=rng: rng.bytes(8)):
+                with pytest.raises(EntropyError, match="nothing was released"):
+                    call()
+    assert fresh.bytes(16) != used.bytes(16)
+
+
+# --- seeds ----------------------------------------------------------------------------------------
+
+
+def stored() -> list[dict]:
+    return json.loads((ROOT / "tests/vectors/insecure_stream.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("vector", stored(), ids=lambda v: f"{v['seed'][:10]}-{v['thread']}")
+def test_seeded_streams_equal_the_stored_vectors(vector):
+    rng = InsecureGenerator(int(vector["seed"], 16))
+    for _ in range(vector["thread"]):
+        draw_in_threads(rng, 1, 16)
+    data = rng.bytes(vector["bytes"])
+    assert data[:32].hex() == vector["first"]
+    assert hashlib.sha256(data).hexdigest() == vector["sha256"]
+
+
+def test_the_stored_vectors_come_from_their_program():
+    from tests.vectors.make_insecure_stream import vectors
+
+    assert vectors() == stored()
+
+
+def test_a_seeded_generator_says_that_it_is_not_private():
+    assert "not private" in repr(InsecureGenerator(42))
+    assert "42" in repr(InsecureGenerator(42))
+    assert "20001 bits" in repr(InsecureGenerator(2**20000))
+    assert InsecureGenerator(0).private is False
+    assert SecureGenerator().private is True
+    for rng in (InsecureGenerator(0), SecureGenerator()):
+        with pytest.raises(AttributeError):
+            rng.private = True
+
+
+@pytest.mark.parametrize("seed", [-1, np.int64(-7)])
+def test_seeds_are_not_negative(seed):
+    with pytest.raises(ArgumentError, match="seed must be an integer of at least 0"):
+        InsecureGenerator(seed)
+
+
+@pytest.mark.parametrize("seed", [None, 1.0, "1", True, b"1"])
+def test_seeds_are_integers(seed):
+    with pytest.raises(ArgumentTypeError, match="seed must be an integer"):
+        InsecureGenerator(seed)
+
+
+def test_the_secure_generator_takes_no_seed():
+    with pytest.raises(TypeError):
+        SecureGenerator(1)
+
+
+def test_numpy_integers_are_seeds():
+    assert InsecureGenerator(np.uint8(200)).bytes(8) == InsecureGenerator(200).bytes(8)
+
+
+# --- what users call ------------------------------------------------------------------------------
+
+
+def test_bytes_and_random_raw_are_one_stream():
+    rng, twin = InsecureGenerator(11), InsecureGenerator(11)
+    data = twin.bytes(8 * 32)
+    words = np.frombuffer(data, "<u8")
+    assert rng.random_raw() == words[0]
+    table = rng.random_raw((5, 6))
+    assert table.dtype == np.uint64 and table.shape == (5, 6)
+    assert (table.ravel() == words[1:31]).all()
+    assert rng.random_raw(1).tolist() == [int(words[31])]
+    for empty in (0, (0,), (3, 0)):
+        assert rng.random_raw(empty).size == 0
+    assert rng.random_raw(()).shape == ()
+    assert rng.bytes(0) == b""
+
+
+@pytest.mark.parametrize("size", [-1, (2, -3)])
+def test_sizes_are_not_negative(size):
+    with pytest.raises(ArgumentError, match="size must be an integer of at least 0"):
+        SecureGenerator().random_raw(size)
+
+
+def test_wrong_sizes():
+    with pytest.raises(ArgumentTypeError, match="size must be an integer"):
+        SecureGenerator().random_raw(2.0)
+    with pytest.raises(ArgumentTypeError, match="n must be an integer"):
+        SecureGenerator().bytes("8")
+    with pytest.raises(ArgumentError, match="n must be an integer of at least 0"):
+        SecureGenerator().bytes(-8)
+
+
+def test_check():
+    rng = InsecureGenerator(1)
+    assert check(None) is default_generator() is rng_module.default_generator()
+    assert check(rng) is rng
+    assert isinstance(default_generator(), SecureGenerator)
+
+
+@pytest.mark.parametrize("rng", [42, np.random.default_rng(1), SecureGenerator, "secure", False])
+def test_what_is_no_generator(rng):
+    with pytest.raises(ArgumentTypeError, match="rng must be None, a dpfast"):
+        check(rng)
+
+
+# --- a smoke test of the bits themselves ----------------------------------------------------------
+
+
+def p_of_bits(data: np.ndarray) -> float:
+    ones = int(np.unpackbits(data).sum())
+    return float(2 * stats.norm.sf(abs(2 * ones - 8 * data.size) / (8 * data.size) ** 0.5))
+
+
+def p_of_bytes(data: np.ndarray) -> float:
+    return float(stats.chisquare(np.bincount(data, minlength=256)).pvalue)
+
+
+def p_of_pairs(data: np.ndarray) -> float:
+    """Bytes that are 1024 apart: lanes or groups that repeat one another."""
+    equal = int((data[1024:] == data[:-1024]).sum())
+    return float(stats.binomtest(equal, data.size - 1024, 1 / 256).pvalue)
+
+
+def test_bits_look_uniform_and_small_faults_do_not():
+    data = np.frombuffer(InsecureGenerator(12345).bytes(1 << 20), np.uint8)
+    for p in (p_of_bits, p_of_bytes, p_of_pairs):
+        assert p(data) > 1e-4
+    where = np.arange(0, data.size, 40)
+    high, zero, echo = data.copy(), data.copy(), data.copy()
+    high[where] |= 1
+    zero[where] = 0
+    echo[1024 + where[:-26]] = echo[where[:-26]]
+    assert p_of_bits(high) < 1e-4
+    assert p_of_bytes(zero) < 1e-4
+    assert p_of_pairs(echo) < 1e-4
