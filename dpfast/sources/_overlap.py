@@ -44,9 +44,9 @@ _DONE: Any = object()
 def overlapped(makers: Sequence[Generator[T]], ahead: int) -> Iterator[T]:
     """The items of all `makers`, each run in a thread of its own, in whatever order they come.
 
-    At most `ahead` items exist that the caller has not asked to replace, finished or in the making.
-    The first error of a maker is raised here. When the caller stops early, by an error of its own, by
-    Ctrl-C or by closing this generator, the makers are closed and their threads have ended
+    At most `ahead` items exist at any time, those in the making and the caller's own included.
+    The first error of a maker is raised here. When the caller stops early, by an error of its own,
+    by Ctrl-C or by closing this generator, the makers are closed and their threads have ended
     before control returns.
     """
     slots = Semaphore(ahead)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import SourceError
 from ._base import Chunk, RandomWords
-from .arrow import FileSource, chunks, guarded, numbers, opening
+from .arrow import FileSource, chunks, guarded, numbers, opening, pooled
 
 __all__ = ["IpcSource"]
 
@@ -91,7 +91,7 @@ class IpcSource(FileSource):
             return None
         self.check_unchanged()
         found = list(guarded(self._path, self._picks(count, words)))
-        return np.concatenate(found) if found else None
+        return pooled(found, self.dtype) if found else None
 
     def _picks(self, count: int, words: RandomWords) -> Iterator[NDArray[Any]]:
         import pyarrow as pa
@@ -102,7 +102,9 @@ class IpcSource(FileSource):
             if picked < 2:
                 return
             edges = np.linspace(0, batches, picked + 1).astype(np.int64)
-            places = edges[:-1] + (words(picked) % np.diff(edges).astype(np.uint64)).astype(np.int64)
+            places = edges[:-1] + (words(picked) % np.diff(edges).astype(np.uint64)).astype(
+                np.int64
+            )
             for place in places:
                 array = self._checked(opened.get_batch(int(place)))
                 if len(array):

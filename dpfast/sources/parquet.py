@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import SourceError
 from ._base import Chunk, RandomWords
 from ._overlap import decoders
-from .arrow import BATCH, FileSource, Numbers, chunks, guarded, numbers, opening
+from .arrow import BATCH, FileSource, Numbers, chunks, guarded, numbers, opening, pooled
 
 __all__ = ["ParquetSource"]
 
@@ -43,13 +43,16 @@ class ParquetSource(FileSource):
         self._column = ""
         how: Numbers | None = None
         start = 0
+        nulls: int | None = 0
         for number, path in enumerate(paths):
             footer, schema = _footer(path)
             name = pick(schema.names, path)
             leaves = [i for i in range(footer.num_columns) if footer.schema.column(i).path == name]
             found = numbers(schema.field(schema.get_field_index(name)).type, name, path)
             if len(leaves) != 1:
-                raise SourceError(f"column {name!r} of {path.name} must be one column, got {leaves}")
+                raise SourceError(
+                    f"column {name!r} of {path.name} must be one column, got {leaves}"
+                )
             if how is not None and (found, name) != (how, self._column):
                 raise SourceError(
                     f"column {self._column!r} must be the same in every file: it is {how.dtype} in "
@@ -59,10 +62,19 @@ class ParquetSource(FileSource):
             self._footers.append(footer)
             for group in range(footer.num_row_groups):
                 rows = footer.row_group(group).num_rows
+                seen = footer.row_group(group).column(leaves[0]).statistics
+                if nulls is not None:
+                    nulls = nulls + seen.null_count if seen and seen.has_null_count else None
                 self._parts.append(_Part(number, group, start, rows))
                 start += rows
         assert how is not None, "the caller gives at least one path"
+        self._nulls = nulls
         super().__init__(paths, how, start)
+
+    @property
+    def nulls(self) -> int | None:
+        """Null rows, by the statistics that most writers put in the footer."""
+        return self._nulls
 
     def makers(self) -> Sequence[Generator[Chunk]]:
         left = deque(self._parts)
@@ -100,29 +112,31 @@ class ParquetSource(FileSource):
         )
 
     def _batches(self, opened: Any, group: int, rows: int) -> Any:
-        found = opened.iter_batches(rows, row_groups=[group], columns=[self._column], use_threads=False)
+        found = opened.iter_batches(
+            rows, row_groups=[group], columns=[self._column], use_threads=False
+        )
         return (batch.column(0) for batch in found)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """The first rows of up to `SAMPLED` row groups, one taken from each equal stretch of them.
 
-        Biased where a row group is sorted. None for files of few row groups, where the first
-        rows may say little about the rest.
+        None where these would say little about the rest: few row groups, order, drift.
         """
         if len(self._parts) < FEWEST:
             return None
         self.check_unchanged()
-        edges = np.linspace(0, len(self._parts), min(SAMPLED, len(self._parts)) + 1).astype(np.int64)
+        edges = np.linspace(0, len(self._parts), min(SAMPLED, len(self._parts)) + 1).astype(
+            np.int64
+        )
         width = np.diff(edges).astype(np.uint64)
         places = edges[:-1] + (words(len(width)) % width).astype(np.int64)
         each = max(1, -(-count // len(places)))
         picked = [self._parts[place] for place in places]
-        heads = (
-            head.values.copy()
-            for part in picked
-            for head in guarded(self._paths[part.file], self._head(part, each))
-        )
-        return np.concatenate([np.empty(0, self.dtype), *heads])
+        heads = [
+            [head.values.copy() for head in guarded(self._paths[p.file], self._head(p, each))]
+            for p in picked
+        ]
+        return pooled([np.concatenate(head) for head in heads if head], self.dtype)
 
     def _head(self, part: _Part, rows: int) -> Iterator[Chunk]:
         with self._open(part.file) as opened:

@@ -33,10 +33,10 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
     Parameters
     ----------
     path : str or path-like
-        A file that ends in ``.parquet`` or ``.pq``; ``.arrow``, ``.feather`` or ``.ipc`` (the Arrow file or
-        stream format); ``.csv`` or ``.tsv``, also compressed (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a
-        ``.zip`` of one file); or ``.npy``. Parquet may also be a directory of parts, or a pattern such
-        as ``"sales/2024-*.parquet"``.
+        A file that ends in ``.parquet`` or ``.pq``; in ``.arrow``, ``.arrows``, ``.feather`` or
+        ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
+        (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
+        Parquet may also be a directory of parts, or a pattern such as ``"sales/2024-*.parquet"``.
     column : str or int, optional
         The name of the column, or its place from 0. It may be left out when there is only one.
 
@@ -59,22 +59,21 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
 
     Notes
     -----
-    Integers and floats keep their type, booleans become uint8, decimals the nearest float64;
+    Integers and floats keep their type, booleans become uint8, decimals float64;
     dictionary-encoded numbers are looked up; text, dates and times are refused. A null counts as a
-    row, and the `nan` argument of the release says what becomes of it; NaN is a value to the file and
-    is treated alike.
+    row, and the `nan` argument of the release says what becomes of it and of NaN.
 
     Every cell of a text file is read as float64, so integers beyond 2**53 are rounded. Empty cells
-    and the usual words (NA, NaN, null, None, ...) are missing values. Any other cell that is no number,
-    and a row of another width, stop the release with `DataError`, which says nothing of the row but is
-    an answer about the data: what was spent stays spent. A column without any number in
-    the first two megabytes is taken for a column of text; like a column name, that is held to be
-    public.
+    and the usual words (NA, NaN, null, None, ...) are missing values. Any other cell that is no
+    number, and a row of another width, stop the release with `DataError`. It says nothing of the
+    row, but it is an answer about the data: what was spent stays spent. A column with some text and
+    no number in the first two megabytes is taken for a column of text; like its name, that is held
+    to be public.
 
-    Cost: a pass decodes the column in up to ``DPFAST_NUM_THREADS`` threads (by default one a core, at
-    most four) while the kernel works on what they have finished. Memory: two pieces of 65,536 rows
-    for each thread and, in Parquet, the pages being decoded; in a compressed Arrow file, one record
-    batch.
+    Cost: a pass decodes the column in up to ``DPFAST_NUM_THREADS`` threads (by default one a core,
+    at most four) while the kernel works on what they have finished. A file of text takes two
+    passes, for there is no cheap sample of it. Memory: two pieces of 65,536 rows for each thread
+    and, in Parquet, the pages being decoded; in a compressed Arrow file, one record batch.
 
     Examples
     --------
@@ -115,7 +114,9 @@ def _picker(column: Any) -> Pick:
     """What finds the wanted column among the names of a file."""
 
     def pick(names: Sequence[str], path: Path) -> str:
-        shown = ", ".join(names[:LISTED]) + (f", ... ({len(names)} in all)" if names[LISTED:] else "")
+        shown = ", ".join(names[:LISTED]) + (
+            f", ... ({len(names)} in all)" if names[LISTED:] else ""
+        )
         if column is None:
             if len(names) == 1:
                 return names[0]
@@ -123,19 +124,16 @@ def _picker(column: Any) -> Pick:
         if not isinstance(column, str):
             if not 0 <= column < len(names):
                 raise SourceError(
-                    f"column must be a place from 0 to {len(names) - 1} in {path.name}, got {column}"
+                    f"column must be a name or a place from 0 to {len(names) - 1} in {path.name}, "
+                    f"got {column}"
                 )
             name = names[int(column)]
         else:
             name = column
         if name not in names:
             near = difflib.get_close_matches(name, names, 3, 0.6)
-            hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise SourceError(
-                f"column {name!r} is not in {path.name}{hint or ','} which has: {shown}"
-                if not near
-                else f"column {name!r} is not in {path.name}{hint} It has: {shown}"
-            )
+            hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+            raise SourceError(f"column {name!r} is not in {path.name}{hint}, which has: {shown}")
         if names.count(name) > 1:
             raise SourceError(f"column {name!r} stands more than once in {path.name}")
         return name

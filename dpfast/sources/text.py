@@ -1,7 +1,7 @@
 """Comma- or tab-separated text, compressed or not, streamed through pyarrow's parser.
 
-A column of text has no declared type. Guessing it from the rows would make the type, and errors about
-it, depend on the data, so the rule is fixed: a cell is a float64, a missing value, or a `DataError`.
+A column of text has no declared type. Guessing it from the rows would make the type, and errors
+about it, depend on the data, so the rule is fixed: a cell is a float64, missing, or a `DataError`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ class TextSource(FileSource):
         names, first = opening(path, "a table of text", self._header)
         self._column = pick(names, path)
         super().__init__([path], Numbers(np.dtype(np.float64), None), None)
-        cells = first.column(names.index(self._column)) if first is not None else []
-        if len(cells) and not any(_is_number(cell) for cell in cells):
+        cells = first.column(names.index(self._column)) if first is not None else None
+        if cells is not None and _only_text(cells):
             raise SourceError(
-                f"column {self._column!r} of {path.name} must hold numbers: its first rows hold only text"
+                f"column {self._column!r} of {path.name} must hold numbers, but its first rows "
+                "hold text only"
             )
 
     @contextmanager
@@ -107,22 +108,29 @@ class TextSource(FileSource):
         except pa.ArrowInvalid:
             pass  # its message quotes the row, so it must not survive, not even as a context
         raise DataError(
-            f"column {self._column!r} of {self._path.name} holds a cell that is neither a number nor a "
-            "missing value, or a row has too few or too many cells. This answer depends on the data: "
-            "what was spent stays spent"
+            f"column {self._column!r} of {self._path.name} holds a cell that is neither a number "
+            "nor a missing value, or a row has too few or too many cells. This answer depends on "
+            "the data: what was spent stays spent"
         )
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
-    members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX")]
+    members = [
+        m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX")
+    ]
     if len(members) != 1:
         raise SourceError(f"{path.name} must hold exactly one file, got {len(members)}")
     return members[0]
 
 
-def _is_number(cell: Any) -> bool:
-    if not cell.is_valid:
+def _only_text(cells: Any) -> bool:
+    """Whether there are cells that are not missing, and none of them is a number."""
+    if len(cells) == cells.null_count:
         return False
+    return not any(map(_is_number, cells.drop_null()))
+
+
+def _is_number(cell: Any) -> bool:
     try:
         float(cell.as_py())
     except ValueError:
