@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from queue import SimpleQueue
 from threading import Event, Semaphore, Thread
@@ -41,7 +41,7 @@ class _Failure:
 _DONE: Any = object()
 
 
-def overlapped(makers: Sequence[Generator[T]], ahead: int) -> Iterator[T]:
+def overlapped(makers: Sequence[Generator[T]], ahead: int) -> Generator[T]:
     """The items of all `makers`, each run in a thread of its own, in whatever order they come.
 
     At most `ahead` items exist at any time, those in the making and the caller's own included.

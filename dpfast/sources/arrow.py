@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import os
+import zipfile
+import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -94,6 +96,10 @@ def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:
         yield Chunk(arrow_values(piece, how.dtype), start + at, piece.null_count)
 
 
+#: What reading a damaged file may raise, beside pyarrow's own errors.
+DAMAGE = (OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+
+
 def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
     """What `open_it` returns, or the one error that the file is not in the form it should be in."""
     pa = pyarrow(path)
@@ -101,7 +107,7 @@ def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
         return open_it()
     except SourceError:
         raise
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, *DAMAGE) as error:
         raise SourceError(f"{path.name} cannot be read as {form}: {reason(error)}") from None
 
 
@@ -123,7 +129,7 @@ def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
         return
     except MemoryError:
         raise
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, *DAMAGE) as error:
         if isinstance(error, SourceError):
             raise
         reason = kind_of(error)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import SourceError
 from ._base import Chunk, RandomWords
 from ._overlap import decoders
-from .arrow import BATCH, FileSource, Numbers, chunks, guarded, numbers, opening, pooled
+from .arrow import BATCH, FileSource, Numbers, chunks, guarded, numbers, opening, pooled, pyarrow
 
 __all__ = ["ParquetSource"]
 
@@ -145,6 +145,7 @@ class ParquetSource(FileSource):
 
 
 def _footer(path: Path) -> tuple[Any, Any]:
+    pyarrow(path)
     import pyarrow.parquet as pq
 
     def read() -> tuple[Any, Any]:

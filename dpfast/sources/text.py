@@ -27,8 +27,8 @@ MISSING = (
 )  # fmt: skip
 #: Endings of compressed files, and what pyarrow calls them.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
-#: Bytes parsed at a time; the longest row must fit.
-BLOCK = 1 << 21
+#: Bytes parsed at a time; the longest row must fit. pyarrow reads some tens of them ahead.
+BLOCK = 1 << 19
 
 
 class TextSource(FileSource):
@@ -120,6 +120,8 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     ]
     if len(members) != 1:
         raise SourceError(f"{path.name} must hold exactly one file, got {len(members)}")
+    if members[0].flag_bits & 1:
+        raise SourceError(f"{path.name} must not be encrypted")
     return members[0]
 
 
