@@ -65,10 +65,10 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
 
     Every cell of a text file is read as float64, so integers beyond 2**53 are rounded. Empty cells
     and the usual words (NA, NaN, null, None, ...) are missing values. Any other cell that is no
-    number, a row of another width, and one of over half a megabyte stop the release with `DataError`. It says nothing of the
-    row, but it is an answer about the data: what was spent stays spent. A column with some text and
-    no number in the first half megabyte is taken for a column of text; like its name, that is held
-    to be public.
+    number, a row of another width, and one of over half a megabyte stop the release with
+    `DataError`. It says nothing of the row, but it is an answer about the data: what was spent
+    stays spent. A column with some text and no number in the first half megabyte is taken for a
+    column of text; like its name, that is held to be public.
 
     Cost: a pass decodes the column in up to ``DPFAST_NUM_THREADS`` threads (by default one a core,
     at most four) while the kernel works on what they have finished. A file of text takes two
