@@ -1,0 +1,26 @@
+"""``dpfast`` and ``python -m dpfast``."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run the command line and return its exit code."""
+    try:
+        from .cli import run
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("typer", "rich", "click"):
+            raise
+        print(
+            f'dpfast: error: the command line needs {error.name}: pip install "dpfast[cli]"',
+            file=sys.stderr,
+        )
+        return 2
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,405 @@
+"""The command line: parameters in, one JSON object or a table out, no arithmetic."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from . import smooth
+from ._admissible import calibrate
+from .errors import ArgumentError, BudgetError, DataError, DpfastError, SourceError
+from .sources import Chunk, RandomWords, Source
+from .sources.scan import scan
+
+__all__ = ["app", "run"]
+
+S = TypeVar("S")
+
+#: What the shell sees; the command's help lists them.
+ARGUMENT, FILE, BUDGET, DATA, OTHER, INTERRUPTED = 2, 3, 4, 5, 1, 130
+#: Seconds before a progress bar appears.
+PATIENCE = 1.0
+
+EXITS = (
+    "Exit codes: 0 done, 2 a bad argument, 3 a file or column that cannot be read, 4 the budget "
+    "is too small, 5 the data hold what is not allowed (missing values under --nan raise), "
+    "1 anything else."
+)
+
+app = typer.Typer(
+    name="dpfast",
+    help="Differentially private medians and quantiles of columns of any size.",
+    epilog="Start with: dpfast demo",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+# --- what the user writes -----------------------------------------------------------------------
+
+
+def _number(text: str) -> Any:
+    """The number as it is written: 0.1 is one tenth. Its range is checked by the library."""
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        try:
+            return float(text)  # "nan" and "inf", which the library refuses by name
+        except ValueError:
+            raise typer.BadParameter(f"{text!r} is not a number") from None
+
+
+def _nan(text: str) -> Any:
+    """A word, or a replacement number."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from . import __version__
+
+        print(f"dpfast {__version__}")
+        raise typer.Exit
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        show_default=False,
+        help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; or a "
+        "directory of Parquet files.",
+    ),
+]
+Column = Annotated[
+    str | None,
+    typer.Option(show_default=False, help="The column; not needed when there is only one."),
+]
+Bounds = Annotated[
+    tuple[float, float],
+    typer.Option(
+        metavar="LO HI",
+        show_default=False,
+        help="Public limits of the values, known without looking at the data.",
+    ),
+]
+Epsilon = Annotated[
+    Any,
+    typer.Option(
+        parser=_number, metavar="NUMBER", show_default=False, help="Privacy loss; smaller is safer."
+    ),
+]
+Delta = Annotated[
+    Any,
+    typer.Option(
+        parser=_number,
+        metavar="NUMBER",
+        show_default=False,
+        help="For an (epsilon, delta) loss, with --epsilon.",
+    ),
+]
+Rho = Annotated[
+    Any,
+    typer.Option(
+        parser=_number,
+        metavar="NUMBER",
+        show_default=False,
+        help="For a zero-concentrated loss, instead of --epsilon.",
+    ),
+]
+Neighbors = Annotated[
+    str,
+    typer.Option(
+        metavar="replace|add-remove",
+        help="What one person may change: a row's content, or also the number of rows.",
+    ),
+]
+Noise = Annotated[str, typer.Option(metavar="LAW", help="The noise law.")]
+Nan = Annotated[
+    Any,
+    typer.Option(
+        parser=_nan,
+        metavar="POLICY",
+        help="What becomes of missing values: raise, lower, upper, a public number, or (with "
+        "add-remove) drop.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+
+@app.command(
+    epilog="Example: dpfast median flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 "
+    "--nan 0\n\n" + EXITS
+)
+def median(
+    file: File,
+    bounds: Bounds,
+    column: Column = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    neighbors: Neighbors = "replace",
+    noise: Noise = "auto",
+    nan: Nan = "raise",
+    as_json: Json = False,
+) -> None:
+    """Release the private (lower) median of a column.
+
+    The answer satisfies the privacy loss that you ask for and may be published; nothing else
+    that depends on the rows is printed.
+    """
+    _release(
+        "median", None, file, column, bounds, epsilon, delta, rho, neighbors, noise, nan, as_json
+    )
+
+
+@app.command(
+    epilog="Example: dpfast quantile flights.csv --column arr_delay --q 0.9 --bounds -60 300 "
+    "--epsilon 1 --nan 0 --json\n\n" + EXITS
+)
+def quantile(
+    file: File,
+    q: Annotated[
+        Any,
+        typer.Option(
+            parser=_number, metavar="NUMBER", show_default=False, help="From 0 to 1; 2/3 is exact."
+        ),
+    ],
+    bounds: Bounds,
+    column: Column = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    neighbors: Neighbors = "replace",
+    noise: Noise = "auto",
+    nan: Nan = "raise",
+    as_json: Json = False,
+) -> None:
+    """Release a private quantile of a column: the value of rank ceil(q n).
+
+    The answer satisfies the privacy loss that you ask for and may be published; nothing else
+    that depends on the rows is printed.
+    """
+    _release(
+        "quantile", q, file, column, bounds, epsilon, delta, rho, neighbors, noise, nan, as_json
+    )
+
+
+@app.command()
+def demo() -> None:
+    """Show private medians of a public table (UCI Adult, 32,561 ages) beside what they cost."""
+    from . import _demo
+    from .budget import Budget
+
+    ages = _demo.load()
+    budget = Budget(epsilon=sum(map(_exact, _demo.EPSILONS)))
+    table = Table(title="Private median age of the UCI Adult table", title_justify="left")
+    for heading in ("epsilon", "private median", "error (years)", "time (ms)"):
+        table.add_column(heading, justify="right")
+    for line in _demo.demo(ages, budget):
+        table.add_row(
+            f"{line.epsilon:g}",
+            f"{line.value:.4f}",
+            f"{line.error:.4f}",
+            f"{1000 * line.seconds:.3f}",
+        )
+    out = Console(highlight=False)
+    out.print(table)
+    out.print(
+        f"{len(ages):,} rows; bounds {_demo.BOUNDS[0]:g} to {_demo.BOUNDS[1]:g}; neighbours differ "
+        f"in one row. All of it together cost epsilon = {float(budget.spent['epsilon']):g}.\n"
+        "The error and the time are shown because this table is public; for private data they "
+        "would be answers too.\n"
+        f"Data: {_demo.ATTRIBUTION}",
+        soft_wrap=True,
+    )
+
+
+def _exact(number: float) -> Fraction:
+    return Fraction(repr(number))
+
+
+def _release(
+    statistic: str,
+    q: Any,
+    file: str,
+    column: str | None,
+    bounds: tuple[float, float],
+    epsilon: Any,
+    delta: Any,
+    rho: Any,
+    neighbors: str,
+    noise: str,
+    nan: Any,
+    as_json: bool,
+) -> None:
+    loss = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
+    law = calibrate(noise, **loss).noise
+    source = scan(file, column)
+    options = {"bounds": bounds, "neighbors": neighbors, "noise": noise, "nan": nan, **loss}
+    with _progress(source) as data:
+        value = smooth.median(data, **options) if q is None else smooth.quantile(data, q, **options)
+    shown: dict[str, Any] = {
+        "value": float(value),
+        "statistic": statistic,
+        **({} if q is None else {"q": float(q)}),
+        "file": file,
+        "column": column,
+        "bounds": list(bounds),
+        **{name: float(amount) for name, amount in loss.items() if amount},
+        "neighbors": neighbors,
+        "noise": law,
+        "nan": nan,
+    }
+    if as_json:
+        print(json.dumps(shown, allow_nan=False))
+        return
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for name, entry in shown.items():
+        if entry is not None:
+            text = " to ".join(f"{e:g}" for e in entry) if isinstance(entry, list) else str(entry)
+            table.add_row(name, f"[bold]{text}[/]" if name == "value" else escape(text))
+    Console(highlight=False, soft_wrap=True).print(table)
+
+
+# --- progress -----------------------------------------------------------------------------------
+
+
+class _Watched:
+    """A source that tells after every chunk how many rows of the pass are behind it."""
+
+    def __init__(self, source: Source, tell: Callable[[int], None]) -> None:
+        self._source = source
+        self._tell = tell
+
+    @property
+    def dtype(self) -> Any:
+        return self._source.dtype
+
+    @property
+    def length(self) -> int | None:
+        return self._source.length
+
+    @property
+    def nulls(self) -> int | None:
+        return self._source.nulls
+
+    def sample(self, count: int, words: RandomWords) -> Any:
+        return self._source.sample(count, words)
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        done = 0
+
+        def watched(chunk: Chunk) -> S:
+            nonlocal done
+            found = summarise(chunk)
+            done += len(chunk.values) + chunk.nulls
+            self._tell(done)
+            return found
+
+        return self._source.reduce(watched, merge)
+
+
+@contextmanager
+def _progress(source: Source) -> Iterator[Source]:
+    """The source, watched by a bar on standard error if that is a terminal and it takes long.
+
+    The bar is for the one who holds the data. It is not part of the answer.
+    """
+    if not sys.stderr.isatty() or not hasattr(source, "makers"):
+        yield source
+        return
+    known = source.length is not None
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("reading"),
+        *([BarColumn()] if known else []),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task("reading", total=source.length)
+    began = time.monotonic()
+
+    def tell(done: int) -> None:
+        if not bar.live.is_started and time.monotonic() - began > PATIENCE:
+            bar.start()
+        bar.update(task, completed=done)
+
+    try:
+        yield _Watched(source, tell)
+    finally:
+        bar.stop()
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+def _code(error: DpfastError) -> int:
+    kinds: Sequence[tuple[type[DpfastError], int]] = (
+        (SourceError, FILE),
+        (BudgetError, BUDGET),
+        (DataError, DATA),
+    )
+    for kind, code in kinds:
+        if isinstance(error, kind):
+            return code
+    return ARGUMENT if isinstance(error, (ArgumentError, TypeError, ImportError)) else OTHER
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; every error is one line on standard error, and an exit code."""
+    # The base of the parser's own errors; typer carries its copy of click or imports it.
+    usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+    try:
+        result = app(args=list(arguments), prog_name="dpfast", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except DpfastError as error:
+        return _fail(str(error), _code(error))
+    except typer.Exit as done:
+        return int(done.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read our output has gone; keep the interpreter from complaining on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OTHER
+    except usage as error:
+        return _fail(error.format_message(), ARGUMENT)
+
+
+def _fail(message: str, code: int) -> int:
+    print("dpfast: error:", " ".join(message.split()), file=sys.stderr)
+    return code

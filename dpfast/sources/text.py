@@ -1,0 +1,140 @@
+"""Comma- or tab-separated text, compressed or not, streamed through pyarrow's parser.
+
+A column of text has no declared type. Guessing it from the rows would make the type, and errors
+about it, depend on the data, so the rule is fixed: a cell is a float64, missing, or a `DataError`.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataError, SourceError
+from ._base import Chunk
+from .arrow import FileSource, Numbers, chunks, guarded, opening
+
+__all__ = ["COMPRESSIONS", "MISSING", "TextSource"]
+
+#: Cells that stand for "no value", as R, pandas, SQL tools and spreadsheets write them.
+MISSING = (
+    "", "NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NaN", "nan", "-NaN", "-nan",
+    "NULL", "Null", "null", "None", "1.#QNAN", "-1.#QNAN", "1.#IND", "-1.#IND",
+)  # fmt: skip
+#: Endings of compressed files, and what pyarrow calls them.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
+#: Bytes parsed at a time; the longest row must fit. pyarrow reads some tens of them ahead.
+BLOCK = 1 << 19
+
+
+class TextSource(FileSource):
+    """One column of a text table with a header line, as float64."""
+
+    def __init__(self, path: Path, pick: Any, delimiter: str, compression: str | None) -> None:
+        self._path = path
+        self._delimiter = delimiter
+        self._compression = compression
+        self._column = ""
+        names, first = opening(path, "a table of text", self._header)
+        self._column = pick(names, path)
+        super().__init__([path], Numbers(np.dtype(np.float64), None), None)
+        cells = first.column(names.index(self._column)) if first is not None else None
+        if cells is not None and _only_text(cells):
+            raise SourceError(
+                f"column {self._column!r} of {path.name} must hold numbers, but its first rows "
+                "hold text only"
+            )
+
+    @contextmanager
+    def _bytes(self) -> Iterator[Any]:
+        import pyarrow as pa
+
+        with ExitStack() as held:
+            if self._compression == "zip":
+                archive = held.enter_context(zipfile.ZipFile(self._path))
+                member = held.enter_context(archive.open(_only_member(archive, self._path)))
+                yield pa.PythonFile(member, mode="r")
+            else:
+                file = held.enter_context(pa.OSFile(str(self._path)))
+                if self._compression is not None:
+                    file = held.enter_context(pa.CompressedInputStream(file, self._compression))
+                yield file
+
+    def _reader(self, data: Any, **convert: Any) -> Any:
+        from pyarrow import csv
+
+        return csv.open_csv(
+            data,
+            csv.ReadOptions(block_size=BLOCK),
+            csv.ParseOptions(
+                delimiter=self._delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=(lambda row: "error") if self._column else (lambda row: "skip"),
+            ),
+            csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True, **convert),
+        )
+
+    def _header(self) -> tuple[list[str], Any]:
+        """Column names, and the first rows as text; None when there are no rows."""
+        import pyarrow as pa
+
+        with self._bytes() as data:
+            names: list[str] = list(self._reader(data).schema.names)
+        if len(set(names)) < len(names):
+            return names, None
+        with self._bytes() as data:
+            kinds = dict.fromkeys(names, pa.binary())
+            reader = self._reader(data, column_types=kinds, check_utf8=False)
+            return names, next(iter(reader), None)
+
+    def makers(self) -> Sequence[Generator[Chunk]]:
+        return [guarded(self._path, self._chunks())]
+
+    def _chunks(self) -> Iterator[Chunk]:
+        import pyarrow as pa
+
+        kinds = {self._column: pa.float64()}
+        at = 0
+        try:
+            with self._bytes() as data:
+                for batch in self._reader(data, include_columns=[self._column], column_types=kinds):
+                    yield from chunks(batch.column(0), at, self._how)
+                    at += batch.num_rows
+            return
+        except pa.ArrowInvalid:
+            pass  # its message quotes the row, so it must not survive, not even as a context
+        raise DataError(
+            f"column {self._column!r} of {self._path.name} holds a cell that is neither a number "
+            "nor a missing value, or a row has too few or too many cells. This answer depends on "
+            "the data: what was spent stays spent"
+        )
+
+
+def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+    members = [
+        m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX")
+    ]
+    if len(members) != 1:
+        raise SourceError(f"{path.name} must hold exactly one file, got {len(members)}")
+    if members[0].flag_bits & 1:
+        raise SourceError(f"{path.name} must not be encrypted")
+    return members[0]
+
+
+def _only_text(cells: Any) -> bool:
+    """Whether there are cells that are not missing, and none of them is a number."""
+    if len(cells) == cells.null_count:
+        return False
+    return not any(map(_is_number, cells.drop_null()))
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell.as_py())
+    except ValueError:
+        return False
+    return True
