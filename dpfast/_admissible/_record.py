@@ -13,19 +13,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .. import _check
-from .._laws import (
-    ArsinhNormal,
-    Cauchy,
-    Gaussian,
-    GeneralizedCauchy,
-    Laplace,
-    PolyPlace,
-    StudentT,
-)
+from .._laws import Law
 
-__all__ = ["MARGIN", "SLACK", "Calibration", "Draft", "Law", "Loss", "finish"]
-
-Law = ArsinhNormal | Cauchy | Gaussian | GeneralizedCauchy | Laplace | PolyPlace | StudentT
+__all__ = ["MARGIN", "SLACK", "Calibration", "Draft", "Loss", "finish"]
 
 SLACK = 2.0**-40
 MARGIN = 2.0**-38
