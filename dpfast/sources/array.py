@@ -1,0 +1,251 @@
+"""Data in memory: NumPy arrays of any real dtype, stride and byte order, and Arrow columns."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from ..errors import ArgumentError
+from ._base import Chunk, RandomWords, Source, chunk_dtype
+
+__all__ = ["ArraySource", "ColumnSource", "column", "threads"]
+
+S = TypeVar("S")
+
+#: Rows of a conversion buffer (another byte order, strides, masks): half a megabyte of float64.
+BLOCK = 1 << 16
+#: Rows below which a second thread costs more than it saves.
+SLICE = 1 << 21
+#: Consecutive values taken at each place of a memory-mapped file: a place costs a page fault.
+CLUSTER = 32
+
+
+def threads() -> int:
+    """Threads of a pass over an array in memory: ``DPFAST_NUM_THREADS``, by default 1.
+
+    One core of many machines already takes all the memory bandwidth, and a library that starts
+    threads unasked is a nuisance inside a pool of processes.
+    """
+    text = os.environ.get("DPFAST_NUM_THREADS", "").strip()
+    if not text:
+        return 1
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
+        _check.fail("DPFAST_NUM_THREADS", "an integer from 1 to 1024", text)
+    return int(text)
+
+
+def _fold(parts: Iterable[S], merge: Callable[[S, S], S]) -> S:
+    found = iter(parts)
+    total = next(found)
+    for part in found:
+        total = merge(total, part)
+    return total
+
+
+def _mapped(array: NDArray[Any]) -> bool:
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    return isinstance(base, mmap.mmap)
+
+
+class ArraySource:
+    """A one-dimensional array, or a masked array whose masked rows are null.
+
+    Contiguous native arrays are read where they are. Others are converted block by block through
+    one small buffer for each thread, so no array is ever copied whole.
+    """
+
+    __slots__ = ("array", "dtype", "length", "mask", "nulls", "workers")
+
+    def __init__(
+        self, array: NDArray[Any], mask: NDArray[np.bool_] | None = None, name: str = "data"
+    ) -> None:
+        if array.ndim != 1:
+            raise ArgumentError(
+                f"{name} must be one-dimensional, got an array of shape {array.shape}"
+            )
+        self.dtype = chunk_dtype(array.dtype, name)
+        if array.dtype.kind == "b":
+            array = array.view(np.uint8)
+        self.array = array
+        self.mask = mask
+        self.length: int = array.shape[0]
+        self.nulls: int = 0 if mask is None else int(np.count_nonzero(mask))
+        self.workers = 1 if self.length < 2 * SLICE else min(threads(), self.length // SLICE)
+
+    @property
+    def direct(self) -> bool:
+        """Whether the kernels can read the array where it is."""
+        return (
+            self.mask is None
+            and self.array.dtype == self.dtype
+            and bool(self.array.flags.c_contiguous)
+            and bool(self.array.flags.aligned)
+        )
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        count = self.workers
+        if count == 1:
+            return self._part(0, self.length, summarise, merge)
+        edges = [self.length * i // count for i in range(count + 1)]
+        with ThreadPoolExecutor(count) as pool:
+            parts = pool.map(
+                lambda i: self._part(edges[i], edges[i + 1], summarise, merge), range(count)
+            )
+            return _fold(parts, merge)
+
+    def _part(
+        self, start: int, stop: int, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
+    ) -> S:
+        if self.direct:
+            return summarise(Chunk(self.array[start:stop], start))
+        return _fold((summarise(chunk) for chunk in self._blocks(start, stop)), merge)
+
+    def _blocks(self, start: int, stop: int) -> Iterator[Chunk]:
+        buffer = np.empty(min(BLOCK, stop - start), self.dtype)
+        for at in range(start, max(stop, start + 1), BLOCK):
+            rows = self.array[at : min(at + BLOCK, stop)]
+            values = buffer[: rows.shape[0]]
+            values[...] = rows
+            if self.mask is None:
+                yield Chunk(values, at)
+            else:
+                kept = values[~self.mask[at : at + rows.shape[0]]]
+                yield Chunk(kept, at, rows.shape[0] - kept.shape[0])
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        """One value at a random place of each of `count` equal stretches.
+
+        That varies no more than independent places do, and walks the memory in one direction.
+        In a memory-mapped file it is one page of each stretch and `CLUSTER` places in it.
+        """
+        n = self.length
+        if n == 0:
+            return np.empty(0, self.dtype)
+        if _mapped(self.array):
+            places = _strata(n, max(1, count // CLUSTER), words)
+            offsets = np.arange(CLUSTER) * (4096 // CLUSTER // self.array.itemsize)
+            index = np.minimum(places[:, None] + offsets, n - 1).ravel()
+        else:
+            index = _strata(n, count, words)
+        if self.mask is not None:
+            index = index[~self.mask[index]]
+        values: NDArray[Any] = self.array[index].astype(self.dtype, copy=False)
+        return values
+
+
+def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
+    """A random index in each of `count` nearly equal stretches of range(n)."""
+    count = min(count, n)
+    index = (np.arange(count) * (n / count)).astype(np.int64)
+    step = -(-n // count)
+    if step >= 1 << 32:
+        index += (words(count) % np.uint64(step)).astype(np.int64)
+    else:
+        # Half a word is plenty for a place in a stretch.
+        half = words((count + 1) // 2).view(np.uint32)[:count]
+        inside = half.astype(np.int64)
+        inside *= step
+        inside >>= 32
+        index += inside
+    index[-1] = min(index[-1], n - 1)
+    return index
+
+
+class ColumnSource:
+    """An Arrow column in memory (`pyarrow.ChunkedArray`), read through its own buffers."""
+
+    def __init__(self, chunked: Any, name: str = "data") -> None:
+        import pyarrow as pa
+
+        if pa.types.is_null(chunked.type):
+            chunked = chunked.cast(pa.float64())
+        if pa.types.is_boolean(chunked.type):
+            chunked = chunked.cast(pa.uint8())
+        if not (pa.types.is_integer(chunked.type) or pa.types.is_floating(chunked.type)):
+            _check.fail_type(name, "a column of integers, floats or booleans", chunked.type)
+        self._chunked = chunked
+        self.dtype = chunk_dtype(np.dtype(chunked.type.to_pandas_dtype()), name)
+        self.length: int = len(chunked)
+        self.nulls: int = chunked.null_count
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        return _fold((summarise(chunk) for chunk in self._pieces()), merge)
+
+    def _pieces(self) -> Iterator[Chunk]:
+        at = 0
+        for array in self._chunked.chunks:
+            rows = BLOCK if array.null_count else max(1, len(array))
+            for start in range(0, len(array), rows):
+                piece = array.slice(start, rows)
+                yield Chunk(arrow_values(piece, self.dtype), at + start, piece.null_count)
+            at += len(array)
+        if at == 0:
+            yield Chunk(np.empty(0, self.dtype), 0)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        import pyarrow as pa
+
+        if self.length == 0:
+            return np.empty(0, self.dtype)
+        index = pa.array(_strata(self.length, count, words))
+        taken = self._chunked.take(index)
+        return np.concatenate(
+            [arrow_values(a, self.dtype) for a in taken.chunks] or [np.empty(0, self.dtype)]
+        )
+
+
+def arrow_values(array: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The values of a `pyarrow.Array` that are not null, without a copy when none is null."""
+    if array.null_count:
+        array = array.drop_null()
+    values: NDArray[Any] = array.to_numpy(zero_copy_only=True)
+    return np.ascontiguousarray(values, dtype)
+
+
+def column(data: Any, name: str = "data") -> Source:
+    """The source of array-like `data` that is not a plain NumPy array."""
+    if isinstance(data, np.ma.MaskedArray):
+        mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
+        return ArraySource(np.ma.getdata(data), mask, name)
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        chunked = _arrow(data, name)
+        if chunked is not None:
+            return ColumnSource(chunked, name)
+    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+        return ArraySource(np.from_dlpack(data), name=name)
+    try:
+        array = np.asarray(data)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name} must be a one-dimensional array of numbers: {error}") from None
+    if array.size == 0 and array.dtype.kind == "O":
+        array = array.astype(np.float64)
+    return ArraySource(array, name=name)
+
+
+def _arrow(data: Any, name: str) -> Any:
+    """`data` as a `pyarrow.ChunkedArray`; None when pyarrow is missing or it is a table."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    if isinstance(data, pa.ChunkedArray):
+        return data
+    if isinstance(data, pa.Array):
+        return pa.chunked_array([data])
+    if hasattr(data, "__arrow_c_stream__"):
+        stream = pa.chunked_array(data)
+        if pa.types.is_struct(stream.type):
+            _check.fail_type(name, "one column, not a table", data)
+        return stream
+    return pa.chunked_array([pa.array(data)])
