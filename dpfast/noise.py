@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +36,7 @@ from ._laws._table import Prepared, prepare
 from ._native.noise import fill, one
 from ._native.rng import BitStream
 from .errors import ArgumentError
-from .rng import default_generator
+from .rng import Generator, check
 
 __all__ = [
     "arsinh_normal",
@@ -55,26 +55,6 @@ Size = int | tuple[int, ...] | None
 _FINEST = 32  # bits of the default grid below the scale
 _ROOM = 4096  # undecided samples at a time
 _ZERO = np.zeros(1)
-
-
-class Generator(Protocol):
-    """What `dpfast.rng` generators have in common."""
-
-    @property
-    def private(self) -> bool: ...
-
-    def stream(self) -> BitStream: ...
-
-
-def _words(stream: BitStream) -> Callable[[], int]:
-    """The next 64 bits of a stream, for samples that need more."""
-
-    def more() -> int:
-        eight = bytearray(8)
-        stream.fill(eight)
-        return int.from_bytes(eight, "little")
-
-    return more
 
 
 def draw(
@@ -131,7 +111,7 @@ def draw(
     stream = generator.stream()
     result = one(stream, prepared.table, value, scale, granularity)
     if type(result) is int:
-        return decide(prepared, result, value, scale, granularity, _words(stream))
+        return decide(prepared, result, value, scale, granularity, stream.word)
     return result
 
 
@@ -156,7 +136,7 @@ def draw_array(
     out = np.empty(shape)
     inputs = [_flat(x, shape) for x in (value, scale, granularity)]
     stream = generator.stream()
-    _fill(prepare(law), inputs, out.reshape(-1), stream, None, _words(stream))
+    _fill(prepare(law), inputs, out.reshape(-1), stream, None, stream.word)
     return out
 
 
@@ -248,7 +228,7 @@ def _sample(
     width = _scales("scale", scale)
     grid = _grid(granularity, width)
     shape = _shape(size, width.shape, grid.shape)
-    generator = default_generator() if rng is None else rng
+    generator = check(rng)
     if size is None and shape == ():
         return draw(
             law, value=0.0, scale=float(width), granularity=float(grid), generator=generator

@@ -83,7 +83,7 @@ def nearest_double(x: Fraction) -> float:
     try:
         return float(x)
     except OverflowError:
-        return math.copysign(math.inf, x)
+        return math.inf if x > 0 else -math.inf
 
 
 def decide(
