@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -17,7 +18,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import smooth
+from . import privacy, smooth
 from ._admissible import calibrate
 from .errors import ArgumentError, BudgetError, DataError, DpfastError, SourceError
 from .sources import Chunk, RandomWords, Source
@@ -56,12 +57,17 @@ app = typer.Typer(
 def _number(text: str) -> Any:
     """The number as it is written: 0.1 is one tenth. Its range is checked by the library."""
     try:
-        return Fraction(text)
+        exact = Fraction(text)
     except (ValueError, ZeroDivisionError):
         try:
             return float(text)  # "nan" and "inf", which the library refuses by name
         except ValueError:
             raise typer.BadParameter(f"{text!r} is not a number") from None
+    try:
+        plain = float(text)  # reads better in messages, where it means the same
+    except ValueError:
+        return exact
+    return plain if math.isfinite(plain) and Fraction(repr(plain)) == exact else exact
 
 
 def _nan(text: str) -> Any:
@@ -265,6 +271,7 @@ def _release(
     as_json: bool,
 ) -> None:
     loss = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
+    privacy.loss(**loss)
     law = calibrate(noise, **loss).noise
     source = scan(file, column)
     options = {"bounds": bounds, "neighbors": neighbors, "noise": noise, "nan": nan, **loss}
@@ -389,6 +396,8 @@ def run(arguments: Sequence[str]) -> int:
     except DpfastError as error:
         return _fail(str(error), _code(error))
     except typer.Exit as done:
+        if done.exit_code == INTERRUPTED:  # what newer versions of typer make of Ctrl-C
+            return _fail("interrupted", INTERRUPTED)
         return int(done.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)

@@ -188,7 +188,7 @@ def test_from_text_of_any_kind(shell, tmp_path):
         ({"--nan": "nan"}, 2, "nan must be"),
         ({"--bounds": ("120", "0")}, 2, "bounds must be a pair"),
         ({"--bounds": ("0", "inf")}, 2, "bounds[1] must be a finite real number"),
-        ({"--bounds": ("0", "x")}, 2, "'x' is not a valid float"),
+        ({"--bounds": ("0", "x")}, 2, "'--bounds'"),
         ({"--bounds": ("-1e308", "1e308")}, 2, "does not overflow"),
         ({"--bounds": None}, 2, "Missing option '--bounds'"),
         ({"--colour": "red"}, 2, "No such option"),
@@ -239,7 +239,7 @@ def test_what_a_release_may_raise(shell, table, monkeypatch, error, code):
     monkeypatch.setattr(smooth, "median", refuse)
     got, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
     assert (got, out) == (code, "")
-    assert err == f"dpfast: error: {error or 'interrupted'}\n"
+    assert err == f"dpfast: error: {str(error) or 'interrupted'}\n"
 
 
 def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
