@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from .. import _check
+from .. import _check, privacy
 from . import (
     _budget,
     arsinh_normal,
@@ -58,9 +58,7 @@ _CONCENTRATED: dict[str, Callable[[float], Draft]] = {
 NOISES: tuple[str, ...] = ("auto", *_PURE, *_APPROXIMATE, *_CONCENTRATED)
 
 
-def calibrate(
-    noise: str, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None
-) -> Calibration:
+def calibrate(noise: str, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None) -> Calibration:
     """Admissible (alpha, beta) and law for noise scaled to a smooth sensitivity.
 
     If S is a beta-smooth upper bound of the local sensitivity under some neighbouring relation,
@@ -128,10 +126,13 @@ def _calibrate(noise: Any, epsilon: Any, delta: Any, rho: Any) -> Calibration:
     if isinstance(noise, str) and noise in published.REFUSED:
         _check.fail("noise", f"a calibration that is private ({published.REFUSED[noise]})", noise)
     name = _check.choice("noise", noise, NOISES)
-    loss = _budget.read(epsilon, delta, rho)
+    asked = privacy.loss(epsilon, delta, rho)
+    loss = _budget.read(asked)
     if name == "auto":
         name = _auto(loss)
-    return finish(name, _draft(name, loss), loss)
+    if name in _PURE and isinstance(asked, privacy.Approx):
+        asked, loss = privacy.Pure(asked.epsilon), loss._replace(delta=0.0)
+    return finish(name, _draft(name, loss), loss, asked)
 
 
 def _auto(loss: Loss) -> str:

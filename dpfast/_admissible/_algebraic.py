@@ -28,9 +28,7 @@ __all__ = ["alpha_of_beta", "best_pair"]
 _CLOSEST = 0.999
 
 
-def alpha_of_beta(
-    gamma: float, power: float, unit: float, epsilon: float, beta: float
-) -> float:
+def alpha_of_beta(gamma: float, power: float, unit: float, epsilon: float, beta: float) -> float:
     """The largest admissible alpha beside `beta`; 0 when there is none."""
     dual = gamma / (gamma - 1.0)
 

@@ -1,56 +1,40 @@
-"""The public budget of one release: exactly one of epsilon (with delta) and rho, rounded down."""
+"""The public budget of one release as floats that are not above what was asked for."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
-from .. import _check
+from .. import _check, privacy
 from ._record import Loss
 
 __all__ = ["pure_epsilon", "read"]
 
-MOST = 500.0
+MOST = 500
 _LEAST = {"epsilon": 2.0**-30, "rho": 2.0**-60}
 _LEAST_DELTA = Fraction(1, 10**300)
 
 
-def _down(exact: Fraction) -> float:
-    value = float(exact)
-    return math.nextafter(value, 0.0) if Fraction(value) > exact else value
-
-
-def _loss(name: str, value: Any) -> float:
-    """A loss between the least and 500, as a float not above it."""
-    _check.positive(name, value)
-    exact = _check.fraction(name, value)
+def _amount(name: str, exact: Fraction) -> float:
     if exact > MOST:
-        _check.fail(name, "at most 500 (more protects nothing)", value)
-    result = _down(exact)
-    if result < _LEAST[name]:
+        _check.fail(name, f"at most {MOST} (more protects nothing)", float(exact))
+    if exact < _LEAST[name]:
         # Below it the allowance for rounding S (2^-40 in beta) is no longer small.
         rule = f"at least {_LEAST[name]:.2g} for noise scaled to smooth sensitivity"
-        _check.fail(name, rule, value)
-    return result
+        _check.fail(name, rule, float(exact))
+    return privacy.float_down(exact)
 
 
-def read(epsilon: Any, delta: Any, rho: Any) -> Loss:
-    """Check the three arguments and round them down."""
-    if (epsilon is None) == (rho is None):
-        _check.fail("epsilon, rho", "given one and only one", (epsilon, rho))
-    delta_rule = "0, or at least 1e-300 and less than 1"
-    if rho is not None:
-        if _check.number("delta", delta) != 0.0:
-            _check.fail("delta", "0 beside rho", delta)
-        return Loss(None, 0.0, _loss("rho", rho))
-    loss = _loss("epsilon", epsilon)
-    if _check.number("delta", delta) != 0.0:
-        exact = _check.fraction("delta", delta)
-        if not _LEAST_DELTA <= exact < 1:
-            _check.fail("delta", delta_rule, delta)
-        return Loss(loss, _down(exact), None)
-    return Loss(loss, 0.0, None)
+def read(asked: privacy.Loss) -> Loss:
+    """Check the range of a loss and round it down."""
+    if isinstance(asked, privacy.ZCDP):
+        return Loss(None, 0.0, _amount("rho", asked.rho))
+    epsilon = _amount("epsilon", asked.epsilon)
+    if isinstance(asked, privacy.Pure):
+        return Loss(epsilon, 0.0, None)
+    if asked.delta < _LEAST_DELTA:
+        _check.fail("delta", "0, or at least 1e-300 and less than 1", float(asked.delta))
+    return Loss(epsilon, privacy.float_down(asked.delta), None)
 
 
 def pure_epsilon(rho: float) -> float:

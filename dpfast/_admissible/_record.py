@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .. import _check
+from .. import _check, privacy
 from .._laws import Law
 
 __all__ = ["MARGIN", "SLACK", "Calibration", "Draft", "Loss", "finish"]
@@ -58,6 +58,9 @@ class Calibration:
         The name that was asked for, with "auto" resolved.
     epsilon, delta, rho : float or None
         The loss that is proved; never more than was asked for.
+    loss : Pure, Approx or ZCDP
+        The same as exact fractions, to be charged: what was asked for, without the delta that a
+        pure law leaves unspent.
     theorem : str
         Where the proof is.
     """
@@ -69,10 +72,11 @@ class Calibration:
     epsilon: float | None
     delta: float
     rho: float | None
+    loss: privacy.Loss
     theorem: str
 
 
-def finish(noise: str, draft: Draft, loss: Loss) -> Calibration:
+def finish(noise: str, draft: Draft, loss: Loss, asked: privacy.Loss) -> Calibration:
     """Round `draft` towards privacy."""
     name, asked = ("rho", loss.rho) if loss.rho is not None else ("epsilon", loss.epsilon)
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
@@ -80,5 +84,5 @@ def finish(noise: str, draft: Draft, loss: Loss) -> Calibration:
     alpha = draft.alpha * (1.0 - MARGIN)
     beta = math.nextafter(draft.beta - SLACK, 0.0)
     return Calibration(
-        draft.law, alpha, beta, noise, loss.epsilon, loss.delta, loss.rho, draft.theorem
+        draft.law, alpha, beta, noise, loss.epsilon, loss.delta, loss.rho, asked, draft.theorem
     )

@@ -28,9 +28,10 @@ __all__ = ["LEAST_RHO", "arsinh_normal", "published"]
 
 LEAST_RHO = 2.0**-41
 
-_ENTRIES = ((2.0**TINY, TINY_SHIFT), *(
-    (2.0 ** (LOWEST + i / PER_OCTAVE), shift) for i, shift in enumerate(SHIFT)
-))
+_ENTRIES = (
+    (2.0**TINY, TINY_SHIFT),
+    *((2.0 ** (LOWEST + i / PER_OCTAVE), shift) for i, shift in enumerate(SHIFT)),
+)
 
 
 def arsinh_normal(rho: float) -> Draft:
@@ -45,7 +46,9 @@ def arsinh_normal(rho: float) -> Draft:
         if s * weight(t) > merit:
             merit, alpha, beta = s * weight(t), s, t
     return Draft(
-        ArsinhNormal(SIGMA), alpha, beta,
+        ArsinhNormal(SIGMA),
+        alpha,
+        beta,
         "exact Renyi divergence by quadrature (table), dpfast._admissible.arsinh_normal",
     )
 

@@ -26,6 +26,8 @@ def generalized_cauchy(epsilon: float, gamma: int = 4) -> Draft:
     """The best pair for `gamma`."""
     alpha, beta = best_pair(float(gamma), 1.0, 1.0, epsilon)
     return Draft(
-        GeneralizedCauchy(gamma), alpha, beta,
+        GeneralizedCauchy(gamma),
+        alpha,
+        beta,
         "exact loss of generalised Cauchy laws, dpfast._admissible",
     )

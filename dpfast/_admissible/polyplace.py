@@ -61,7 +61,9 @@ def polyplace(epsilon: float, share: float) -> Draft:
     # Below the absolute accuracy of the exact value the published alpha = beta takes over.
     alpha = max(beta, alpha_of_beta(shape, epsilon, beta) - 2.0**-44)
     return Draft(
-        PolyPlace(shape), alpha, beta,
+        PolyPlace(shape),
+        alpha,
+        beta,
         "Hladik and Tetek 2025; exact alpha by the shift-dilation theorem of dpfast._admissible",
     )
 

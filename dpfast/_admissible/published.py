@@ -56,7 +56,9 @@ def student_t_bun_steinke(epsilon: float, df: int = 3) -> Draft:
     """epsilon = (df + 1) (beta + alpha / (2 sqrt(df))), half on each."""
     half = epsilon / (2.0 * (df + 1.0))
     return Draft(
-        StudentT(df), 2.0 * math.sqrt(df) * half, half * _UNDER,
+        StudentT(df),
+        2.0 * math.sqrt(df) * half,
+        half * _UNDER,
         "Bun and Steinke 2019, Theorem 31",
     )
 
