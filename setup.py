@@ -1,4 +1,4 @@
-"""Build the native part: `csrc/*.c` into one static library, each `dpfast/_native/*.pyx` into a module.
+"""Build `csrc/*.c` into one static library and each `dpfast/_native/*.pyx` into a module.
 
 Everything is found by glob, so a new kernel needs no edit here. There is no pure-Python
 fallback: a failing compiler fails the installation. No flag lets a compiler change a
@@ -18,9 +18,19 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 MSVC = sys.platform == "win32"
-cflags = ["/O2", "/fp:strict"] if MSVC else [
-    "-O3", "-std=c11", "-ffp-contract=off", "-fno-fast-math", "-fvisibility=hidden", "-fPIC", "-g0",
-]
+cflags = (
+    ["/O2", "/fp:strict"]
+    if MSVC
+    else [
+        "-O3",
+        "-std=c11",
+        "-ffp-contract=off",
+        "-fno-fast-math",
+        "-fvisibility=hidden",
+        "-fPIC",
+        "-g0",
+    ]
+)
 ldflags: list[str] = []
 if os.environ.get("DPFAST_SANITIZE") == "1":
     sanitize = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -47,12 +57,15 @@ extensions = [
 
 setup(
     libraries=[
-        ("dpfast_core", {
-            "sources": sources,
-            "include_dirs": ["csrc"],
-            "cflags": cflags,
-            "obj_deps": {"": headers},
-        })
+        (
+            "dpfast_core",
+            {
+                "sources": sources,
+                "include_dirs": ["csrc"],
+                "cflags": cflags,
+                "obj_deps": {"": headers},
+            },
+        )
     ],
     ext_modules=cythonize(
         extensions,

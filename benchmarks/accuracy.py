@@ -2,10 +2,10 @@
 
     python benchmarks/accuracy.py [--repeats 300]
 
-writes `docs/accuracy.json` and draws it into `docs/accuracy.png`. Two columns: the ages of the embedded
-Adult table (integers, heavy ties) and a synthetic salary column (log-normal, 10,000 rows). Truth is
-public here, so errors may be printed. A rival's relation is its own: OpenDP and PyDP count one row
-added or removed, diffprivlib one row replaced; dpfast is drawn under both.
+writes `docs/accuracy.json` and draws it into `docs/accuracy.png`. Two columns: the ages of the
+embedded Adult table (integers, heavy ties) and a synthetic salary column (log-normal, 10,000 rows).
+Truth is public here, so errors may be printed. A rival's relation is its own: OpenDP and
+PyDP count one row added or removed, diffprivlib one row replaced; dpfast is drawn under both.
 """
 
 import argparse
@@ -86,7 +86,9 @@ def draw(table, path):
     figure, axes = plt.subplots(1, len(names), figsize=(11, 4.2), layout="constrained")
     for axis, column in zip(axes, names, strict=True):
         rows = [r for r in table if r["column"] == column]
-        least = min((r["median_absolute_error"] for r in rows if r["median_absolute_error"]), default=1)
+        least = min(
+            (r["median_absolute_error"] for r in rows if r["median_absolute_error"]), default=1
+        )
         for method in dict.fromkeys(r["method"] for r in rows):
             line = [r for r in rows if r["method"] == method]
             style = "-o" if method.startswith("dpfast") else "--."

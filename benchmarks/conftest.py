@@ -1,4 +1,4 @@
-"""Sizes of the benchmark cases: full by default, tiny with DPFAST_BENCH_SMOKE=1 (continuous integration)."""
+"""Sizes of the benchmark cases: full by default, tiny with DPFAST_BENCH_SMOKE=1."""
 
 import os
 

@@ -2,8 +2,8 @@
 
     python benchmarks/report.py [--rows 50000000] [--write]
 
-Every pair is timed in turn in one process, on one thread; the figure is the best of several rounds. Answers are
-checked outside the clock. Rivals that are not installed are left out by name.
+Every pair is timed in turn in one process, on one thread; the figure is the best of several
+rounds. Answers are checked outside the clock. Rivals that are not installed are left out by name.
 """
 
 import argparse
@@ -29,7 +29,7 @@ BOUNDS = (0.0, 100.0)
 
 
 def best(*functions, rounds=7):
-    """Best time of each function, all of them in turn each round, so that a drift hits all alike."""
+    """Best time of each function, all in turn each round, so that a drift hits all alike."""
     times = [float("inf")] * len(functions)
     for _ in range(rounds + 1):
         for i, function in enumerate(functions):
@@ -56,7 +56,8 @@ def medians(n):
         yield f"private median, {n:.0e} unsorted {dtype}", ours, "`np.max`", floor
     middle = (n - 1) // 2
     ours, floor = best(
-        lambda: dp.median(data, bounds=BOUNDS, epsilon=1.0), lambda: np.partition(data, middle),
+        lambda: dp.median(data, bounds=BOUNDS, epsilon=1.0),
+        lambda: np.partition(data, middle),
         rounds=3,
     )
     yield f"private median, {n:.0e} unsorted float64", ours, "`np.partition` (not private)", floor
@@ -98,13 +99,12 @@ def against_rivals():
             rounds=2,
         )
         yield "private median, 1e6 float64", ours, label, theirs
-        k = 2000
         ours, theirs = best(
             lambda: dp.noise.laplace(1.0, 1_000_000),
-            lambda rival=rival: rival.laplace(1.0, k),
+            lambda rival=rival: rival.laplace(1.0, 2000),
             rounds=2,
         )
-        yield "exact Laplace noise, per sample", ours / 1e6, label, theirs / k
+        yield "exact Laplace noise, per sample", ours / 1e6, label, theirs / 2000
 
 
 def small():

@@ -76,8 +76,9 @@ def test_rival_os_urandom(benchmark, buffer):
     assert len(set(os.urandom(1000))) > 200
 
 
-@pytest.mark.parametrize("make", [SecureGenerator, lambda: InsecureGenerator(1)],
-                         ids=["secure", "insecure"])
+@pytest.mark.parametrize(
+    "make", [SecureGenerator, lambda: InsecureGenerator(1)], ids=["secure", "insecure"]
+)
 def test_stream(benchmark, make):
     benchmark.group = "one call of stream()"
     generator = make()

@@ -1,4 +1,4 @@
-"""Every rule about arguments, once. A message is built from (name, rule, value) and nothing else."""
+"""Every rule about arguments, once. A message is built from (name, rule, value) alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ __all__ = [
 
 
 def _show(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python is willing to print
+        text = f"<{type(value).__name__} too long to show>"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -44,6 +47,8 @@ def fail_type(name: str, rule: str, value: object) -> NoReturn:
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:
     """A finite real number as a float."""
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
         fail_type(name, rule, value)
     try:
@@ -66,6 +71,8 @@ def positive(name: str, value: Any) -> float:
 
 def whole(name: str, value: Any, least: int = 0) -> int:
     """An integer of at least `least`."""
+    if type(value) is int and value >= least:
+        return value
     rule = f"an integer of at least {least}"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         fail_type(name, rule, value)
@@ -77,12 +84,10 @@ def whole(name: str, value: Any, least: int = 0) -> int:
 def fraction(name: str, value: Any) -> Fraction:
     """The number that the user wrote: 0.1 is one tenth, not the binary fraction nearest to it."""
     number(name, value)
-    if isinstance(value, (int, Fraction, Decimal)):
-        return Fraction(value)
-    if isinstance(value, numbers.Rational):
-        return Fraction(value.numerator, value.denominator)
     if isinstance(value, numbers.Integral):
         return Fraction(int(value))
+    if isinstance(value, (Fraction, Decimal)):
+        return Fraction(value)
     # str() of a NumPy float is the shortest decimal of its own precision, as the user saw it.
     return Fraction(str(value))
 
@@ -141,6 +146,10 @@ def nan_policy(value: Any, relation: str) -> str | float:
         if value not in words:
             fail("nan", rule, value)
         if value == "drop" and relation != "add-remove":
-            fail("nan", rule + " ('drop' only with neighbors='add-remove', since it changes n)", value)
+            fail(
+                "nan",
+                rule + " ('drop' only with neighbors='add-remove', since it changes n)",
+                value,
+            )
         return value
     return number("nan", value, rule)

@@ -25,7 +25,7 @@ class Spend:
 
 
 class _Memory:
-    """Where the lines are kept. Another keeper (a file) needs these two methods and nothing else."""
+    """Where the lines are kept. Another keeper (a file) needs `lines` and `append`, no more."""
 
     def __init__(self) -> None:
         self.lines: list[Spend] = []
@@ -62,9 +62,9 @@ def _words(epsilon: Fraction, delta: Fraction, rho: Fraction | None) -> str:
 class Budget:
     """A limit on the total privacy loss about one dataset, spent exactly.
 
-    Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave exactly
-    0. A spend is recorded before data or randomness are touched, by whichever thread comes first;
-    it is never given back. Losses add up by basic composition, adaptively, and the limit is checked
+    Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
+    exactly 0. A spend is recorded before data or randomness are touched, by whichever thread comes
+    first; it is never given back. Losses add up by basic composition, and the limit is checked
     before each call (a privacy filter), so the sequence of calls may depend on earlier answers.
 
     Parameters
@@ -182,7 +182,8 @@ class Budget:
             fits = (
                 self._rho + rho <= limit.rho
                 if isinstance(limit, ZCDP)
-                else self._epsilon + epsilon <= limit.epsilon and self._delta + delta <= _delta(limit)
+                else self._epsilon + epsilon <= limit.epsilon
+                and self._delta + delta <= _delta(limit)
             )
             if not fits:
                 self._refuse(amount, neighbors, self._asked(epsilon, delta, rho))
@@ -228,7 +229,9 @@ class Budget:
                 self._refuse(amount, given, "and delta > 0 has no price in a rho budget")
             return zero, zero, (moved if isinstance(moved, ZCDP) else ZCDP.of_pure(moved)).rho
         if isinstance(moved, ZCDP):
-            self._refuse(amount, given, "and rho has no price in an epsilon budget: use Budget(rho=...)")
+            self._refuse(
+                amount, given, "and rho has no price in an epsilon budget: use Budget(rho=...)"
+            )
         return moved.epsilon, _delta(moved), zero
 
     def _refuse(self, amount: Loss, neighbors: str, counted: str) -> NoReturn:

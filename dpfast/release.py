@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar
 
-from . import _check, rng as _rng
+from . import _check
+from . import rng as _rng
 from .budget import Budget, _Probe
 from .errors import BudgetError
 from .privacy import Loss

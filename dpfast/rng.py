@@ -86,9 +86,7 @@ class Generator(ABC):
     def random_raw(self, size: None = None) -> int: ...
     @overload
     def random_raw(self, size: int | tuple[int, ...]) -> npt.NDArray[np.uint64]: ...
-    def random_raw(
-        self, size: int | tuple[int, ...] | None = None
-    ) -> int | npt.NDArray[np.uint64]:
+    def random_raw(self, size: int | tuple[int, ...] | None = None) -> int | npt.NDArray[np.uint64]:
         """Return uniform 64-bit integers, as the method of that name of NumPy's bit generators.
 
         NOT PRIVATE by itself: raw randomness, no mechanism.

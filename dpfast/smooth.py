@@ -1,4 +1,4 @@
-"""Private quantiles by smooth sensitivity: one pass over the data, one noise sample on a public grid."""
+"""Private quantiles by smooth sensitivity: one pass, one noise sample on a public grid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from . import _check, noise as _noise
+from . import _check
+from . import noise as _noise
 from ._admissible import Calibration, calibrate
 from .budget import Budget
 from .errors import ArgumentError, DataError
@@ -53,9 +54,14 @@ class SmoothQuantile:
     def name(self) -> str:
         return f"quantile {self.q}"
 
+    def _missing(self) -> str | float:
+        """What the window makes of NaN and null; under "raise" they are left out and counted."""
+        if isinstance(self.nan, float):
+            return self.nan
+        return {"lower": self.lo, "upper": self.hi, "drop": "drop", "raise": "drop"}[self.nan]
+
     def reduce(self, source: Source) -> tuple[float, float]:
-        replacement = {"lower": self.lo, "upper": self.hi}.get(self.nan, self.nan)  # type: ignore[arg-type]
-        ranks = Ranks(source, assume_sorted=self.assume_sorted, missing=replacement)
+        ranks = Ranks(source, missing=self._missing(), assume_sorted=self.assume_sorted)
         found = smooth_from_ranks(
             ranks,
             self.q,
@@ -124,8 +130,8 @@ def quantile(
     Parameters
     ----------
     data : array_like, shape (n,), or source
-        Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too), pandas,
-        Polars and Arrow columns, or what `dpfast.scan` returns.
+        Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too),
+        pandas, Polars and Arrow columns, or what `dpfast.scan` returns.
     q : float or Fraction
         The quantile, 0 to 1, as the decimal that is written: ``0.9`` is nine tenths.
     bounds : (float, float)
@@ -146,7 +152,7 @@ def quantile(
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
-        By default the secure generator. `InsecureGenerator` is for tests and is refused by a budget.
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -164,8 +170,8 @@ def quantile(
 
     Notes
     -----
-    Cost: one read of the data and O(w) more, where the window ``w`` is about ``(2 / beta) ln(R / S)``
-    ranks; memory O(w) beside a pivot sample.
+    Cost: one read of the data and O(w) more, where the window ``w`` is about
+    ``(2 / beta) ln(R / S)`` ranks; memory O(w) beside a pivot sample.
 
     Examples
     --------

@@ -32,8 +32,11 @@ def test_a_refusal_shows_spent_asked_and_left_and_records_nothing():
     budget = dp.Budget(epsilon=1, delta=Decimal("1e-6"))
     budget.spend(Approx(0.7, 1e-7), neighbors=REP)
     before = budget.history
-    with pytest.raises(BudgetError, match=r"spent epsilon=0\.7, delta=1e-07; asked epsilon=0\.4, "
-                       r"delta=0 under neighbors='replace'.*left epsilon=0\.3, delta=9e-07"):
+    with pytest.raises(
+        BudgetError,
+        match=r"spent epsilon=0\.7, delta=1e-07; asked epsilon=0\.4, "
+        r"delta=0 under neighbors='replace'.*left epsilon=0\.3, delta=9e-07",
+    ):
         budget.spend(Pure(0.4), neighbors=REP)
     assert budget.history == before
     budget.spend(Approx(0.3, 9e-7), neighbors=REP)

@@ -37,8 +37,7 @@ def test_a_release_states_its_privacy(function):
 
 @pytest.mark.parametrize(
     "function",
-    [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
-    + [dp.order.window],
+    [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__] + [dp.order.window],
     ids=lambda f: f.__name__,
 )
 def test_what_is_not_private_says_so_first(function):

@@ -46,7 +46,12 @@ def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProc
         environment["DPFAST_ISA"] = path
     return subprocess.run(
         [sys.executable, "-c", code],
-        input=text, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=120,
+        input=text,
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
 

@@ -35,10 +35,20 @@ def test_close_to_the_truth_on_many_rows(loss, neighbors, q):
     assert abs(np.median(got) - float(q)) < 2e-3
 
 
-@pytest.mark.parametrize("noise", [
-    "polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy",
-    "cauchy-nrs", "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs",
-])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "polyplace",
+        "polyplace-finite-variance",
+        "cauchy",
+        "student-t",
+        "generalized-cauchy",
+        "cauchy-nrs",
+        "cauchy-lecture",
+        "student-t-bun-steinke",
+        "generalized-cauchy-nrs",
+    ],
+)
 def test_every_pure_law(noise):
     data = np.linspace(0, 1, 20_001)
     got = [dp.median(data, bounds=(0, 1), epsilon=4, noise=noise, rng=rng(s)) for s in range(9)]
@@ -55,9 +65,25 @@ def test_every_approximate_law(noise):
     assert abs(np.median(got) - 0.5) < 0.02
 
 
-@pytest.mark.parametrize("dtype", [
-    "f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", ">f8", ">i4", "?",
-])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "f8",
+        "f4",
+        "f2",
+        "i8",
+        "i4",
+        "i2",
+        "i1",
+        "u8",
+        "u4",
+        "u2",
+        "u1",
+        ">f8",
+        ">i4",
+        "?",
+    ],
+)
 def test_dtypes(dtype):
     data = np.random.default_rng(1).integers(0, 2 if dtype == "?" else 100, 5001).astype(dtype)
     truth = float(np.sort(data)[2500])
@@ -72,16 +98,25 @@ def test_array_likes():
     want = dp.median(values, bounds=(0, 2000), epsilon=1, rng=rng(5))
     strided = np.repeat(values, 3)[::3]
     strided.flags.writeable = False
-    for data in (values.tolist(), tuple(values), strided, values[::-1], pandas.Series(values),
-                 pyarrow.array(values), pyarrow.chunked_array([values[:300], values[300:]]),
-                 np.random.default_rng(0).permutation(values)):
+    for data in (
+        values.tolist(),
+        tuple(values),
+        strided,
+        values[::-1],
+        pandas.Series(values),
+        pyarrow.array(values),
+        pyarrow.chunked_array([values[:300], values[300:]]),
+        np.random.default_rng(0).permutation(values),
+    ):
         assert dp.median(data, bounds=(0, 2000), epsilon=1, rng=rng(5)) == want
 
 
 def test_values_lie_on_a_public_grid_inside_the_bounds():
     """Neighbours with very different smooth sensitivities must have the same support."""
     for data in (np.zeros(5), np.array([0, 0, 0.3, 0.9, 1]), np.array([]), np.array([0.123456789])):
-        out = np.array([dp.median(data, bounds=(0, 1), epsilon=0.5, rng=rng(s)) for s in range(400)])
+        out = np.array(
+            [dp.median(data, bounds=(0, 1), epsilon=0.5, rng=rng(s)) for s in range(400)]
+        )
         assert ((out >= 0) & (out <= 1)).all()
         assert (out / GRID_OF_UNIT == np.rint(out / GRID_OF_UNIT)).all()
         inner = out[(out > 0) & (out < 1)] / GRID_OF_UNIT
@@ -92,9 +127,7 @@ def test_values_lie_on_a_public_grid_inside_the_bounds():
     assert (off / GRID_OF_UNIT != np.rint(off / GRID_OF_UNIT)).any()
 
 
-@given(
-    lo=st.floats(-1e300, 1e300), width=st.floats(0, 1e300), widest=st.floats(1e-300, 1e300)
-)
+@given(lo=st.floats(-1e300, 1e300), width=st.floats(0, 1e300), widest=st.floats(1e-300, 1e300))
 @settings(max_examples=300)
 def test_the_grid_is_a_usable_power_of_two(lo, width, widest):
     hi = lo + width
@@ -131,8 +164,16 @@ def test_infinities_are_clipped():
     assert abs(dp.median(data, bounds=(0, 1), epsilon=5, rng=rng()) - 0.5) < 1e-3
 
 
-@pytest.mark.parametrize("bounds", [(-1e307, 1e307), (1e300, 1.0000001e300), (0, 1e-290),
-                                    (1.0, math.nextafter(1.0, 2)), (-(2.0**53), 2.0**53)])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (-1e307, 1e307),
+        (1e300, 1.0000001e300),
+        (0, 1e-290),
+        (1.0, math.nextafter(1.0, 2)),
+        (-(2.0**53), 2.0**53),
+    ],
+)
 @pytest.mark.parametrize("epsilon", [1e-6, 1, 50])
 def test_extreme_bounds(bounds, epsilon):
     data = np.linspace(*bounds, 1001)
@@ -148,7 +189,7 @@ def test_nan_policies():
     assert abs(dp.median(data, nan=0.4, **one) - 0.4) < 0.05
     assert abs(dp.median(data, nan="drop", neighbors="add-remove", **one) - 0.7) < 0.05
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(DataError, match="'lower'.*'upper'.*'drop'"):
+    with pytest.raises(DataError, match=r"'lower'.*'upper'.*'drop'"):
         dp.median(data, bounds=(0, 1), epsilon=1, budget=budget)
     assert budget.remaining["epsilon"] == 0, "the error is an answer: the spend stands"
 
@@ -156,7 +197,9 @@ def test_nan_policies():
 def test_sorted_data_are_taken_at_their_word_but_not_blindly():
     data = np.arange(100_000.0)
     kw = dict(bounds=(0, 2e5), epsilon=1)
-    assert dp.median(data, assume_sorted=True, rng=rng(3), **kw) == dp.median(data, rng=rng(3), **kw)
+    assert dp.median(data, assume_sorted=True, rng=rng(3), **kw) == dp.median(
+        data, rng=rng(3), **kw
+    )
     lie = data.copy()
     lie[49_990:50_010] = lie[49_990:50_010][::-1]
     with pytest.raises(DataError, match="sorted"):
@@ -267,8 +310,10 @@ def test_release_is_the_ideal_mechanism_rounded():
     c = mechanism.calibration
     S = dp.sensitivity.smooth_median(data, beta=c.beta, bounds=(-1e6, 1e6))
     z = dp.noise.cauchy(S / c.alpha, size=2000, granularity=mechanism.grid, rng=rng(4))
-    out = [dp.median(data, bounds=(-1e6, 1e6), epsilon=1, noise="cauchy", rng=rng(s))
-           for s in range(2000)]
+    out = [
+        dp.median(data, bounds=(-1e6, 1e6), epsilon=1, noise="cauchy", rng=rng(s))
+        for s in range(2000)
+    ]
     from scipy.stats import ks_2samp
 
     assert ks_2samp(out, z + 0.35).pvalue > 1e-6

@@ -300,9 +300,7 @@ if __name__ == "__main__":
         draws += pool.map(eval, [default] * 6, chunksize=1)
     print(json.dumps([draw.hex() for draw in draws]))
 """
-pools = pytest.mark.parametrize(
-    "method", ["spawn", pytest.param("fork", marks=needs_fork)]
-)
+pools = pytest.mark.parametrize("method", ["spawn", pytest.param("fork", marks=needs_fork)])
 
 
 @pools

@@ -1,1 +1,1 @@
-"""Compiled kernels: typed contiguous buffers in, the caller's buffer filled. No defaults, no messages."""
+"""Compiled kernels: typed buffers in, the caller's buffer filled. No defaults, no messages."""

@@ -19,8 +19,7 @@ RandomWords = Callable[[int], NDArray[np.uint64]]
 
 #: The dtypes that the kernels read. Everything else is refused or converted chunk by chunk.
 CHUNK_DTYPES = tuple(
-    np.dtype(t)
-    for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
+    np.dtype(t) for t in ("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
 )
 _NATIVE = {(d.kind, d.itemsize): d for d in CHUNK_DTYPES}
 _NATIVE["b", 1] = np.dtype(np.uint8)

@@ -65,7 +65,7 @@ class ArraySource:
     one small buffer for each thread, so no array is ever copied whole.
     """
 
-    __slots__ = ("array", "dtype", "length", "mask")
+    __slots__ = ("array", "dtype", "length", "mask", "nulls", "workers")
 
     def __init__(
         self, array: NDArray[Any], mask: NDArray[np.bool_] | None = None, name: str = "data"
@@ -80,10 +80,8 @@ class ArraySource:
         self.array = array
         self.mask = mask
         self.length: int = array.shape[0]
-
-    @property
-    def nulls(self) -> int | None:
-        return 0 if self.mask is None else None
+        self.nulls: int = 0 if mask is None else int(np.count_nonzero(mask))
+        self.workers = 1 if self.length < 2 * SLICE else min(threads(), self.length // SLICE)
 
     @property
     def direct(self) -> bool:
@@ -96,7 +94,7 @@ class ArraySource:
         )
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        count = min(threads(), max(1, self.length // SLICE))
+        count = self.workers
         if count == 1:
             return self._part(0, self.length, summarise, merge)
         edges = [self.length * i // count for i in range(count + 1)]
@@ -142,16 +140,26 @@ class ArraySource:
             index = _strata(n, count, words)
         if self.mask is not None:
             index = index[~self.mask[index]]
-        return self.array[index].astype(self.dtype, copy=False)
+        values: NDArray[Any] = self.array[index].astype(self.dtype, copy=False)
+        return values
 
 
 def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
-    """A random index in each of `count` equal stretches of range(n)."""
-    place = (words(count) >> np.uint64(11)) * 2.0**-53
-    place += np.arange(count)
-    place *= n / count
-    index = place.astype(np.int64)
-    return np.minimum(index, n - 1, out=index)
+    """A random index in each of `count` nearly equal stretches of range(n)."""
+    count = min(count, n)
+    index = (np.arange(count) * (n / count)).astype(np.int64)
+    step = -(-n // count)
+    if step >= 1 << 32:
+        index += (words(count) % np.uint64(step)).astype(np.int64)
+    else:
+        # Half a word is plenty for a place in a stretch.
+        half = words((count + 1) // 2).view(np.uint32)[:count]
+        inside = half.astype(np.int64)
+        inside *= step
+        inside >>= 32
+        index += inside
+    index[-1] = min(index[-1], n - 1)
+    return index
 
 
 class ColumnSource:
@@ -208,9 +216,8 @@ def arrow_values(array: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 def column(data: Any, name: str = "data") -> Source:
     """The source of array-like `data` that is not a plain NumPy array."""
     if isinstance(data, np.ma.MaskedArray):
-        mask = np.ma.getmask(data)
-        values = np.ma.getdata(data)
-        return ArraySource(values, None if mask is np.ma.nomask else mask, name)
+        mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
+        return ArraySource(np.ma.getdata(data), mask, name)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         chunked = _arrow(data, name)
         if chunked is not None:

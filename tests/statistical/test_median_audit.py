@@ -1,8 +1,8 @@
 """Black-box lower bounds on the loss of a release. Passing proves nothing; failing is a bug.
 
-For fixed neighbours, the best threshold event on one half of the samples is judged on the other half
-by exact binomial (Clopper-Pearson) bounds; the lower bound of its log-ratio may not exceed epsilon.
-A planted mechanism with too little noise must be caught by the same function.
+For fixed neighbours, the best threshold event on one half of the samples is judged on the other
+half by exact binomial (Clopper-Pearson) bounds; the lower bound of its log-ratio
+may not exceed epsilon. A planted mechanism with too little noise must be caught by it.
 """
 
 import numpy as np
@@ -36,9 +36,9 @@ def lower_bound(a, b):
 
 
 def sample(data, size, epsilon, noise, shrink=1.0, **kw):
-    out = np.array([
-        dp.median(data, bounds=(0, 1), epsilon=epsilon, noise=noise, **kw) for _ in range(size)
-    ])
+    out = np.array(
+        [dp.median(data, bounds=(0, 1), epsilon=epsilon, noise=noise, **kw) for _ in range(size)]
+    )
     centre = np.sort(data)[(len(data) - 1) // 2] if len(data) else 0.0
     return centre + shrink * (out - centre)
 

@@ -1,0 +1,106 @@
+#include "dpf_grid.h"
+
+#include <string.h>
+
+#include "dpf_isa.h"
+
+/* Rows count from the last segment below DPF_GRID_OCTAVE, where every smaller k is sent. */
+#define DPF_GRID_FIRST ((int64_t)((1023 + DPF_GRID_OCTAVE) << DPF_GRID_SPLIT) - 1)
+#define DPF_GRID_FLOOR ((double)((UINT64_C(1) << DPF_GRID_OCTAVE) - 1))
+#define DPF_GRID_TOP 9223372036854774784.0 /* the double below 2^63 */
+
+/* With u = 2^-53: ratio * z adds u |y|, the sum with frac u (|y| + 1/2), and r is at most 1/2 from y. The
+ * excess pays for the roundings of the bound itself. For |y| >= 2^51, where nearest() ends, e >= 1/2. */
+#define Y_ERROR 0x1.004p-52
+#define Y_FLOOR 0x1p-52
+
+static inline uint64_t bits_of(double x)
+{
+    uint64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+static inline double double_of(uint64_t b)
+{
+    double x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+static inline double magnitude(double x)
+{
+    return double_of(bits_of(x) & ~(UINT64_C(1) << 63));
+}
+
+/* k < 2^63 to the nearest double: the two halves are put under the exponents 2^84 and 2^52, so that only
+ * the last sum rounds. Vectorises on every instruction set, which a conversion does not. */
+static inline double to_double(uint64_t k)
+{
+    double high = double_of((k >> 32) | UINT64_C(0x4530000000000000)) - 0x1.00000001p84;
+    return high + double_of((k & 0xffffffff) | UINT64_C(0x4330000000000000));
+}
+
+/* The nearest integer, ties to even, for |y| < 2^51. */
+static inline double nearest(double y)
+{
+    return (y + 0x1.8p52) - 0x1.8p52;
+}
+
+/* An integer |r| < 2^51 as int64. */
+static inline int64_t to_integer(double r)
+{
+    return (int64_t)(bits_of(r + 0x1.8p52) - bits_of(0x1.8p52));
+}
+
+static void wipe(void *p, size_t bytes)
+{
+    volatile uint64_t *word = (volatile uint64_t *)p;
+    for (size_t i = 0; i < bytes / sizeof *word; i++)
+        word[i] = 0;
+}
+
+#define DPF_SUFFIX baseline
+#define DPF_LEVEL DPF_ISA_BASELINE
+#include "dpf_grid_body.h"
+#undef DPF_SUFFIX
+#undef DPF_LEVEL
+
+#if DPF_X86
+DPF_BEGIN_AVX2
+#define DPF_SUFFIX avx2
+#define DPF_LEVEL DPF_ISA_AVX2
+#include "dpf_grid_body.h"
+#undef DPF_SUFFIX
+#undef DPF_LEVEL
+DPF_END
+DPF_BEGIN_AVX512
+#define DPF_SUFFIX avx512
+#define DPF_LEVEL DPF_ISA_AVX512
+#include "dpf_grid_body.h"
+#undef DPF_SUFFIX
+#undef DPF_LEVEL
+DPF_END
+#define CHOOSE(f, ...)                                                                              \
+    switch (dpf_isa()) {                                                                            \
+    case DPF_ISA_AVX512: return f##_avx512(__VA_ARGS__);                                            \
+    case DPF_ISA_AVX2: return f##_avx2(__VA_ARGS__);                                                \
+    default: return f##_baseline(__VA_ARGS__);                                                      \
+    }
+#else
+#define CHOOSE(f, ...) return f##_baseline(__VA_ARGS__);
+#endif
+
+size_t dpf_grid_fill(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table,
+                     const dpf_grid_input *in, double *out, size_t from, size_t n, int64_t *lane,
+                     uint64_t *word, size_t room, size_t *found)
+{
+    CHOOSE(grid, rng, given, table, in, out, from, n, lane, word, room, found)
+}
+
+size_t dpf_grid_integers(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, double ratio,
+                         double frac, int64_t *out, size_t from, size_t n, int64_t *lane, uint64_t *word,
+                         size_t room, size_t *found)
+{
+    CHOOSE(integers, rng, given, table, ratio, frac, out, from, n, lane, word, room, found)
+}

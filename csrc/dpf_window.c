@@ -1,0 +1,96 @@
+#include "dpf_window.h"
+
+#include "dpf_isa.h"
+
+#include <string.h>
+
+#define STAGE 2048
+/* Bytes counted against every group of thresholds while they are in the first-level cache. */
+#define BLOCK 8192
+
+#define DPF_PATH baseline
+#if defined(__GNUC__) || defined(__clang__)
+#define WIDE 16
+#else
+#define WIDE 0
+#endif
+#include "dpf_window_types.h"
+
+#if DPF_X86
+DPF_BEGIN_AVX2
+#define DPF_PATH avx2
+#define WIDE 32
+#include "dpf_window_types.h"
+DPF_END
+
+DPF_BEGIN_AVX512
+#define DPF_PATH avx512
+#define WIDE 64
+#include "dpf_window_types.h"
+DPF_END
+#endif
+
+int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out, size_t room,
+                    dpf_window_counts *counts)
+{
+    memset(counts, 0, sizeof *counts);
+    if (kind < 0 || kind >= DPF_WINDOW_KINDS)
+        return -1;
+    switch (dpf_isa()) {
+#if DPF_X86
+    case DPF_ISA_AVX512:
+        passes_avx512[kind](x, n, pivots, out, room, counts);
+        return 0;
+    case DPF_ISA_AVX2:
+        passes_avx2[kind](x, n, pivots, out, room, counts);
+        return 0;
+#endif
+    case DPF_ISA_BASELINE:
+        passes_baseline[kind](x, n, pivots, out, room, counts);
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first, size_t thresholds,
+                     uint64_t *counts)
+{
+    void (*count)(const uint8_t *, size_t, uint8_t, uint8_t, size_t, uint64_t *);
+    switch (dpf_isa()) {
+#if DPF_X86
+    case DPF_ISA_AVX512: count = window_bytes_avx512; break;
+    case DPF_ISA_AVX2: count = window_bytes_avx2; break;
+#endif
+    case DPF_ISA_BASELINE: count = window_bytes_baseline; break;
+    default: return -1;
+    }
+    memset(counts, 0, thresholds * sizeof *counts);
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t take = n - i < BLOCK ? n - i : BLOCK;
+        for (size_t j = 0; j < thresholds; j += 8)
+            count(x + i, take, flip, (uint8_t)(first + j), thresholds - j < 8 ? thresholds - j : 8,
+                  counts + j);
+    }
+    return 0;
+}
+
+void dpf_window_histogram(const uint8_t *x, size_t n, uint8_t flip, uint64_t counts[256])
+{
+    /* Four tables, so that runs of one value do not wait for one counter. */
+    uint64_t part[4][256];
+    size_t i = 0;
+    memset(part, 0, sizeof part);
+    for (; i + 8 <= n; i += 8) {
+        uint64_t word;
+        memcpy(&word, x + i, 8);
+        part[0][word & 255]++, part[1][word >> 8 & 255]++;
+        part[2][word >> 16 & 255]++, part[3][word >> 24 & 255]++;
+        part[0][word >> 32 & 255]++, part[1][word >> 40 & 255]++;
+        part[2][word >> 48 & 255]++, part[3][word >> 56]++;
+    }
+    for (; i < n; i++)
+        part[0][x[i]]++;
+    for (size_t v = 0; v < 256; v++)
+        counts[v ^ flip] = part[0][v] + part[1][v] + part[2][v] + part[3][v];
+}

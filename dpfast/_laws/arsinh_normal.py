@@ -1,0 +1,63 @@
+"""Arsinh-normal: Z = sinh(sigma Y) / sigma, Y standard normal (Bun and Steinke 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._law import Law
+from ._series import Positive, dot
+from .gaussian import Gaussian, normal_series
+
+__all__ = ["ArsinhNormal"]
+
+
+@dataclass(frozen=True)
+class ArsinhNormal(Law):
+    """Law of sinh(sigma Y) / sigma for a standard normal Y."""
+
+    sigma: float
+    name: ClassVar[str] = "arsinh_normal"
+
+    def _inside(self, mp: Any, z: Any) -> Any:
+        # A relative error of one unit in Y is Y^2 units in the survival function.
+        mp.prec += 30
+        y = mp.asinh(mp.mpf(self.sigma) * z) / mp.mpf(self.sigma)
+        mp.prec -= 30
+        return y
+
+    def survival(self, mp: Any, z: Any) -> Any:
+        return Gaussian().survival(mp, self._inside(mp, z))
+
+    def density(self, mp: Any, z: Any) -> Any:
+        sigma = mp.mpf(self.sigma)
+        return Gaussian().density(mp, self._inside(mp, z)) / mp.sqrt(1 + (sigma * z) ** 2)
+
+    def quantile(self, mp: Any, p: Any) -> Any:
+        return self._outside(mp, Gaussian().quantile(mp, p))
+
+    def _outside(self, mp: Any, y: Any) -> Any:
+        sigma = mp.mpf(self.sigma)
+        return mp.sinh(sigma * y) / sigma
+
+    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+        return [self._outside(mp, y) for y in Gaussian().centres(mp, p)]
+
+    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+        # y = asinh(sigma q) / sigma is good to about 20 units (8 for asinh). S = sinh(sigma y),
+        # C = cosh(sigma y), G = dy/dt: S' = sigma G C, C' = sigma G S.
+        sigma = self.sigma
+        y = np.arcsinh(sigma * q) / sigma
+        slope = normal_series(h, y, order)[1]
+        extra = 40 * y * y  # of one coefficient of G; coefficient n is a product of n + 1 of them
+        slope = [Positive(g.value, g.slack + (n + 1) * extra) for n, g in enumerate(slope)]
+        sinh = [Positive(sigma * q, 2.0)]
+        cosh = [Positive(np.sqrt(1 + (sigma * q) ** 2), 8.0)]
+        for n in range(order):
+            factor = sigma / (n + 1)
+            up, down = dot(slope, cosh, n), dot(slope, sinh, n)
+            sinh.append(up.times(factor))
+            cosh.append(down.times(factor))
+        return [s.times(1 / sigma) for s in sinh[1:]]

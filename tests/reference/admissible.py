@@ -1,0 +1,245 @@
+"""Plain audits of a calibration, independent of the closed forms: numeric suprema and integrals.
+
+The pair is P = Z and Q = s + e^lam Z; see `dpfast._admissible._pair`.
+"""
+
+import math
+
+import mpmath as mp
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from dpfast import _laws
+
+# Points z = sinh(u) with u clustered at 0, |z| up to e^150.
+_U = np.concatenate([np.geomspace(1e-9, 40, 4000), np.geomspace(40.1, 150, 100)])
+_Z = np.sinh(_U)
+SPREAD = np.concatenate([-_Z[::-1], [0.0], _Z])
+
+
+def phi(law, z):
+    """-log density of `law` at z, up to a constant."""
+    z = np.abs(np.asarray(z, dtype=float))
+    with np.errstate(divide="ignore", over="ignore"):
+        if isinstance(law, _laws.Cauchy):
+            return np.logaddexp(0.0, 2.0 * np.log(z))
+        if isinstance(law, _laws.StudentT):
+            return 0.5 * (law.df + 1) * np.logaddexp(0.0, 2.0 * np.log(z) - math.log(law.df))
+        if isinstance(law, _laws.GeneralizedCauchy):
+            return np.logaddexp(0.0, law.gamma * np.log(z))
+        if isinstance(law, _laws.PolyPlace):
+            a = law.shape
+            edge = 1.0 / a
+            centre = -(a - 1) * np.log1p(-np.minimum(z, edge))
+            tail = (a + 1) * (np.log1p(np.maximum(z, edge)) - math.log1p(edge))
+            return centre + tail
+        if isinstance(law, _laws.ArsinhNormal):
+            x = law.sigma * z
+            return 0.5 * (np.arcsinh(x) / law.sigma) ** 2 + 0.5 * np.log1p(x * x)
+        if isinstance(law, _laws.Laplace):
+            return z
+        if isinstance(law, _laws.Gaussian):
+            return 0.5 * z * z
+    raise TypeError(law)
+
+
+def _ratio(law, s, lam):
+    """log p/q as a function of z."""
+    return lambda z: lam + phi(law, (z - s) * math.exp(-lam)) - phi(law, z)
+
+
+def loss_of_pair(law, s, lam, refine=True):
+    """sup over z of |log p/q|."""
+    f = _ratio(law, s, lam)
+    marks = [0.0, s]
+    if isinstance(law, _laws.PolyPlace):
+        edge = 1.0 / law.shape
+        marks += [edge, -edge, s + edge * math.exp(lam), s - edge * math.exp(lam)]
+    z = np.unique(np.concatenate([SPREAD, s + SPREAD, s * SPREAD, marks]))
+    v = f(z)
+    worst = 0.0
+    for sign in (1.0, -1.0):
+        i = int(np.argmax(sign * v))
+        worst = max(worst, sign * v[i])
+        low, high = z[max(i - 1, 0)], z[min(i + 1, len(z) - 1)]
+        if refine and 0 < i < len(z) - 1:
+            found = minimize_scalar(
+                lambda t, sign=sign: -sign * float(f(t)), bounds=(low, high), method="bounded",
+                options={"xatol": 1e-10 * (high - low)},
+            )
+            worst = max(worst, -float(found.fun))
+    return worst
+
+
+def worst_loss(law, alpha, beta, dilations=9):
+    """The pure epsilon of the calibration: worst over lam in [0, beta] and shifts up to alpha."""
+    lams = np.linspace(0.0, beta, dilations)
+    loss = max(loss_of_pair(law, alpha, lam) for lam in lams)
+    return max(loss, *(loss_of_pair(law, part * alpha, beta, False) for part in (0.0, 0.5, 0.9)))
+
+
+def hockey_stick(law, epsilon, s, lam):
+    """(H(P, Q), H(Q, P)) by the trapezoidal rule, for Laplace and Gaussian noise."""
+    constant = math.log(2.0) if isinstance(law, _laws.Laplace) else 0.5 * math.log(2 * math.pi)
+    reach = (60.0 if isinstance(law, _laws.Laplace) else 14.0) * math.exp(lam) + s
+    z = np.unique(np.concatenate([np.linspace(-reach, reach, 400_001), [0.0, s]]))
+    p = np.exp(-phi(law, z) - constant)
+    q = np.exp(-phi(law, (z - s) * math.exp(-lam)) - lam - constant)
+    scale = math.exp(epsilon)
+    return (
+        float(np.trapezoid(np.maximum(p - scale * q, 0.0), z)),
+        float(np.trapezoid(np.maximum(q - scale * p, 0.0), z)),
+    )
+
+
+def worst_delta(law, epsilon, alpha, beta, dilations=7):
+    """Numeric delta of the calibration."""
+    return max(max(hockey_stick(law, epsilon, alpha, t)) for t in np.linspace(0, beta, dilations))
+
+
+def exact_deltas(law, epsilon, s, lam, digits=60):
+    """(H(P, Q), H(Q, P)) from the ends of the sets and the distribution functions, in mpmath."""
+    with mp.workdps(digits):
+        e, s, lam = mp.mpf(epsilon), mp.mpf(s), mp.mpf(lam)
+        t = mp.exp(lam)
+        if isinstance(law, _laws.Gaussian):
+            def sf(x):
+                return mp.erfc(x / mp.sqrt(2)) / 2
+
+            a, b, c = (1 / t**2 - 1) / 2, -s / t**2, lam + s * s / (2 * t**2)
+
+            def ends(level):
+                under = b * b - 4 * a * (c - level)
+                if under <= 0:
+                    return None
+                root = mp.sqrt(under)
+                return sorted([(-b - root) / (2 * a), (-b + root) / (2 * a)])
+        else:
+            def sf(x):
+                return mp.exp(-x) / 2 if x >= 0 else 1 - mp.exp(x) / 2
+
+            def ends(level):
+                # log p/q = lam + |z - s|/t - |z| : up to 0, steeply down to s, down after.
+                top, at_s = lam + s / t, lam - s
+                if level >= top:
+                    return None
+                left = (level - top) / (1 - 1 / t)
+                if level >= at_s:
+                    right = (top - level) / (1 + 1 / t)
+                else:
+                    right = s + (at_s - level) / (1 - 1 / t)
+                return [left, right]
+
+        def outside(low, high):
+            return sf(-low) + sf(high)
+
+        first = second = mp.mpf(0)
+        inside = ends(e)
+        if inside:
+            low, high = inside
+            p = sf(low) - sf(high) if low > 0 else 1 - outside(low, high)
+            q = 1 - outside((low - s) / t, (high - s) / t)
+            first = p - mp.exp(e) * q
+        inside = ends(-e)
+        if inside:
+            low, high = inside
+            second = outside((low - s) / t, (high - s) / t) - mp.exp(e) * outside(low, high)
+        return max(first, mp.mpf(0)), max(second, mp.mpf(0))
+
+
+def renyi_rho(sigma, s, lam, orders, step=0.01):
+    """max over the orders and both directions of D_a / a for arsinh-normal noise."""
+    law = _laws.ArsinhNormal(sigma)
+    reach = 9.0 * sigma + lam * float(np.max(orders)) + 2.0
+    v = np.arange(-reach, reach, step)
+    z = np.unique(np.concatenate([np.sinh(v) / sigma, s + math.exp(lam) * np.sinh(v) / sigma]))
+    mid, width = 0.5 * (z[1:] + z[:-1]), np.log(np.diff(z))
+    p = -phi(law, mid) + width
+    q = -phi(law, (mid - s) * math.exp(-lam)) + width
+    p -= np.logaddexp.reduce(p)
+    q -= np.logaddexp.reduce(q)
+    worst = 0.5 * (lam / sigma) ** 2
+    for x, y in ((p, q), (q, p)):
+        for a in orders:
+            d = np.logaddexp.reduce(a * x + (1 - a) * y) / (a - 1)
+            worst = max(worst, d / a)
+    return float(worst)
+
+
+def renyi_limit(sigma, shift, dilation):
+    """lim D_a / a / (e^2/2) for the pair (shift e, dilation e) as e -> 0, worst over a e = b.
+
+    The log ratio becomes e times the score, so it is sup over b of 2 K(b) / b^2, K the cumulant
+    generating function of the score shift phi'(z) + dilation (z phi'(z) - 1).
+    """
+    v = np.arange(-140.0, 140.0, 0.01)
+    x = np.sinh(v)
+    slope = v / (sigma * np.cosh(v)) + sigma * x / np.cosh(v) ** 2
+    score = shift * slope + dilation * (x / sigma * slope - 1.0)
+    log_w = -0.5 * (v / sigma) ** 2
+    log_w -= np.logaddexp.reduce(log_w)
+    worst = (dilation / sigma) ** 2
+    for b in np.geomspace(1e-2, 150, 120):
+        for sign in (1.0, -1.0):
+            worst = max(worst, 2 * np.logaddexp.reduce(log_w + sign * b * score) / b**2)
+    return float(worst)
+
+
+def median_size(law):
+    """The median of |Z|."""
+    from scipy import stats
+
+    if isinstance(law, _laws.Cauchy):
+        return 1.0
+    if isinstance(law, _laws.StudentT):
+        return float(stats.t.ppf(0.75, law.df))
+    if isinstance(law, _laws.Laplace):
+        return math.log(2.0)
+    if isinstance(law, _laws.Gaussian):
+        return float(stats.norm.ppf(0.75))
+    if isinstance(law, _laws.ArsinhNormal):
+        return math.sinh(law.sigma * float(stats.norm.ppf(0.75))) / law.sigma
+    z = np.sinh(np.linspace(0.0, 40.0, 400_001))
+    cells = np.diff(z) * np.exp(-phi(law, 0.5 * (z[1:] + z[:-1])))
+    mass = np.concatenate([[0.0], np.cumsum(cells)])
+    return float(np.interp(0.5 * mass[-1], mass, z))
+
+
+# Smooth sensitivity by definition on tiny domains.
+
+def _at(x, i, lo, hi):
+    return lo if i < 1 else hi if i > len(x) else x[i - 1]
+
+
+def smooth_replace(x, m, beta, lo, hi):
+    """S* of the m-th smallest under replacement."""
+    n = len(x)
+    return max(
+        (_at(x, j, lo, hi) - _at(x, i, lo, hi)) * math.exp(-beta * (j - i - 1))
+        for i in range(m + 1) for j in range(m, n + 2) if i < j
+    )
+
+
+def smooth_add_remove(x, beta, lo, hi):
+    """S* of the lower median under addition and removal."""
+    n = len(x)
+    return max(
+        math.exp(-beta * k)
+        * (_at(x, (n + k) // 2 + 1, lo, hi) - _at(x, -((k + 1 - n) // 2), lo, hi))
+        for k in range(n + 2)
+    )
+
+
+def smooth_lecture(x, m, beta, lo, hi):
+    """The formula of some lecture slides; it is too small."""
+    n = len(x)
+    return max(
+        math.exp(-beta * k)
+        * max(_at(x, c + 1, lo, hi) - _at(x, c, lo, hi), _at(x, c, lo, hi) - _at(x, c - 1, lo, hi))
+        for k in range(n + 1) for c in range(m - k, m + k + 1)
+    )
+
+
+def hyperbolic(f1, s1, f2, s2):
+    """The exact loss of two Cauchy releases with values f and scales s."""
+    return 2 * math.asinh(math.sqrt(((f1 - f2) ** 2 + (s1 - s2) ** 2) / (4 * s1 * s2)))

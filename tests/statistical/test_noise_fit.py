@@ -1,0 +1,119 @@
+"""Goodness of fit of a million samples of every law; a scale slightly off is the control."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+
+from dpfast import noise
+from dpfast.rng import InsecureGenerator
+
+N = 1_000_000
+ALPHA = 1e-9
+
+
+def polyplace_cdf(a):
+    c = a / 2 / (1 + 2 / a * (1 - 1 / a) ** (a - 1))
+    c_tail = c * (1 - 1 / a) ** (a - 1) * (1 + 1 / a) ** (a + 1)
+
+    def within(z):
+        centre = 2 * c / a * (1 - np.maximum(1 - z, 0) ** a)
+        return np.where(z * a <= 1, centre, 1 - 2 * c_tail / a * (1 + z) ** -a)
+
+    return within
+
+
+# P(|Z| <= z) of the standardised law, beside the sampler.
+CASES = {
+    "laplace": (noise.laplace, lambda z: -np.expm1(-z)),
+    "gaussian": (noise.gaussian, lambda z: special.erf(z / math.sqrt(2))),
+    "cauchy": (noise.cauchy, lambda z: 2 / math.pi * np.arctan(z)),
+    "student_t 3": (
+        lambda *a, **k: noise.student_t(3.0, *a, **k),
+        lambda z: 2 * special.stdtr(3.0, z) - 1,
+    ),
+    "student_t 2.5": (
+        lambda *a, **k: noise.student_t(2.5, *a, **k),
+        lambda z: 2 * special.stdtr(2.5, z) - 1,
+    ),
+    "generalized_cauchy 4": (
+        lambda *a, **k: noise.generalized_cauchy(4, *a, **k),
+        lambda z: special.betainc(0.25, 0.75, z**4 / (1 + z**4)),
+    ),
+    "generalized_cauchy 3": (
+        lambda *a, **k: noise.generalized_cauchy(3, *a, **k),
+        lambda z: special.betainc(1 / 3, 2 / 3, z**3 / (1 + z**3)),
+    ),
+    "polyplace 10/3": (
+        lambda *a, **k: noise.polyplace(10 / 3, *a, **k),
+        polyplace_cdf(10 / 3),
+    ),
+    "polyplace 5/3": (lambda *a, **k: noise.polyplace(5 / 3, *a, **k), polyplace_cdf(5 / 3)),
+    "arsinh_normal 0.9": (
+        lambda *a, **k: noise.arsinh_normal(0.9, *a, **k),
+        lambda z: special.erf(np.arcsinh(0.9 * z) / 0.9 / math.sqrt(2)),
+    ),
+}
+
+
+def kolmogorov(z: np.ndarray, cdf) -> float:
+    """Kolmogorov-Smirnov distance of |z| from its law, in units of the rejection limit at ALPHA."""
+    u = np.sort(cdf(np.abs(z)))
+    n = len(u)
+    distance = max((np.arange(1, n + 1) / n - u).max(), (u - np.arange(n) / n).max())
+    return distance / math.sqrt(-math.log(ALPHA / 2) / (2 * n))
+
+
+def signs(z: np.ndarray) -> float:
+    """Distance of the number of positive signs from half, in units of the limit at ALPHA."""
+    z = z[z != 0]
+    return abs((z > 0).sum() - len(z) / 2) / (math.sqrt(len(z)) / 2 * special.ndtri(1 - ALPHA / 2))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_fit(name):
+    sampler, cdf = CASES[name]
+    z = sampler(3.0, N, rng=InsecureGenerator(sum(map(ord, name)))) / 3.0
+    assert kolmogorov(z, cdf) < 1
+    assert signs(z) < 1
+    # The sign says nothing about the size: either half has the law.
+    assert kolmogorov(z[z > 0], cdf) < 1
+    # Neighbouring samples are independent.
+    u = cdf(np.abs(z)) - 0.5
+    assert abs(np.mean(u[1:] * u[:-1])) < 7 / 12 / math.sqrt(N)
+    # Controls: a scale that is off by 3 % either way, and a lost sign, are rejected.
+    assert kolmogorov(z * 1.03, cdf) > 1
+    assert kolmogorov(z / 1.03, cdf) > 1
+    assert signs(np.abs(z)) > 1
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tails(name):
+    """Counts beyond probabilities down to 1e-4, where Kolmogorov-Smirnov sees nothing."""
+    sampler, cdf = CASES[name]
+    u = 1 - cdf(np.abs(sampler(1.0, N, rng=InsecureGenerator(99))))
+    chopped = np.minimum(1, u + 2e-4)  # control: a tail that ends too early
+    for q in (1e-2, 1e-3, 1e-4):
+        spread = math.sqrt(N * q) * special.ndtri(1 - ALPHA / 2)
+        assert abs((u < q).sum() - N * q) < spread
+    assert abs((chopped < 1e-4).sum() - N * 1e-4) > math.sqrt(N * 1e-4) * special.ndtri(
+        1 - ALPHA / 2
+    )
+
+
+def test_rounding_to_a_coarse_grid():
+    """On a grid as coarse as the scale the frequencies are the law's masses of the cells."""
+    z = noise.laplace(1.0, N, granularity=1.0, rng=InsecureGenerator(4))
+    counts = np.bincount(np.minimum(np.abs(z), 12).astype(np.int64), minlength=13)
+    edge = np.exp(-np.concatenate([[0.0], np.arange(12) + 0.5, [np.inf]]))
+    mass = -np.diff(edge)
+    chi = ((counts - N * mass) ** 2 / (N * mass)).sum()
+    limit = special.chdtri(12, ALPHA)
+    assert chi < limit
+    # Control: truncation in place of rounding moves half a cell.
+    edge = np.exp(-np.concatenate([np.arange(13.0), [np.inf]]))
+    mass = -np.diff(edge)
+    assert ((counts - N * mass) ** 2 / (N * mass)).sum() > limit
