@@ -29,7 +29,7 @@ LEVEL = {
     "budget": 9,
     "release": 10,
     "smooth": 11,
-    "_demo": 12,
+    "_demo": 11,
     "cli": 12,
     "__main__": 13,
 }
