@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
@@ -272,7 +273,7 @@ def _release(
 ) -> None:
     loss = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
     privacy.loss(**loss)
-    law = calibrate(noise, **loss).noise
+    calibration = calibrate(noise, **loss)
     source = scan(file, column)
     options = {"bounds": bounds, "neighbors": neighbors, "noise": noise, "nan": nan, **loss}
     with _progress(source) as data:
@@ -284,9 +285,9 @@ def _release(
         "file": file,
         "column": column,
         "bounds": list(bounds),
-        **{name: float(amount) for name, amount in loss.items() if amount},
+        **{name: float(getattr(calibration.loss, name)) for name in fields(calibration.loss)},
         "neighbors": neighbors,
-        "noise": law,
+        "noise": calibration.noise,
         "nan": nan,
     }
     if as_json:
