@@ -22,9 +22,11 @@ def files(tmp_path_factory):
     values[0] = 1000.0
     table = pa.table({"v": values})
     pq.write_table(table, place / "v.parquet", use_dictionary=False)
-    with pa.OSFile(str(place / "v.arrow"), "wb") as file:
-        with pa.ipc.new_file(file, table.schema) as out:
-            out.write_table(table, max_chunksize=1 << 20)
+    with (
+        pa.OSFile(str(place / "v.arrow"), "wb") as file,
+        pa.ipc.new_file(file, table.schema) as out,
+    ):
+        out.write_table(table, max_chunksize=1 << 20)
     np.save(place / "v.npy", values)
     csv.write_csv(table.slice(0, rows(2_000_000)), place / "v.csv")
     return place

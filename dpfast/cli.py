@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
@@ -272,7 +273,7 @@ def _release(
 ) -> None:
     loss = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
     privacy.loss(**loss)
-    law = calibrate(noise, **loss).noise
+    calibration = calibrate(noise, **loss)
     source = scan(file, column)
     options = {"bounds": bounds, "neighbors": neighbors, "noise": noise, "nan": nan, **loss}
     with _progress(source) as data:
@@ -284,15 +285,17 @@ def _release(
         "file": file,
         "column": column,
         "bounds": list(bounds),
-        **{name: float(amount) for name, amount in loss.items() if amount},
+        **{name: float(getattr(calibration.loss, name)) for name in fields(calibration.loss)},
         "neighbors": neighbors,
-        "noise": law,
+        "noise": calibration.noise,
         "nan": nan,
     }
     if as_json:
         print(json.dumps(shown, allow_nan=False))
         return
     table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")
     for name, entry in shown.items():
         if entry is not None:
             text = " to ".join(f"{e:g}" for e in entry) if isinstance(entry, list) else str(entry)
@@ -390,23 +393,20 @@ def run(arguments: Sequence[str]) -> int:
     # The base of the parser's own errors; typer carries its copy of click or imports it.
     usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
     try:
-        result = app(args=list(arguments), prog_name="dpfast", standalone_mode=False)
+        code = app(args=list(arguments), prog_name="dpfast", standalone_mode=False) or 0
         sys.stdout.flush()
-        return result if isinstance(result, int) else 0
     except DpfastError as error:
         return _fail(str(error), _code(error))
-    except typer.Exit as done:
-        if done.exit_code == INTERRUPTED:  # what newer versions of typer make of Ctrl-C
-            return _fail("interrupted", INTERRUPTED)
-        return int(done.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        return _fail("interrupted", INTERRUPTED)
+        code = INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone; keep the interpreter from complaining on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OTHER
     except usage as error:
         return _fail(error.format_message(), ARGUMENT)
+    # Some versions of typer make an exit code of Ctrl-C, others an exception.
+    return _fail("interrupted", INTERRUPTED) if code == INTERRUPTED else int(code)
 
 
 def _fail(message: str, code: int) -> int:
