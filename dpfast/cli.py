@@ -285,7 +285,10 @@ def _release(
         "file": file,
         "column": column,
         "bounds": list(bounds),
-        **{name: float(getattr(calibration.loss, name)) for name in fields(calibration.loss)},
+        **{
+            part.name: float(getattr(calibration.loss, part.name))
+            for part in fields(calibration.loss)
+        },
         "neighbors": neighbors,
         "noise": calibration.noise,
         "nan": nan,

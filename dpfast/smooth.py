@@ -58,7 +58,9 @@ class SmoothQuantile:
         """What the window makes of NaN and null; under "raise" they are left out and counted."""
         if isinstance(self.nan, float):
             return self.nan
-        return {"lower": self.lo, "upper": self.hi, "drop": "drop", "raise": "drop"}[self.nan]
+        if self.nan == "lower":
+            return self.lo
+        return self.hi if self.nan == "upper" else "drop"
 
     def reduce(self, source: Source) -> tuple[float, float]:
         ranks = Ranks(source, missing=self._missing(), assume_sorted=self.assume_sorted)

@@ -97,14 +97,13 @@ def test_the_widest_path_is_taken_unasked(path):
 @pytest.mark.parametrize("path", ["sse9", "AVX2", "avx2 ", "-1"])
 def test_an_impossible_path_is_one_clear_error(path):
     code = (
-        "from dpfast.errors import NativeError\n"
-        "try:\n    import dpfast.rng\n"
-        "except NativeError as error:\n    print(error)"
+        "try:\n    import dpfast\n"
+        "except Exception as error:\n    print(type(error).__name__, error)"
     )
     done = run(code, path)
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
-    assert "DPFAST_ISA" in line
+    assert line.startswith("NativeError DPFAST_ISA must be")
     assert repr(path) in line
     assert ", ".join(isa_paths()) in line
 

@@ -52,13 +52,16 @@ class Universe:
         self.datasets = [d for n in sizes for d in combinations_with_replacement(domain, n)]
         value = lambda d: quantile(d, q, self.lo, self.hi)  # noqa: E731
         self.local = np.array(
-            [max((abs(value(y) - value(d)) for y in near(d, domain)), default=0)
-             for d in self.datasets],
+            [
+                max((abs(value(y) - value(d)) for y in near(d, domain)), default=0)
+                for d in self.datasets
+            ],
             float,
         )
         index = {d: i for i, d in enumerate(self.datasets)}
-        links = [np.array([index[y] for y in near(d, domain) if y in index], int)
-                 for d in self.datasets]
+        links = [
+            np.array([index[y] for y in near(d, domain) if y in index], int) for d in self.datasets
+        ]
         #: at_distance[k][d] is the largest local sensitivity within distance k of dataset d. For
         #: add-remove the ball is cut at the largest size, from distance max(sizes) - len(d) + 1 on.
         self.at_distance = [self.local]
@@ -74,11 +77,15 @@ class Universe:
 
     def smooth_literally(self, beta):
         """max over y of LS(y) e^(-beta d(x, y)), with d by counting rows."""
-        return np.array([
-            max(ls * math.exp(-beta * distance(x, y, self.neighbors))
-                for y, ls in zip(self.datasets, self.local, strict=True))
-            for x in self.datasets
-        ])
+        return np.array(
+            [
+                max(
+                    ls * math.exp(-beta * distance(x, y, self.neighbors))
+                    for y, ls in zip(self.datasets, self.local, strict=True)
+                )
+                for x in self.datasets
+            ]
+        )
 
 
 # ---- By pairs of ranks: quadratic, for larger data. ----
