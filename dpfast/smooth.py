@@ -269,10 +269,10 @@ def _mechanism(
         _check.fail_type("assume_sorted", "True or False", assume_sorted)
     calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
     widest = (hi - lo) / calibration.alpha
-    if not widest < 2.0**1000:
+    if not widest < 2.0**900:
         raise ArgumentError(
             f"bounds must be closer together for so small a privacy loss: noise of up to "
-            f"(hi - lo) / {calibration.alpha:.3g} overflows, got {bounds!r}"
+            f"(hi - lo) / {calibration.alpha:.3g} would pass 2**900, got {bounds!r}"
         )
     grid = public_grid(lo, hi, widest) if hi > lo else 1.0
     if hi > lo and hi - lo < grid:

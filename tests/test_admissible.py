@@ -30,7 +30,10 @@ from .reference import admissible as audit
 EPSILONS = (1e-3, 0.05, 0.3, 1.0, 3.0, 8.0, 20.0)
 EXACT = ("polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy")
 LOOSE = (
-    "polyplace-hladik-tetek", "cauchy-nrs", "cauchy-lecture", "student-t-bun-steinke",
+    "polyplace-hladik-tetek",
+    "cauchy-nrs",
+    "cauchy-lecture",
+    "student-t-bun-steinke",
     "generalized-cauchy-nrs",
 )
 # numeric error of the audit: cancellation in log p/q of order 1e-13, and the search between points
@@ -139,10 +142,15 @@ def test_exact_alpha_beats_the_path_lemma_by_little():
             assert path < exact < most * path
 
 
-@pytest.mark.parametrize("share, gains", [
-    (0.1, {1.0: 1.025, 3.0: 1.085}), (0.3, {1.0: 1.079, 3.0: 1.271}),
-    (0.4, {1.0: 1.107, 3.0: 1.375}), (0.6, {1.0: 1.166, 3.0: 1.622}),
-])
+@pytest.mark.parametrize(
+    "share, gains",
+    [
+        (0.1, {1.0: 1.025, 3.0: 1.085}),
+        (0.3, {1.0: 1.079, 3.0: 1.271}),
+        (0.4, {1.0: 1.107, 3.0: 1.375}),
+        (0.6, {1.0: 1.166, 3.0: 1.622}),
+    ],
+)
 def test_polyplace_exact_alpha_against_vectors(share, gains):
     for epsilon, gain in gains.items():
         c = polyplace.polyplace(epsilon, share)
@@ -217,10 +225,22 @@ def test_hockey_stick_by_integration(noise, epsilon, delta):
         assert audit.worst_delta(c.law, epsilon, c.alpha, 1.05 * c.beta) > 1.02 * delta
 
 
-@pytest.mark.parametrize("epsilon, delta", [
-    (1e-6, 1e-9), (1e-3, 1e-12), (0.1, 1e-30), (1.0, 1e-6), (1.0, 1e-100), (2.0, 1e-299),
-    (3.0, 0.01), (1.0, 0.3), (20.0, 1e-10), (200.0, 1e-20), (500.0, 1e-300),
-])
+@pytest.mark.parametrize(
+    "epsilon, delta",
+    [
+        (1e-6, 1e-9),
+        (1e-3, 1e-12),
+        (0.1, 1e-30),
+        (1.0, 1e-6),
+        (1.0, 1e-100),
+        (2.0, 1e-299),
+        (3.0, 0.01),
+        (1.0, 0.3),
+        (20.0, 1e-10),
+        (200.0, 1e-20),
+        (500.0, 1e-300),
+    ],
+)
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_hockey_stick_in_high_precision(noise, epsilon, delta):
     c = calibrate(noise, epsilon=epsilon, delta=delta)
@@ -256,12 +276,15 @@ def test_the_full_dilation_is_the_worst(noise, epsilon, delta):
     assert max(first) <= second[-1]
 
 
-@pytest.mark.parametrize("delta, epsilon, lap, gau", [
-    (1e-6, 0.1, (0.534, 0.0655), (0.139, 0.0371)),
-    (1e-6, 1.0, (0.531, 0.0501), (0.120, 0.0277)),
-    (1e-6, 3.0, (0.538, 0.0430), (0.110, 0.0234)),
-    (1e-9, 1.0, (0.520, 0.0304), (0.092, 0.0165)),
-])
+@pytest.mark.parametrize(
+    "delta, epsilon, lap, gau",
+    [
+        (1e-6, 0.1, (0.534, 0.0655), (0.139, 0.0371)),
+        (1e-6, 1.0, (0.531, 0.0501), (0.120, 0.0277)),
+        (1e-6, 3.0, (0.538, 0.0430), (0.110, 0.0234)),
+        (1e-9, 1.0, (0.520, 0.0304), (0.092, 0.0165)),
+    ],
+)
 def test_approximate_vectors(delta, epsilon, lap, gau):
     """Pairs that maximise alpha * beta, found by bisection on numeric divergences."""
     for (share, beta), solve in (
@@ -294,16 +317,29 @@ def test_published_approximate_constants_are_refused_where_they_break():
     with pytest.raises(ArgumentError, match="published constants"):
         calibrate("gaussian-nrs", epsilon=200, delta=1e-6)
     deltas = audit.exact_deltas(
-        _laws.Gaussian(), 200.0, 200 / (5 * math.sqrt(2 * math.log(2e6))),
+        _laws.Gaussian(),
+        200.0,
+        200 / (5 * math.sqrt(2 * math.log(2e6))),
         50 / (1 + math.log(2e6)),
     )
     assert max(deltas) > 1e-6
 
 
-@pytest.mark.parametrize("epsilon, alpha, beta", [
-    (1e-6, 1e-7, 3e-8), (1e-3, 2e-4, 1e-5), (0.1, 0.01, 0.004), (1.0, 0.3, 0.05), (1.0, 0.0, 0.03),
-    (1.0, 0.01, 0.9), (3.0, 1.2, 0.4), (20.0, 5.0, 1.0), (1.0, 0.02, 7e-4), (100.0, 3.0, 0.1),
-])
+@pytest.mark.parametrize(
+    "epsilon, alpha, beta",
+    [
+        (1e-6, 1e-7, 3e-8),
+        (1e-3, 2e-4, 1e-5),
+        (0.1, 0.01, 0.004),
+        (1.0, 0.3, 0.05),
+        (1.0, 0.0, 0.03),
+        (1.0, 0.01, 0.9),
+        (3.0, 1.2, 0.4),
+        (20.0, 5.0, 1.0),
+        (1.0, 0.02, 7e-4),
+        (100.0, 3.0, 0.1),
+    ],
+)
 def test_divergences_to_full_precision(epsilon, alpha, beta):
     import mpmath as mp
 
@@ -437,8 +473,10 @@ def _replace_pairs(n):
 
 def _worst_cauchy(c, smooth, n):
     m = (n + 1) // 2
-    s = {x: smooth(x, m, c.beta, LO, HI) / c.alpha
-         for x in itertools.combinations_with_replacement(GRID, n)}
+    s = {
+        x: smooth(x, m, c.beta, LO, HI) / c.alpha
+        for x in itertools.combinations_with_replacement(GRID, n)
+    }
     return max(audit.hyperbolic(x[m - 1], s[x], y[m - 1], s[y]) for x, y in _replace_pairs(n))
 
 
@@ -496,8 +534,12 @@ def _sampled_loss(law, alpha, beta, seed):
 
     def draw(value, scale):
         return noise.draw_array(
-            law, value=np.full(n, value), scale=np.full(n, scale), granularity=np.array(grid),
-            shape=(n,), generator=generator,
+            law,
+            value=np.full(n, value),
+            scale=np.full(n, scale),
+            granularity=np.array(grid),
+            shape=(n,),
+            generator=generator,
         )
 
     p, q = draw(0.0, 1.0), draw(alpha, math.exp(beta))
@@ -562,8 +604,13 @@ def test_every_name_serves_a_budget(noise):
     elif noise.startswith("arsinh"):
         calls = [{"rho": 1e-3}, {"rho": 10}, {"rho": 500}]
     else:
-        calls = [{"epsilon": 1e-6}, {"epsilon": 500}, {"epsilon": 1, "delta": 1e-9}, {"rho": 1e-6},
-                 {"rho": 500}]
+        calls = [
+            {"epsilon": 1e-6},
+            {"epsilon": 500},
+            {"epsilon": 1, "delta": 1e-9},
+            {"rho": 1e-6},
+            {"rho": 500},
+        ]
     for loss in calls:
         c = calibrate(noise, **loss)
         assert 0 < c.alpha < math.inf and 0 < c.beta < math.inf
@@ -589,32 +636,35 @@ def test_alpha_and_beta_grow_with_the_budget():
         assert all(x <= y for x, y in itertools.pairwise(merits))
 
 
-@pytest.mark.parametrize("noise, loss, message", [
-    ("cauchy", {}, "epsilon, rho must be given one and only one"),
-    ("cauchy", {"epsilon": 1, "rho": 1}, "epsilon, rho must be given one and only one"),
-    ("cauchy", {"epsilon": 0}, "epsilon must be"),
-    ("cauchy", {"epsilon": -1.0}, "epsilon must be"),
-    ("cauchy", {"epsilon": math.nan}, "epsilon must be"),
-    ("cauchy", {"epsilon": math.inf}, "epsilon must be"),
-    ("cauchy", {"epsilon": 500.5}, "epsilon must be at most 500"),
-    ("cauchy", {"epsilon": 1e-13}, "epsilon must be at least"),
-    ("cauchy", {"epsilon": 1e-320}, "epsilon must be at least"),
-    ("cauchy", {"rho": 1e-320}, "rho must be at least"),
-    ("laplace", {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least"),
-    ("gaussian", {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least"),
-    ("gaussian", {"epsilon": 1e-9, "delta": 1e-300}, "epsilon must be large enough"),
-    ("cauchy", {"epsilon": 1, "delta": 1.0}, "delta must be 0, or at least"),
-    ("cauchy", {"epsilon": 1, "delta": -1e-9}, "delta must be 0, or at least"),
-    ("laplace", {"epsilon": 1, "delta": 1e-301}, "delta must be 0, or at least"),
-    ("laplace", {"epsilon": 1}, "delta must be greater than 0"),
-    ("gaussian", {"rho": 1}, "delta must be greater than 0"),
-    ("arsinh-normal", {"epsilon": 1, "delta": 1e-6}, "rho must be given"),
-    ("arsinh-normal", {"rho": 1, "delta": 1e-6}, "delta must be 0 beside rho"),
-    ("uniform", {"epsilon": 1}, "noise must be one of"),
-    ("generalized-cauchy-lecture", {"epsilon": 1}, "1.046 epsilon at gamma = 10"),
-    (None, {"epsilon": 1}, "noise must be one of"),
-    (["cauchy"], {"epsilon": 1}, "noise must be one of"),
-])
+@pytest.mark.parametrize(
+    "noise, loss, message",
+    [
+        ("cauchy", {}, "epsilon must be given"),
+        ("cauchy", {"epsilon": 1, "rho": 1}, "rho must be left out"),
+        ("cauchy", {"epsilon": 0}, "epsilon must be"),
+        ("cauchy", {"epsilon": -1.0}, "epsilon must be"),
+        ("cauchy", {"epsilon": math.nan}, "epsilon must be"),
+        ("cauchy", {"epsilon": math.inf}, "epsilon must be"),
+        ("cauchy", {"epsilon": 500.5}, "epsilon must be at most 500"),
+        ("cauchy", {"epsilon": 1e-13}, "epsilon must be at least"),
+        ("cauchy", {"epsilon": 1e-320}, "epsilon must be at least"),
+        ("cauchy", {"rho": 1e-320}, "rho must be at least"),
+        ("laplace", {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least"),
+        ("gaussian", {"epsilon": 1e-320, "delta": 1e-9}, "epsilon must be at least"),
+        ("gaussian", {"epsilon": 1e-9, "delta": 1e-300}, "epsilon must be large enough"),
+        ("cauchy", {"epsilon": 1, "delta": 1.0}, "delta must be at least 0 and less than 1"),
+        ("cauchy", {"epsilon": 1, "delta": -1e-9}, "delta must be at least 0 and less than 1"),
+        ("laplace", {"epsilon": 1, "delta": 1e-301}, "delta must be 0, or at least"),
+        ("laplace", {"epsilon": 1}, "delta must be greater than 0"),
+        ("gaussian", {"rho": 1}, "delta must be greater than 0"),
+        ("arsinh-normal", {"epsilon": 1, "delta": 1e-6}, "rho must be given"),
+        ("arsinh-normal", {"rho": 1, "delta": 1e-6}, "delta must be left out when rho"),
+        ("uniform", {"epsilon": 1}, "noise must be one of"),
+        ("generalized-cauchy-lecture", {"epsilon": 1}, "1.046 epsilon at gamma = 10"),
+        (None, {"epsilon": 1}, "noise must be one of"),
+        (["cauchy"], {"epsilon": 1}, "noise must be one of"),
+    ],
+)
 def test_bad_arguments(noise, loss, message):
     with pytest.raises(ArgumentError, match=message):
         calibrate(noise, **loss)

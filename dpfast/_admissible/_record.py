@@ -78,9 +78,9 @@ class Calibration:
 
 def finish(noise: str, draft: Draft, loss: Loss, asked: privacy.Loss) -> Calibration:
     """Round `draft` towards privacy."""
-    name, asked = ("rho", loss.rho) if loss.rho is not None else ("epsilon", loss.epsilon)
+    name, amount = ("rho", loss.rho) if loss.rho is not None else ("epsilon", loss.epsilon)
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
-        _check.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", asked)
+        _check.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", amount)
     alpha = draft.alpha * (1.0 - MARGIN)
     beta = math.nextafter(draft.beta - SLACK, 0.0)
     return Calibration(

@@ -64,7 +64,9 @@ def loss_of_pair(law, s, lam, refine=True):
         low, high = z[max(i - 1, 0)], z[min(i + 1, len(z) - 1)]
         if refine and 0 < i < len(z) - 1:
             found = minimize_scalar(
-                lambda t, sign=sign: -sign * float(f(t)), bounds=(low, high), method="bounded",
+                lambda t, sign=sign: -sign * float(f(t)),
+                bounds=(low, high),
+                method="bounded",
                 options={"xatol": 1e-10 * (high - low)},
             )
             worst = max(worst, -float(found.fun))
@@ -103,6 +105,7 @@ def exact_deltas(law, epsilon, s, lam, digits=60):
         e, s, lam = mp.mpf(epsilon), mp.mpf(s), mp.mpf(lam)
         t = mp.exp(lam)
         if isinstance(law, _laws.Gaussian):
+
             def sf(x):
                 return mp.erfc(x / mp.sqrt(2)) / 2
 
@@ -115,6 +118,7 @@ def exact_deltas(law, epsilon, s, lam, digits=60):
                 root = mp.sqrt(under)
                 return sorted([(-b - root) / (2 * a), (-b + root) / (2 * a)])
         else:
+
             def sf(x):
                 return mp.exp(-x) / 2 if x >= 0 else 1 - mp.exp(x) / 2
 
@@ -207,6 +211,7 @@ def median_size(law):
 
 # Smooth sensitivity by definition on tiny domains.
 
+
 def _at(x, i, lo, hi):
     return lo if i < 1 else hi if i > len(x) else x[i - 1]
 
@@ -216,7 +221,9 @@ def smooth_replace(x, m, beta, lo, hi):
     n = len(x)
     return max(
         (_at(x, j, lo, hi) - _at(x, i, lo, hi)) * math.exp(-beta * (j - i - 1))
-        for i in range(m + 1) for j in range(m, n + 2) if i < j
+        for i in range(m + 1)
+        for j in range(m, n + 2)
+        if i < j
     )
 
 
@@ -236,7 +243,8 @@ def smooth_lecture(x, m, beta, lo, hi):
     return max(
         math.exp(-beta * k)
         * max(_at(x, c + 1, lo, hi) - _at(x, c, lo, hi), _at(x, c, lo, hi) - _at(x, c - 1, lo, hi))
-        for k in range(n + 1) for c in range(m - k, m + k + 1)
+        for k in range(n + 1)
+        for c in range(m - k, m + k + 1)
     )
 
 
