@@ -14,6 +14,12 @@
 #define Y_ERROR 0x1.004p-52
 #define Y_FLOOR 0x1p-52
 
+/* d = |y| - centre is off by u (centre + |d|), so that gamma = d^2 h is off by 2 u centre |d| h + 5 u gamma; the
+ * difference from z and this sum's own roundings take less than the rest. */
+#define GAMMA_ERROR 0x1p-50
+#define GAMMA_SLOPE 0x1p-51
+#define GAMMA_FLOOR 0x1p-60
+
 static inline uint64_t bits_of(double x)
 {
     uint64_t b;
@@ -51,6 +57,12 @@ static inline double nearest(double y)
 static inline int64_t to_integer(double r)
 {
     return (int64_t)(bits_of(r + 0x1.8p52) - bits_of(0x1.8p52));
+}
+
+/* An integer |y| < 2^51 as a double. */
+static inline double to_real(int64_t y)
+{
+    return double_of((uint64_t)y + bits_of(0x1.8p52)) - 0x1.8p52;
 }
 
 static void wipe(void *p, size_t bytes)
@@ -103,4 +115,10 @@ size_t dpf_grid_integers(dpf_rng *rng, const uint64_t *given, const dpf_grid_tab
                          size_t room, size_t *found)
 {
     CHOOSE(integers, rng, given, table, ratio, frac, out, from, n, lane, word, room, found)
+}
+
+size_t dpf_grid_accept(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, const int64_t *y,
+                       double centre, double half_precision, uint64_t *drawn, uint8_t *keep, size_t n)
+{
+    CHOOSE(accept, rng, given, table, y, centre, half_precision, drawn, keep, n)
 }

@@ -54,9 +54,18 @@ size_t dpf_grid_fill(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *
                      const dpf_grid_input *in, double *out, size_t from, size_t n, int64_t *lane,
                      uint64_t *word, size_t room, size_t *found);
 
-/* Integers: sign * max(0, nearest integer of ratio * |Z| + frac); ratio and frac are scalars, |frac| <= 1. */
+/* Integers: sign * max(0, nearest integer of ratio |Z| + frac), where ratio is within a unit of rounding
+ * of what it stands for, and frac, in [-1/2, 1/2], within half a unit. */
 size_t dpf_grid_integers(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, double ratio,
                          double frac, int64_t *out, size_t from, size_t n, int64_t *lane, uint64_t *word,
                          size_t room, size_t *found);
+
+/* Verdicts on candidates y of a rejection sampler that keeps y with probability exp(-gamma),
+ * gamma = (|y| - centre)^2 * half_precision: keep[i] is 1 where |Z| is above gamma, 0 where it is below, 2 where
+ * the bound leaves that open; then word[i] has the bits of |Z|, whose law must be the standard exponential.
+ * centre and half_precision are within a unit of rounding of what they stand for; |y| < 2^51. Returns the
+ * number of open verdicts. `drawn` has room for n words. */
+size_t dpf_grid_accept(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, const int64_t *y,
+                       double centre, double half_precision, uint64_t *drawn, uint8_t *keep, size_t n);
 
 #endif

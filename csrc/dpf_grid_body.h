@@ -139,7 +139,7 @@ static size_t DPF_NAME(integers)(dpf_rng *rng, const uint64_t *given, const dpf_
         DPF_NAME(quantile)(table->rows, delta, row, m, z, bound);
         for (size_t i = 0; i < m; i++) {
             double y = ratio * z[i];
-            double e = (ratio * bound[i] + Y_ERROR * magnitude(y)) + Y_FLOOR;
+            double e = (ratio * bound[i] + 2 * Y_ERROR * magnitude(y)) + Y_FLOOR;
             y = y + frac;
             double r = nearest(y);
             margin[i] = (0.5 - e) - magnitude(y - r);
@@ -154,4 +154,33 @@ static size_t DPF_NAME(integers)(dpf_rng *rng, const uint64_t *given, const dpf_
     if (!given)
         wipe(drawn, sizeof drawn);
     return from;
+}
+
+static size_t DPF_NAME(accept)(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table,
+                               const int64_t *y, double centre, double half_precision, uint64_t *drawn,
+                               uint8_t *keep, size_t n)
+{
+    double delta[DPF_GRID_BLOCK], z[DPF_GRID_BLOCK], bound[DPF_GRID_BLOCK];
+    int64_t row[DPF_GRID_BLOCK];
+    const double slope = GAMMA_SLOPE * centre * half_precision;
+    size_t open = 0;
+    for (size_t from = 0; from < n; from += DPF_GRID_BLOCK) {
+        size_t m = n - from < DPF_GRID_BLOCK ? n - from : DPF_GRID_BLOCK;
+        if (given)
+            memcpy(drawn + from, given + from, m * sizeof *drawn);
+        else
+            dpf_rng_fill(rng, drawn + from, m * sizeof *drawn);
+        DPF_NAME(locate)(drawn + from, m, table->knee, delta, row);
+        DPF_NAME(quantile)(table->rows, delta, row, m, z, bound);
+        for (size_t i = 0; i < m; i++) {
+            double d = magnitude(to_real(y[from + i])) - centre;
+            double gamma = d * d * half_precision;
+            double e = (bound[i] + GAMMA_ERROR * gamma) + (slope * magnitude(d) + GAMMA_FLOOR);
+            double margin = z[i] - gamma;
+            int above = margin > e, below = margin < -e;
+            keep[from + i] = (uint8_t)(above ? 1 : below ? 0 : 2);
+            open += !(above | below);
+        }
+    }
+    return open;
 }

@@ -3,10 +3,10 @@
  *   IN, OUT       the type read; the type compared and collected (IN widened without loss)
  *   IS_NAN(v)     v != v, or 0 for a type without NaN
  *   WIDE          bytes of a vector; 0 for plain C
- *   LANE_INT      (16 bytes) the signed integer as wide as OUT
- *   LANE, REG     (64 bytes) the lane type in the names of the intrinsics, and its register
+ *   LANE_INT      the signed integer as wide as OUT
+ *   LANE, PACK, REG   (64 bytes) see dpf_window_types.h
  *   STAGE         values in a block
- * of which the first six lines are undefined again here.
+ * all but the last three lines and DPF_SUFFIX are undefined again here.
  *
  * Block by block, the values that are neither below lo nor above hi go to a small stage, which is
  * then sorted out. A NaN compares false both ways and lands there too, so nothing else asks for it.
@@ -38,7 +38,7 @@ static void DPF_NAME(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT
             at_lo += (uint64_t)__builtin_popcount(low);
             at_hi += (uint64_t)__builtin_popcount(high);
             nan += (uint64_t)__builtin_popcount(odd);
-            KEEP(out + kept, keep, v);
+            KEEP(out + kept, (LANE_MASK)keep, v);
             kept += (uint64_t)__builtin_popcount(keep);
         }
 #endif
@@ -69,7 +69,7 @@ static void DPF_NAME(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT
     c->kept = kept;
     c->nan += nan;
     c->at_lo += at_lo;
-    c->at_hi += lo == hi ? 0 : at_hi;
+    c->at_hi += at_hi;
 }
 
 /* A block of at most STAGE values to the stage: those that are not outside the pivots. Returns how
@@ -82,6 +82,9 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
 #if WIDE == 64
     const DPF_NAME(window_vec) vlo = lo - (DPF_NAME(window_vec)){0};
     const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
+#if !defined(__clang__)
+#pragma GCC unroll 4
+#endif
     for (; i + LANES <= n; i += LANES) {
         DPF_NAME(window_in) read;
         memcpy(&read, x + i, sizeof read);
@@ -140,12 +143,34 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
     return staged;
 }
 
+/* Both pivots are one value, as heavy ties make them: nothing to collect, three counts do. */
+static void DPF_NAME(window_ties)(const IN *x, size_t n, OUT value, dpf_window_counts *c)
+{
+    for (size_t i = 0; i < n;) {
+        LANE_INT below = 0, at = 0, above = 0; /* as wide as a lane, and far from overflow */
+        for (size_t stop = n - i < STAGE ? n : i + STAGE; i < stop; i++) {
+            const OUT v = (OUT)x[i];
+            below += v < value;
+            at += v == value;
+            above += v > value;
+        }
+        c->below += (uint64_t)below;
+        c->at_lo += (uint64_t)at;
+        c->above += (uint64_t)above;
+    }
+    c->nan = n - c->below - c->at_lo - c->above;
+}
+
 static void DPF_NAME(window_pass)(const void *values, size_t n, const void *pivots, void *out,
                                   size_t room, dpf_window_counts *c)
 {
     const OUT lo = ((const OUT *)pivots)[0], hi = ((const OUT *)pivots)[1];
     OUT stage[STAGE + LANES]; /* a whole vector may be stored at its end */
     uint64_t reached = 0;     /* not below lo, NaN included */
+    if (lo == hi) {
+        DPF_NAME(window_ties)((const IN *)values, n, lo, c);
+        return;
+    }
     for (size_t i = 0; i < n; i += STAGE) {
         size_t staged = DPF_NAME(window_scan)((const IN *)values + i, n - i < STAGE ? n - i : STAGE,
                                               lo, hi, stage, &reached);
@@ -160,4 +185,5 @@ static void DPF_NAME(window_pass)(const void *values, size_t n, const void *pivo
 #undef OUT
 #undef IS_NAN
 #undef LANE
+#undef PACK
 #undef REG

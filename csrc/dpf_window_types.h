@@ -3,7 +3,7 @@
 #define DPF_SUFFIX DPF_CAT(KIND, DPF_PATH)
 
 #if WIDE == 64
-/* LANE names the lane type as the intrinsics do, REG its register. The predicates have the same
+/* LANE (PACK in a compress) is the lane type in the names of intrinsics, REG its register. The predicates have the same
  * numbers for integers and floats, and NOT_LESS is true for NaN. */
 #define EQUAL 0
 #define NOT_LESS 5
@@ -14,12 +14,13 @@
     OP(_mm512_mask_cmp_, LANE, _mask)(mask, (REG)(a), (REG)(b), how)
 #endif
 
-/* Types of 64 bits. BITS makes a mask of true lanes; KEEP stores the lanes in a mask, then rubbish to the end of the vector. */
+/* Types of 64 bits. BITS makes a mask of the true lanes. KEEP stores the lanes in a mask, then
+ * rubbish to the end of the vector. */
 #define LANE_INT int64_t
 #if WIDE == 64
 #define LANE_MASK __mmask8
 #define KEEP(to, mask, v)                                                                          \
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi64((LANE_MASK)(mask), (__m512i)(v)))
+    _mm512_storeu_si512(to, (__m512i)OP(_mm512_maskz_compress_, PACK, )(mask, (REG)(v)))
 #elif WIDE == 32
 #define BITS(truth) ((uint32_t)_mm256_movemask_pd((__m256d)(truth)))
 #endif
@@ -29,6 +30,7 @@
 #define OUT double
 #define IS_NAN(v) ((v) != (v))
 #define LANE pd
+#define PACK pd
 #define REG __m512d
 #include "dpf_window_body.h"
 
@@ -37,6 +39,7 @@
 #define OUT int64_t
 #define IS_NAN(v) 0
 #define LANE epi64
+#define PACK epi64
 #define REG __m512i
 #include "dpf_window_body.h"
 
@@ -45,6 +48,7 @@
 #define OUT uint64_t
 #define IS_NAN(v) 0
 #define LANE epu64
+#define PACK epi64
 #define REG __m512i
 #include "dpf_window_body.h"
 
@@ -57,7 +61,7 @@
 #if WIDE == 64
 #define LANE_MASK __mmask16
 #define KEEP(to, mask, v)                                                                          \
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi32((LANE_MASK)(mask), (__m512i)(v)))
+    _mm512_storeu_si512(to, (__m512i)OP(_mm512_maskz_compress_, PACK, )(mask, (REG)(v)))
 #elif WIDE == 32
 #define BITS(truth) ((uint32_t)_mm256_movemask_ps((__m256)(truth)))
 #endif
@@ -67,6 +71,7 @@
 #define OUT float
 #define IS_NAN(v) ((v) != (v))
 #define LANE ps
+#define PACK ps
 #define REG __m512
 #include "dpf_window_body.h"
 
@@ -75,6 +80,7 @@
 #define OUT uint32_t
 #define IS_NAN(v) 0
 #define LANE epu32
+#define PACK epi32
 #define REG __m512i
 #include "dpf_window_body.h"
 
@@ -83,6 +89,7 @@
 #define OUT int32_t
 #define IS_NAN(v) 0
 #define LANE epi32
+#define PACK epi32
 #define REG __m512i
 #include "dpf_window_body.h"
 
@@ -91,6 +98,7 @@
 #define OUT int32_t
 #define IS_NAN(v) 0
 #define LANE epi32
+#define PACK epi32
 #define REG __m512i
 #include "dpf_window_body.h"
 
@@ -99,6 +107,7 @@
 #define OUT int32_t
 #define IS_NAN(v) 0
 #define LANE epi32
+#define PACK epi32
 #define REG __m512i
 #include "dpf_window_body.h"
 

@@ -306,17 +306,22 @@ def test_neighbours_use_the_same_randomness():
 
 def test_release_is_the_ideal_mechanism_rounded():
     """The draw equals median + (S / alpha) Z rounded to the grid, for the S and alpha claimed."""
-    data = np.array([0.1, 0.3, 0.35, 0.8, 0.9])
-    mechanism = _mechanism(0.5, (-1e6, 1e6), 1, 0, None, "replace", "cauchy", "raise", False)
-    c = mechanism.calibration
-    S = dp.sensitivity.smooth_median(data, beta=c.beta, bounds=(-1e6, 1e6))
-    z = dp.noise.cauchy(S / c.alpha, size=2000, granularity=mechanism.grid, rng=rng(4))
-    out = [
-        dp.median(data, bounds=(-1e6, 1e6), epsilon=1, noise="cauchy", rng=rng(s))
-        for s in range(2000)
-    ]
     from scipy.stats import ks_2samp
 
-    assert ks_2samp(out, np.clip(z + 0.35, -1e6, 1e6)).pvalue > 1e-6
-    # The control: noise that is half as large again.
-    assert ks_2samp(out, np.clip(1.5 * z + 0.35, -1e6, 1e6)).pvalue < 1e-6
+    data, bounds = np.linspace(0, 1, 101), (-5, 5)
+    mechanism = _mechanism(0.5, bounds, 2, 0, None, "replace", "cauchy", "raise", False)
+    c = mechanism.calibration
+    S = dp.sensitivity.smooth_median(data, beta=c.beta, bounds=bounds)
+    z = dp.noise.cauchy(S / c.alpha, size=100_000, granularity=mechanism.grid, rng=rng(4))
+    one = rng(5)
+    out = [
+        dp.median(data, bounds=bounds, epsilon=2, noise="cauchy", rng=one) for _ in range(20_000)
+    ]
+
+    def agrees(factor):  # distances from the truth: both tails tell of the scale
+        ideal = np.clip(0.5 + factor * z, *bounds)
+        return ks_2samp(np.abs(np.array(out) - 0.5), np.abs(ideal - 0.5)).pvalue > 1e-6
+
+    assert agrees(1.0)
+    # The controls: noise a tenth larger, and a tenth smaller.
+    assert not agrees(1.1) and not agrees(0.9)

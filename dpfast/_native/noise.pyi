@@ -36,6 +36,16 @@ def integers(
     lane: NDArray[np.int64],
     word: NDArray[np.uint64],
 ) -> tuple[int, int]: ...
+def accept(
+    stream: BitStream | None,
+    given: NDArray[np.uint64] | None,
+    table: Table,
+    y: NDArray[np.int64],
+    centre: float,
+    half_precision: float,
+    drawn: NDArray[np.uint64],
+    keep: NDArray[np.uint8],
+) -> int: ...
 def one(
     stream: BitStream, table: Table, value: float, scale: float, granularity: float
 ) -> float | int: ...

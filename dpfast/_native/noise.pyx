@@ -3,7 +3,7 @@
 from cpython.long cimport PyLong_FromUnsignedLongLong
 from libc.math cimport remainder
 from libc.stddef cimport size_t
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -34,6 +34,10 @@ cdef extern from "dpf_grid.h" nogil:
     size_t dpf_grid_integers(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table,
                              double ratio, double frac, int64_t *out, size_t start, size_t n,
                              int64_t *lane, uint64_t *word, size_t room, size_t *found)
+
+    size_t dpf_grid_accept(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table,
+                           const int64_t *y, double centre, double half_precision,
+                           uint64_t *drawn, uint8_t *keep, size_t n)
 
 SPLIT = DPF_GRID_SPLIT
 OCTAVE = DPF_GRID_OCTAVE
@@ -133,6 +137,29 @@ def integers(BitStream stream, const uint64_t[::1] given, Table table not None, 
         done = dpf_grid_integers(rng, words, &table.c, ratio, frac, &out[0], done, n, &lane[0], &word[0],
                                  room, &found)
     return done, found
+
+
+def accept(BitStream stream, const uint64_t[::1] given, Table table not None,
+           const int64_t[::1] y not None, double centre, double half_precision,
+           uint64_t[::1] drawn not None, uint8_t[::1] keep not None):
+    """Verdicts 1 (keep), 0 (reject) or 2 (open) on candidates; return how many are open."""
+    cdef size_t n = y.shape[0], undecided = 0
+    cdef dpf_rng *rng = NULL
+    cdef const uint64_t *words = NULL
+    if <size_t>drawn.shape[0] < n or <size_t>keep.shape[0] < n:
+        raise ValueError("drawn and keep must have a place for every candidate")
+    if n == 0:
+        return 0
+    if stream is not None:
+        rng = stream.state
+    elif given is None or <size_t>given.shape[0] != n:
+        raise ValueError("given must have one word per candidate")
+    else:
+        words = &given[0]
+    with nogil:
+        undecided = dpf_grid_accept(rng, words, &table.c, &y[0], centre, half_precision, &drawn[0],
+                                    &keep[0], n)
+    return undecided
 
 
 def one(BitStream stream not None, Table table not None, double value, double scale,

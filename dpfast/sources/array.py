@@ -147,17 +147,12 @@ class ArraySource:
 def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     """A random index in each of `count` nearly equal stretches of range(n)."""
     count = min(count, n)
-    index = (np.arange(count) * (n / count)).astype(np.int64)
-    step = -(-n // count)
-    if step >= 1 << 32:
-        index += (words(count) % np.uint64(step)).astype(np.int64)
-    else:
-        # Half a word is plenty for a place in a stretch.
-        half = words((count + 1) // 2).view(np.uint32)[:count]
-        inside = half.astype(np.int64)
-        inside *= step
-        inside >>= 32
-        index += inside
+    # Random bits cost more than all else here, and a short stretch needs but a few of them.
+    short = n // count < 1 << 12
+    bits, kind = (16, np.uint16) if short else (32, np.uint32)
+    place = np.arange(0, count << bits, 1 << bits)
+    place += words(count * bits // 64 + 1).view(kind)[:count]
+    index = (place * (n / count * 2.0**-bits)).astype(np.int64)
     index[-1] = min(index[-1], n - 1)
     return index
 
