@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
@@ -81,9 +81,9 @@ def _nan(text: str) -> Any:
 
 def _version(asked: bool) -> None:
     if asked:
-        from . import __version__
+        import dpfast
 
-        print(f"dpfast {__version__}")
+        print(f"dpfast {dpfast.__version__}")
         raise typer.Exit
 
 
@@ -285,10 +285,14 @@ def _release(
         "file": file,
         "column": column,
         "bounds": list(bounds),
+<<<<<<< HEAD
         **{
             part.name: float(getattr(calibration.loss, part.name))
             for part in fields(calibration.loss)
         },
+=======
+        **{name: float(amount) for name, amount in asdict(calibration.loss).items()},
+>>>>>>> b2788efc5d3f3df1f423023fbf1e3b6f85c9b1fb
         "neighbors": neighbors,
         "noise": calibration.noise,
         "nan": nan,

@@ -16,7 +16,13 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentTypeError, DataError, MissingExtraError, SourceError
+from dpfast.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DataError,
+    MissingExtraError,
+    SourceError,
+)
 from dpfast.sources import Source, arrow, as_source
 from dpfast.sources._overlap import decoders, overlapped
 from dpfast.sources.scan import scan
@@ -714,11 +720,16 @@ def test_ctrl_c_from_outside(tmp_path):
     assert (out.stdout, out.stderr) == ("interrupted 1\n", "")
 
 
-def test_the_number_of_decoders(monkeypatch):
+def test_the_number_of_decoders(tmp_path, monkeypatch):
     monkeypatch.delenv("DPFAST_NUM_THREADS", raising=False)
     assert 1 <= decoders() <= 4
     monkeypatch.setenv("DPFAST_NUM_THREADS", "7")
     assert decoders() == 7
+    pq.write_table(pa.table({"v": np.arange(10.0)}), tmp_path / "t.parquet", row_group_size=1)
+    assert len(scan(tmp_path / "t.parquet").makers()) == 7
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "many")
+    with pytest.raises(ArgumentError, match="DPFAST_NUM_THREADS must be"):
+        scan(tmp_path / "t.parquet")  # before there is anything to spend
 
 
 def test_two_releases_may_read_one_source_at_a_time(tmp_path):

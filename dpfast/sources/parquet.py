@@ -38,6 +38,7 @@ class ParquetSource(FileSource):
     """One column of a Parquet file, or of several files with the same column, in their order."""
 
     def __init__(self, paths: Sequence[Path], pick: Any) -> None:
+        self._team = decoders()  # asked now, for a bad setting must show before a spend
         self._footers: list[Any] = []
         self._parts: list[_Part] = []
         self._column = ""
@@ -78,7 +79,7 @@ class ParquetSource(FileSource):
 
     def makers(self) -> Sequence[Generator[Chunk]]:
         left = deque(self._parts)
-        team = min(decoders(), len(left)) or 1
+        team = min(self._team, len(left)) or 1
         return [self._decode(left) for _ in range(team)]
 
     def _decode(self, left: deque[_Part]) -> Generator[Chunk]:
