@@ -285,14 +285,7 @@ def _release(
         "file": file,
         "column": column,
         "bounds": list(bounds),
-<<<<<<< HEAD
-        **{
-            part.name: float(getattr(calibration.loss, part.name))
-            for part in fields(calibration.loss)
-        },
-=======
         **{name: float(amount) for name, amount in asdict(calibration.loss).items()},
->>>>>>> b2788efc5d3f3df1f423023fbf1e3b6f85c9b1fb
         "neighbors": neighbors,
         "noise": calibration.noise,
         "nan": nan,
