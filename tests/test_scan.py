@@ -705,6 +705,8 @@ def test_ctrl_c_from_outside(tmp_path):
     code = f"""
         import os, signal, sys, threading, time
         from dpfast.sources.scan import scan
+        # A shell starts background jobs with the signal ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         def summarise(chunk):
             if chunk.start > 100_000:
                 os.kill(os.getpid(), signal.SIGINT)

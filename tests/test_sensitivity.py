@@ -294,9 +294,11 @@ def test_never_below_and_hardly_above():
             if true < effective_floor(0.0, lo, hi):
                 continue
             for method in (0, 1) if beta < 1 else (0,):
-                got = mpmath.mpf(Column(x[1:-1].copy(), 1, len(data), lo, hi).smooth_replace(
-                    m, beta, effective_floor(0.0, lo, hi), method
-                ))
+                got = mpmath.mpf(
+                    Column(x[1:-1].copy(), 1, len(data), lo, hi).smooth_replace(
+                        m, beta, effective_floor(0.0, lo, hi), method
+                    )
+                )
                 assert true <= got <= true * EXCESS
 
 
@@ -378,8 +380,9 @@ def test_the_lecture_formula_is_not_smooth():
 # ---- Dtypes, missing values, bad input. ----
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1",
-                                   "?", ">i4"])
+@pytest.mark.parametrize(
+    "dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ">i4"]
+)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 def test_dtypes(dtype, relation):
     rng = np.random.default_rng(0)
@@ -387,9 +390,7 @@ def test_dtypes(dtype, relation):
     for q in (HALF, Fraction(3, 10)):
         got = smooth(data, q, 0.05, 3, 80, relation)
         assert got == smooth(data.astype(np.float64), q, 0.05, 3, 80, relation)
-        k = sensitivity.local_quantile(
-            data, q, bounds=(3, 80), at_distance=400, neighbors=relation
-        )
+        k = sensitivity.local_quantile(data, q, bounds=(3, 80), at_distance=400, neighbors=relation)
         assert k == sensitivity.local_quantile(
             data.astype(float), q, bounds=(3, 80), at_distance=400, neighbors=relation
         )
@@ -426,22 +427,25 @@ def test_a_lie_about_order_is_found():
         sensitivity.smooth_median(data, beta=0.1, bounds=(0, 1000), assume_sorted=True)
 
 
-@pytest.mark.parametrize(("change", "error", "word"), [
-    ({"beta": 0}, ArgumentError, "beta"),
-    ({"beta": -1}, ArgumentError, "beta"),
-    ({"beta": math.nan}, ArgumentError, "beta"),
-    ({"beta": math.inf}, ArgumentError, "beta"),
-    ({"beta": "1"}, ArgumentTypeError, "beta"),
-    ({"bounds": (1, 0)}, ArgumentError, "bounds"),
-    ({"bounds": (-1.7e308, 1.7e308)}, ArgumentError, "bounds"),
-    ({"bounds": None}, ArgumentError, "bounds"),
-    ({"neighbors": "swap"}, ArgumentError, "neighbors"),
-    ({"assume_sorted": 1}, ArgumentTypeError, "assume_sorted"),
-    ({"nan": "drop"}, ArgumentError, "nan"),
-    ({"q": 1.1}, ArgumentError, "q"),
-    ({"data": np.zeros((2, 2))}, ArgumentError, "data"),
-    ({"data": np.array([1j])}, ArgumentTypeError, "data"),
-])
+@pytest.mark.parametrize(
+    ("change", "error", "word"),
+    [
+        ({"beta": 0}, ArgumentError, "beta"),
+        ({"beta": -1}, ArgumentError, "beta"),
+        ({"beta": math.nan}, ArgumentError, "beta"),
+        ({"beta": math.inf}, ArgumentError, "beta"),
+        ({"beta": "1"}, ArgumentTypeError, "beta"),
+        ({"bounds": (1, 0)}, ArgumentError, "bounds"),
+        ({"bounds": (-1.7e308, 1.7e308)}, ArgumentError, "bounds"),
+        ({"bounds": None}, ArgumentError, "bounds"),
+        ({"neighbors": "swap"}, ArgumentError, "neighbors"),
+        ({"assume_sorted": 1}, ArgumentTypeError, "assume_sorted"),
+        ({"nan": "drop"}, ArgumentError, "nan"),
+        ({"q": 1.1}, ArgumentError, "q"),
+        ({"data": np.zeros((2, 2))}, ArgumentError, "data"),
+        ({"data": np.array([1j])}, ArgumentTypeError, "data"),
+    ],
+)
 def test_bad_input(change, error, word):
     call = {"data": [1.0], "q": 0.5, "beta": 0.1, "bounds": (0, 1), **change}
     with pytest.raises(error, match=f"^{word}.* must "):

