@@ -62,20 +62,19 @@ def smooth_from_ranks(
         window = ranks.window(rule, 0)
         return Found(lo, 0.0, window.n, window.nan)
     least = effective_floor(floor, lo, hi)
-    farthest = reach(beta, lo, hi, least)
-    width = farthest + 1
+    width = reach(beta, lo, hi, least) + 1
     if beta * FARTHEST > _FIRST_REACH:
         width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
     window = ranks.window(rule, width)
     n = window.n
     if n == 0 and neighbors == "replace":
         return Found(of_nothing(q, lo, hi), floor, 0, window.nan)  # no neighbours: nothing changes
-    smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, farthest)
-    if not (window.first == 1 and len(window.values) == n):
+    smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, width)
+    if len(window.values) < n:
         needed = reach(beta, lo, hi, smooth * (1 - 2.0**-40)) + 1
         if needed > width:
             window = ranks.window(rule, needed)
-            smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, farthest)
+            smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, needed)
     if n == 0:
         return Found(of_nothing(q, lo, hi), smooth, 0, window.nan)
     return Found(column(window, lo, hi).value(rule(n)), smooth, n, window.nan)
@@ -90,14 +89,15 @@ def _smooth(
     hi: float,
     neighbors: str,
     least: float,
-    farthest: int,
+    width: int,
 ) -> float:
     found = column(window, lo, hi)
     if neighbors == "replace":
         return found.smooth_replace(rule(window.n), beta, least)
     if q == _HALF:
         return found.smooth_median(beta, least)
-    levels, first = starts(q, window, min(farthest, window.n) + 2)
+    n = window.n
+    levels, first = starts(q, window, (n if len(window.values) == n else min(width, n)) + 2)
     return found.smooth_quantile(levels, first, beta, least)
 
 
