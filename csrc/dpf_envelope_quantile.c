@@ -143,8 +143,8 @@ static int run(const dpf_column *x, const int64_t *starts, int64_t first_start,
     for (int64_t t = 0; t < levels; t++)
         active(first_start + t, starts + t, &from[t], &to[t]);
     /* U = n + 1 - j falls as j grows; the least L with to >= U and the greatest with from <= U fall
-     * with it. An interval that lies beyond the levels known is taken to begin just there: that is
-     * farther away than any pair that counts. */
+     * with it. An interval beyond the levels known counts as out of reach, which can only make a
+     * pair worth less; with as many levels to spare as D may count, no pair that matters is hit. */
     int64_t a = levels, b = levels;
     for (int64_t r = 0; r < ranks; r++) {
         int64_t U = x->n + 1 - (s.first + r);
@@ -152,8 +152,8 @@ static int run(const dpf_column *x, const int64_t *starts, int64_t first_start,
             a--;
         while (b > 0 && from[b - 1] > U)
             b--;
-        l_from[r] = first_start + a;
-        l_to[r] = first_start + b - 1;
+        l_from[r] = a < levels ? first_start + a : FAR;
+        l_to[r] = b > 0 ? first_start + b - 1 : -FAR;
     }
     s.u_from = from + (s.first - first_start);
     s.u_to = to + (s.first - first_start);
@@ -171,7 +171,7 @@ int dpf_envelope_quantile(const dpf_column *x, const int64_t *starts, int64_t fi
     if (!(x->hi > x->lo))
         return 0;
     double best = floor;
-    int status = run(x, starts, first_start, starts_count, beta, FAR, &best);
+    int status = run(x, starts, first_start, starts_count, beta, FAR / 2, &best);
     *out = best > floor ? dpf_envelope_up(best, floor) : floor;
     return status;
 }

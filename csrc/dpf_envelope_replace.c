@@ -37,6 +37,10 @@
  * and w <= 1 the ratio of the two weights; either delta <= A/2, or 1 - w < 13 u and then the wrong
  * column, being the higher, loses no more than 1 - w). Over 63 levels below 820 u.
  */
+#if defined(__linux__)
+#define _DEFAULT_SOURCE
+#include <sys/mman.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 
@@ -60,7 +64,7 @@ typedef struct {
     double inverse[TABLE]; /* 1 / expm1(beta d), filled up to known - 1 */
     int64_t known;
     line *stack;
-    int64_t top, room;
+    int64_t top;
     int64_t close; /* the longest chain of close calls */
     double best;   /* worth of a true pair, or the floor */
     int64_t coarse; /* rows or columns for each entry of the next two; 0: none */
@@ -85,18 +89,34 @@ static inline double pair_value(double xj, double xi, double beta, int64_t span)
     return xj > xi ? (xj - xi) * dpf_weight(beta, span) : 0.0;
 }
 
-static int push(envelope *s, double value, int64_t rank, int64_t lost)
+static inline void push(envelope *s, double value, int64_t rank, int64_t lost)
 {
-    if (++s->top == s->room) {
-        int64_t room = 2 * s->room;
-        line *bigger = realloc(s->stack, (size_t)room * sizeof *bigger);
-        if (!bigger)
-            return -1;
-        s->stack = bigger;
-        s->room = room;
-    }
-    s->stack[s->top] = (line){value, 0.0, (uint64_t)rank, (uint64_t)lost};
-    return 0;
+    s->stack[++s->top] = (line){value, 0.0, (uint64_t)rank, (uint64_t)lost};
+}
+
+/* Columns that columns() reads: room for the stack. */
+static int64_t surviving(const envelope *s)
+{
+    int64_t widest = s->last - s->m + 1, room = 1;
+    if (!s->coarse)
+        return widest;
+    for (int64_t c = 0; c * s->coarse < widest - 1; c++)
+        room += s->col_upper[c] > s->best ? s->coarse : 0;
+    return room;
+}
+
+static line *new_stack(int64_t room)
+{
+    line *stack = malloc((size_t)room * sizeof *stack);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    /* A deep stack is touched once, page by page: small pages would take most of the time. */
+    const uintptr_t page = (uintptr_t)1 << 21;
+    uintptr_t from = ((uintptr_t)stack + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)(stack + room)) & ~(page - 1);
+    if (stack && to > from)
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#endif
+    return stack;
 }
 
 /* Upper bounds from blocks. A block of columns counts as one column with its highest value and least
@@ -212,13 +232,12 @@ static int coarse(envelope *s)
     return 0;
 }
 
-static int columns(envelope *s)
+static void columns(envelope *s)
 {
     const dpf_column *x = s->x;
     double xm = dpf_at(x, s->m), buffer[DPF_BLOCK];
     s->top = -1;
-    if (push(s, xm, s->m, 0))
-        return -1;
+    push(s, xm, s->m, 0);
     line t = s->stack[0];
     int64_t rank = s->m; /* of t */
     double k = NAN;      /* distance down from t.x to its own turn; no h is >= NaN: the bottom stays */
@@ -258,19 +277,17 @@ static int columns(envelope *s)
             if (lost > s->close) {
                 s->close = lost;
                 if (lost > CLOSE_LIMIT)
-                    return 0;
+                    return;
             }
             s->stack[s->top].h = h;
             s->stack[s->top].lost = t.lost;
             k = (y - t.x) + h;
             rank = c + b;
-            if (push(s, y, rank, lost))
-                return -1;
+            push(s, y, rank, lost);
             t = s->stack[s->top];
         }
     }
     s->stack[s->top].h = -1.0; /* the last column is never overtaken */
-    return 0;
 }
 
 static double rows(const envelope *s)
@@ -454,10 +471,12 @@ int dpf_envelope_replace(const dpf_column *x, int64_t m, double beta, double flo
         s.inverse[0] = 0;
         for (int64_t d = 1; d < s.known; d++)
             s.inverse[d] = compute_inverse(beta, d);
-        s.room = widest < LOCAL ? LOCAL : 1024;
-        s.stack = widest < LOCAL ? local : malloc((size_t)s.room * sizeof *s.stack);
+        int64_t room = status ? 1 : surviving(&s);
+        s.stack = room <= LOCAL ? local : new_stack(room);
+        if (!s.stack)
+            status = -1;
         if (!status)
-            status = s.stack ? columns(&s) : -1;
+            columns(&s);
         if (!status && s.close <= CLOSE_LIMIT)
             s.best = rows(&s);
         if (s.stack != local)

@@ -195,7 +195,7 @@ def test_exact_starts(q):
         p = min(q + nudge, Fraction(1))
         levels, first = starts(p, window, 5)
         for rank, least in enumerate(levels.tolist(), first):
-            if 1 <= rank and least < 10**6:
+            if rank >= 1 and least < 10**6:
                 assert reference.rank(p, least) == rank
                 assert least == 1 or reference.rank(p, least - 1) < rank
 

@@ -21,8 +21,8 @@ __all__ = [
     "smooth_quantile",
 ]
 
-#: Computed bounds exceed the true smooth sensitivity by up to a factor 1 + 2**-41, unevenly. So they
-#: are (beta + 2**-41)-smooth: noise is to be calibrated for ``beta + BETA_SLACK``.
+#: Computed bounds exceed the true smooth sensitivity by a factor of up to 1 + 2**-41, unevenly. So
+#: they are (beta + 2**-41)-smooth: noise is to be calibrated for ``beta + BETA_SLACK``.
 BETA_SLACK = 2.0**-40
 
 _HALF = Fraction(1, 2)
@@ -51,9 +51,9 @@ def smooth_from_ranks(
 ) -> Found:
     """NOT PRIVATE. The q-quantile of a column and a smooth bound on its local sensitivity.
 
-    Arguments are taken as checked. `floor`, like everything but `ranks`, is public: the bound is the
-    larger of the smooth sensitivity and the floor, which is `beta`-smooth too. Pairs of ranks at a
-    distance ``k`` weigh ``exp(-beta k)``, so a window of ``ln(R / S) / beta`` ranks round the
+    Arguments are taken as checked. `floor`, like everything but `ranks`, is public: the bound is
+    the larger of the smooth sensitivity and the floor, which is `beta`-smooth too. Pairs of ranks
+    at a distance ``k`` weigh ``exp(-beta k)``, so a window of ``ln(R / S) / beta`` ranks round the
     quantile decides. The first window gives a lower bound of S, which gives the window that is
     certainly wide enough; mostly it is the first.
     """
@@ -62,20 +62,19 @@ def smooth_from_ranks(
         window = ranks.window(rule, 0)
         return Found(lo, 0.0, window.n, window.nan)
     least = effective_floor(floor, lo, hi)
-    farthest = reach(beta, lo, hi, least)
-    width = farthest + 1
+    width = reach(beta, lo, hi, least) + 1
     if beta * FARTHEST > _FIRST_REACH:
         width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
     window = ranks.window(rule, width)
     n = window.n
     if n == 0 and neighbors == "replace":
         return Found(of_nothing(q, lo, hi), floor, 0, window.nan)  # no neighbours: nothing changes
-    smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, farthest)
-    if not (window.first == 1 and len(window.values) == n):
+    smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, width)
+    if len(window.values) < n:
         needed = reach(beta, lo, hi, smooth * (1 - 2.0**-40)) + 1
         if needed > width:
             window = ranks.window(rule, needed)
-            smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, farthest)
+            smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, needed)
     if n == 0:
         return Found(of_nothing(q, lo, hi), smooth, 0, window.nan)
     return Found(column(window, lo, hi).value(rule(n)), smooth, n, window.nan)
@@ -90,14 +89,15 @@ def _smooth(
     hi: float,
     neighbors: str,
     least: float,
-    farthest: int,
+    width: int,
 ) -> float:
     found = column(window, lo, hi)
     if neighbors == "replace":
         return found.smooth_replace(rule(window.n), beta, least)
     if q == _HALF:
         return found.smooth_median(beta, least)
-    levels, first = starts(q, window, min(farthest, window.n) + 2)
+    n = window.n
+    levels, first = starts(q, window, (n if len(window.values) == n else min(width, n)) + 2)
     return found.smooth_quantile(levels, first, beta, least)
 
 
@@ -261,7 +261,7 @@ def smooth_median(
     --------
     >>> import dpfast as dp
     >>> round(dp.sensitivity.smooth_median([3, 1, 2], beta=1.0, bounds=(0, 10)), 4)
-    2.5752
+    2.943
     """
     return smooth_quantile(
         data,

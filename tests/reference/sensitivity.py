@@ -1,4 +1,4 @@
-"""Sensitivities of the lower quantile by definition, and by plain double loops over pairs of ranks."""
+"""Sensitivities of the lower quantile by definition, and by double loops over pairs of ranks."""
 
 import math
 from collections import Counter
@@ -26,7 +26,9 @@ def quantile(data, q, lo, hi):
 def replaced(data, domain):
     """All datasets with one row replaced."""
     return {
-        tuple(sorted(data[:i] + (new,) + data[i + 1 :])) for i in range(len(data)) for new in domain
+        tuple(sorted((*data[:i], new, *data[i + 1 :])))
+        for i in range(len(data))
+        for new in domain
     }
 
 
