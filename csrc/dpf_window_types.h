@@ -9,6 +9,7 @@
 #define NOT_LESS 5
 #define OP3(a, b, c) a##b##c
 #define OP(a, b, c) OP3(a, b, c)
+#define LOAD(p) _mm512_loadu_si512(p)
 #define COMPARE(a, b, how) OP(_mm512_cmp_, LANE, _mask)((REG)(a), (REG)(b), how)
 #define COMPARE_AND(mask, a, b, how)                                                               \
     OP(_mm512_mask_cmp_, LANE, _mask)(mask, (REG)(a), (REG)(b), how)
@@ -93,6 +94,8 @@
 #define REG __m512i
 #include "dpf_window_body.h"
 
+#undef LOAD
+#define LOAD(p) _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(p)))
 #define KIND i16
 #define IN int16_t
 #define OUT int32_t
@@ -102,6 +105,8 @@
 #define REG __m512i
 #include "dpf_window_body.h"
 
+#undef LOAD
+#define LOAD(p) _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(p)))
 #define KIND u16
 #define IN uint16_t
 #define OUT int32_t
@@ -117,6 +122,7 @@
 #undef BITS
 #undef EQUAL
 #undef NOT_LESS
+#undef LOAD
 #undef OP3
 #undef OP
 #undef COMPARE

@@ -149,9 +149,9 @@ def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     count = min(count, n)
     # Random bits cost more than all else here, and a short stretch needs but a few of them.
     short = n // count < 1 << 12
-    bits, kind = (16, np.uint16) if short else (32, np.uint32)
+    bits = 16 if short else 32
     place = np.arange(0, count << bits, 1 << bits)
-    place += words(count * bits // 64 + 1).view(kind)[:count]
+    place += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count]
     index = (place * (n / count * 2.0**-bits)).astype(np.int64)
     index[-1] = min(index[-1], n - 1)
     return index
