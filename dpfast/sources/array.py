@@ -213,7 +213,8 @@ def column(data: Any, name: str = "data") -> Source:
     if isinstance(data, np.ma.MaskedArray):
         mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
         return ArraySource(np.ma.getdata(data), mask, name)
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+    plain = isinstance(getattr(data, "dtype", None), np.dtype)  # its array is at hand
+    if not plain and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")):
         chunked = _arrow(data, name)
         if chunked is not None:
             return ColumnSource(chunked, name)
@@ -223,8 +224,6 @@ def column(data: Any, name: str = "data") -> Source:
         array = np.asarray(data)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} must be a one-dimensional array of numbers: {error}") from None
-    if array.size == 0 and array.dtype.kind == "O":
-        array = array.astype(np.float64)
     return ArraySource(array, name=name)
 
 
