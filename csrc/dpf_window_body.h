@@ -95,10 +95,10 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
         memcpy(&read, x + i, sizeof read);
         const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
         const uint32_t down = BITS(v < lo);
-        uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
+        const uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
         up_to_here += (uint64_t)(LANES - __builtin_popcount(down));
-        for (; in; in &= in - 1)
-            stage[staged++] = (OUT)x[i + (size_t)__builtin_ctz(in)];
+        KEEP(stage + staged, in, v);
+        staged += (size_t)__builtin_popcount(in);
     }
 #elif WIDE == 16
     /* No mask of lanes everywhere: ask whether four vectors are all outside. Mostly they are. */
