@@ -4,9 +4,9 @@
 
 writes `docs/accuracy.json` and draws it into `docs/accuracy.png`. Two columns: the ages of the
 embedded Adult table (integers, heavy ties) and a synthetic salary column (log-normal, 10,000 rows).
-Truth is public here, so errors may be printed. A rival's relation is its own: OpenDP and
-PyDP count one row added or removed, diffprivlib one row replaced; dpfast is drawn under both. OpenDP gets integers as
-candidates for the ages and ten thousand steps for the salaries.
+Truth is public here, so errors may be printed. A rival's relation is its own: OpenDP and PyDP count
+one row added or removed, diffprivlib one row replaced; dpfast is drawn under both. OpenDP gets
+integers as candidates for the ages and ten thousand steps for the salaries.
 """
 
 import argparse

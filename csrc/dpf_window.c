@@ -8,6 +8,29 @@
 /* Bytes counted against every group of thresholds while they are in the first-level cache. */
 #define BLOCK 8192
 
+/* AVX2 cannot compress. For each mask of lanes: the numbers of the lanes in it, a byte each; of 32-bit
+ * lanes, and of both halves of 64-bit lanes. */
+static uint64_t squeeze[256], squeeze_pairs[16];
+
+static uint64_t lanes_in(unsigned mask)
+{
+    uint64_t lanes = 0;
+    int at = 0;
+    for (unsigned lane = 0; lane < 8; lane++)
+        if (mask >> lane & 1)
+            lanes |= (uint64_t)lane << (8 * at++);
+    return lanes;
+}
+
+void dpf_window_init(void)
+{
+    for (unsigned mask = 0; mask < 256; mask++)
+        squeeze[mask] = lanes_in(mask);
+    for (unsigned mask = 0; mask < 16; mask++)
+        squeeze_pairs[mask] = lanes_in((mask & 1) * 3 | (mask & 2) * 6 | (mask & 4) * 12 |
+                                       (mask & 8) * 24);
+}
+
 #define DPF_PATH baseline
 #if defined(__GNUC__) || defined(__clang__)
 #define WIDE 16

@@ -27,6 +27,9 @@ typedef struct {
     uint64_t kept;
 } dpf_window_counts;
 
+/* Fills tables. To be called once, before any pass. */
+void dpf_window_init(void);
+
 /* One pass over n values of `kind`. `pivots` are lo <= hi, neither NaN; `out` has room for `room`
  * values. Pivots and output are of the kind itself, or int32 for the 16-bit kinds (the values are
  * widened as they are read). Returns 0, or -1 when dpf_isa() has no path or the kind is unknown. */

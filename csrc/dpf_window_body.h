@@ -82,17 +82,12 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
 #if WIDE == 64
     const DPF_NAME(window_vec) vlo = lo - (DPF_NAME(window_vec)){0};
     const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
-#if !defined(__clang__)
-#pragma GCC unroll 4
-#endif
     for (; i + LANES <= n; i += LANES) {
-        DPF_NAME(window_in) read;
-        memcpy(&read, x + i, sizeof read);
-        const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
+        const DPF_NAME(window_vec) v = (DPF_NAME(window_vec))LOAD(x + i);
         const LANE_MASK up = COMPARE(v, vlo, NOT_LESS), in = COMPARE_AND(up, vhi, v, NOT_LESS);
         KEEP(stage + staged, in, v);
-        up_to_here += (uint64_t)__builtin_popcount(up);
-        staged += (size_t)__builtin_popcount(in);
+        up_to_here += (uint64_t)_mm_popcnt_u64(up);
+        staged += (size_t)_mm_popcnt_u64(in);
     }
 #elif WIDE == 32
     for (; i + LANES <= n; i += LANES) {
@@ -100,10 +95,10 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
         memcpy(&read, x + i, sizeof read);
         const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
         const uint32_t down = BITS(v < lo);
-        uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
+        const uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
         up_to_here += (uint64_t)(LANES - __builtin_popcount(down));
-        for (; in; in &= in - 1)
-            stage[staged++] = (OUT)x[i + (size_t)__builtin_ctz(in)];
+        KEEP(stage + staged, in, v);
+        staged += (size_t)__builtin_popcount(in);
     }
 #elif WIDE == 16
     /* No mask of lanes everywhere: ask whether four vectors are all outside. Mostly they are. */

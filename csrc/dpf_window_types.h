@@ -9,9 +9,16 @@
 #define NOT_LESS 5
 #define OP3(a, b, c) a##b##c
 #define OP(a, b, c) OP3(a, b, c)
+#define LOAD(p) _mm512_loadu_si512(p)
 #define COMPARE(a, b, how) OP(_mm512_cmp_, LANE, _mask)((REG)(a), (REG)(b), how)
 #define COMPARE_AND(mask, a, b, how)                                                               \
     OP(_mm512_mask_cmp_, LANE, _mask)(mask, (REG)(a), (REG)(b), how)
+#elif WIDE == 32
+#define KEEP_BY(entry, to, v)                                                                      \
+    _mm256_storeu_si256((__m256i *)(to),                                                           \
+                        _mm256_permutevar8x32_epi32(                                               \
+                            (__m256i)(v), _mm256_cvtepu8_epi32(_mm_loadl_epi64(                    \
+                                              (const __m128i *)(entry)))))
 #endif
 
 /* Types of 64 bits. BITS makes a mask of the true lanes. KEEP stores the lanes in a mask, then
@@ -23,6 +30,7 @@
     _mm512_storeu_si512(to, (__m512i)OP(_mm512_maskz_compress_, PACK, )(mask, (REG)(v)))
 #elif WIDE == 32
 #define BITS(truth) ((uint32_t)_mm256_movemask_pd((__m256d)(truth)))
+#define KEEP(to, mask, v) KEEP_BY(squeeze_pairs + (mask), to, v)
 #endif
 
 #define KIND f64
@@ -64,6 +72,7 @@
     _mm512_storeu_si512(to, (__m512i)OP(_mm512_maskz_compress_, PACK, )(mask, (REG)(v)))
 #elif WIDE == 32
 #define BITS(truth) ((uint32_t)_mm256_movemask_ps((__m256)(truth)))
+#define KEEP(to, mask, v) KEEP_BY(squeeze + (mask), to, v)
 #endif
 
 #define KIND f32
@@ -93,6 +102,8 @@
 #define REG __m512i
 #include "dpf_window_body.h"
 
+#undef LOAD
+#define LOAD(p) _mm512_cvtepi16_epi32(_mm256_loadu_si256((const __m256i *)(p)))
 #define KIND i16
 #define IN int16_t
 #define OUT int32_t
@@ -102,6 +113,8 @@
 #define REG __m512i
 #include "dpf_window_body.h"
 
+#undef LOAD
+#define LOAD(p) _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(p)))
 #define KIND u16
 #define IN uint16_t
 #define OUT int32_t
@@ -117,6 +130,8 @@
 #undef BITS
 #undef EQUAL
 #undef NOT_LESS
+#undef KEEP_BY
+#undef LOAD
 #undef OP3
 #undef OP
 #undef COMPARE

@@ -130,10 +130,11 @@ def _sorted(values: NDArray[Any]) -> NDArray[Any]:
 def place(sample: Sample, target: Target, slack: float) -> Bracket:
     """Where the window lies, as far as the sample can tell."""
     values, rows = np.concatenate(sample.parts), sample.rows
-    drawn = values.shape[0]
-    if values.dtype.kind == "f":
-        values = values[~np.isnan(values)]
-    size = values.shape[0]
+    values = _sorted(values)
+    drawn = size = values.shape[0]
+    if size and values[-1] != values[-1]:
+        size = int(np.searchsorted(values, np.nan))
+        values = values[:size]
     present = rows - sample.nulls
     if drawn:
         present = round(present * (size / drawn))
@@ -142,7 +143,6 @@ def place(sample: Sample, target: Target, slack: float) -> Bracket:
     spare = 4096 + 32 * grain
     if size == 0 or present == 0:
         return Bracket(None, None, min(rows, spare))
-    values = _sorted(values)
     missing = 0 if target.missing is None else rows - present
     first, last = target.ends(present + missing)
     if missing and target.missing is not None:

@@ -64,9 +64,9 @@ class Ranks:
     data : array-like or Source
         One-dimensional data of an integer, bool or float dtype of at most 64 bits, a masked array,
         an Arrow column, or a source. bool is read as uint8, float16 as float32.
-    missing : "drop" or float
+    missing : "drop", "raise" or float
         A row that is NaN or null is left out, or counts as this number (which may be infinite).
-        Either way the window says how many there are.
+        Either way the window says how many there are, and to raise is left to the caller.
     assume_sorted : bool
         Take an array at its word that it ascends (NaN last, as `numpy.sort` leaves it), and read
         only the window and a few rows besides.
@@ -83,7 +83,7 @@ class Ranks:
         self, data: Any, *, missing: str | float = "drop", assume_sorted: bool = False
     ) -> None:
         self._source = as_source(data)
-        self._missing = None if missing == "drop" else float(missing)
+        self._missing = None if missing in ("drop", "raise") else float(missing)
         self._sorted = assume_sorted
         self._layout: Layout | None = None
 
@@ -217,8 +217,7 @@ def window(
         _check.fail_type("nan", "'raise', 'drop' or a number", nan)
     elif math.isnan(nan):
         _check.fail("nan", "'raise', 'drop' or a number", nan)
-    missing = "drop" if nan == "raise" else nan
-    found = Ranks(data, missing=missing, assume_sorted=assume_sorted).window(rule, width)
+    found = Ranks(data, missing=nan, assume_sorted=assume_sorted).window(rule, width)
     if found.nan and nan == "raise":
         raise DataError("data hold NaN or null; nan must then be 'drop' or a replacement number")
     return found

@@ -237,6 +237,24 @@ def test_a_good_sample_needs_one_pass_and_two_rounds_share_it():
     assert source.passes > 1
 
 
+def test_misses_are_rare(monkeypatch):
+    """Hundreds of honest samples and no second pass; with a tenth of the slack there are many."""
+    rng = np.random.default_rng(17)
+    data = rng.normal(size=20_000)
+
+    def misses():
+        count = 0
+        for _ in range(200):
+            source = Pieces([data], sample=rng.choice(data, 1024), known=True)
+            Ranks(source).window(median, 20)
+            count += source.passes > 1
+        return count
+
+    assert misses() == 0
+    monkeypatch.setattr(_brackets, "SLACK", 0.5)
+    assert misses() > 20
+
+
 def test_the_same_with_threads(monkeypatch):
     data = np.random.default_rng(7).integers(-(2**40), 2**40, 5_000_000)
     one = Ranks(data).window(median, 1000)

@@ -103,6 +103,7 @@ def test_lists_and_series():
     check([], [])
     check(range(4), [0, 1, 2, 3])
     check(pd.Series([1.0, 2.0]), [1.0, 2.0])
+    assert np.shares_memory(as_source(series := pd.Series([1.0, 2.0])).array, series.to_numpy())
     check(pd.Series([4, None, 6], dtype="Int64"), [4, 6], 1)
     check(pd.Series([2**62 + 1, None], dtype="Int64"), [2**62 + 1], 1)
     check(pd.Series([1, 2, None], dtype="int64[pyarrow]"), [1, 2], 1)

@@ -14,6 +14,7 @@ cnp.import_array()
 cdef extern from "dpf_window.h" nogil:
     ctypedef struct dpf_window_counts:
         uint64_t below, at_lo, between, at_hi, above, nan, kept
+    void dpf_window_init()
     int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out,
                         size_t room, dpf_window_counts *counts)
     int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first,
@@ -21,6 +22,8 @@ cdef extern from "dpf_window.h" nogil:
     void dpf_window_histogram(const uint8_t *x, size_t n, uint8_t flip, uint64_t *counts)
     enum:
         DPF_F64, DPF_F32, DPF_I64, DPF_I32, DPF_I16, DPF_U64, DPF_U32, DPF_U16
+
+dpf_window_init()
 
 
 cdef int _kind(char letter, Py_ssize_t size) noexcept:

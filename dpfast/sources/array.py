@@ -149,9 +149,13 @@ def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     count = min(count, n)
     # Random bits cost more than all else here, and a short stretch needs but a few of them.
     short = n // count < 1 << 12
-    bits, kind = (16, np.uint16) if short else (32, np.uint32)
+    bits = 16 if short else 32
     place = np.arange(0, count << bits, 1 << bits)
+<<<<<<< HEAD
     place += words(count * bits // 64 + 1).view(kind)[:count].astype(np.int64)
+=======
+    place += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count]
+>>>>>>> cee56a971f5ece34643ee21486b5ebf6f9338762
     index = (place * (n / count * 2.0**-bits)).astype(np.int64)
     index[-1] = min(index[-1], n - 1)
     return index
@@ -213,7 +217,8 @@ def column(data: Any, name: str = "data") -> Source:
     if isinstance(data, np.ma.MaskedArray):
         mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
         return ArraySource(np.ma.getdata(data), mask, name)
-    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+    plain = isinstance(getattr(data, "dtype", None), np.dtype)  # its array is at hand
+    if not plain and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")):
         chunked = _arrow(data, name)
         if chunked is not None:
             return ColumnSource(chunked, name)
@@ -223,8 +228,6 @@ def column(data: Any, name: str = "data") -> Source:
         array = np.asarray(data)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} must be a one-dimensional array of numbers: {error}") from None
-    if array.size == 0 and array.dtype.kind == "O":
-        array = array.astype(np.float64)
     return ArraySource(array, name=name)
 
 
