@@ -151,11 +151,7 @@ def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     short = n // count < 1 << 12
     bits = 16 if short else 32
     place = np.arange(0, count << bits, 1 << bits)
-<<<<<<< HEAD
-    place += words(count * bits // 64 + 1).view(kind)[:count].astype(np.int64)
-=======
-    place += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count]
->>>>>>> cee56a971f5ece34643ee21486b5ebf6f9338762
+    place += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count].astype(np.int64)
     index = (place * (n / count * 2.0**-bits)).astype(np.int64)
     index[-1] = min(index[-1], n - 1)
     return index
