@@ -33,13 +33,16 @@ def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
 
 
 def normal_series(
-    h: np.ndarray, q: np.ndarray, order: int
+    h: np.ndarray, q: np.ndarray, slack: float, order: int
 ) -> tuple[list[Positive], list[Positive]]:
-    """Coefficients of Q and of its derivative G, both in t: G' = (Q G) G."""
-    # A unit of error in q moves exp(q^2 / 2) by q^2 units; the exponential itself has at most
-    # eight.
-    series = [Positive(q, 1.0)]
-    slope = [Positive(h * (np.sqrt(2 * np.pi) * np.exp(q * q / 2)), 2 * q * q + 13)]
+    """Coefficients of Q and of its derivative G, both in t, for q = Q within `slack` units.
+
+    G' = (Q G) G. A unit of error in q moves exp(q^2 / 2) by q^2 units, squaring adds half of that,
+    and the exponential itself has at most eight (four in the last place).
+    """
+    series = [Positive(q, slack)]
+    growth = (slack + 1) * q * q + 13
+    slope = [Positive(h * (np.sqrt(2 * np.pi) * np.exp(q * q / 2)), growth)]
     product: list[Positive] = []
     for n in range(order):
         series.append(slope[n].times(1 / (n + 1)))
@@ -63,5 +66,7 @@ class Gaussian(Law):
     def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [mp.make_mpf(z) for z in _quantiles(tuple(p.tolist()), mp.prec)]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
-        return normal_series(h, q, order)[0][1:]
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        return normal_series(h, q, 1.0, order)[0][1:]

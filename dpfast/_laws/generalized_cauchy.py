@@ -70,10 +70,10 @@ class GeneralizedCauchy(Law):
 
         return march(self, mp, p, density, decline)
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
-        from ._law import context
-
-        rate = 1 / float(self._constant(context(60)))
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        rate = 1 / float(self._constant(mp))
         series: list[list[Positive]] = [[Positive(q, 1.0)]]
         steps = _powers(self.gamma)
         series += [[] for _ in steps]
@@ -106,7 +106,9 @@ class Cauchy(Law):
         mp.prec -= 20
         return +result
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         series = [Positive(q, 1.0)]
         scale = Positive(h * math.pi, 2.0)
         for n in range(order):

@@ -88,11 +88,14 @@ class _Tail:
     def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         ratio = Positive(h / p, 1.0)
         term = Positive(1 + q, 3.0)
         made = []
         for j in range(order):
+            # 1/a + j is within two units, the quotient within three: one more by `times(1)`.
             term = (term * ratio).times((1 / self.law.shape + j) / (j + 1)).times(1.0)
             made.append(term)
         return made
@@ -121,9 +124,11 @@ class _Centre:
     def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         a = self.law.shape
-        start = float(self._start(context(90)))
+        start = float(self._start(mp))
         room = p - start
         # 1 - (1 - h t / room)^(1/a): the factors (j - 1/a) / (j + 1) are positive since a > 1.
         with np.errstate(all="ignore"):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._beta import beta_constant, beta_tail, march
-from ._law import Law, context
+from ._law import Law
 from ._series import Positive, dot
 from .generalized_cauchy import Cauchy
 
@@ -59,10 +59,12 @@ class StudentT(Law):
 
         return march(self, mp, p, density, decline)
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         df = self.df
         power = df / 2 - 1
-        scale = float(beta_constant(context(80), Fraction(df) / 2, _HALF))
+        scale = float(beta_constant(mp, Fraction(df) / 2, _HALF))
         square = q * q / df
         exponent = power * np.log1p(square)
         # Units of error: the exponent has 16 (log1p 8), relative, and np.exp 8; roots and
