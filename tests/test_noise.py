@@ -117,12 +117,14 @@ def test_samples_are_correctly_rounded(law):
         (3.0, 2.0**52, 1.0),
         (2.0**70, 1.0, 2.0**-30),  # value / granularity beyond 2^53: the nearest double
         (7.0, 1e-300, 2.0**1000),
+        (0.0, 1e300, 2.0**-1000),  # scale / granularity overflows
         (0.3, 2.0**60, 2.0**-5),  # a grid too fine for float64 at all
     ],
 )
 @pytest.mark.parametrize("law", [laws.Laplace(), laws.Cauchy(), laws.PolyPlace(1.2)], **IDS)
 def test_values_scales_and_grids(law, value, scale, granularity):
     words = extreme_words(60, 3)
+    draw(law, value, scale, granularity)
     got = scripted(prepare(law), words, value, scale, granularity)
     assert got == defined(law, words, value, scale, granularity)
 
@@ -168,6 +170,19 @@ def test_nearest_double_saturates():
     assert nearest_double(Fraction(10) ** 400) == math.inf
     assert nearest_double(-(Fraction(10) ** 400)) == -math.inf
     assert nearest_double(Fraction(2**53 + 1)) == 2.0**53
+
+
+def draw(law, value, scale, granularity):
+    """The door and the array form agree on the first sample."""
+    g = [InsecureGenerator(6), InsecureGenerator(6)]
+    one = noise.draw(law, value=value, scale=scale, granularity=granularity, generator=g[0])
+    many = noise.draw_array(
+        law, value=np.array([value]), scale=np.array([scale]), granularity=np.array([granularity]),
+        shape=(1,), generator=g[1],
+    )  # fmt: skip
+    assert one == many[0]
+    words = np.frombuffer(InsecureGenerator(6).stream().take(80), np.uint64).tolist()
+    assert one == twin.sample(law, iter(words), value, scale, granularity)
 
 
 # --- integers -------------------------------------------------------------------------------------
@@ -520,6 +535,12 @@ def test_a_release_needs_a_power_of_two(granularity):
 
 
 def test_a_value_beyond_the_grid():
+    big = np.array([1e300])
+    with pytest.raises(ArgumentError, match="finite"):
+        noise.draw_array(
+            laws.Laplace(), value=big, scale=np.ones(1), granularity=np.array([2.0**-900]),
+            shape=(1,), generator=InsecureGenerator(1),
+        )  # fmt: skip
     with pytest.raises(ArgumentError, match="finite"):
         noise.draw(
             laws.Laplace(), value=1e300, scale=1.0, granularity=2.0**-900,

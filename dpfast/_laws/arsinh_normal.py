@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _check
 from ._law import Law
 from ._series import Positive, dot
 from .gaussian import Gaussian, normal_series
@@ -20,6 +21,13 @@ class ArsinhNormal(Law):
 
     sigma: float
     name: ClassVar[str] = "arsinh_normal"
+
+    def __post_init__(self) -> None:
+        rule = "a number from 0.001 to 10"
+        sigma = _check.number("sigma", self.sigma, rule)
+        if not 0.001 <= sigma <= 10:
+            _check.fail("sigma", rule, self.sigma)
+        object.__setattr__(self, "sigma", sigma)
 
     def _inside(self, mp: Any, z: Any) -> Any:
         # A relative error of one unit in Y is Y^2 units in the survival function.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,8 @@ __all__ = ["Gaussian", "normal_series"]
 @lru_cache(maxsize=4)
 def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
     """Q at the points to 2**-70, as raw mpmath numbers; arsinh-normal laws share them."""
+    from statistics import NormalDist
+
     mp = context(precision)
     root, rate = mp.sqrt(2), math.sqrt(2 * math.pi)
     made = []

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _check
 from ._beta import beta_tail, march
 from ._law import Law
 from ._series import Positive, dot
@@ -36,6 +37,12 @@ class GeneralizedCauchy(Law):
 
     gamma: int
     name: ClassVar[str] = "generalized_cauchy"
+
+    def __post_init__(self) -> None:
+        gamma = _check.whole("gamma", self.gamma, 2)
+        if gamma > 100:
+            _check.fail("gamma", "an integer from 2 to 100", self.gamma)
+        object.__setattr__(self, "gamma", gamma)
 
     def _constant(self, mp: Any) -> Any:
         return self.gamma * mp.sinpi(mp.mpf(1) / self.gamma) / (2 * mp.pi)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _check
 from ._beta import beta_constant, beta_tail, march
 from ._law import Law
 from ._series import Positive, dot
@@ -26,6 +27,13 @@ class StudentT(Law):
 
     df: float
     name: ClassVar[str] = "student_t"
+
+    def __post_init__(self) -> None:
+        rule = "1, or a number from 2 to 1,000,000"
+        df = _check.number("df", self.df, rule)
+        if df != 1 and not 2 <= df <= 1e6:
+            _check.fail("df", rule, self.df)
+        object.__setattr__(self, "df", df)
 
     def pieces(self) -> tuple[Any, ...]:
         return (Cauchy(),) if self.df == 1 else (self,)

@@ -85,6 +85,13 @@ def exactly(x) -> Fraction:
     return -value if sign else value
 
 
+def to_double(x: Fraction) -> float:
+    """Nearest double, infinite from 2^1024 - 2^970 on (IEEE 754, round to nearest)."""
+    if abs(x) >= 2**1024 - 2**970:
+        return float("inf") if x > 0 else -float("inf")
+    return float(x)
+
+
 def sample(law, words: Iterator[int], value: float, scale: float, granularity: float) -> float:
     """One sample by its definition: more bits and more precision until both ends agree."""
     first = next(words)
@@ -98,7 +105,7 @@ def sample(law, words: Iterator[int], value: float, scale: float, granularity: f
             for at, side in ((k, 1), (k + 1, -1)):
                 z = exactly(quantile(law, mp.ldexp(at, -bits))) * (1 + side * slack)
                 y = (Fraction(value) + sign * Fraction(scale) * z) / Fraction(granularity)
-                ends.append(float((y + Fraction(1, 2)).__floor__() * Fraction(granularity)))
+                ends.append(to_double((y + Fraction(1, 2)).__floor__() * Fraction(granularity)))
             if ends[0] == ends[1]:
                 return ends[0]
         k = (k << 64) | next(words)
