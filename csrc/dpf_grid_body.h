@@ -48,6 +48,28 @@ static inline void DPF_NAME(quantile)(const double *rows, const double *delta, c
         _mm512_storeu_pd(z + i, v);
         _mm512_storeu_pd(bound + i, c[7]);
     }
+#elif DPF_LEVEL == DPF_ISA_AVX2
+    /* The same with four rows of two registers each. */
+    for (; i + 4 <= n; i += 4) {
+        __m256d c[8];
+        for (int h = 0; h < 8; h += 4) {
+            __m256d r0 = _mm256_load_pd(rows + DPF_GRID_WIDTH * row[i] + h);
+            __m256d r1 = _mm256_load_pd(rows + DPF_GRID_WIDTH * row[i + 1] + h);
+            __m256d r2 = _mm256_load_pd(rows + DPF_GRID_WIDTH * row[i + 2] + h);
+            __m256d r3 = _mm256_load_pd(rows + DPF_GRID_WIDTH * row[i + 3] + h);
+            __m256d even01 = _mm256_unpacklo_pd(r0, r1), odd01 = _mm256_unpackhi_pd(r0, r1);
+            __m256d even23 = _mm256_unpacklo_pd(r2, r3), odd23 = _mm256_unpackhi_pd(r2, r3);
+            c[h] = _mm256_permute2f128_pd(even01, even23, 0x20);
+            c[h + 1] = _mm256_permute2f128_pd(odd01, odd23, 0x20);
+            c[h + 2] = _mm256_permute2f128_pd(even01, even23, 0x31);
+            c[h + 3] = _mm256_permute2f128_pd(odd01, odd23, 0x31);
+        }
+        __m256d x = _mm256_loadu_pd(delta + i), v = c[6];
+        for (int j = 5; j >= 0; j--)
+            v = _mm256_add_pd(_mm256_mul_pd(v, x), c[j]);
+        _mm256_storeu_pd(z + i, v);
+        _mm256_storeu_pd(bound + i, c[7]);
+    }
 #endif
     for (; i < n; i++) {
         const double *c = rows + DPF_GRID_WIDTH * row[i];

@@ -9,6 +9,10 @@ bits.
 
 NOT PRIVATE by themselves: these functions return noise. A release adds it to a statistic under a
 calibrated scale; see `dpfast.median`.
+
+The time that a call takes depends a little on the noise: one sample in a hundred thousand or so,
+next to a rounding boundary, takes a tenth of a millisecond longer. Who can time single samples
+learns that.
 """
 
 from __future__ import annotations
@@ -58,7 +62,7 @@ __all__ = [
 
 Size = int | tuple[int, ...] | None
 
-_FINEST = 32  # bits of the default grid below the scale
+_FINEST = 30  # bits of the default grid below the scale
 _ROOM = 4096  # undecided samples at a time
 _ZERO = np.zeros(1)
 
@@ -109,6 +113,8 @@ def draw(
     >>> draw(Laplace(), value=10.0, scale=2.0, granularity=0.25, generator=rng) % 0.25
     0.0
     """
+    if math.frexp(granularity)[0] != 0.5:
+        _check.power_of_two("granularity", granularity)
     if not (0.0 < scale < math.inf and abs(value) / granularity < math.inf):
         raise ArgumentError(
             "scale must be finite and greater than 0, and value / granularity must be finite"
@@ -130,12 +136,42 @@ def draw_array(
     shape: tuple[int, ...],
     generator: Generator,
 ) -> NDArray[np.float64]:
-    """`draw` for arrays that broadcast to `shape`, with the same rules and privacy statement.
+    """`draw` for many samples, with the same rules, errors and privacy statement.
 
+    Parameters
+    ----------
+    law : Law
+        Law of Z, the same for all.
+    value, scale, granularity : numpy.ndarray of float64
+        As for `draw`; each broadcasts to `shape`.
+    shape : tuple of int
+        Shape of the result.
+    generator : SecureGenerator or InsecureGenerator
+        Source of the bits.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+
+    Notes
+    -----
     Samples take their words from the stream in C order; words for undecided samples follow, at
     the latest after every 4096 of them.
+
+    Examples
+    --------
+    >>> from dpfast._laws import Laplace
+    >>> from dpfast.rng import InsecureGenerator
+    >>> one = np.ones(1)
+    >>> draw_array(Laplace(), value=10 * one, scale=one, granularity=one, shape=(2, 3),
+    ...            generator=InsecureGenerator(1)).shape
+    (2, 3)
     """
-    if not (np.all((scale > 0) & (scale < np.inf)) and np.all(np.isfinite(value / granularity))):
+    if not np.all(np.frexp(granularity)[0] == 0.5):
+        _check.fail("granularity", "powers of two", granularity)
+    with np.errstate(over="ignore", under="ignore"):
+        fits = np.all(np.isfinite(value / granularity))
+    if not (fits and np.all((scale > 0) & (scale < np.inf))):
         raise ArgumentError(
             "scale must be finite and greater than 0, and value / granularity must be finite"
         )
@@ -156,8 +192,8 @@ def _fill(
 ) -> None:
     """Samples for inputs value, scale, granularity, from a stream or from given words."""
     at, width, grid = inputs
-    ratio = width / grid
-    place = at / grid
+    with np.errstate(over="ignore", under="ignore"):
+        ratio, place = width / grid, at / grid
     whole = np.rint(place)
     frac = place - whole
     lane, word = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.uint64)
@@ -265,7 +301,7 @@ def laplace(
         Shape of the result; by default that of `scale`.
     granularity : float or array_like, optional
         A power of two that depends on public parameters only and is at least ``scale * 2**-52``. By
-        default the largest power of two not above ``scale``, times 2**-32. A finer grid costs
+        default the largest power of two not above ``scale``, times 2**-30. A finer grid costs
         time: samples that float64 cannot decide are twice as many with each halving.
     rng : SecureGenerator or InsecureGenerator, optional
         By default the secure generator of this thread.
@@ -368,11 +404,7 @@ def student_t(
     >>> isinstance(dpfast.noise.student_t(3.0), float)
     True
     """
-    rule = "1, or a number from 2 to 1,000,000"
-    degrees = _check.number("df", df, rule)
-    if degrees != 1 and not 2 <= degrees <= 1e6:
-        _check.fail("df", rule, df)
-    return _sample(StudentT(degrees), scale, size, granularity, rng)
+    return _sample(StudentT(df), scale, size, granularity, rng)
 
 
 def generalized_cauchy(
@@ -401,10 +433,7 @@ def generalized_cauchy(
     >>> isinstance(dpfast.noise.generalized_cauchy(4), float)
     True
     """
-    power = _check.whole("gamma", gamma, 2)
-    if power > 100:
-        _check.fail("gamma", "an integer from 2 to 100", gamma)
-    return _sample(GeneralizedCauchy(power), scale, size, granularity, rng)
+    return _sample(GeneralizedCauchy(gamma), scale, size, granularity, rng)
 
 
 def polyplace(
@@ -426,8 +455,8 @@ def polyplace(
     Parameters
     ----------
     shape : float
-        epsilon / beta, from 1.001 to 1,000. The variance is finite above 2. Below about 1.5 more
-        samples fall back on arbitrary precision and time grows.
+        epsilon / beta, from 1.001 to 1,000,000. The variance is finite above 2. Below about 1.5
+        more samples fall back on arbitrary precision and time grows.
     scale, size, granularity, rng
         As for `laplace`, like results, errors and cost.
 
@@ -437,11 +466,7 @@ def polyplace(
     >>> isinstance(dpfast.noise.polyplace(10 / 3), float)
     True
     """
-    rule = "a number from 1.001 to 1,000"
-    a = _check.number("shape", shape, rule)
-    if not 1.001 <= a <= 1000:
-        _check.fail("shape", rule, shape)
-    return _sample(PolyPlace(a), scale, size, granularity, rng)
+    return _sample(PolyPlace(shape), scale, size, granularity, rng)
 
 
 def arsinh_normal(
@@ -470,11 +495,7 @@ def arsinh_normal(
     >>> isinstance(dpfast.noise.arsinh_normal(0.9), float)
     True
     """
-    rule = "a number from 0.001 to 10"
-    width = _check.number("sigma", sigma, rule)
-    if not 0.001 <= width <= 10:
-        _check.fail("sigma", rule, sigma)
-    return _sample(ArsinhNormal(width), scale, size, granularity, rng)
+    return _sample(ArsinhNormal(sigma), scale, size, granularity, rng)
 
 
 def _integers(

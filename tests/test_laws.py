@@ -42,6 +42,7 @@ SLOW_LAWS = [
     laws.GeneralizedCauchy(100),
     laws.PolyPlace(1.001),
     laws.PolyPlace(1000.0),
+    laws.PolyPlace(1e6),
     laws.ArsinhNormal(0.001),
     laws.ArsinhNormal(10.0),
 ]

@@ -18,6 +18,7 @@ import pytest
 
 from dpfast import _laws as laws
 from dpfast import noise
+from dpfast._laws._discrete import gaussian_trials, laplace_integers
 from dpfast._laws._exact import decide, nearest_double
 from dpfast._laws._table import Prepared, prepare
 from dpfast._native.rng import isa_paths
@@ -116,12 +117,14 @@ def test_samples_are_correctly_rounded(law):
         (3.0, 2.0**52, 1.0),
         (2.0**70, 1.0, 2.0**-30),  # value / granularity beyond 2^53: the nearest double
         (7.0, 1e-300, 2.0**1000),
+        (0.0, 1e300, 2.0**-1000),  # scale / granularity overflows
         (0.3, 2.0**60, 2.0**-5),  # a grid too fine for float64 at all
     ],
 )
 @pytest.mark.parametrize("law", [laws.Laplace(), laws.Cauchy(), laws.PolyPlace(1.2)], **IDS)
 def test_values_scales_and_grids(law, value, scale, granularity):
     words = extreme_words(60, 3)
+    draw(law, value, scale, granularity)
     got = scripted(prepare(law), words, value, scale, granularity)
     assert got == defined(law, words, value, scale, granularity)
 
@@ -167,6 +170,121 @@ def test_nearest_double_saturates():
     assert nearest_double(Fraction(10) ** 400) == math.inf
     assert nearest_double(-(Fraction(10) ** 400)) == -math.inf
     assert nearest_double(Fraction(2**53 + 1)) == 2.0**53
+
+
+def draw(law, value, scale, granularity):
+    """The door and the array form agree on the first sample."""
+    g = [InsecureGenerator(6), InsecureGenerator(6)]
+    one = noise.draw(law, value=value, scale=scale, granularity=granularity, generator=g[0])
+    many = noise.draw_array(
+        law, value=np.array([value]), scale=np.array([scale]), granularity=np.array([granularity]),
+        shape=(1,), generator=g[1],
+    )  # fmt: skip
+    assert one == many[0]
+    words = np.frombuffer(InsecureGenerator(6).stream().take(80), np.uint64).tolist()
+    assert one == twin.sample(law, iter(words), value, scale, granularity)
+
+
+# --- integers -------------------------------------------------------------------------------------
+
+WIDTHS = [Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(12345.678), Fraction(2**40)]
+
+
+def scripted_integers(scale, words, prepared=None):
+    made = np.empty(1, np.int64)
+    result = []
+    for word in words:
+        more = further(word)
+        given = np.array([word], np.uint64)
+        laplace_integers(made, scale, None, given, lambda more=more: next(more), prepared)
+        result.append(int(made[0]))
+    return result
+
+
+def words_near_steps(scale: Fraction, n: int, seed: int) -> list[int]:
+    """First words next to the probabilities at which |K| steps up."""
+    rng = random.Random(seed)
+    mp = twin.mp
+    made = []
+    for _ in range(n):
+        mp.prec = 200
+        s = mp.mpf(scale.numerator) / scale.denominator
+        m = 1 + int(rng.expovariate(1) * float(scale))
+        k = int(mp.floor(mp.ldexp(mp.exp(-m / s) / (1 + mp.exp(-1 / s)), 64)))
+        made.append(max(0, 2 * (k + rng.choice((-1, 0, 0, 1))) + rng.getrandbits(1)))
+    return made
+
+
+def doubtful(law, factor):
+    known = prepare(law)
+    rows = np.array(known.rows)
+    rows[:, -1] *= factor
+    return Prepared(law, rows, known.knee)
+
+
+@pytest.mark.parametrize("scale", WIDTHS, ids=str)
+def test_discrete_laplace_is_its_definition(scale):
+    words = extreme_words(300, 21) + words_near_steps(scale, 100, 22)
+    expected = [twin.discrete_laplace(scale, itertools.chain([w], further(w))) for w in words]
+    assert scripted_integers(scale, words) == expected
+    for factor in (2.0**30, math.inf):
+        assert scripted_integers(scale, words, doubtful(laws.Laplace(), factor)) == expected
+
+
+@pytest.mark.parametrize("sigma", WIDTHS, ids=str)
+def test_discrete_gaussian_trials_are_their_definition(sigma):
+    t = int(sigma) + 1
+    mp = twin.mp
+    rng = random.Random(23)
+    words, y = extreme_words(200, 24), []
+    while len(y) < 200:
+        y.append(int(rng.expovariate(1 / t)) * rng.choice((-1, 1)))
+    gammas = [(abs(v) - sigma**2 / t) ** 2 / (2 * sigma**2) for v in y]
+    for i in range(100, 200):  # at the edge of acceptance
+        mp.prec = 300
+        k = int(
+            mp.floor(mp.ldexp(mp.exp(-mp.mpf(gammas[i].numerator) / gammas[i].denominator), 63))
+        )
+        words[i] = min(max(0, 2 * (k + rng.choice((-1, 0, 0, 1)))), 2**64 - 2)
+    expected = [
+        twin.exceeds(g, itertools.chain([w], further(w)))
+        for g, w in zip(gammas, words, strict=True)
+    ]
+    for prepared in (None, doubtful(laws.Laplace(), 2.0**30), doubtful(laws.Laplace(), math.inf)):
+        got = []
+        for v, w in zip(y, words, strict=True):
+            more = further(w)
+            given = np.array([w], np.uint64)
+            verdict = gaussian_trials(
+                np.array([v]), sigma, None, given, lambda more=more: next(more), prepared
+            )
+            got.append(bool(verdict[0]))
+        assert got == expected
+
+
+def test_discrete_sizes_and_kinds():
+    assert isinstance(noise.discrete_laplace(), int)
+    assert isinstance(noise.discrete_gaussian(Fraction(1, 3)), int)
+    assert noise.discrete_gaussian(2.5, 0).shape == (0,)
+    assert noise.discrete_laplace(2, (3, 2)).dtype == np.int64
+    scale = np.array([[1.0], [1e6]])
+    z = np.abs(noise.discrete_gaussian(scale, (2, 500), rng=InsecureGenerator(1)))
+    assert z[0].max() < 10
+    assert np.median(z[1]) > 1e5
+    assert noise.discrete_laplace([1.0, 2.0, 1.0]).shape == (3,)
+    assert noise.discrete_laplace(2.0**-40, 1000, rng=InsecureGenerator(1)).max() == 0
+
+
+@pytest.mark.parametrize("sampler", [noise.discrete_laplace, noise.discrete_gaussian])
+def test_discrete_arguments(sampler):
+    for bad in (0, -1.0, math.nan, math.inf, 2.0**41, 2.0**-41, [1.0, 0.0]):
+        with pytest.raises(ArgumentError, match="must be"):
+            sampler(bad)
+    for bad in ("1", None, True, 1j):
+        with pytest.raises(ArgumentTypeError, match="must be"):
+            sampler(bad)
+    with pytest.raises(DpfastError, match="size must be"):
+        sampler(1.0, -2)
 
 
 # --- support --------------------------------------------------------------------------------------
@@ -245,6 +363,9 @@ h.update(noise.polyplace(1.5, 1.0, 2001, rng=g).tobytes())
 h.update(noise.arsinh_normal(0.9, 1.0, 2001, rng=g).tobytes())
 h.update(noise.laplace(np.arange(1.0, 700), rng=g).tobytes())
 h.update(np.array([noise.laplace(rng=g) for _ in range(50)]).tobytes())
+for s in (0.3, 17.5, 2.0**39):
+    h.update(noise.discrete_laplace(s, 3001, rng=g).tobytes())
+    h.update(noise.discrete_gaussian(s, 3001, rng=g).tobytes())
 print(h.hexdigest())
 """
 
@@ -265,9 +386,10 @@ def test_known_answers():
     g = InsecureGenerator(5)
     words = np.frombuffer(g.stream().take(8 * 12), np.uint64).tolist()
     for f, law in ((noise.laplace, laws.Laplace()), (noise.cauchy, laws.Cauchy())):
-        assert f(1.0, 12, rng=InsecureGenerator(5)).tolist() == defined(law, words)
+        expected = defined(law, words, granularity=2.0**-30)
+        assert f(1.0, 12, rng=InsecureGenerator(5)).tolist() == expected
     text = hashlib.sha256(noise.laplace(1.0, 1000, rng=InsecureGenerator(5)).tobytes()).hexdigest()
-    assert text[:16] == "486126100005cdcc"
+    assert text[:16] == "aee55b8bae8cb5e4"
 
 
 def test_one_sample_is_the_first_of_many():
@@ -305,7 +427,7 @@ def test_more_undecided_samples_than_room():
 
 
 def test_default_grid():
-    for scale, grid in ((1.0, 2.0**-32), (1.999, 2.0**-32), (2.0, 2.0**-31), (0.3, 2.0**-34)):
+    for scale, grid in ((1.0, 2.0**-30), (1.999, 2.0**-30), (2.0, 2.0**-29), (0.3, 2.0**-32)):
         z = noise.laplace(scale, 400, rng=InsecureGenerator(1)) / grid
         assert (z == np.rint(z)).all()
         assert (z % 2 == 1).any()
@@ -395,7 +517,30 @@ def test_a_secret_scale_is_not_shown(scale):
     assert repr(scale) not in str(caught.value).replace("greater than 0", "")
 
 
+@pytest.mark.parametrize("granularity", [0.3, 0.0, -1.0, math.nan, math.inf])
+def test_a_release_needs_a_power_of_two(granularity):
+    g = InsecureGenerator(1)
+    with pytest.raises(ArgumentError, match="granularity must be"):
+        noise.draw(laws.Laplace(), value=0.0, scale=1.0, granularity=granularity, generator=g)
+    one = np.ones(1)
+    with pytest.raises(ArgumentError, match="granularity must be"):
+        noise.draw_array(
+            laws.Laplace(),
+            value=one,
+            scale=one,
+            granularity=one * granularity,
+            shape=(2,),
+            generator=g,
+        )
+
+
 def test_a_value_beyond_the_grid():
+    big = np.array([1e300])
+    with pytest.raises(ArgumentError, match="finite"):
+        noise.draw_array(
+            laws.Laplace(), value=big, scale=np.ones(1), granularity=np.array([2.0**-900]),
+            shape=(1,), generator=InsecureGenerator(1),
+        )  # fmt: skip
     with pytest.raises(ArgumentError, match="finite"):
         noise.draw(
             laws.Laplace(), value=1e300, scale=1.0, granularity=2.0**-900,

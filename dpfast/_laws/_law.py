@@ -84,7 +84,9 @@ class Law:
         """Q at ascending points p, to 2**-60 relative."""
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         """Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given q = Q(p) as a double."""
         raise NotImplementedError
 

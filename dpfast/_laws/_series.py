@@ -31,8 +31,8 @@ class Positive:
         return Positive(self.value + other.value, (a + b + abs(a - b)) / 2 + 1.0)
 
     def times(self, factor: float) -> Positive:
-        """Product with a number that is within one unit of what it stands for."""
-        return Positive(self.value * factor, self.slack + 2.0)
+        """Product with a number that is within two units of what it stands for."""
+        return Positive(self.value * factor, self.slack + 3.0)
 
 
 def dot(a: Sequence[Positive], b: Sequence[Positive], n: int) -> Positive:

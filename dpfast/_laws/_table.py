@@ -23,7 +23,8 @@ of k. With t = (m - d) / h in [-1, 1], Q is a power series in t with nonnegative
    than 2**-75 of the coefficients' sum.
 
 The sum is multiplied by SAFETY, which pays for second-order terms and for the roundings of this
-computation itself. `tests/test_laws.py` holds every bound against mpmath.
+computation itself, and 1e-200 pays for underflow. `tests/test_laws.py` holds every bound against
+mpmath.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def _centres(
     at = np.ldexp(1 + (node_part + 0.5) / (1 << SPLIT), node_octave - 64)
     h = np.ldexp(1.0, node_octave - 64 - SPLIT - 1)
     high, low = _split(mp, piece.centres(mp, at))
-    terms = piece.expand(at, h, high, _FAR)
+    terms = piece.expand(mp, at, h, high, _FAR)
     t = 2.0 * (anchor - part)
     head, rest = high[where], low[where]
     with np.errstate(all="ignore"):
@@ -133,7 +134,7 @@ def _rows(
     half = np.ldexp(1.0, octave - SPLIT - 1)
     h = np.ldexp(half, -64)
     head, rest, known = _centres(piece, mp, octave, part, middle)
-    terms = piece.expand(p, h, head, ORDER)
+    terms = piece.expand(mp, p, h, head, ORDER)
     c = np.array([rest, *(np.broadcast_to(t.value, p.shape) for t in terms)])
     with np.errstate(all="ignore"):
         _, most, rho = _reach(piece, mp, p, h)
@@ -156,7 +157,7 @@ def _rows(
         argument = 1 + np.ldexp(1.0, octave - 53)
         argument[middle == middle.max()] += 512  # d is kept below 2**63
         error += slope * argument / half
-        error += size.sum(0) * 2.0**-75 + 1e-300
+        error += size.sum(0) * 2.0**-75 + 1e-200
     error = np.where(np.isfinite(error) & np.isfinite(c).all(0), error * SAFETY, np.inf)
     rows = np.empty((len(p), WIDTH))
     for j in range(WIDTH - 1):
@@ -166,7 +167,7 @@ def _rows(
     return rows
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def prepare(law: Law) -> Prepared:
     """Table of `law`, made once."""
     mp = context(90)

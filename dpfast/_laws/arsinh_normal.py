@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _check
 from ._law import Law
 from ._series import Positive, dot
 from .gaussian import Gaussian, normal_series
@@ -20,6 +21,13 @@ class ArsinhNormal(Law):
 
     sigma: float
     name: ClassVar[str] = "arsinh_normal"
+
+    def __post_init__(self) -> None:
+        rule = "a number from 0.001 to 10"
+        sigma = _check.number("sigma", self.sigma, rule)
+        if not 0.001 <= sigma <= 10:
+            _check.fail("sigma", rule, self.sigma)
+        object.__setattr__(self, "sigma", sigma)
 
     def _inside(self, mp: Any, z: Any) -> Any:
         # A relative error of one unit in Y is Y^2 units in the survival function.
@@ -45,14 +53,14 @@ class ArsinhNormal(Law):
     def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [self._outside(mp, y) for y in Gaussian().centres(mp, p)]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
-        # y = asinh(sigma q) / sigma is good to about 20 units (8 for asinh). S = sinh(sigma y),
-        # C = cosh(sigma y), G = dy/dt: S' = sigma G C, C' = sigma G S.
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        # y = asinh(sigma q) / sigma is good to 12 units (8 for asinh). With S = sinh(sigma y),
+        # C = cosh(sigma y), G = dy/dt: S' = sigma G C, C' = sigma G S, and Q = S / sigma.
         sigma = self.sigma
         y = np.arcsinh(sigma * q) / sigma
-        slope = normal_series(h, y, order)[1]
-        extra = 40 * y * y  # of one coefficient of G; coefficient n is a product of n + 1 of them
-        slope = [Positive(g.value, g.slack + (n + 1) * extra) for n, g in enumerate(slope)]
+        slope = normal_series(h, y, 12.0, order)[1]
         sinh = [Positive(sigma * q, 2.0)]
         cosh = [Positive(np.sqrt(1 + (sigma * q) ** 2), 8.0)]
         for n in range(order):

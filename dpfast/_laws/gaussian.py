@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +18,8 @@ __all__ = ["Gaussian", "normal_series"]
 @lru_cache(maxsize=4)
 def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
     """Q at the points to 2**-70, as raw mpmath numbers; arsinh-normal laws share them."""
+    from statistics import NormalDist
+
     mp = context(precision)
     root, rate = mp.sqrt(2), math.sqrt(2 * math.pi)
     made = []
@@ -33,13 +34,16 @@ def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
 
 
 def normal_series(
-    h: np.ndarray, q: np.ndarray, order: int
+    h: np.ndarray, q: np.ndarray, slack: float, order: int
 ) -> tuple[list[Positive], list[Positive]]:
-    """Coefficients of Q and of its derivative G, both in t: G' = (Q G) G."""
-    # A unit of error in q moves exp(q^2 / 2) by q^2 units; the exponential itself has at most
-    # eight.
-    series = [Positive(q, 1.0)]
-    slope = [Positive(h * (np.sqrt(2 * np.pi) * np.exp(q * q / 2)), 2 * q * q + 13)]
+    """Coefficients of Q and of its derivative G, both in t, for q = Q within `slack` units.
+
+    G' = (Q G) G. A unit of error in q moves exp(q^2 / 2) by q^2 units, squaring adds half of that,
+    and the exponential itself has at most eight (four in the last place).
+    """
+    series = [Positive(q, slack)]
+    growth = (slack + 1) * q * q + 13
+    slope = [Positive(h * (np.sqrt(2 * np.pi) * np.exp(q * q / 2)), growth)]
     product: list[Positive] = []
     for n in range(order):
         series.append(slope[n].times(1 / (n + 1)))
@@ -63,5 +67,7 @@ class Gaussian(Law):
     def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [mp.make_mpf(z) for z in _quantiles(tuple(p.tolist()), mp.prec)]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
-        return normal_series(h, q, order)[0][1:]
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        return normal_series(h, q, 1.0, order)[0][1:]

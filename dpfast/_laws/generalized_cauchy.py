@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _check
 from ._beta import beta_tail, march
 from ._law import Law
 from ._series import Positive, dot
@@ -36,6 +37,12 @@ class GeneralizedCauchy(Law):
 
     gamma: int
     name: ClassVar[str] = "generalized_cauchy"
+
+    def __post_init__(self) -> None:
+        gamma = _check.whole("gamma", self.gamma, 2)
+        if gamma > 100:
+            _check.fail("gamma", "an integer from 2 to 100", self.gamma)
+        object.__setattr__(self, "gamma", gamma)
 
     def _constant(self, mp: Any) -> Any:
         return self.gamma * mp.sinpi(mp.mpf(1) / self.gamma) / (2 * mp.pi)
@@ -70,10 +77,10 @@ class GeneralizedCauchy(Law):
 
         return march(self, mp, p, density, decline)
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
-        from ._law import context
-
-        rate = 1 / float(self._constant(context(60)))
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        rate = 1 / float(self._constant(mp))
         series: list[list[Positive]] = [[Positive(q, 1.0)]]
         steps = _powers(self.gamma)
         series += [[] for _ in steps]
@@ -106,7 +113,9 @@ class Cauchy(Law):
         mp.prec -= 20
         return +result
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         series = [Positive(q, 1.0)]
         scale = Positive(h * math.pi, 2.0)
         for n in range(order):

@@ -28,7 +28,9 @@ class Laplace(Law):
     def quantile(self, mp: Any, p: Any) -> Any:
         return -mp.log(2 * p)
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         # -ln(1 - h t / p): every coefficient is a power of h / p over its index.
         ratio = Positive(h / p, 1.0)
         powers = [ratio]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _check
 from ._law import Law, context
 from ._series import Positive
 
@@ -18,8 +19,8 @@ __all__ = ["PolyPlace"]
 
 @lru_cache(maxsize=256)
 def _constants(shape: float, precision: int) -> tuple[Any, ...]:
-    """(C, C_t, p at the corner) as raw mpmath numbers, with 20 bits in hand."""
-    mp = context(precision + 60)
+    """(C, C_t, p at the corner) as raw mpmath numbers, with 80 bits in hand."""
+    mp = context(precision + 80)
     a = mp.mpf(shape)
     inner, outer = 1 - 1 / a, 1 + 1 / a
     c = a / 2 / (1 + 2 / a * inner ** (a - 1))
@@ -36,6 +37,13 @@ class PolyPlace(Law):
 
     shape: float
     name: ClassVar[str] = "polyplace"
+
+    def __post_init__(self) -> None:
+        rule = "a number from 1.001 to 1,000,000"
+        shape = _check.number("shape", self.shape, rule)
+        if not 1.001 <= shape <= 1e6:
+            _check.fail("shape", rule, self.shape)
+        object.__setattr__(self, "shape", shape)
 
     def constants(self, mp: Any) -> tuple[Any, ...]:
         """C, C_t and the tail probability at the corner."""
@@ -54,12 +62,12 @@ class PolyPlace(Law):
         a = mp.mpf(self.shape)
         c, c_tail, _ = self.constants(mp)
         if a * z >= 1:
-            mp.prec += 40
+            mp.prec += 60
             result = c_tail / a * (1 + z) ** -a
         else:
-            mp.prec += 40
+            mp.prec += 60
             result = mp.mpf(0.5) - c / a * (1 - (1 - z) ** a)
-        mp.prec -= 40
+        mp.prec -= 60
         return +result
 
     def density(self, mp: Any, z: Any) -> Any:
@@ -79,20 +87,23 @@ class _Tail:
         self.law = law
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        mp.prec += 40
+        mp.prec += 60
         a = mp.mpf(self.law.shape)
         result = (p * a / self.law.constants(mp)[1]) ** (-1 / a) - 1
-        mp.prec -= 40
+        mp.prec -= 60
         return +result
 
     def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         ratio = Positive(h / p, 1.0)
         term = Positive(1 + q, 3.0)
         made = []
         for j in range(order):
+            # 1/a + j is within two units, the quotient within three: one more by `times(1)`.
             term = (term * ratio).times((1 / self.law.shape + j) / (j + 1)).times(1.0)
             made.append(term)
         return made
@@ -111,19 +122,21 @@ class _Centre:
         return 0.5 - self.law.constants(mp)[0] / mp.mpf(self.law.shape)
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        mp.prec += 40
+        mp.prec += 60
         a = mp.mpf(self.law.shape)
         base = 1 - (mp.mpf(0.5) - p) * a / self.law.constants(mp)[0]
         result = 1 - base ** (1 / a) if base > 0 else mp.one
-        mp.prec -= 40
+        mp.prec -= 60
         return +result
 
     def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         a = self.law.shape
-        start = float(self._start(context(90)))
+        start = float(self._start(mp))
         room = p - start
         # 1 - (1 - h t / room)^(1/a): the factors (j - 1/a) / (j + 1) are positive since a > 1.
         with np.errstate(all="ignore"):
@@ -136,5 +149,10 @@ class _Centre:
         return made
 
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Q = 1 at p_s, the branch point.
-        return (p - float(self._start(mp))) * (1 - 2.0**-20), np.ones_like(p)
+        # Up to 15/16 of the way to the branch point p_s, where B is a sixteenth.
+        room = p - float(self._start(mp))
+        a = self.law.shape
+        base = room * (a / float(self.law.constants(mp)[0]))
+        with np.errstate(all="ignore"):
+            most = -np.expm1(np.log(base / 16) / a) * (1 + 2.0**-30)
+        return room * (15 / 16), most

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import _check
 from ._beta import beta_constant, beta_tail, march
-from ._law import Law, context
+from ._law import Law
 from ._series import Positive, dot
 from .generalized_cauchy import Cauchy
 
@@ -26,6 +27,13 @@ class StudentT(Law):
 
     df: float
     name: ClassVar[str] = "student_t"
+
+    def __post_init__(self) -> None:
+        rule = "1, or a number from 2 to 1,000,000"
+        df = _check.number("df", self.df, rule)
+        if df != 1 and not 2 <= df <= 1e6:
+            _check.fail("df", rule, self.df)
+        object.__setattr__(self, "df", df)
 
     def pieces(self) -> tuple[Any, ...]:
         return (Cauchy(),) if self.df == 1 else (self,)
@@ -59,10 +67,12 @@ class StudentT(Law):
 
         return march(self, mp, p, density, decline)
 
-    def expand(self, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int) -> list[Positive]:
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
         df = self.df
         power = df / 2 - 1
-        scale = float(beta_constant(context(80), Fraction(df) / 2, _HALF))
+        scale = float(beta_constant(mp, Fraction(df) / 2, _HALF))
         square = q * q / df
         exponent = power * np.log1p(square)
         # Units of error: the exponent has 16 (log1p 8), relative, and np.exp 8; roots and

@@ -85,6 +85,13 @@ def exactly(x) -> Fraction:
     return -value if sign else value
 
 
+def to_double(x: Fraction) -> float:
+    """Nearest double, infinite from 2^1024 - 2^970 on (IEEE 754, round to nearest)."""
+    if abs(x) >= 2**1024 - 2**970:
+        return float("inf") if x > 0 else -float("inf")
+    return float(x)
+
+
 def sample(law, words: Iterator[int], value: float, scale: float, granularity: float) -> float:
     """One sample by its definition: more bits and more precision until both ends agree."""
     first = next(words)
@@ -98,8 +105,78 @@ def sample(law, words: Iterator[int], value: float, scale: float, granularity: f
             for at, side in ((k, 1), (k + 1, -1)):
                 z = exactly(quantile(law, mp.ldexp(at, -bits))) * (1 + side * slack)
                 y = (Fraction(value) + sign * Fraction(scale) * z) / Fraction(granularity)
-                ends.append(float((y + Fraction(1, 2)).__floor__() * Fraction(granularity)))
+                ends.append(to_double((y + Fraction(1, 2)).__floor__() * Fraction(granularity)))
             if ends[0] == ends[1]:
                 return ends[0]
         k = (k << 64) | next(words)
         bits += 64
+
+
+def discrete_laplace(scale: Fraction, words: Iterator[int]) -> int:
+    """|K| is the number of m >= 1 with p < q^m / (1 + q), q = exp(-1 / scale)."""
+    first = next(words)
+    k, bits = first >> 1, 64
+    while True:
+        mp.prec = 2 * bits + 160
+        s = mp.mpf(scale.numerator) / scale.denominator
+        shift = -mp.log(1 + mp.exp(-1 / s))
+        if k:
+            ends = [
+                int(mp.floor(s * (shift - mp.log(mp.ldexp(at, -bits))) + side))
+                for at, side in ((k, mp.ldexp(1, -bits - 60)), (k + 1, -mp.ldexp(1, -bits - 60)))
+            ]
+            if max(ends[0], 0) == max(ends[1], 0):
+                return -max(ends[0], 0) if first & 1 else max(ends[0], 0)
+        k = (k << 64) | next(words)
+        bits += 64
+
+
+def exceeds(gamma: Fraction, words: Iterator[int]) -> bool:
+    """Whether -ln(2 p) > gamma, for the p of the words (bit 0 of the first is not used)."""
+    k, bits = next(words) >> 1, 64
+    while True:
+        mp.prec = 2 * bits + 160
+        if k:
+            g = mp.mpf(gamma.numerator) / gamma.denominator
+            low, high = (-mp.log(mp.ldexp(at, 1 - bits)) - g for at in (k + 1, k))
+            if low > mp.ldexp(1, -bits - 60) or high < -mp.ldexp(1, -bits - 60) or gamma == 0:
+                return bool(low > 0) or gamma == 0
+        k = (k << 64) | next(words)
+        bits += 64
+
+
+# Canonne, Kamath and Steinke (2020), literally: integers, coin flips, nothing else.
+
+
+def _bernoulli_exp(rng, gamma: Fraction) -> bool:
+    while gamma > 1:
+        if not _bernoulli_exp(rng, Fraction(1)):
+            return False
+        gamma -= 1
+    k = 1
+    while rng.randrange(gamma.denominator * k) < gamma.numerator:
+        k += 1
+    return k % 2 == 1
+
+
+def cks_laplace(rng, scale: Fraction) -> int:
+    t, s = scale.numerator, scale.denominator
+    while True:
+        u = rng.randrange(t)
+        if not _bernoulli_exp(rng, Fraction(u, t)):
+            continue
+        v = 0
+        while _bernoulli_exp(rng, Fraction(1)):
+            v += 1
+        y = (u + t * v) // s
+        negative = rng.getrandbits(1)
+        if not (negative and y == 0):
+            return -y if negative else y
+
+
+def cks_gaussian(rng, sigma: Fraction) -> int:
+    t = int(sigma) + 1
+    while True:
+        y = cks_laplace(rng, Fraction(t))
+        if _bernoulli_exp(rng, (abs(y) - sigma**2 / t) ** 2 / (2 * sigma**2)):
+            return y

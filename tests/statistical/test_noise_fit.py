@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from scipy import special
 
 from dpfast import noise
 from dpfast.rng import InsecureGenerator
+from tests.reference import noise as twin
 
 N = 1_000_000
 ALPHA = 1e-9
@@ -117,3 +120,47 @@ def test_rounding_to_a_coarse_grid():
     edge = np.exp(-np.concatenate([np.arange(13.0), [np.inf]]))
     mass = -np.diff(edge)
     assert ((counts - N * mass) ** 2 / (N * mass)).sum() > limit
+
+
+# --- integers -------------------------------------------------------------------------------------
+
+
+def chi_square(k: np.ndarray, weight) -> float:
+    """Chi-square of integers against a law ~ weight(|k|), in units of the limit at ALPHA."""
+    span = int(np.abs(k).max()) + 2
+    mass = weight(np.abs(np.arange(-4 * span, 4 * span + 1)))
+    mass = mass[3 * span : 5 * span + 1] / mass.sum()
+    counts = np.bincount(k + span, minlength=2 * span + 1)
+    common = mass * len(k) >= 25
+    seen = np.append(counts[common], len(k) - counts[common].sum())
+    due = np.append(mass[common] * len(k), len(k) * (1 - mass[common].sum()))
+    due = np.maximum(due, 1e-3)
+    return ((seen - due) ** 2 / due).sum() / special.chdtri(common.sum(), ALPHA)
+
+
+DISCRETE = {
+    "laplace": (noise.discrete_laplace, lambda s: lambda k: np.exp(-k / s)),
+    "gaussian": (noise.discrete_gaussian, lambda s: lambda k: np.exp(-(k**2) / (2 * s * s))),
+}
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+@pytest.mark.parametrize("width", [0.4, 1.0, 3.7, 60.0])
+def test_discrete_fit(name, width):
+    sampler, weight = DISCRETE[name]
+    k = sampler(width, N, rng=InsecureGenerator(17))
+    assert chi_square(k, weight(width)) < 1
+    assert abs(np.mean(k[1:] * k[:-1].astype(float))) < 7 * k.var() / math.sqrt(N)
+    assert chi_square(k, weight(width * 1.03)) > 1
+    assert chi_square(k, weight(width / 1.03)) > 1
+
+
+@pytest.mark.parametrize("width", [Fraction(2, 5), Fraction(37, 10)], ids=str)
+def test_the_twin_has_the_same_law(width):
+    """The published integer-only samplers, drawn from, against the same probabilities."""
+    rng = random.Random(5)
+    for name, sampler in (("laplace", twin.cks_laplace), ("gaussian", twin.cks_gaussian)):
+        k = np.array([sampler(rng, width) for _ in range(4000)])
+        weight = DISCRETE[name][1]
+        assert chi_square(k, weight(float(width))) < 1
+        assert chi_square(k, weight(float(width) * 1.5)) > 1

@@ -1,0 +1,123 @@
+"""Noise: nanoseconds a sample beside NumPy's generators, which are neither exact nor secure.
+
+Run with `pytest benchmarks/test_bench_noise.py`; DPFAST_ISA=avx2 or baseline forces a narrower
+path. `extra_info` has nanoseconds a sample of the fastest round, and the ratio to NumPy's
+`Generator.laplace` timed in the same test.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from dpfast import _laws as laws
+from dpfast import noise
+from dpfast._laws._table import prepare
+from dpfast._native.rng import isa
+from dpfast.rng import InsecureGenerator, SecureGenerator
+
+N = 10_000_000
+
+OURS = {
+    "laplace": noise.laplace,
+    "gaussian": noise.gaussian,
+    "cauchy": noise.cauchy,
+    "student_t 3": lambda *a, **k: noise.student_t(3.0, *a, **k),
+    "generalized_cauchy 4": lambda *a, **k: noise.generalized_cauchy(4, *a, **k),
+    "polyplace 10/3": lambda *a, **k: noise.polyplace(10 / 3, *a, **k),
+    "polyplace 5/3": lambda *a, **k: noise.polyplace(5 / 3, *a, **k),
+    "arsinh_normal 0.9": lambda *a, **k: noise.arsinh_normal(0.9, *a, **k),
+}
+DISCRETE = {
+    "discrete_laplace 1000": lambda n, rng: noise.discrete_laplace(1000.0, n, rng=rng),
+    "discrete_gaussian 1000": lambda n, rng: noise.discrete_gaussian(1000.0, n, rng=rng),
+}
+RIVALS = {
+    "numpy laplace": lambda g: g.laplace(size=N),
+    "numpy standard_normal": lambda g: g.standard_normal(N),
+    "numpy standard_cauchy": lambda g: g.standard_cauchy(N),
+    "numpy standard_t 3": lambda g: g.standard_t(3.0, N),
+}
+
+
+def floor() -> float:
+    """Seconds of NumPy's Laplace sampler, fastest of three."""
+    g, best = np.random.default_rng(1), np.inf
+    for _ in range(3):
+        start = time.perf_counter()
+        g.laplace(size=N)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def timed(benchmark, sampler, rounds=5):
+    benchmark.group = f"{N} samples"
+    reference = floor()
+    z = benchmark.pedantic(sampler, rounds=rounds, iterations=1, warmup_rounds=1)
+    if benchmark.stats:  # absent under --benchmark-disable
+        best = benchmark.stats.stats.min
+        benchmark.extra_info["ns/sample"] = round(best / N * 1e9, 2)
+        benchmark.extra_info["of numpy laplace"] = round(best / reference, 3)
+        benchmark.extra_info["isa"] = isa()
+    assert z.shape == (N,)
+    return z
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_continuous(benchmark, name):
+    sampler, rng = OURS[name], SecureGenerator()
+    sampler(1.0, 10, rng=rng)  # the table is made once
+    z = timed(benchmark, lambda: sampler(1.0, N, rng=rng))
+    grid = z[:100_000] * 2.0**30
+    assert np.array_equal(grid, np.rint(grid))
+    assert abs(np.median(z)) < 0.005
+
+
+@pytest.mark.parametrize("name", DISCRETE)
+def test_discrete(benchmark, name):
+    rng = SecureGenerator()
+    k = timed(benchmark, lambda: DISCRETE[name](N, rng))
+    assert k.dtype == np.int64
+    assert abs(np.median(k)) < 10
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_rival(benchmark, name):
+    g = np.random.default_rng(1)
+    z = timed(benchmark, lambda: RIVALS[name](g))
+    assert abs(np.median(z)) < 0.005
+
+
+def test_floor_random_bits(benchmark):
+    """The secure bits alone: 8 bytes a sample."""
+    stream, buffer = SecureGenerator().stream(), np.ones(8 * N, np.uint8)
+
+    def fill():
+        stream.fill(buffer)
+        return buffer.view(np.uint64)
+
+    words = timed(benchmark, fill)
+    assert abs(np.mean(words >> np.uint64(63)) - 0.5) < 0.002
+
+
+@pytest.mark.parametrize("law", [laws.Laplace(), laws.PolyPlace(10 / 3)], ids=repr)
+def test_one_draw(benchmark, law):
+    benchmark.group = "one sample"
+    rng = InsecureGenerator(1)
+    z = benchmark(
+        lambda: noise.draw(law, value=10.0, scale=0.5, granularity=2.0**-20, generator=rng)
+    )
+    assert (z * 2**20).is_integer()
+
+
+@pytest.mark.parametrize(
+    "law", [laws.Laplace(), laws.Gaussian(), laws.Cauchy(), laws.StudentT(3.0)], ids=repr
+)
+def test_first_use_of_a_law(benchmark, law):
+    benchmark.group = "table of a law"
+    prepared = benchmark.pedantic(
+        prepare.__wrapped__, (law,), setup=lambda: None, rounds=3, warmup_rounds=1
+    )
+    assert np.isfinite(prepared.rows[1:-1, -1]).all()
