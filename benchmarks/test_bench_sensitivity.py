@@ -98,8 +98,13 @@ def test_floor_max_on_a_hundred_million_rows(benchmark):
 def test_add_remove(benchmark, q):
     data = np.arange(rows(1_000_000)) / rows(1_000_000)
     got = benchmark(
-        dp.sensitivity.smooth_quantile, data, q, beta=0.01, bounds=(0, 1),
-        neighbors="add-remove", assume_sorted=True,
+        dp.sensitivity.smooth_quantile,
+        data,
+        q,
+        beta=0.01,
+        bounds=(0, 1),
+        neighbors="add-remove",
+        assume_sorted=True,
     )
     assert got > dp.sensitivity.local_quantile(data, q, bounds=(0, 1), neighbors="add-remove")
 

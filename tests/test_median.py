@@ -325,3 +325,37 @@ def test_release_is_the_ideal_mechanism_rounded():
     assert agrees(1.0)
     # The controls: noise a tenth larger, and a tenth smaller.
     assert not agrees(1.1) and not agrees(0.9)
+
+
+WHOLE_RELEASE = """
+import numpy as np, dpfast as dp
+data = np.random.default_rng(0).normal(0, 1, 300_001)
+g = dp.rng.InsecureGenerator(11)
+for dtype in ("f8", "f4", "i4", "u1"):
+    column = (data * 20 + 100).astype(dtype)
+    for noise, loss in (("polyplace", {"epsilon": 1}), ("cauchy", {"epsilon": 0.3}),
+                        ("gaussian", {"epsilon": 1, "delta": 1e-9}), ("arsinh-normal", {"rho": 1})):
+        for neighbors in ("replace", "add-remove"):
+            print(dp.quantile(column, 0.3, bounds=(0, 200), noise=noise, neighbors=neighbors,
+                              rng=g, **loss).hex())
+"""
+
+
+def test_every_instruction_set_gives_the_same_release():
+    import os
+    import subprocess
+    import sys
+
+    from dpfast._native.rng import isa_paths
+
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", WHOLE_RELEASE],
+            env={**os.environ, "DPFAST_ISA": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for path in isa_paths()
+    }
+    assert len(seen) == 1 and len(seen.pop().split()) == 32

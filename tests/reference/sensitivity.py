@@ -26,9 +26,7 @@ def quantile(data, q, lo, hi):
 def replaced(data, domain):
     """All datasets with one row replaced."""
     return {
-        tuple(sorted((*data[:i], new, *data[i + 1 :])))
-        for i in range(len(data))
-        for new in domain
+        tuple(sorted((*data[:i], new, *data[i + 1 :]))) for i in range(len(data)) for new in domain
     }
 
 
