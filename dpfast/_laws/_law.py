@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +34,6 @@ class Law:
     monotone towards the tail* (every derivative with respect to -p is nonnegative), the law is
     its own single piece; a law with a corner in its density names the pieces on either side of it.
     """
-
-    #: One-word name, for messages.
-    name: ClassVar[str] = "law"
 
     def survival(self, mp: Any, z: Any) -> Any:
         """P(Z > z)."""

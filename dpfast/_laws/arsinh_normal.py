@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ class ArsinhNormal(Law):
     """Law of sinh(sigma Y) / sigma for a standard normal Y."""
 
     sigma: float
-    name: ClassVar[str] = "arsinh_normal"
 
     def __post_init__(self) -> None:
         rule = "a number from 0.001 to 10"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -55,8 +55,6 @@ def normal_series(
 @dataclass(frozen=True)
 class Gaussian(Law):
     """Density exp(-z**2 / 2) / sqrt(2 pi)."""
-
-    name: ClassVar[str] = "gaussian"
 
     def survival(self, mp: Any, z: Any) -> Any:
         return mp.erfc(z / mp.sqrt(2)) / 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +33,9 @@ def _powers(gamma: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class GeneralizedCauchy(Law):
-    """Density proportional to 1 / (1 + \\|z\\|**gamma), gamma an integer of at least 2."""
+    """Density proportional to 1 / (1 + |z|**gamma), gamma an integer of at least 2."""
 
     gamma: int
-    name: ClassVar[str] = "generalized_cauchy"
 
     def __post_init__(self) -> None:
         gamma = _check.whole("gamma", self.gamma, 2)
@@ -98,8 +97,6 @@ class GeneralizedCauchy(Law):
 @dataclass(frozen=True)
 class Cauchy(Law):
     """Density 1 / (pi (1 + z**2)): the case gamma = 2 in closed form."""
-
-    name: ClassVar[str] = "cauchy"
 
     def survival(self, mp: Any, z: Any) -> Any:
         return mp.atan2(1, z) / mp.pi

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,7 @@ __all__ = ["Laplace"]
 
 @dataclass(frozen=True)
 class Laplace(Law):
-    """Density exp(-\\|z\\|) / 2."""
-
-    name: ClassVar[str] = "laplace"
+    """Density exp(-|z|) / 2."""
 
     def survival(self, mp: Any, z: Any) -> Any:
         return mp.exp(-z) / 2

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +36,6 @@ class PolyPlace(Law):
     """The PolyPlace law of shape a > 1."""
 
     shape: float
-    name: ClassVar[str] = "polyplace"
 
     def __post_init__(self) -> None:
         rule = "a number from 1.001 to 1,000,000"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ class StudentT(Law):
     """Density proportional to (1 + z**2 / df)**(-(df + 1) / 2); df = 1 or df >= 2."""
 
     df: float
-    name: ClassVar[str] = "student_t"
 
     def __post_init__(self) -> None:
         rule = "1, or a number from 2 to 1,000,000"
