@@ -3,7 +3,7 @@
     python benchmarks/report.py [--rows 50000000] [--write]
 
 Every pair is timed in turn in one process, on one thread; the figure is the best of several
-rounds. Answers are checked outside the clock. Rivals that are not installed are left out by name.
+rounds. The cases of the suite (`pytest benchmarks`) time the same calls and assert their answers. Rivals that are not installed are left out by name.
 """
 
 import argparse

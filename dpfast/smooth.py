@@ -144,7 +144,14 @@ def quantile(
     neighbors : {"replace", "add-remove"}, default "replace"
         The neighbouring relation.
     noise : str, default "auto"
-        The noise law, by a rule over public parameters when "auto".
+        The noise law. Pure laws serve every kind of loss: "polyplace",
+        "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
+        (`epsilon`, `delta`) there are also "laplace" and "gaussian", for `rho` "arsinh-normal".
+        "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho of 4, and Cauchy from
+        there on. A pure law leaves `delta` unspent, and the budget is not charged for it. For
+        comparison, the looser published constants: "polyplace-hladik-tetek", "cauchy-nrs",
+        "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
+        "gaussian-nrs", "arsinh-normal-bun-steinke".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
         row at all (add-remove only), or a public replacement number. The error of "raise" depends
