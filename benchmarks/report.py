@@ -3,7 +3,8 @@
     python benchmarks/report.py [--rows 50000000] [--write]
 
 Every pair is timed in turn in one process, on one thread; the figure is the best of several
-rounds. The cases of the suite (`pytest benchmarks`) time the same calls and assert their answers. Rivals that are not installed are left out by name.
+rounds. The suite (`pytest benchmarks`) times the same calls and asserts their answers. Rivals that
+are not installed are left out by name.
 """
 
 import argparse
