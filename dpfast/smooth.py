@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from . import _check
@@ -258,7 +259,22 @@ def median(
 _HALF = Fraction(1, 2)
 
 
-def _mechanism(
+def _mechanism(q: Any, bounds: Any, *rest: Any) -> SmoothQuantile:
+    """The mechanism for some arguments, all public: made once, then remembered."""
+    if type(bounds) is tuple and len(bounds) == 2:
+        try:
+            return _remembered(q, *bounds, *rest)
+        except TypeError:  # unhashable, or the wrong type: said below
+            pass
+    return _make(q, bounds, *rest)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _remembered(q: Any, lo: Any, hi: Any, *rest: Any) -> SmoothQuantile:
+    return _make(q, (lo, hi), *rest)
+
+
+def _make(
     q: Any,
     bounds: Any,
     epsilon: Any,

@@ -24,6 +24,6 @@ def as_source(data: Any, name: str = "data") -> Source:
     """The source that reads `data`: a source is taken as it is, anything array-like is wrapped."""
     if isinstance(data, np.ndarray) and not isinstance(data, np.ma.MaskedArray):
         return ArraySource(data, name=name)
-    if isinstance(data, Source):
+    if isinstance(data, (ArraySource, Source)):  # in this order: a protocol is slow to tell
         return data
     return column(data, name)
