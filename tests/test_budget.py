@@ -25,7 +25,10 @@ def test_a_tenth_ten_times_empties_one():
     with pytest.raises(BudgetError):
         budget.spend(Pure(5e-324), neighbors=REP)
     # The planted fault: the same sum in floats is not empty and lets an eleventh spend through.
-    assert math.fsum([0.1] * 10) == 1.0 and sum([0.1] * 10) < 1.0
+    floats = 0.0
+    for _ in range(10):  # not sum(), which compensates from Python 3.12 on
+        floats += 0.1
+    assert floats < 1.0
 
 
 def test_a_refusal_shows_spent_asked_and_left_and_records_nothing():
