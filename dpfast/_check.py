@@ -15,6 +15,7 @@ __all__ = [
     "bounds",
     "choice",
     "fail",
+    "fail_kind",
     "fail_type",
     "fraction",
     "nan_policy",
@@ -43,6 +44,12 @@ def fail(name: str, rule: str, value: object) -> NoReturn:
 def fail_type(name: str, rule: str, value: object) -> NoReturn:
     """Raise the one message about a value of the wrong kind."""
     raise ArgumentTypeError(f"{name} must be {rule}, got {_show(value)} ({type(value).__name__})")
+
+
+def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
+    """Raise the one message about data of the wrong kind. It shows their type and none of them."""
+    kind = f"an object of type {type(data).__name__}"
+    raise ArgumentTypeError(f"{name} must be {rule}, got {kind}{why}")
 
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.order import Ranks
 from dpfast.sources import CHUNK_DTYPES, Source, array, as_source
@@ -185,8 +186,55 @@ def test_other_shapes_are_refused(data):
         as_source(data)
 
 
+class Unreadable:
+    """A column on another device, or one that needs a gradient: NumPy cannot have it."""
+
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("secret 4711")
+
+
+class UnreadableCapsule(Capsule):
+    def __dlpack__(self, **options):
+        raise BufferError("secret 4711")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.DataFrame({"a": [4711]}),
+        pd.DataFrame({"a": [4711], "b": ["x"]}),
+        pa.table({"a": [4711]}),
+        pa.record_batch({"a": [4711]}),
+        pd.Series([4711, "secret"], dtype=object),
+        pd.Series([4711], dtype=object),
+        [[4711], [4711, 4712]],
+        {4711: 4711},
+        {4711},
+        (value for value in [4711]),
+        "4711.csv",
+        None,
+        np.full((2, 4711), 4711),
+        Unreadable(),
+        UnreadableCapsule(np.arange(3.0)),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_an_error_about_data_repeats_none_of_them(data):
+    """It comes before a spend, so a value in it would be an answer for nothing."""
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^data must be ") as caught:
+        dp.median(data, bounds=(0, 1), epsilon=1, budget=budget)
+    assert "4711" not in str(caught.value) + repr(caught.value.__context__)
+    assert not budget.history
+
+
+def test_a_file_name_is_not_data():
+    with pytest.raises(ArgumentError, match=r"type str; for a file, dpfast\.scan"):
+        as_source("salaries.csv")
+
+
 def test_ragged_lists_are_refused():
-    with pytest.raises(ArgumentError, match="data must be"):
+    with pytest.raises(ArgumentTypeError, match="data must be"):
         as_source([[1, 2], [3]])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ._base import Chunk, RandomWords, Source, chunk_dtype
 
 __all__ = ["ArraySource", "ColumnSource", "column", "threads"]
@@ -72,7 +72,7 @@ class ArraySource:
     ) -> None:
         if array.ndim != 1:
             raise ArgumentError(
-                f"{name} must be one-dimensional, got an array of shape {array.shape}"
+                f"{name} must be one-dimensional, got an array of {array.ndim} dimensions"
             )
         self.dtype = chunk_dtype(array.dtype, name)
         if array.dtype.kind == "b":
@@ -168,7 +168,9 @@ class ColumnSource:
         if pa.types.is_boolean(chunked.type):
             chunked = chunked.cast(pa.uint8())
         if not (pa.types.is_integer(chunked.type) or pa.types.is_floating(chunked.type)):
-            _check.fail_type(name, "a column of integers, floats or booleans", chunked.type)
+            raise ArgumentTypeError(
+                f"{name} must be a column of integers, floats or booleans, got {chunked.type}"
+            )
         self._chunked = chunked
         self.dtype = chunk_dtype(np.dtype(chunked.type.to_pandas_dtype()), name)
         self.length: int = len(chunked)
@@ -218,13 +220,36 @@ def column(data: Any, name: str = "data") -> Source:
         chunked = _arrow(data, name)
         if chunked is not None:
             return ColumnSource(chunked, name)
-    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
-        return ArraySource(np.from_dlpack(data), name=name)
-    try:
-        array = np.asarray(data)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{name} must be a one-dimensional array of numbers: {error}") from None
+    array = _converted(data, name, _array)
+    if array.ndim == 0:
+        hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
+        raise ArgumentError(
+            f"{name} must be one-dimensional, like a list, an array or a column, "
+            f"got an object of type {type(data).__name__}{hint}"
+        )
     return ArraySource(array, name=name)
+
+
+def _array(data: Any) -> NDArray[Any]:
+    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+        return np.from_dlpack(data)
+    return np.asarray(data)
+
+
+def _converted(data: Any, name: str, convert: Callable[[Any], Any]) -> Any:
+    """``convert(data)``, or one error that repeats no value.
+
+    Libraries like to quote the value that they stumbled on. That would be an answer about the data
+    before anything is spent, so the new error is raised after the old one has been let go.
+    """
+    try:
+        return convert(data)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    rule = "a one-dimensional array of numbers"
+    _check.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
 
 
 def _arrow(data: Any, name: str) -> Any:
@@ -238,8 +263,8 @@ def _arrow(data: Any, name: str) -> Any:
     if isinstance(data, pa.Array):
         return pa.chunked_array([data])
     if hasattr(data, "__arrow_c_stream__"):
-        stream = pa.chunked_array(data)
+        stream = _converted(data, name, pa.chunked_array)
         if pa.types.is_struct(stream.type):
-            _check.fail_type(name, "one column, not a table", data)
+            _check.fail_kind(name, "one column, not a table", data)
         return stream
-    return pa.chunked_array([pa.array(data)])
+    return pa.chunked_array([_converted(data, name, pa.array)])
