@@ -17,6 +17,7 @@ __all__ = [
     "fail",
     "fail_kind",
     "fail_type",
+    "flag",
     "fraction",
     "nan_policy",
     "neighbors",
@@ -103,6 +104,13 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in options:
         fail(name, "one of " + ", ".join(repr(o) for o in options), value)
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and no other value that Python would take for one."""
+    if not isinstance(value, bool):
+        fail_type(name, "True or False", value)
     return value
 
 

@@ -203,8 +203,13 @@ def window(
     (array([2, 3, 4]), 2, 5)
     """
     width = _check.whole("width", width)
+    trusted = _check.flag("assume_sorted", assume_sorted)
     if callable(rank):
-        rule = rank
+        given = rank
+
+        def rule(n: int) -> int:
+            return _check.whole("rank(n)", given(n), 1)
+
     else:
         middle = _check.whole("rank", rank, 1)
 
@@ -217,7 +222,7 @@ def window(
         _check.fail_type("nan", "'raise', 'drop' or a number", nan)
     elif math.isnan(nan):
         _check.fail("nan", "'raise', 'drop' or a number", nan)
-    found = Ranks(data, missing=nan, assume_sorted=assume_sorted).window(rule, width)
+    found = Ranks(data, missing=nan, assume_sorted=trusted).window(rule, width)
     if found.nan and nan == "raise":
         raise DataError("data hold NaN or null; nan must then be 'drop' or a replacement number")
     return found

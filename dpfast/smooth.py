@@ -290,8 +290,7 @@ def _make(
     lo, hi = _check.bounds(bounds)
     relation = _check.neighbors(neighbors)
     policy = _check.nan_policy(nan, relation)
-    if not isinstance(assume_sorted, bool):
-        _check.fail_type("assume_sorted", "True or False", assume_sorted)
+    trusted = _check.flag("assume_sorted", assume_sorted)
     calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
     widest = (hi - lo) / calibration.alpha
     if not widest < 2.0**900:
@@ -303,5 +302,5 @@ def _make(
     if hi > lo and hi - lo < grid:
         _check.fail("bounds", "equal, or at least 2**-1000 apart", bounds)
     return SmoothQuantile(
-        rank, lo, hi, relation, policy, calibration.loss, calibration, grid, assume_sorted
+        rank, lo, hi, relation, policy, calibration.loss, calibration, grid, trusted
     )

@@ -580,14 +580,17 @@ def test_nan_under_raise():
         ({"nan": "ignore"}, "nan must be one of 'raise', 'drop', got 'ignore'"),
         ({"nan": math.nan}, "nan must be 'raise', 'drop' or a number, got nan"),
         ({"nan": None}, "nan must be 'raise', 'drop' or a number, got None"),
+        ({"rank": lambda n: "x"}, r"rank\(n\) must be an integer of at least 1, got 'x'"),
+        ({"rank": lambda n: 0}, r"rank\(n\) must be an integer of at least 1, got 0"),
+        ({"assume_sorted": "no"}, "assume_sorted must be True or False, got 'no'"),
         ({"data": np.zeros((2, 2))}, "data must be one-dimensional"),
         ({"data": 3.0}, "data must be one-dimensional"),
     ],
 )
 def test_bad_arguments(change, message):
-    arguments = {"data": [1.0, 2.0], "rank": 1, "width": 1, "nan": "raise"} | change
+    arguments = {"data": [1.0, 2.0], "rank": 1, "width": 1} | change
     with pytest.raises((ArgumentError, ArgumentTypeError), match=message):
-        order.window(arguments["data"], arguments["rank"], arguments["width"], nan=arguments["nan"])
+        order.window(**arguments)
 
 
 def test_the_docstring_says_not_private_first():

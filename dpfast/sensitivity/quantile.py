@@ -116,8 +116,7 @@ def _local(
 
 
 def _ranks(data: Any, nan: str | float, lo: float, hi: float, assume_sorted: Any) -> Ranks:
-    if not isinstance(assume_sorted, bool):
-        _check.fail_type("assume_sorted", "True or False", assume_sorted)
+    trusted = _check.flag("assume_sorted", assume_sorted)
     missing: str | float = "drop"
     if nan == "lower":
         missing = lo
@@ -125,7 +124,7 @@ def _ranks(data: Any, nan: str | float, lo: float, hi: float, assume_sorted: Any
         missing = hi
     elif not isinstance(nan, str):
         missing = nan
-    return Ranks(as_source(data), missing=missing, assume_sorted=assume_sorted)
+    return Ranks(as_source(data), missing=missing, assume_sorted=trusted)
 
 
 def _refuse(nan: str | float, missing: int) -> None:
