@@ -404,7 +404,8 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OTHER
     except usage as error:
-        return _fail(error.format_message(), ARGUMENT)
+        message = error.format_message()  # empty when the help was asked for by no arguments
+        return _fail(message, ARGUMENT) if message.strip() else ARGUMENT
     # Some versions of typer make an exit code of Ctrl-C, others an exception.
     return _fail("interrupted", INTERRUPTED) if code == INTERRUPTED else int(code)
 

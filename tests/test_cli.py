@@ -378,3 +378,8 @@ def test_a_reader_that_leaves_early(table):
     assert running.stderr.read() == b""
     running.stderr.close()
     assert running.wait(60) == 1
+
+
+def test_no_arguments_show_the_help_and_no_empty_error(shell):
+    code, out, err = shell()
+    assert (code, err) == (2, "") and "Usage" in out
