@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from . import _check
-from .errors import ArgumentError, BudgetError
+from .errors import BudgetError
 from .privacy import ZCDP, Approx, Loss, Pure, convert, loss
 
 __all__ = ["Budget", "Spend"]
@@ -213,11 +214,20 @@ class Budget:
         ArgumentError
             For a bad argument of the call, or a function that spends nothing.
         """
+        rule = "a release of dpfast, such as dpfast.median"
+        try:
+            takes = "budget" in inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            takes = False
+        if not takes:
+            _check.fail("function", rule, function)
+        if "budget" in kwargs:
+            _check.fail("budget", "left out: nothing is spent", kwargs["budget"])
         try:
             function(*args, **kwargs, budget=_Probe())
         except _Quote as quote:
             return quote.line.loss
-        raise ArgumentError(f"function must be a release of dpfast, got {function!r}")
+        _check.fail("function", rule, function)
 
     def _price(self, amount: Loss, given: str, wanted: str) -> tuple[Fraction, Fraction, Fraction]:
         zero = Fraction(0)

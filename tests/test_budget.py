@@ -144,6 +144,11 @@ def test_cost_asks_without_running():
         budget.cost(dp.median, [1.0], bounds=(0, 1), epsilon=-1)
     with pytest.raises(ArgumentError, match="release of dpfast"):
         budget.cost(lambda budget: 3)
+    for other in (np.median, dp.sensitivity.smooth_median, print, None):
+        with pytest.raises(ArgumentError, match="function must be a release of dpfast"):
+            budget.cost(other, [1.0])
+    with pytest.raises(ArgumentError, match="budget must be left out"):
+        budget.cost(dp.median, [1.0], bounds=(0, 1), epsilon=1, budget=budget)
 
 
 def test_no_copies_and_no_insecure_noise():
