@@ -515,10 +515,12 @@ def _integers(
         return Fraction(one) if isinstance(one, numbers.Rational | Decimal) else Fraction(value)
 
     generator = check(rng)
-    if np.ndim(scale) == 0:
+    if isinstance(scale, np.ndarray) and scale.ndim == 0:
+        scale = scale.item()
+    if np.isscalar(scale) or isinstance(scale, numbers.Number) or scale is None:
         shape = _shape(size)
         out = np.empty(shape, np.int64)
-        one = exact(scale.item() if isinstance(scale, np.ndarray) else scale)
+        one = exact(scale)
         sampler(out.reshape(-1), one, generator.stream())
         return int(out) if size is None else out
     widths = _scales(name, scale)

@@ -546,3 +546,9 @@ def test_a_value_beyond_the_grid():
             laws.Laplace(), value=1e300, scale=1.0, granularity=2.0**-900,
             generator=InsecureGenerator(1),
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("law", [noise.laplace, noise.discrete_laplace, noise.discrete_gaussian])
+def test_a_ragged_list_of_scales_is_one_error(law):
+    with pytest.raises(ArgumentTypeError, match=r"^(scale|sigma) must be a number, or an array"):
+        law([[1.0], [2.0, 3.0]])
