@@ -358,6 +358,10 @@ def test_paths(tmp_path, monkeypatch):
         os.mkfifo("pipe.csv")
         with pytest.raises(SourceError, match="must be a regular file"):
             scan("pipe.csv", "v")
+    with pytest.raises(ArgumentError, match="path must be the name of a file, got ''"):
+        scan("")  # not the directory that one happens to be in
+    with pytest.raises(SourceError, match=r"^file 'aaa.*cannot be read"):
+        scan("a" * 5000 + ".csv")
     for wrong in (3, None, b"flights.csv", ["flights.csv"]):
         with pytest.raises(ArgumentTypeError, match="path must be"):
             scan(wrong, "v")
@@ -440,9 +444,9 @@ def test_a_cut_stream_and_a_cut_archive(tmp_path):
         EVERY[name](table, path)
         data = path.read_bytes()
         path.write_bytes(data[: len(data) * 2 // 3])
-        source = scan(path, "v")
-        with pytest.raises(SourceError, match="cannot be read to its end"):
-            rows(source)
+        # The cut shows among the rows, or at once where pyarrow happens to have read ahead so far.
+        with pytest.raises(SourceError, match=r"cannot be read (to its end|as a table)"):
+            rows(scan(path, "v"))
 
 
 def test_a_file_that_changed_since_the_scan(written):

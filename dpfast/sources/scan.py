@@ -90,7 +90,15 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
     if isinstance(column, bool) or not isinstance(column, (str, numbers.Integral, type(None))):
         _check.fail_type("column", "a name, a place from 0, or None", column)
     pick = _picker(column)
-    paths = _files(os.fspath(path))
+    name = os.fspath(path)
+    if not name:
+        _check.fail("path", "the name of a file", path)
+    try:
+        paths = _files(name)
+    except SourceError:
+        raise
+    except OSError as error:  # a name that is too long, a directory that may not be entered
+        raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
     first = paths[0]
     ending, compression = _ending(first)
     if ending in PARQUET:
