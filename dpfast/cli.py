@@ -139,7 +139,14 @@ Neighbors = Annotated[
         help="What one person may change: a row's content, or also the number of rows.",
     ),
 ]
-Noise = Annotated[str, typer.Option(metavar="LAW", help="The noise law.")]
+Noise = Annotated[
+    str,
+    typer.Option(
+        metavar="LAW",
+        help="The noise law: auto, polyplace, cauchy, student-t, generalized-cauchy; with --delta "
+        "also laplace, gaussian; with --rho also arsinh-normal.",
+    ),
+]
 Nan = Annotated[
     Any,
     typer.Option(
