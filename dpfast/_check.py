@@ -125,8 +125,11 @@ def bounds(value: Any) -> tuple[float, float]:
     if value is None:
         fail("bounds", rule + ", known without looking at the data", value)
     try:
-        lo, hi = value
-    except (TypeError, ValueError):
+        # A set, a dict or an iterator has no first and second that the caller can have meant.
+        lo, hi = value[0], value[1]
+        if isinstance(value, str) or len(value) != 2:
+            raise ValueError
+    except (TypeError, ValueError, LookupError):
         fail("bounds", rule, value)
     low, high = number("bounds[0]", lo), number("bounds[1]", hi)
     if low > high:

@@ -10,7 +10,6 @@ A stream is asked for at the start of an operation and not kept::
 from __future__ import annotations
 
 import builtins
-import hashlib
 import itertools
 import os
 import threading
@@ -237,6 +236,8 @@ class InsecureGenerator(Generator):
     def stream(self) -> BitStream:
         stream = self._own.stream
         if stream is None:
+            import hashlib  # seldom needed, and slow to load
+
             seed, k = self._seed, next(self._threads)
             text = b"dpfast insecure stream" + k.to_bytes(8, "little")
             text += seed.to_bytes((seed.bit_length() + 7) // 8, "big")

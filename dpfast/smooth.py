@@ -8,11 +8,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from . import _check
+from . import _check, _missing
 from . import noise as _noise
 from ._admissible import Calibration, calibrate
 from .budget import Budget
-from .errors import ArgumentError, DataError
+from .errors import ArgumentError
 from .order import Ranks
 from .privacy import Loss
 from .release import release
@@ -55,16 +55,9 @@ class SmoothQuantile:
     def name(self) -> str:
         return f"quantile {self.q}"
 
-    def _missing(self) -> str | float:
-        """What the window makes of NaN and null; under "raise" they are left out and counted."""
-        if isinstance(self.nan, float):
-            return self.nan
-        if self.nan == "lower":
-            return self.lo
-        return self.hi if self.nan == "upper" else "drop"
-
     def reduce(self, source: Source) -> tuple[float, float]:
-        ranks = Ranks(source, missing=self._missing(), assume_sorted=self.assume_sorted)
+        missing = _missing.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         found = smooth_from_ranks(
             ranks,
             self.q,
@@ -74,13 +67,7 @@ class SmoothQuantile:
             neighbors=self.neighbors,
             floor=self.grid,
         )
-        if self.nan == "raise" and found.missing:
-            raise DataError(
-                "data hold NaN or null, which nan='raise' does not allow; choose a policy with "
-                "nan='lower', nan='upper', a public replacement number, or (with "
-                "neighbors='add-remove') nan='drop'. This answer depends on the data: what was "
-                "spent stays spent"
-            )
+        _missing.refuse(self.nan, found.missing)
         return found.value, found.sensitivity
 
     def finish(self, summary: tuple[float, float], generator: Generator) -> float:

@@ -15,6 +15,7 @@ PACKAGE = ROOT / "dpfast"
 LEVEL = {
     "errors": 0,
     "_check": 1,
+    "_missing": 2,
     "_native": 2,
     "privacy": 3,
     "rng": 3,

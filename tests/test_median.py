@@ -213,6 +213,10 @@ BAD = [
     ({"bounds": (math.nan, 1)}, "bounds"),
     ({"bounds": (0,)}, "bounds"),
     ({"bounds": 3}, "bounds"),
+    ({"bounds": {0, 1}}, "bounds"),
+    ({"bounds": {2: 0, 3: 1}}, "bounds"),
+    ({"bounds": iter((0, 1))}, "bounds"),
+    ({"bounds": "01"}, "bounds"),
     ({"bounds": ("0", "1")}, "bounds"),
     ({"bounds": (-1.7e308, 1.7e308)}, "bounds"),
     ({"bounds": (-1e307, 1e307)}, "bounds"),
@@ -259,6 +263,41 @@ def test_bad_input_is_one_clear_error_and_costs_nothing(change, word):
         dp.quantile(call.pop("data"), call.pop("q"), **call)
     text = str(caught.value)
     assert word in text.split(" must ")[0] and "\n" not in text and "must" in text
+    assert budget.spent["epsilon"] == 0
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize("row", [3, 2**63, 2**70, HUGE, -HUGE, 2.5, Fraction(1, 3), math.inf])
+def test_a_row_of_a_list_cannot_decide_before_the_spend(row):
+    """Neighbours of [1, 2, 3] that NumPy would give another dtype, or none: each has an answer."""
+    budget = dp.Budget(epsilon=1)
+    assert 0 <= dp.median([1, 2, row], bounds=(0, 10), epsilon=1, budget=budget) <= 10
+    assert budget.remaining["epsilon"] == 0
+
+
+@pytest.mark.parametrize("row", ["x", b"3", 1j, [3], None, math.nan, object()])
+def test_a_row_that_is_no_number_is_an_answer_and_is_paid_for(row):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="stays spent"):
+        dp.median([1, 2, row], bounds=(0, 10), epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 0
+
+
+def test_none_in_a_list_is_missing_like_nan():
+    one = dict(bounds=(0, 1), epsilon=20)
+    rows = [0.2] * 400 + [None] * 1000 + [0.7] * 500
+    assert dp.median(rows, nan=0.4, rng=rng(), **one) == dp.median(
+        [math.nan if r is None else r for r in rows], nan=0.4, rng=rng(), **one
+    )
+
+
+@pytest.mark.parametrize("data", [["a", "b"], [[1, 2], [3, 4]], [[1, 2], [3]], [1j, 2j], ([1],)])
+def test_a_list_without_a_number_is_refused_beforehand(data):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DpfastError, match="data must be"):
+        dp.median(data, bounds=(0, 10), epsilon=1, budget=budget)
     assert budget.spent["epsilon"] == 0
 
 

@@ -168,7 +168,7 @@ def test_dlpack():
         np.zeros(2, [("a", "f8")]),
         np.zeros(2, np.longdouble),
         ["a"],
-        [2**70],
+        [[1], [2, 3]],
         pa.array(["a"]),
         pa.array([1], pa.timestamp("s")),
         pd.Series(["a"]),

@@ -6,8 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .. import _check
-from ..errors import DataError
+from .. import _check, _missing
 from ..order import Ranks, Window
 from ..sources import as_source
 from ._ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
@@ -117,23 +116,8 @@ def _local(
 
 def _ranks(data: Any, nan: str | float, lo: float, hi: float, assume_sorted: Any) -> Ranks:
     trusted = _check.flag("assume_sorted", assume_sorted)
-    missing: str | float = "drop"
-    if nan == "lower":
-        missing = lo
-    elif nan == "upper":
-        missing = hi
-    elif not isinstance(nan, str):
-        missing = nan
+    missing = _missing.replacement(nan, lo, hi)
     return Ranks(as_source(data), missing=missing, assume_sorted=trusted)
-
-
-def _refuse(nan: str | float, missing: int) -> None:
-    if nan == "raise" and missing:
-        raise DataError(
-            "data hold NaN or null, which nan='raise' does not allow; choose a policy with "
-            "nan='lower', nan='upper', a replacement number, or (with neighbors='add-remove') "
-            "nan='drop'"
-        )
 
 
 def smooth_quantile(
@@ -219,7 +203,7 @@ def smooth_quantile(
         hi=hi,
         neighbors=relation,
     )
-    _refuse(policy, found.missing)
+    _missing.refuse(policy, found.missing)
     return found.sensitivity
 
 
@@ -339,7 +323,7 @@ def local_quantile(
     distance = min(_check.whole("at_distance", at_distance), FARTHEST)
     ranks = _ranks(data, policy, lo, hi, assume_sorted)
     window = ranks.window(rank_rule(rank), distance + 1)
-    _refuse(policy, window.nan)
+    _missing.refuse(policy, window.nan)
     return _local(window, rank, lo, hi, distance, relation)
 
 

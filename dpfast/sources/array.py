@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from .. import _check
 from ..errors import ArgumentError, ArgumentTypeError
 from ._base import Chunk, RandomWords, Source, chunk_dtype
+from .rows import RowsSource
 
 __all__ = ["ArraySource", "ColumnSource", "column", "threads"]
 
@@ -65,7 +65,7 @@ class ArraySource:
     one small buffer for each thread, so no array is ever copied whole.
     """
 
-    __slots__ = ("array", "dtype", "length", "mask", "nulls", "workers")
+    __slots__ = ("array", "dtype", "length", "mask", "workers")
 
     def __init__(
         self, array: NDArray[Any], mask: NDArray[np.bool_] | None = None, name: str = "data"
@@ -80,8 +80,11 @@ class ArraySource:
         self.array = array
         self.mask = mask
         self.length: int = array.shape[0]
-        self.nulls: int = 0 if mask is None else int(np.count_nonzero(mask))
         self.workers = 1 if self.length < 2 * SLICE else min(threads(), self.length // SLICE)
+
+    @property
+    def nulls(self) -> int:
+        return 0 if self.mask is None else int(np.count_nonzero(self.mask))
 
     @property
     def direct(self) -> bool:
@@ -97,6 +100,8 @@ class ArraySource:
         count = self.workers
         if count == 1:
             return self._part(0, self.length, summarise, merge)
+        from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+
         edges = [self.length * i // count for i in range(count + 1)]
         with ThreadPoolExecutor(count) as pool:
             parts = pool.map(
@@ -174,7 +179,10 @@ class ColumnSource:
         self._chunked = chunked
         self.dtype = chunk_dtype(np.dtype(chunked.type.to_pandas_dtype()), name)
         self.length: int = len(chunked)
-        self.nulls: int = chunked.null_count
+
+    @property
+    def nulls(self) -> int:
+        return int(self._chunked.null_count)
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         return _fold((summarise(chunk) for chunk in self._pieces()), merge)
@@ -220,6 +228,8 @@ def column(data: Any, name: str = "data") -> Source:
         chunked = _arrow(data, name)
         if chunked is not None:
             return ColumnSource(chunked, name)
+    if isinstance(data, (list, tuple)):
+        return _sequence(data, name)
     array = _converted(data, name, _array)
     if array.ndim == 0:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
@@ -228,6 +238,16 @@ def column(data: Any, name: str = "data") -> Source:
             f"got an object of type {type(data).__name__}{hint}"
         )
     return ArraySource(array, name=name)
+
+
+def _sequence(data: Sequence[Any], name: str) -> Source:
+    try:
+        array = np.asarray(data)
+    except (ValueError, TypeError, OverflowError):
+        return RowsSource(data, name)
+    if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
+        return ArraySource(array, name=name)
+    return RowsSource(data, name)
 
 
 def _array(data: Any) -> NDArray[Any]:
