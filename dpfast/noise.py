@@ -318,7 +318,7 @@ def laplace(
 
     Notes
     -----
-    Some nanoseconds a sample, see the benchmarks. Standard deviation sqrt(2) * scale.
+    Cost: some nanoseconds a sample, see the benchmarks. Standard deviation sqrt(2) * scale.
 
     Examples
     --------
@@ -343,7 +343,30 @@ def gaussian(
     NOT PRIVATE by itself: a release adds it to a statistic. With scale = l2 sensitivity / sqrt(2
     rho) that is rho-zCDP (Bun and Steinke, TCC 2016), rounding included.
 
-    Parameters, results, errors and cost are those of `laplace`.
+    Parameters
+    ----------
+    scale : float or array_like
+        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `scale`.
+    granularity : float or array_like, optional
+        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    float or numpy.ndarray of float64
+        Multiples of `granularity`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
 
     Examples
     --------
@@ -367,7 +390,30 @@ def cauchy(
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
     (Nissim, Raskhodnikova and Smith, STOC 2007). It has neither mean nor variance.
 
-    Parameters, results, errors and cost are those of `laplace`.
+    Parameters
+    ----------
+    scale : float or array_like
+        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `scale`.
+    granularity : float or array_like, optional
+        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    float or numpy.ndarray of float64
+        Multiples of `granularity`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
 
     Examples
     --------
@@ -395,8 +441,28 @@ def student_t(
     ----------
     df : float
         Degrees of freedom: 1, or from 2 to 1,000,000.
-    scale, size, granularity, rng
-        As for `laplace`, like results, errors and cost.
+    scale : float or array_like
+        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `scale`.
+    granularity : float or array_like, optional
+        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    float or numpy.ndarray of float64
+        Multiples of `granularity`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
 
     Examples
     --------
@@ -424,8 +490,28 @@ def generalized_cauchy(
     ----------
     gamma : int
         From 2 (Cauchy) to 100. The variance is finite from 4 on.
-    scale, size, granularity, rng
-        As for `laplace`, like results, errors and cost.
+    scale : float or array_like
+        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `scale`.
+    granularity : float or array_like, optional
+        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    float or numpy.ndarray of float64
+        Multiples of `granularity`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
 
     Examples
     --------
@@ -457,8 +543,28 @@ def polyplace(
     shape : float
         epsilon / beta, from 1.001 to 1,000,000. The variance is finite above 2. Below about 1.5
         more samples fall back on arbitrary precision and time grows.
-    scale, size, granularity, rng
-        As for `laplace`, like results, errors and cost.
+    scale : float or array_like
+        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `scale`.
+    granularity : float or array_like, optional
+        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    float or numpy.ndarray of float64
+        Multiples of `granularity`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
 
     Examples
     --------
@@ -486,8 +592,28 @@ def arsinh_normal(
     ----------
     sigma : float
         Shape, from 0.001 to 10.
-    scale, size, granularity, rng
-        As for `laplace`, like results, errors and cost.
+    scale : float or array_like
+        Between 2**-900 and 2**900. Must be public unless `granularity` is given.
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `scale`.
+    granularity : float or array_like, optional
+        A public power of two, at least ``scale * 2**-52``; the default is that of `laplace`.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    float or numpy.ndarray of float64
+        Multiples of `granularity`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
 
     Examples
     --------
@@ -576,7 +702,8 @@ def discrete_laplace(
 
     Notes
     -----
-    Some nanoseconds a sample; an array of scales costs as much as one call for each distinct value.
+    Cost: some nanoseconds a sample; an array of scales costs as much as one call for each distinct
+    value.
 
     Examples
     --------
@@ -604,8 +731,23 @@ def discrete_gaussian(
     ----------
     sigma : float, int, Fraction, Decimal or array_like
         Between 2**-40 and 2**40, taken exactly: a float is the binary number that it is.
-    size, rng
-        As for `discrete_laplace`, like results, errors and cost (about three times as much).
+    size : int or tuple of int, optional
+        Shape of the result; by default that of `sigma`.
+    rng : SecureGenerator or InsecureGenerator, optional
+        By default the secure generator of this thread.
+
+    Returns
+    -------
+    int or numpy.ndarray of int64
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If an argument breaks a rule above.
+
+    Notes
+    -----
+    Cost: about three times that of `discrete_laplace`.
 
     Examples
     --------

@@ -4,6 +4,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 
 import pytest
 
@@ -42,3 +43,26 @@ def test_a_release_states_its_privacy(function):
 )
 def test_what_is_not_private_says_so_first(function):
     assert inspect.getdoc(function).startswith("NOT PRIVATE")
+
+
+PUBLIC = (
+    [getattr(dp.noise, n) for n in dp.noise.__all__ if not n.startswith("draw")]
+    + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
+    + [*RELEASES, dp.order.window, dp.scan]
+)
+
+
+@pytest.mark.parametrize("function", PUBLIC, ids=lambda f: f.__name__)
+def test_a_docstring_has_every_section_and_every_argument(function):
+    text = inspect.getdoc(function)
+    for section in ("Parameters", "Returns", "Raises", "Notes", "Examples"):
+        assert f"{section}\n{'-' * len(section)}\n" in text, section
+    for name in inspect.signature(function).parameters:
+        assert re.search(rf"^(\w+, )*{name}(, \w+)* ?(:|$)", text, re.M), name
+
+
+def test_every_noise_law_is_named_where_it_is_chosen():
+    from dpfast._admissible import NOISES
+
+    for name in NOISES:
+        assert f'"{name}"' in inspect.getdoc(dp.quantile)
