@@ -168,7 +168,8 @@ def quantile(
     Notes
     -----
     Cost: one read of the data and O(w) more, where the window ``w`` is about
-    ``(2 / beta) ln(R / S)`` ranks; memory O(w) beside a pivot sample.
+    ``(2 / beta) ln(R / S)`` ranks; memory O(w) beside a pivot sample. The first call of a process
+    also makes the table of its noise law, which takes some tens of milliseconds.
 
     Examples
     --------
