@@ -3,6 +3,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+DIVIDE: int
+FORWARD: int
+MIRRORED: int
+
 class Column:
     def __init__(self, values: NDArray[Any], first: int, n: int, lo: float, hi: float) -> None: ...
     def value(self, m: int) -> float: ...
