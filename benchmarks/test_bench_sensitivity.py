@@ -61,7 +61,7 @@ def test_many_pairs_near_the_best(benchmark, shape, n):
 @pytest.mark.parametrize("rank", RANKS)
 @pytest.mark.benchmark(group="smooth sensitivity, all ranks of one side tie for the best")
 def test_one_side_ties_for_the_best(benchmark, rank, n):
-    """Exponential growth at rate beta, hardly bent: an envelope of the ranks above would be deep."""
+    """Exponential growth at rate beta, hardly bent: an envelope of the upper ranks is deep."""
     n = rows(n)
     t = np.arange(1, n + 1) / n
     data = np.exp(4 * (t - 1)) * (1 - 1e-6 * (t - 0.5) ** 2)

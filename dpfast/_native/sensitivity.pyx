@@ -150,6 +150,16 @@ cdef class Column:
         return out
 
 
+def rank_starts(int64_t p, int64_t r, int64_t first, int64_t stop):
+    """``(rank - 1) r // p + 1`` for ranks first .. stop - 1; first >= 0, p > 0, stop r < 2^62."""
+    cdef cnp.npy_intp rank, count = stop - first
+    found = cnp.PyArray_SimpleNew(1, &count, cnp.NPY_INT64)
+    cdef int64_t *at = <int64_t *>cnp.PyArray_DATA(found)
+    for rank in range(count):
+        at[rank] = (first + rank - 1) * r // p + 1
+    return found
+
+
 def exp_product(const double[::1] a not None, const double[::1] b not None):
     """e^(a b) for a b <= 0, the product taken exactly."""
     cdef Py_ssize_t t, n = a.shape[0]
