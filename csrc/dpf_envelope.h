@@ -33,7 +33,7 @@ double dpf_envelope_value(const dpf_column *x, int64_t m);
 /* Smooth sensitivity of x_m when a row is replaced:
  * max over i <= m <= j, i < j of (x_j - x_i) e^(-beta (j - i - 1)). 1 <= m <= n, beta > 0,
  * floor >= 2^-1022 and >= 2^-1000 (hi - lo), both public. -1 when memory runs out.
- * `method` is 0 but in tests: then the kernel builds an upper envelope on the shorter side of m. It
+ * `method` is 0 but in tests: then the kernel builds an upper envelope on the side of m that is less work. It
  * turns to the other side, and then to divide and conquer, when too many of its decisions are too close
  * to call. */
 enum {

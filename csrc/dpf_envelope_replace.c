@@ -10,7 +10,8 @@
  *    block of columns, by its last value and first rank);
  *  - a block of rows whose first value and last rank together cannot beat the best is not read.
  *
- * The stack costs most, so it is built on the shorter side of m. For the lower side to be the columns
+ * The stack costs most, so it is built on the side of m where block bounds leave
+ * fewer ranks, at first the shorter one. For the lower side to be the columns
  * the kernel looks at the data in a mirror: rank r stands for n + 1 - r and its value for minus the
  * value there. That keeps the order, turns a pair (i, j) into (n + 1 - j, n + 1 - i), and is exact:
  * negation does not round, and -x_i - (-x_j) is the same float64 as x_j - x_i. So all that follows,
@@ -125,15 +126,13 @@ static inline void push(envelope *s, double value, int64_t rank, int64_t lost)
     s->stack[++s->top] = (line){value, 0.0, (uint64_t)rank, (uint64_t)lost};
 }
 
-/* Columns that columns() reads: room for the stack. */
-static int64_t surviving(const envelope *s)
+/* Of the first `ranks` that `upper` bounds, those in blocks that can beat the best. */
+static int64_t surviving(const envelope *s, const double *upper, int64_t ranks)
 {
-    int64_t widest = s->last - s->m + 1, room = 1;
-    if (!s->coarse)
-        return widest;
-    for (int64_t c = 0; c * s->coarse < widest - 1; c++)
-        room += s->col_upper[c] > s->best ? s->coarse : 0;
-    return room;
+    int64_t found = 0;
+    for (int64_t c = 0; c * s->coarse < ranks; c++)
+        found += upper[c] > s->best ? s->coarse : 0;
+    return found;
 }
 
 static line *new_stack(int64_t room)
@@ -382,23 +381,34 @@ static double rows(const envelope *s)
     return best;
 }
 
-/* Raises best to the smooth sensitivity, unless `close` exceeds its limit. */
-static int by_envelope(envelope *s)
+/* Raises best to the smooth sensitivity, unless `close` exceeds its limit. With `choose` the mirror is
+ * turned where the bounds leave clearly fewer rows than columns. */
+static int by_envelope(envelope *s, int choose)
 {
     line local[LOCAL];
-    int64_t widest = s->last - s->m + 1;
     int status = 0;
     s->close = 0;
     s->coarse = 0;
     s->row_upper = s->col_upper = NULL;
     if (s->last - s->first > COARSE_FROM)
         status = coarse(s);
+    if (s->coarse && !status && choose) {
+        int64_t less = surviving(s, s->col_upper, s->last - s->m)
+                       - surviving(s, s->row_upper, s->m - s->first);
+        if (less > (s->last - s->first) / 16) { /* worth the time of new bounds */
+            free(s->row_upper);
+            mirror(s);
+            status = coarse(s);
+        }
+    }
+    int64_t widest = s->last - s->m + 1, room = widest;
+    if (s->coarse && !status)
+        room = 1 + surviving(s, s->col_upper, widest - 1);
     s->known = widest < TABLE ? widest : TABLE;
     s->inverse[0] = 0;
     for (int64_t d = 1; d < s->known; d++)
         s->inverse[d] = compute_inverse(s->beta, d);
-    int64_t room = status ? 1 : surviving(s);
-    s->stack = room <= LOCAL ? local : new_stack(room);
+    s->stack = status || room <= LOCAL ? local : new_stack(room);
     if (!s->stack)
         status = -1;
     if (!status)
@@ -521,7 +531,7 @@ int dpf_envelope_replace(const dpf_column *x, int64_t m, double beta, double flo
     int sides = method & DPF_DIVIDE ? 0 : method & (DPF_FORWARD | DPF_MIRRORED) ? 1 : 2, status = 0;
     s.close = CLOSE_LIMIT + 1;
     for (; sides && !status && s.close > CLOSE_LIMIT; sides--) {
-        status = by_envelope(&s);
+        status = by_envelope(&s, sides == 2);
         mirror(&s);
     }
     if (!status && s.close > CLOSE_LIMIT)

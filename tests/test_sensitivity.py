@@ -263,6 +263,9 @@ def shapes(n, rng):
     yield "convex", np.sign(e - 0.5) * (2 * e - 1) ** 2 / 2 + 0.5
     yield "concave", np.sign(e - 0.5) * np.sqrt(np.abs(2 * e - 1)) / 2 + 0.5
     yield "exponential", np.exp(3 * e) / 30
+    ramp = np.where(e < 0.5, e * 1e-9, np.exp(8 * (e - 1)))
+    yield "one side ties", ramp
+    yield "other side ties", 1 - ramp[::-1]
     yield "jump", np.where(e < 0.5, e * 1e-3, 0.9 + e * 1e-3)
 
 
@@ -270,7 +273,7 @@ def shapes(n, rng):
 def test_large_data_by_the_other_method(n):
     for _, x in shapes(n, np.random.default_rng(n)):
         found = Column(x, 1, n, 0.0, 1.0)
-        for beta in (1e-9, 3 / n, 50 / n, 0.02):
+        for beta in (1e-9, 3 / n, 8 / n, 50 / n, 0.02):
             for m in (1, n // 3, n // 2, n):
                 want = found.smooth_replace(m, beta, 2.0**-1000, DIVIDE | FORWARD)
                 for method in METHODS:
