@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._native.sensitivity import Column
+from dpfast._native.sensitivity import DIVIDE, FORWARD, Column
 
 from .conftest import rows
 
@@ -21,6 +21,7 @@ SHAPES = {
     "convex": lambda n: np.linspace(0, 1, n) ** 3,
     "concave": lambda n: np.cbrt(np.linspace(0, 1, n)),
 }
+RANKS = {"lowest": 0.0, "median": 0.5, "highest": 1.0}
 
 
 def record(benchmark, n):
@@ -29,17 +30,16 @@ def record(benchmark, n):
         benchmark.extra_info["ns_per_row"] = benchmark.stats.stats.min / n * 1e9
 
 
-def widest(benchmark, data, beta):
+def widest(benchmark, data, beta, q=0.5):
     """The kernel over all of `data`, checked against its other method or the end pair."""
     n = len(data)
+    m = max(1, int(q * n))
     found = Column(data, 1, n, 0.0, 1.0)
-    got = benchmark.pedantic(
-        found.smooth_replace, ((n + 1) // 2, beta, FLOOR), rounds=5, warmup_rounds=1
-    )
+    got = benchmark.pedantic(found.smooth_replace, (m, beta, FLOOR), rounds=5, warmup_rounds=1)
     record(benchmark, n)
     assert got >= np.exp(-beta * n)
     if n <= 1_000_000:
-        assert abs(got / found.smooth_replace((n + 1) // 2, beta, FLOOR, 1) - 1) < 2.0**-40
+        assert abs(got / found.smooth_replace(m, beta, FLOOR, DIVIDE | FORWARD) - 1) < 2.0**-40
 
 
 @pytest.mark.parametrize("n", [1_000_000, 10_000_000])
@@ -55,6 +55,17 @@ def test_nothing_stops_early(benchmark, shape, n):
 def test_many_pairs_near_the_best(benchmark, shape, n):
     n = rows(n)
     widest(benchmark, SHAPES[shape](n), 3 / n)
+
+
+@pytest.mark.parametrize("n", [1_000_000, 10_000_000])
+@pytest.mark.parametrize("rank", RANKS)
+@pytest.mark.benchmark(group="smooth sensitivity, all ranks of one side tie for the best")
+def test_one_side_ties_for_the_best(benchmark, rank, n):
+    """Exponential growth at rate beta, hardly bent: an envelope of the upper ranks is deep."""
+    n = rows(n)
+    t = np.arange(1, n + 1) / n
+    data = np.exp(4 * (t - 1)) * (1 - 1e-6 * (t - 0.5) ** 2)
+    widest(benchmark, data, 4 / n, RANKS[rank])
 
 
 @pytest.mark.slow

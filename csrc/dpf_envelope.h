@@ -33,8 +33,15 @@ double dpf_envelope_value(const dpf_column *x, int64_t m);
 /* Smooth sensitivity of x_m when a row is replaced:
  * max over i <= m <= j, i < j of (x_j - x_i) e^(-beta (j - i - 1)). 1 <= m <= n, beta > 0,
  * floor >= 2^-1022 and >= 2^-1000 (hi - lo), both public. -1 when memory runs out.
- * `method` 0 is the upper envelope; 1 is divide and conquer, to which the envelope turns by itself
- * when too many of its decisions are too close to call (for tests). */
+ * `method` is 0 but in tests: then the kernel builds an upper envelope on the side of m that is less work. It
+ * turns to the other side, and then to divide and conquer, when too many of its decisions are too close
+ * to call. */
+enum {
+    DPF_DIVIDE = 1,  /* divide and conquer */
+    DPF_FORWARD = 2, /* the ranks above m are the columns */
+    DPF_MIRRORED = 4 /* the ranks below m are */
+};
+
 int dpf_envelope_replace(const dpf_column *x, int64_t m, double beta, double floor, int method,
                          double *out);
 

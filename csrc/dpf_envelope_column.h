@@ -49,16 +49,19 @@ static inline double dpf_at(const dpf_column *x, int64_t rank)
     return x->lo;
 }
 
-/* x_rank .. x_{rank + count - 1} into out. */
-static inline void dpf_read(const dpf_column *x, int64_t rank, int64_t count, double *out)
+/* x_rank, x_{rank + 1} .. for step 1, -x_rank, -x_{rank - 1} .. for step -1: `count` of them into out.
+ * Memory is read in the direction of step, which is what processors fetch ahead. */
+static inline void dpf_read(const dpf_column *x, int64_t rank, int64_t count, int step, double *out)
 {
-    while (count > 0 && rank < 1) {
-        *out++ = x->lo;
-        rank++;
+    while (count > 0 && (rank < 1 || rank > x->n)) {
+        *out++ = step * dpf_at(x, rank);
+        rank += step;
         count--;
     }
-    while (count > 0 && rank + count - 1 > x->n)
-        out[--count] = x->hi;
+    while (count > 0 && (rank + step * (count - 1) < 1 || rank + step * (count - 1) > x->n)) {
+        count--;
+        out[count] = step * dpf_at(x, rank + step * count);
+    }
     if (count <= 0)
         return;
     int64_t at = rank - x->first;
@@ -66,7 +69,7 @@ static inline void dpf_read(const dpf_column *x, int64_t rank, int64_t count, do
 #define DPF_CASE(KIND, TYPE)                                                                      \
     case KIND:                                                                                    \
         for (int64_t t = 0; t < count; t++)                                                       \
-            out[t] = dpf_clip(x, (double)((const TYPE *)x->values)[at + t]);                      \
+            out[t] = step * dpf_clip(x, (double)((const TYPE *)x->values)[at + step * t]);        \
         break;
         DPF_EACH_KIND(DPF_CASE)
 #undef DPF_CASE

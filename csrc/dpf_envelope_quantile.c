@@ -58,9 +58,10 @@ static int64_t distance(const search *s, block b)
     return along_u < along_l ? along_u : along_l;
 }
 
-static inline double worth(const search *s, double high, double low, int64_t d)
+/* Of a pair at distance d; 0 where it cannot beat best >= 0, since no weight is above 1. */
+static inline double worth(const search *s, double high, double low, int64_t d, double best)
 {
-    if (high <= low || d > s->limit)
+    if (high - low <= best || d > s->limit)
         return 0.0;
     return s->beta > 0 ? (high - low) * dpf_weight(s->beta, d) : high - low;
 }
@@ -70,7 +71,7 @@ static inline void try_pair(const search *s, int64_t i, int64_t j, double *best)
     if (i < s->first || j > s->last || i >= j)
         return;
     block b = {i, i, j, j};
-    double found = worth(s, dpf_at(s->x, j), dpf_at(s->x, i), distance(s, b));
+    double found = worth(s, dpf_at(s->x, j), dpf_at(s->x, i), distance(s, b), *best);
     *best = found > *best ? found : *best;
 }
 
@@ -93,7 +94,7 @@ static double branch(const search *s, double best)
         block b = todo[--count];
         if (b.i1 >= b.j2)
             continue;
-        double bound = worth(s, dpf_at(s->x, b.j2), dpf_at(s->x, b.i1), distance(s, b));
+        double bound = worth(s, dpf_at(s->x, b.j2), dpf_at(s->x, b.i1), distance(s, b), best);
         if (bound <= best * slack)
             continue;
         int64_t wide = b.i2 - b.i1 + 1, high = b.j2 - b.j1 + 1;

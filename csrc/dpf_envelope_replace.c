@@ -10,6 +10,14 @@
  *    block of columns, by its last value and first rank);
  *  - a block of rows whose first value and last rank together cannot beat the best is not read.
  *
+ * The stack costs most, so it is built on the side of m where block bounds leave
+ * fewer ranks, at first the shorter one. For the lower side to be the columns
+ * the kernel looks at the data in a mirror: rank r stands for n + 1 - r and its value for minus the
+ * value there. That keeps the order, turns a pair (i, j) into (n + 1 - j, n + 1 - i), and is exact:
+ * negation does not round, and -x_i - (-x_j) is the same float64 as x_j - x_i. So all that follows,
+ * which is for any ascending column, holds for the one in the mirror, and its pairs have the same
+ * values. Nothing is copied; value_at() and values_at() are the mirror.
+ *
  * Errors, u = 2^-53. Differences of values, not values, are compared throughout, so everything below
  * is relative and needs no word about cancellation. x_j' - x_j costs u, the reciprocal 8 u
  * (dpf_exp.h), so h is good to 10 u and k = (x_j - x_i) + h to 11 u.
@@ -21,8 +29,8 @@
  *    that and (1 - 16 u) k it is a close call. Every column carries the length of the longest chain of
  *    close calls that ends in it: what b stood for is now stood for by its successor, with one call
  *    more if this one was close, or by its predecessor. If a chain exceeds 64, the whole is done again
- *    by divide and conquer, where losses do not add up beyond log2 of the rows. (That takes beta below
- *    1e-14, or values made for it.) Not popping is always certain, so the turns in the stack ascend
+ *    in the mirror, and then by divide and conquer, where losses do not add up beyond log2 of the rows.
+ *    (That takes beta below 1e-14, or values made for it.) Not popping is always certain, so the turns in the stack ascend
  *    and the pointer goes wrong by one column at most.
  *  - In a block of rows a weight is the product of two, each good to 1.06 u: 6 u for a value. The best
  *    of the block is then valued afresh, to 3.2 u. That it need not be the true best of the block
@@ -59,6 +67,7 @@ typedef struct {
 
 typedef struct {
     const dpf_column *x;
+    int mirrored;           /* ranks and values below are those in the mirror */
     int64_t m, first, last; /* rows first .. m, columns m .. last */
     double beta;
     double inverse[TABLE]; /* 1 / expm1(beta d), filled up to known - 1 */
@@ -70,6 +79,29 @@ typedef struct {
     int64_t coarse; /* rows or columns for each entry of the next two; 0: none */
     double *row_upper, *col_upper;
 } envelope;
+
+static inline double value_at(const envelope *s, int64_t rank)
+{
+    return s->mirrored ? -dpf_at(s->x, s->x->n + 1 - rank) : dpf_at(s->x, rank);
+}
+
+/* The values of rank .. rank + count - 1 into out. */
+static inline void values_at(const envelope *s, int64_t rank, int64_t count, double *out)
+{
+    if (s->mirrored)
+        dpf_read(s->x, s->x->n + 1 - rank, count, -1, out);
+    else
+        dpf_read(s->x, rank, count, 1, out);
+}
+
+static void mirror(envelope *s)
+{
+    int64_t ends = s->x->n + 1, first = s->first;
+    s->mirrored = !s->mirrored;
+    s->m = ends - s->m;
+    s->first = ends - s->last;
+    s->last = ends - first;
+}
 
 static double compute_inverse(double beta, int64_t d)
 {
@@ -94,15 +126,13 @@ static inline void push(envelope *s, double value, int64_t rank, int64_t lost)
     s->stack[++s->top] = (line){value, 0.0, (uint64_t)rank, (uint64_t)lost};
 }
 
-/* Columns that columns() reads: room for the stack. */
-static int64_t surviving(const envelope *s)
+/* Of the first `ranks` that `upper` bounds, those in blocks that can beat the best. */
+static int64_t surviving(const envelope *s, const double *upper, int64_t ranks)
 {
-    int64_t widest = s->last - s->m + 1, room = 1;
-    if (!s->coarse)
-        return widest;
-    for (int64_t c = 0; c * s->coarse < widest - 1; c++)
-        room += s->col_upper[c] > s->best ? s->coarse : 0;
-    return room;
+    int64_t found = 0;
+    for (int64_t c = 0; c * s->coarse < ranks; c++)
+        found += upper[c] > s->best ? s->coarse : 0;
+    return found;
 }
 
 static line *new_stack(int64_t room)
@@ -137,6 +167,7 @@ static int64_t bounds(const point *lines, int64_t n_lines, const point *queries,
                       double beta, coarse_line *stack, double *upper, int64_t *best_line)
 {
     int64_t top = 0, p = 0, best = 0;
+    double highest = -1.0;
     stack[0] = (coarse_line){lines[0].x, -1.0, NAN, 0};
     for (int64_t c = 1; c < n_lines; c++) {
         double y = lines[c].x, h;
@@ -159,9 +190,9 @@ static int64_t bounds(const point *lines, int64_t n_lines, const point *queries,
         while (stack[p].x - v <= stack[p].h)
             p++;
         int64_t span = lines[stack[p].at].rank - queries[r].rank - 1;
-        /* span < 0 for the blocks of m itself: no bound. */
-        upper[r] = span < 0 ? INFINITY : (stack[p].x - v) * dpf_weight(beta, span) * (1 + 0x1p-27);
-        if (upper[r] > upper[best] && span >= 0) {
+        upper[r] = (stack[p].x - v) * dpf_weight(beta, span) * (1 + 0x1p-27);
+        if (upper[r] > highest) {
+            highest = upper[r];
             best = r;
             *best_line = stack[p].at;
         }
@@ -173,7 +204,6 @@ static int64_t bounds(const point *lines, int64_t n_lines, const point *queries,
  * by themselves. Raises best to the worth of a pair in the best blocks. */
 static int coarse(envelope *s)
 {
-    const dpf_column *x = s->x;
     int64_t n_rows = s->m - s->first, n_cols = s->last - s->m, size = DPF_BLOCK, best_line = 0;
     while ((n_rows > n_cols ? n_rows : n_cols) / size >= (1 << 20))
         size *= 2;
@@ -189,21 +219,21 @@ static int coarse(envelope *s)
     s->coarse = size;
     point *queries = lines + most;
     coarse_line *stack = (coarse_line *)(queries + most);
-    double xm = dpf_at(x, s->m);
+    double xm = value_at(s, s->m);
     lines[0] = (point){xm, s->m};
     for (int64_t c = 0; c < cols; c++) {
         int64_t from = s->m + 1 + c * size, to = from + size - 1 < s->last ? from + size - 1 : s->last;
-        lines[c + 1] = (point){dpf_at(x, to), from};
+        lines[c + 1] = (point){value_at(s, to), from};
     }
     for (int64_t r = 0; r < rows; r++) {
         int64_t from = s->first + r * size, to = from + size - 1 < s->m - 1 ? from + size - 1 : s->m - 1;
-        queries[r] = (point){dpf_at(x, from), to};
+        queries[r] = (point){value_at(s, from), to};
     }
     if (rows) {
         int64_t r = bounds(lines, cols + 1, queries, rows, s->beta, stack, s->row_upper, &best_line);
         int64_t i = s->first + r * size, j = s->m + best_line * size;
         j = j < s->last ? j : s->last;
-        double found = pair_value(dpf_at(x, j), dpf_at(x, i), s->beta, j - i - 1);
+        double found = pair_value(value_at(s, j), value_at(s, i), s->beta, j - i - 1);
         s->best = found > s->best ? found : s->best;
     }
     /* The same with all signs turned: rows are lines, columns ask. */
@@ -234,8 +264,7 @@ static int coarse(envelope *s)
 
 static void columns(envelope *s)
 {
-    const dpf_column *x = s->x;
-    double xm = dpf_at(x, s->m), buffer[DPF_BLOCK];
+    double xm = value_at(s, s->m), buffer[DPF_BLOCK];
     s->top = -1;
     push(s, xm, s->m, 0);
     line t = s->stack[0];
@@ -246,11 +275,11 @@ static void columns(envelope *s)
         if (s->coarse && s->col_upper[(c - s->m - 1) / s->coarse] <= s->best)
             continue;
         if (t.x > xm) {
-            double highest = dpf_at(x, c + count - 1) - t.x;
+            double highest = value_at(s, c + count - 1) - t.x;
             if (highest <= 0 || highest * inverse_of(s, c - rank) <= (t.x - xm) * (1 - 0x1p-40))
                 continue;
         }
-        dpf_read(x, c, count, buffer);
+        values_at(s, c, count, buffer);
         for (int64_t b = 0; b < count; b++) {
             double y = buffer[b];
             if (y <= t.x)
@@ -292,7 +321,6 @@ static void columns(envelope *s)
 
 static double rows(const envelope *s)
 {
-    const dpf_column *x = s->x;
     const line *stack = s->stack;
     double beta = s->beta, best = s->best, buffer[DPF_BLOCK], falling[TABLE];
     int64_t p = 0, filled = 0; /* falling[d] = e^(-beta d), filled as far as it was needed */
@@ -302,7 +330,7 @@ static double rows(const envelope *s)
         int64_t end = c + count - 1;
         if (s->coarse && c < s->m && s->row_upper[(c - s->first) / s->coarse] <= best)
             continue;
-        double v = dpf_at(x, c);
+        double v = value_at(s, c);
         while (stack[p].x - v <= stack[p].h)
             p++;
         /* Values of this block are at most (x_p - v) e^(-beta (rank_p - end - 1)). */
@@ -314,7 +342,7 @@ static double rows(const envelope *s)
             continue;
         for (; filled < count; filled++)
             falling[filled] = dpf_weight(beta, filled);
-        dpf_read(x, c, count, buffer);
+        values_at(s, c, count, buffer);
         /* In units of e^(-beta span): value times e^(-beta (end - i)) e^(-beta (rank_p - origin)). */
         double threshold = best / weight * (1 - 0x1p-40);
         double along = 1.0, xp = stack[p].x, xi = 0, xj = 0;
@@ -353,17 +381,56 @@ static double rows(const envelope *s)
     return best;
 }
 
+/* Raises best to the smooth sensitivity, unless `close` exceeds its limit. With `choose` the mirror is
+ * turned where the bounds leave clearly fewer rows than columns. */
+static int by_envelope(envelope *s, int choose)
+{
+    line local[LOCAL];
+    int status = 0;
+    s->close = 0;
+    s->coarse = 0;
+    s->row_upper = s->col_upper = NULL;
+    if (s->last - s->first > COARSE_FROM)
+        status = coarse(s);
+    if (s->coarse && !status && choose) {
+        int64_t less = surviving(s, s->col_upper, s->last - s->m)
+                       - surviving(s, s->row_upper, s->m - s->first);
+        if (less > (s->last - s->first) / 16) { /* worth the time of new bounds */
+            free(s->row_upper);
+            mirror(s);
+            status = coarse(s);
+        }
+    }
+    int64_t widest = s->last - s->m + 1, room = widest;
+    if (s->coarse && !status)
+        room = 1 + surviving(s, s->col_upper, widest - 1);
+    s->known = widest < TABLE ? widest : TABLE;
+    s->inverse[0] = 0;
+    for (int64_t d = 1; d < s->known; d++)
+        s->inverse[d] = compute_inverse(s->beta, d);
+    s->stack = status || room <= LOCAL ? local : new_stack(room);
+    if (!s->stack)
+        status = -1;
+    if (!status)
+        columns(s);
+    if (!status && s->close <= CLOSE_LIMIT)
+        s->best = rows(s);
+    if (s->stack != local)
+        free(s->stack);
+    free(s->row_upper);
+    return status;
+}
+
 /* Divide and conquer over rows first .. m and columns m .. last; beta (last - first) < 1500. */
 static int divide(const envelope *s, double *best)
 {
     typedef struct { int64_t row_a, row_b, col_a, col_b; } task;
-    const dpf_column *x = s->x;
     int64_t n_cols = s->last - s->m + 1;
     double *col = malloc((size_t)n_cols * 2 * sizeof *col);
     if (!col)
         return -1;
     double *weight = col + n_cols;
-    dpf_read(x, s->m, n_cols, col);
+    values_at(s, s->m, n_cols, col);
     for (int64_t j = 0; j < n_cols; j++)
         weight[j] = dpf_weight(s->beta, j);
     task tasks[80];
@@ -372,7 +439,7 @@ static int divide(const envelope *s, double *best)
     while (count) {
         task t = tasks[--count];
         int64_t row = t.row_a + (t.row_b - t.row_a) / 2, arg = t.col_a;
-        double v = dpf_at(x, row), highest = -1;
+        double v = value_at(s, row), highest = -1;
         for (int64_t j = t.col_a; j <= t.col_b; j++) {
             double value = (col[j] - v) * weight[j];
             if (value > highest) {
@@ -436,11 +503,9 @@ int dpf_envelope_replace(const dpf_column *x, int64_t m, double beta, double flo
     }
     int64_t span = dpf_envelope_span(x, beta, floor);
     envelope s;
-    line local[LOCAL];
     s.x = x;
     s.m = m;
     s.beta = beta;
-    s.close = 0;
     /* A pair of a larger span is below the floor. Equal values at the outer ends count once. */
     s.first = dpf_reach_first(x);
     s.last = dpf_reach_last(x);
@@ -460,31 +525,16 @@ int dpf_envelope_replace(const dpf_column *x, int64_t m, double beta, double flo
         best = fmax(best, pair_value(dpf_at(x, s.last), dpf_at(x, s.first), beta,
                                      s.last - s.first - 1));
     s.best = best;
-    s.coarse = 0;
-    s.row_upper = s.col_upper = NULL;
-    int status = 0;
-    if (method == 0) {
-        int64_t widest = s.last - m + 1;
-        if (s.last - s.first > COARSE_FROM)
-            status = coarse(&s);
-        s.known = widest < TABLE ? widest : TABLE;
-        s.inverse[0] = 0;
-        for (int64_t d = 1; d < s.known; d++)
-            s.inverse[d] = compute_inverse(beta, d);
-        int64_t room = status ? 1 : surviving(&s);
-        s.stack = room <= LOCAL ? local : new_stack(room);
-        if (!s.stack)
-            status = -1;
-        if (!status)
-            columns(&s);
-        if (!status && s.close <= CLOSE_LIMIT)
-            s.best = rows(&s);
-        if (s.stack != local)
-            free(s.stack);
-        free(s.row_upper);
-        method = s.close > CLOSE_LIMIT;
+    s.mirrored = 0;
+    if (method & DPF_MIRRORED || (!(method & DPF_FORWARD) && s.last - m > m - s.first))
+        mirror(&s);
+    int sides = method & DPF_DIVIDE ? 0 : method & (DPF_FORWARD | DPF_MIRRORED) ? 1 : 2, status = 0;
+    s.close = CLOSE_LIMIT + 1;
+    for (; sides && !status && s.close > CLOSE_LIMIT; sides--) {
+        status = by_envelope(&s, sides == 2);
+        mirror(&s);
     }
-    if (!status && method)
+    if (!status && s.close > CLOSE_LIMIT)
         status = divide(&s, &s.best);
     *out = s.best > floor ? dpf_envelope_up(s.best, floor) : floor;
     return status;

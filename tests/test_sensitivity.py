@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfast import sensitivity
-from dpfast._native.sensitivity import Column
+from dpfast._native.sensitivity import DIVIDE, FORWARD, MIRRORED, Column
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.order import Ranks
 from dpfast.sensitivity._ranks import column, effective_floor, rank_rule, starts
@@ -20,6 +20,7 @@ from .reference import sensitivity as reference
 
 EXCESS = 1 + 2.0**-41
 HALF = Fraction(1, 2)
+METHODS = [0, FORWARD, MIRRORED, DIVIDE | FORWARD, DIVIDE | MIRRORED]
 QUANTILES = [Fraction(q) for q in ("0", "0.1", "1/4", "1/3", "0.5", "0.6", "3/4", "0.9", "1")]
 
 
@@ -50,6 +51,56 @@ def test_replace_equals_its_definition(n):
             for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
                 got = sensitivity.local_quantile(data, q, bounds=(-1, 9), at_distance=k)
                 assert got == want, (data, q, k)
+
+
+def kernel(method):
+    return lambda x, m, beta, lo, hi: Column(x, 1, len(x), lo, hi).smooth_replace(
+        m, beta, effective_floor(0.0, lo, hi), method
+    )
+
+
+def mirrored_by_hand(x, m, beta, lo, hi):
+    return kernel(FORWARD)(-x[::-1], len(x) + 1 - m, beta, -hi, -lo)
+
+
+@pytest.fixture(scope="module")
+def universes():
+    """Datasets of 1 to 4 rows, each with the smooth sensitivity of every rank by definition."""
+    found = []
+    for n in range(1, 5):
+        for m in range(1, n + 1):
+            every = reference.Universe((-1, 0, 2, 5, 9), [n], Fraction(m, n), "replace")
+            for beta in (0.05, 0.3, 1.0, 7.0):
+                found.append((m, beta, np.array(every.datasets, float), every.smooth(beta)))
+    return found
+
+
+def agrees_with_its_definition(function, universes):
+    return all(
+        close(function(x, m, beta, -1.0, 9.0), want)
+        for m, beta, data, wanted in universes
+        for x, want in zip(data, wanted, strict=True)
+    )
+
+
+@pytest.mark.parametrize("function", [*map(kernel, METHODS), mirrored_by_hand])
+def test_both_sides_equal_the_definition(function, universes):
+    assert agrees_with_its_definition(function, universes)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], m, b, -hi, -lo),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], max(1, len(x) - m), b, -hi, -lo),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], len(x) + 1 - m, b, lo, hi),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], len(x) + 1 - m, b, -hi, -x[0]),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(hi + lo - x, len(x) + 1 - m, b, lo, hi),
+    ],
+    ids=["rank kept", "rank off by one", "bounds kept", "bound lost", "order kept"],
+)
+def test_a_faulty_mirror_fails_the_same_test(fault, universes):
+    assert not agrees_with_its_definition(fault, universes)
 
 
 @pytest.mark.parametrize("q", QUANTILES)
@@ -154,9 +205,9 @@ def test_replace_equals_the_twin():
         want = max(reference.smooth_replace(data, q, beta, lo, hi), floor)
         found = Column(np.sort(data), 1, len(data), lo, hi)
         m = reference.rank(q, len(data))
-        assert close(found.smooth_replace(m, beta, floor), want)
-        if beta < 1:
-            assert close(found.smooth_replace(m, beta, floor, 1), want), "divide and conquer"
+        for method in METHODS:
+            if beta < 1 or not method & DIVIDE:
+                assert close(found.smooth_replace(m, beta, floor, method), want), method
 
 
 @pytest.mark.parametrize("q", QUANTILES)
@@ -212,6 +263,9 @@ def shapes(n, rng):
     yield "convex", np.sign(e - 0.5) * (2 * e - 1) ** 2 / 2 + 0.5
     yield "concave", np.sign(e - 0.5) * np.sqrt(np.abs(2 * e - 1)) / 2 + 0.5
     yield "exponential", np.exp(3 * e) / 30
+    ramp = np.where(e < 0.5, e * 1e-9, np.exp(8 * (e - 1)))
+    yield "one side ties", ramp
+    yield "other side ties", 1 - ramp[::-1]
     yield "jump", np.where(e < 0.5, e * 1e-3, 0.9 + e * 1e-3)
 
 
@@ -219,14 +273,16 @@ def shapes(n, rng):
 def test_large_data_by_the_other_method(n):
     for _, x in shapes(n, np.random.default_rng(n)):
         found = Column(x, 1, n, 0.0, 1.0)
-        for beta in (1e-9, 3 / n, 50 / n, 0.02):
+        for beta in (1e-9, 3 / n, 8 / n, 50 / n, 0.02):
             for m in (1, n // 3, n // 2, n):
-                a, b = (found.smooth_replace(m, beta, 2.0**-1000, way) for way in (0, 1))
-                assert abs(a / b - 1) < 2.0**-40
+                want = found.smooth_replace(m, beta, 2.0**-1000, DIVIDE | FORWARD)
+                for method in METHODS:
+                    got = found.smooth_replace(m, beta, 2.0**-1000, method)
+                    assert abs(got / want - 1) < 2.0**-40
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-@pytest.mark.parametrize("q", [HALF, Fraction(9, 10)])
+@pytest.mark.parametrize("q", [Fraction(1, 10), HALF, Fraction(9, 10)])
 def test_a_window_gives_what_all_the_data_give(q, relation):
     n = 30_001
     for _, x in shapes(n, np.random.default_rng(3)):
@@ -293,7 +349,7 @@ def test_never_below_and_hardly_above():
             true = true_smooth_replace(x, m, beta)
             if true < effective_floor(0.0, lo, hi):
                 continue
-            for method in (0, 1) if beta < 1 else (0,):
+            for method in METHODS if beta < 1 else METHODS[:3]:
                 got = mpmath.mpf(
                     Column(x[1:-1].copy(), 1, len(data), lo, hi).smooth_replace(
                         m, beta, effective_floor(0.0, lo, hi), method
@@ -308,13 +364,15 @@ def test_near_ties_everywhere(beta):
     n = 301
     t = np.arange(1, n + 1)
     with mpmath.workprec(150):
-        for x in (t / 1.0, np.expm1(beta * t) / beta, 7 + np.expm1(beta * (t - 150)) / beta):
+        rising = (t / 1.0, np.expm1(beta * t) / beta, 7 + np.expm1(beta * (t - 150)) / beta)
+        for x in (*rising, *(-x[::-1] for x in rising)):
             lo, hi = float(x[0] - 1), float(x[-1] + 1)
             full = reference.extended(x, lo, hi)
             for m in (1, 151, 301):
                 true = true_smooth_replace(full, m, beta)
-                got = mpmath.mpf(Column(x, 1, n, lo, hi).smooth_replace(m, beta, 2.0**-900))
-                assert true <= got <= true * EXCESS
+                for method in METHODS[:3]:
+                    got = Column(x.copy(), 1, n, lo, hi).smooth_replace(m, beta, 2.0**-900, method)
+                    assert true <= mpmath.mpf(got) <= true * EXCESS
 
 
 EXTREME = [
@@ -394,6 +452,19 @@ def test_dtypes(dtype, relation):
         assert k == sensitivity.local_quantile(
             data.astype(float), q, bounds=(3, 80), at_distance=400, neighbors=relation
         )
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
+def test_both_sides_read_every_dtype(dtype):
+    x = np.sort(np.random.default_rng(1).integers(0, 100, 999).astype(dtype))
+    for first, stop, m in ((1, 999, 1), (1, 999, 999), (1, 700, 300), (200, 999, 600)):
+        window = x[first - 1 : stop]
+        for method in METHODS:
+            got, want = (
+                Column(values, first, 999, 3.0, 80.0).smooth_replace(m, 0.01, 1e-300, method)
+                for values in (window, window.astype(np.float64))
+            )
+            assert got == want
 
 
 def test_integers_beyond_two_to_53_count_as_float64():

@@ -34,6 +34,13 @@ cdef extern from "dpf_envelope.h" nogil:
     enum:
         DPF_COLUMN_F64, DPF_COLUMN_F32, DPF_COLUMN_I64, DPF_COLUMN_I32, DPF_COLUMN_I16
         DPF_COLUMN_I8, DPF_COLUMN_U64, DPF_COLUMN_U32, DPF_COLUMN_U16, DPF_COLUMN_U8
+    enum:
+        DPF_DIVIDE, DPF_FORWARD, DPF_MIRRORED
+
+# Ways for `method` of Column.smooth_replace, for tests.
+DIVIDE = DPF_DIVIDE
+FORWARD = DPF_FORWARD
+MIRRORED = DPF_MIRRORED
 
 
 cdef int _kind(char letter, Py_ssize_t size) noexcept:
@@ -80,7 +87,7 @@ cdef class Column:
         return dpf_envelope_value(&self.c, m)
 
     def smooth_replace(self, int64_t m, double beta, double floor, int method=0):
-        """Smooth sensitivity of rank m, one row replaced."""
+        """Smooth sensitivity of rank m, one row replaced; tests may force a `method`."""
         cdef double out
         cdef int status
         self._holds(m)
@@ -141,6 +148,16 @@ cdef class Column:
         if status:
             raise MemoryError()
         return out
+
+
+def rank_starts(int64_t p, int64_t r, int64_t first, int64_t stop):
+    """``(rank - 1) r // p + 1`` for ranks first .. stop - 1; first >= 0, p > 0, stop r < 2^62."""
+    cdef cnp.npy_intp rank, count = stop - first
+    found = cnp.PyArray_SimpleNew(1, &count, cnp.NPY_INT64)
+    cdef int64_t *at = <int64_t *>cnp.PyArray_DATA(found)
+    for rank in range(count):
+        at[rank] = (first + rank - 1) * r // p + 1
+    return found
 
 
 def exp_product(const double[::1] a not None, const double[::1] b not None):

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native.sensitivity import Column
+from .._native.sensitivity import Column, rank_starts
 from ..order import Window
 
 __all__ = ["FARTHEST", "column", "effective_floor", "of_nothing", "rank_rule", "reach", "starts"]
@@ -61,7 +61,7 @@ def starts(q: Fraction, window: Window, margin: int) -> tuple[NDArray[np.int64],
         found = np.arange(first, stop, dtype=np.int64) + FARTHEST
         found[: max(0, 2 - first)] = [0, 1][first:]
     elif stop * r < 1 << 62 and p < 1 << 62:
-        found = (np.arange(first - 1, stop - 1, dtype=np.int64) * r) // p + 1
+        found = rank_starts(p, r, first, stop)
     else:
         exact = (min((rank - 1) * r // p + 1, FARTHEST + rank) for rank in range(first, stop))
         found = np.fromiter(exact, np.int64, stop - first)
