@@ -286,9 +286,13 @@ def _make(
             f"bounds must be closer together for so small a privacy loss: noise of up to "
             f"(hi - lo) / {calibration.alpha:.3g} would pass 2**900, got {bounds!r}"
         )
-    grid = public_grid(lo, hi, widest) if hi > lo else 1.0
+    # S is secret and at least the grid: S / alpha is kept a normal float64, whatever the data.
+    least = max(math.frexp(calibration.alpha)[1] - 1021, -1000)
+    if hi > lo and hi - lo < 2.0**least:
+        _check.fail("bounds", f"equal, or at least 2**{least} apart", bounds)
+    grid = max(public_grid(lo, hi, widest), 2.0**least) if hi > lo else 1.0
     if hi > lo and hi - lo < grid:
-        _check.fail("bounds", "equal, or at least 2**-1000 apart", bounds)
+        _check.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
     return SmoothQuantile(
         rank, lo, hi, relation, policy, calibration.loss, calibration, grid, trusted
     )

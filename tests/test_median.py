@@ -181,6 +181,27 @@ def test_extreme_bounds(bounds, epsilon):
     assert bounds[0] <= out <= bounds[1]
 
 
+@pytest.mark.parametrize("epsilon", [50, 90, 110, 140, 500])
+@pytest.mark.parametrize("bounds", [(0, 2.0**-930), (0, 1e-290), (-(2.0**-990), 2.0**-990)])
+def test_a_noise_scale_never_underflows(bounds, epsilon):
+    # S / alpha underflowed for close data and not for spread data: an error that told them apart.
+    said = set()
+    for data in (np.full(2000, bounds[1] / 2), np.linspace(*bounds, 7), np.array(bounds)):
+        budget = dp.Budget(epsilon=epsilon)
+        try:
+            mechanism = _mechanism(
+                0.5, bounds, epsilon, 0, None, "replace", "cauchy", "raise", False
+            )
+            dp.median(data, bounds=bounds, epsilon=epsilon, budget=budget, noise="cauchy")
+        except ArgumentError as error:
+            said.add(str(error))
+            assert "apart" in str(error) and budget.remaining["epsilon"] == epsilon
+        else:
+            said.add("")
+            assert mechanism.grid / mechanism.calibration.alpha >= 2.0**-1022
+    assert len(said) == 1
+
+
 def test_nan_policies():
     data = np.array([0.2] * 400 + [np.nan] * 1000 + [0.7] * 500)
     one = dict(bounds=(0, 1), epsilon=20, rng=rng())

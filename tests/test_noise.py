@@ -262,6 +262,18 @@ def test_discrete_gaussian_trials_are_their_definition(sigma):
         assert got == expected
 
 
+@pytest.mark.parametrize("scale", [Fraction(1, 2**20), Fraction(1, 2**34), Fraction(1, 2**40)])
+def test_discrete_noise_of_tiny_scale_decides_its_rare_words(scale):
+    # About one word in two million has k < 2^42. Probabilities such as exp(-2^40) are compared with
+    # it without being written out as fractions, which would not fit into memory.
+    words = np.array([6, 7, 2 << 20, 0], np.uint64)
+    out = np.empty(4, np.int64)
+    laplace_integers(out, scale, None, words, lambda: 3)
+    assert out.tolist() == [0] * 4
+    y = np.array([1, -1, 40, 1])
+    assert not gaussian_trials(y, scale, None, words, lambda: 3).any()
+
+
 def test_discrete_sizes_and_kinds():
     assert isinstance(noise.discrete_laplace(), int)
     assert isinstance(noise.discrete_gaussian(Fraction(1, 3)), int)

@@ -251,6 +251,16 @@ def test_exact_starts(q):
                 assert least == 1 or reference.rank(p, least - 1) < rank
 
 
+@pytest.mark.parametrize("q", [Fraction(1, 10**20), Fraction(1, 2**63), Fraction(3, 10**19)])
+@pytest.mark.parametrize("size", [0, 1, 30])
+def test_a_denominator_beyond_int64_counts_as_zero(q, size):
+    # Below 10^18 rows such a quantile is the minimum; the entry of rank 0 must not overflow.
+    data = np.linspace(0.1, 0.9, size)
+    kwargs = {"beta": 0.5, "bounds": (0.0, 1.0), "neighbors": "add-remove"}
+    least = sensitivity.smooth_quantile(data, 0, **kwargs)
+    assert sensitivity.smooth_quantile(data, q, **kwargs) == least
+
+
 # ---- Large data: the shortcuts of the kernel, and windows. ----
 
 

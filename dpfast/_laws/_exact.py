@@ -46,7 +46,14 @@ class Tail:
         """Whether p < `probability`, a function of the context, good to 2**(20 - prec) relative."""
         while True:
             mp = context(self.bits + 64)
-            value = _exactly(probability(mp)) * (1 << self.bits)
+            near = probability(mp)
+            if not near or mp.mag(near) < -self.bits - 2:
+                # Below every k but 0; as a fraction exp(-2^40) would not fit into memory.
+                if self.k:
+                    return False
+                self.refine()
+                continue
+            value = _exactly(near) * (1 << self.bits)
             slack = abs(value) / 2 ** (mp.prec - 21)
             if self.k + 1 <= value - slack:
                 return True

@@ -63,7 +63,8 @@ def starts(q: Fraction, window: Window, margin: int) -> tuple[NDArray[np.int64],
     elif stop * r < 1 << 62 and p < 1 << 62:
         found = rank_starts(p, r, first, stop)
     else:
-        exact = (min((rank - 1) * r // p + 1, FARTHEST + rank) for rank in range(first, stop))
+        ranks = range(first, stop)
+        exact = (min(max(0, (rank - 1) * r // p + 1), FARTHEST + rank) for rank in ranks)
         found = np.fromiter(exact, np.int64, stop - first)
     if first == 0:
         found[0] = 0
