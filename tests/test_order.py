@@ -612,3 +612,21 @@ def test_the_sample_is_unbiased():
 
     assert deviation(lambda d: _brackets.thin(d, 4)) < 0.01
     assert deviation(lambda d: d[::16]) > 0.01
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("nan", ["drop", -math.inf, math.inf])
+def test_a_fixed_rank_near_an_uncertain_end(dtype, nan):
+    # The rank does not follow n, and the sample's estimate of n may fall short of it.
+    rows = 50_000
+    values = np.random.default_rng(8).standard_normal(rows).astype(dtype)
+    values[np.random.default_rng(9).random(rows) < 0.5] = np.nan
+    shown = values[values == values] if nan == "drop" else np.where(values == values, values, nan)
+    want = np.sort(shown.astype(dtype))
+    edge = int(np.count_nonzero(values == values))
+    for rank in (edge - 700, edge - 50, edge, edge + 50, edge + 700):
+        for _ in range(5):
+            found = order.window(values, rank, 10, nan=nan)
+            first, last = max(1, rank - 10), min(len(want), rank + 10)
+            assert (found.n, found.first) == (len(want), first)
+            assert np.array_equal(found.values, want[first - 1 : last])
