@@ -107,6 +107,10 @@ def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
         return open_it()
     except SourceError:
         raise
+    except UnicodeDecodeError:
+        raise SourceError(
+            f"{path.name} cannot be read as {form}: its names are not UTF-8"
+        ) from None
     except (pa.ArrowException, *DAMAGE) as error:
         raise SourceError(f"{path.name} cannot be read as {form}: {reason(error)}") from None
 
