@@ -924,3 +924,20 @@ def test_an_archive_of_arrays_named_npy(tmp_path):
         np.savez(file, a=np.arange(3))
     with pytest.raises(SourceError, match="archive"):
         scan(tmp_path / "a.npy")
+
+
+def test_a_sample_is_no_larger_than_the_batches(tmp_path):
+    # A damaged header once announced 10**14 rows: a release then drew indices for minutes.
+    path = tmp_path / "t.arrow"
+    table = pa.table({"v": np.arange(80_000.0) % 977})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    asked = []
+
+    def words(count):
+        asked.append(count)
+        assert count <= 1000
+        return np.arange(count, dtype=np.uint64)
+
+    sample = scan(path, "v").sample(10**9, words)
+    assert len(sample) <= 80_000 and max(asked) == 1000
