@@ -94,8 +94,10 @@ def fraction(name: str, value: Any) -> Fraction:
     number(name, value)
     if isinstance(value, numbers.Integral):
         return Fraction(int(value))
+    if isinstance(value, Decimal) and value and value.adjusted() < -10_000:
+        fail(name, "0 or at least 10**-10000 in size", value)  # it might fill the memory
     if isinstance(value, (Fraction, Decimal)):
-        return Fraction(value)
+        return Fraction(value) if value else Fraction(0)
     # str() of a NumPy float is the shortest decimal of its own precision, as the user saw it.
     return Fraction(str(value))
 

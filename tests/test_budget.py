@@ -196,3 +196,10 @@ def test_amounts_mean_what_is_written():
     assert Pure(Fraction(1, 3)).epsilon == Fraction(1, 3)
     assert Fraction(float_down(Fraction(1, 10))) <= Fraction(1, 10) < Fraction(0.1)
     assert repr(Pure(Fraction(1, 3))) == "Pure(epsilon=1/3 (about 0.3333333333333333))"
+
+
+@pytest.mark.parametrize("tiny", [Decimal("1e-999999999"), Decimal("-3E-99999999")])
+def test_a_decimal_of_absurd_size_is_refused_at_once(tiny):
+    with pytest.raises(ArgumentError, match="epsilon must be"):
+        dp.Budget(epsilon=tiny)
+    assert dp.Budget(epsilon=1, delta=Decimal("0e-999999999")).remaining["delta"] == 0
