@@ -2,7 +2,11 @@
 
 import copy
 import math
+import os
 import pickle
+import subprocess
+import sys
+import textwrap
 import threading
 from decimal import Decimal
 from fractions import Fraction
@@ -203,3 +207,32 @@ def test_a_decimal_of_absurd_size_is_refused_at_once(tiny):
     with pytest.raises(ArgumentError, match="epsilon must be"):
         dp.Budget(epsilon=tiny)
     assert dp.Budget(epsilon=1, delta=Decimal("0e-999999999")).remaining["delta"] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("held", [False, True])
+def test_a_forked_copy_cannot_be_spent(held):
+    # Otherwise parent and children would each spend all of it. The lock may be held at the fork.
+    code = f"""
+    import os, dpfast as dp
+    budget = dp.Budget(epsilon=1)
+    if {held}:
+        budget._lock.acquire()
+    child = os.fork()
+    if child == 0:
+        try:
+            dp.median([1, 2], bounds=(0, 1), epsilon=1, budget=budget)
+        except dp.errors.BudgetError as error:
+            print(error, flush=True)
+        dp.Budget(epsilon=1).spend(dp.privacy.Pure(1), neighbors="replace")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    if {held}:
+        budget._lock.release()
+    budget.spend(dp.privacy.Pure(1), neighbors="replace")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "belongs to the process that was forked" in done.stdout
