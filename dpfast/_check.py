@@ -63,6 +63,8 @@ def number(name: str, value: Any, rule: str = "a finite real number") -> float:
         result = float(value)
     except OverflowError:
         result = math.inf
+    except ValueError:  # a signalling Decimal NaN
+        result = math.nan
     if not math.isfinite(result):
         fail(name, rule, value)
     return result

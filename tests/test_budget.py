@@ -236,3 +236,8 @@ def test_a_forked_copy_cannot_be_spent(held):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "belongs to the process that was forked" in done.stdout
+
+
+def test_a_signalling_nan_is_refused_like_any_other():
+    with pytest.raises(ArgumentError, match="epsilon must be a finite"):
+        dp.Budget(epsilon=Decimal("sNaN"))
