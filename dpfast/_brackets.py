@@ -91,10 +91,14 @@ def draw(source: Source) -> Sample:
         return Sample([part], shift, rows + chunk.nulls, chunk.nulls)
 
     def merge(a: Sample, b: Sample) -> Sample:
+        if len(b.parts) > len(a.parts):
+            a, b = b, a
         shift = max(a.shift, b.shift)
         rows = a.rows + b.rows
         parts = a.parts if a.shift == shift else [thin(p, shift - a.shift) for p in a.parts]
         parts += b.parts if b.shift == shift else [thin(p, shift - b.shift) for p in b.parts]
+        if len(parts) > 64:  # many tiny chunks: else every merge would walk them all
+            parts = [np.concatenate(parts)]
         if sum(map(len, parts)) > 2 * sample_size(rows):
             shift += 1
             parts = [thin(np.concatenate(parts), 1)]
@@ -209,6 +213,8 @@ def tally(source: Source, bracket: Bracket, target: Target) -> Layout:
         return Tally(counts, [found], chunk.nulls)
 
     def merge(a: Tally, b: Tally) -> Tally:
+        if len(b.parts) > len(a.parts):
+            a, b = b, a
         c = a.counts, b.counts
         counts = tuple(x + y for x, y in zip(*c, strict=True))
         parts = a.parts
