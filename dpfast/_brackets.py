@@ -91,10 +91,14 @@ def draw(source: Source) -> Sample:
         return Sample([part], shift, rows + chunk.nulls, chunk.nulls)
 
     def merge(a: Sample, b: Sample) -> Sample:
+        if len(b.parts) > len(a.parts):
+            a, b = b, a
         shift = max(a.shift, b.shift)
         rows = a.rows + b.rows
         parts = a.parts if a.shift == shift else [thin(p, shift - a.shift) for p in a.parts]
         parts += b.parts if b.shift == shift else [thin(p, shift - b.shift) for p in b.parts]
+        if len(parts) > 64:  # many tiny chunks: else every merge would walk them all
+            parts = [np.concatenate(parts)]
         if sum(map(len, parts)) > 2 * sample_size(rows):
             shift += 1
             parts = [thin(np.concatenate(parts), 1)]
@@ -144,19 +148,24 @@ def place(sample: Sample, target: Target, slack: float) -> Bracket:
     if size == 0 or present == 0:
         return Bracket(None, None, min(rows, spare))
     missing = 0 if target.missing is None else rows - present
+    whole = rows - sample.nulls
+
+    def error(rank: int) -> float:
+        # Of a place among all that was drawn: how much of it is NaN is an estimate as well.
+        part = min(max(rank / whole, 0.0), 1.0)
+        return slack * math.sqrt(drawn * part * (1 - part)) + slack * slack / 2
+
     first, last = target.ends(present + missing)
+    errors = error(first), error(last)
     if missing and target.missing is not None:
         edge = least_from(values.dtype, target.missing)
         lower = size if edge is None else int(np.searchsorted(values, edge))
         before = present * lower / size
         first, last = (round(min(max(r - missing, before), r)) for r in (first, last))
-
-    def error(rank: int) -> float:
-        part = min(max(rank / present, 0.0), 1.0)
-        return slack * math.sqrt(size * part * (1 - part)) + slack * slack / 2
-
-    i = math.floor(first / present * size - error(first)) - 1
-    j = math.ceil(last / present * size + error(last))
+        errors = max(errors[0], error(first)), max(errors[1], error(last))
+    i = math.floor(first / present * size - errors[0]) - 1
+    j = math.ceil(last / present * size + errors[1])
+    i = min(i, size - 1)  # a rank that does not follow n may lie beyond the estimate of n
     lo = values[i] if i >= 0 else None
     hi = values[j] if j < size else None
     share = (min(j, size) - max(i, 0)) / size
@@ -204,6 +213,8 @@ def tally(source: Source, bracket: Bracket, target: Target) -> Layout:
         return Tally(counts, [found], chunk.nulls)
 
     def merge(a: Tally, b: Tally) -> Tally:
+        if len(b.parts) > len(a.parts):
+            a, b = b, a
         c = a.counts, b.counts
         counts = tuple(x + y for x, y in zip(*c, strict=True))
         parts = a.parts

@@ -63,6 +63,8 @@ def number(name: str, value: Any, rule: str = "a finite real number") -> float:
         result = float(value)
     except OverflowError:
         result = math.inf
+    except ValueError:  # a signalling Decimal NaN
+        result = math.nan
     if not math.isfinite(result):
         fail(name, rule, value)
     return result
@@ -94,8 +96,10 @@ def fraction(name: str, value: Any) -> Fraction:
     number(name, value)
     if isinstance(value, numbers.Integral):
         return Fraction(int(value))
+    if isinstance(value, Decimal) and value and value.adjusted() < -10_000:
+        fail(name, "0 or at least 10**-10000 in size", value)  # it might fill the memory
     if isinstance(value, (Fraction, Decimal)):
-        return Fraction(value)
+        return Fraction(value) if value else Fraction(0)
     # str() of a NumPy float is the shortest decimal of its own precision, as the user saw it.
     return Fraction(str(value))
 

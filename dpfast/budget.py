@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from . import _check
+from ._native.rng import witnesses
 from .errors import BudgetError
 from .privacy import ZCDP, Approx, Loss, Pure, convert, loss
 
@@ -65,7 +66,8 @@ class Budget:
 
     Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
     exactly 0. A spend is recorded before data or randomness are touched, by whichever thread comes
-    first; it is never given back. Losses add up by basic composition, and the limit is checked
+    first; it is never given back. A forked child, whose copy its parent would not see, is refused.
+    Losses add up by basic composition, and the limit is checked
     before each call (a privacy filter), so the sequence of calls may depend on earlier answers.
 
     Parameters
@@ -114,6 +116,7 @@ class Budget:
         self._limit = loss(epsilon, delta, rho)
         self._neighbors = None if neighbors is None else _check.neighbors(neighbors)
         self._lock = threading.Lock()
+        self._process = witnesses()
         self._ledger = _Memory()
         self._epsilon = self._delta = self._rho = Fraction(0)
 
@@ -170,12 +173,17 @@ class Budget:
         Raises
         ------
         BudgetError
-            When less is left than is asked, or the loss cannot be expressed in this budget. The
-            message shows spent, asked and left; nothing has been recorded.
+            When less is left than is asked, the loss cannot be expressed in this budget, or this
+            is a forked copy. The message shows spent, asked and left; nothing has been recorded.
         """
         if not isinstance(amount, (Pure, Approx, ZCDP)):
             _check.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
         _check.neighbors(neighbors)
+        if self._process != witnesses():  # before the lock, which may have been copied closed
+            raise BudgetError(
+                "budget refused the spend: it belongs to the process that was forked, which would "
+                "not see it; spend there, or give each process a budget of its own"
+            )
         with self._lock:
             relation = self._neighbors or neighbors
             epsilon, delta, rho = self._price(amount, neighbors, relation)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
@@ -57,7 +59,10 @@ app = typer.Typer(
 
 def _number(text: str) -> Any:
     """The number as it is written: 0.1 is one tenth. Its range is checked by the library."""
+    power = re.search(r"e[+-]?0*(\d{4,})\s*$", text, re.IGNORECASE)
     try:
+        if power:  # as a float infinite or zero; as a fraction it might fill the memory
+            return float(text)
         exact = Fraction(text)
     except (ValueError, ZeroDivisionError):
         try:
@@ -354,7 +359,7 @@ def _progress(source: Source) -> Iterator[Source]:
 
     The bar is for the one who holds the data. It is not part of the answer.
     """
-    if not sys.stderr.isatty() or not hasattr(source, "makers"):
+    if sys.stderr is None or not sys.stderr.isatty() or not hasattr(source, "makers"):
         yield source
         return
     known = source.length is not None
@@ -399,6 +404,10 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line; every error is one line on standard error, and an exit code."""
     # The base of the parser's own errors; typer carries its copy of click or imports it.
     usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+    if sys.stdout is None:  # closed by the caller: whatever is released would be lost
+        return _fail("standard output is closed", OTHER)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name that the terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = app(args=list(arguments), prog_name="dpfast", standalone_mode=False) or 0
         sys.stdout.flush()
@@ -406,10 +415,12 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(str(error), _code(error))
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has gone; keep the interpreter from complaining on its way out.
+    except OSError as error:
+        # Keep the interpreter from complaining on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OTHER
+        if isinstance(error, BrokenPipeError):  # whoever read our output has gone
+            return OTHER
+        return _fail(f"the answer cannot be written: {error.strerror}", OTHER)
     except usage as error:
         message = error.format_message()  # empty when the help was asked for by no arguments
         return _fail(message, ARGUMENT) if message.strip() else ARGUMENT
@@ -418,5 +429,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print("dpfast: error:", " ".join(message.split()), file=sys.stderr)
+    if sys.stderr is not None:  # print() would take standard output instead
+        with suppress(OSError):
+            print("dpfast: error:", " ".join(message.split()), file=sys.stderr)
     return code

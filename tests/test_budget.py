@@ -2,7 +2,11 @@
 
 import copy
 import math
+import os
 import pickle
+import subprocess
+import sys
+import textwrap
 import threading
 from decimal import Decimal
 from fractions import Fraction
@@ -196,3 +200,44 @@ def test_amounts_mean_what_is_written():
     assert Pure(Fraction(1, 3)).epsilon == Fraction(1, 3)
     assert Fraction(float_down(Fraction(1, 10))) <= Fraction(1, 10) < Fraction(0.1)
     assert repr(Pure(Fraction(1, 3))) == "Pure(epsilon=1/3 (about 0.3333333333333333))"
+
+
+@pytest.mark.parametrize("tiny", [Decimal("1e-999999999"), Decimal("-3E-99999999")])
+def test_a_decimal_of_absurd_size_is_refused_at_once(tiny):
+    with pytest.raises(ArgumentError, match="epsilon must be"):
+        dp.Budget(epsilon=tiny)
+    assert dp.Budget(epsilon=1, delta=Decimal("0e-999999999")).remaining["delta"] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.parametrize("held", [False, True])
+def test_a_forked_copy_cannot_be_spent(held):
+    # Otherwise parent and children would each spend all of it. The lock may be held at the fork.
+    code = f"""
+    import os, dpfast as dp
+    budget = dp.Budget(epsilon=1)
+    if {held}:
+        budget._lock.acquire()
+    child = os.fork()
+    if child == 0:
+        try:
+            dp.median([1, 2], bounds=(0, 1), epsilon=1, budget=budget)
+        except dp.errors.BudgetError as error:
+            print(error, flush=True)
+        dp.Budget(epsilon=1).spend(dp.privacy.Pure(1), neighbors="replace")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    if {held}:
+        budget._lock.release()
+    budget.spend(dp.privacy.Pure(1), neighbors="replace")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "belongs to the process that was forked" in done.stdout
+
+
+def test_a_signalling_nan_is_refused_like_any_other():
+    with pytest.raises(ArgumentError, match="epsilon must be a finite"):
+        dp.Budget(epsilon=Decimal("sNaN"))

@@ -383,3 +383,42 @@ def test_a_reader_that_leaves_early(table):
 def test_no_arguments_show_the_help_and_no_empty_error(shell):
     code, out, err = shell()
     assert (code, err) == (2, "") and "Usage" in out
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999999999", "1e-999999999", "-3E+99999999 ", "1.5e-012345678"]
+)
+def test_a_number_of_absurd_size_is_refused_at_once(shell, table, number):
+    code, out, err = shell(
+        "median", table, "--column", "age", "--bounds", 0, 1, "--epsilon=" + number
+    )
+    assert (code, out, err.count("\n")) == (2, "", 1) and "epsilon" in err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full and a POSIX shell")
+@pytest.mark.parametrize(
+    "words, code, out, err",
+    [
+        ("median ok.csv --bounds 0 9 --epsilon 1 --json > /dev/full", 1, "", "No space left"),
+        ("demo > /dev/full", 1, "", "No space left"),
+        ("median ok.csv --bounds 0 9 --epsilon 1 --json >&-", 1, "", "is closed"),
+        ("median ok.csv --bounds 0 9 --epsilon 1 --json 2>&-", 0, '{"value": ', ""),
+        ("median no.csv --bounds 0 9 --epsilon 1 --json 2>&-", 3, "", ""),
+        ("median no.csv --bounds 0 9 --epsilon 1 2> /dev/full", 3, "", ""),
+        ("median '\u00fc \U0001f4a5.csv' --bounds 0 9 --epsilon 1", 0, "U0001f4a5.csv", ""),
+    ],
+)
+def test_outputs_that_cannot_be_written(tmp_path, words, code, out, err):
+    for name in ("ok.csv", "\u00fc \U0001f4a5.csv"):
+        (tmp_path / name).write_text("a\n1\n2\n")
+    root = os.path.dirname(os.path.dirname(dp.__file__))
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m dpfast {words}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
+    )
+    assert done.returncode == code and out in done.stdout and err in done.stderr
+    assert bool(done.stdout) == bool(out) and done.stderr.count("\n") == bool(err)

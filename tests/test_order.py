@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -612,3 +613,46 @@ def test_the_sample_is_unbiased():
 
     assert deviation(lambda d: _brackets.thin(d, 4)) < 0.01
     assert deviation(lambda d: d[::16]) > 0.01
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("nan", ["drop", -math.inf, math.inf])
+def test_a_fixed_rank_near_an_uncertain_end(dtype, nan):
+    # The rank does not follow n, and the sample's estimate of n may fall short of it.
+    rows = 50_000
+    values = np.random.default_rng(8).standard_normal(rows).astype(dtype)
+    values[np.random.default_rng(9).random(rows) < 0.5] = np.nan
+    shown = values[values == values] if nan == "drop" else np.where(values == values, values, nan)
+    want = np.sort(shown.astype(dtype))
+    edge = int(np.count_nonzero(values == values))
+    for rank in (edge - 700, edge - 50, edge, edge + 50, edge + 700):
+        for _ in range(5):
+            found = order.window(values, rank, 10, nan=nan)
+            first, last = max(1, rank - 10), min(len(want), rank + 10)
+            assert (found.n, found.first) == (len(want), first)
+            assert np.array_equal(found.values, want[first - 1 : last])
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_many_tiny_chunks_take_linear_time(swap):
+    class Rows:
+        dtype, length, nulls = np.dtype(np.float64), None, None
+
+        def __init__(self, rows):
+            self.rows = np.random.default_rng(rows).standard_normal(rows)
+
+        def sample(self, count, words):
+            return None
+
+        def reduce(self, summarise, merge):
+            total = summarise(Chunk(self.rows[:1], 0))
+            for i in range(1, len(self.rows)):
+                part = summarise(Chunk(self.rows[i : i + 1], i))
+                total = merge(part, total) if swap else merge(total, part)
+            return total
+
+    source = Rows(60_000)
+    began = time.process_time()
+    found = order.window(source, 30_000, 100)
+    assert time.process_time() - began < 5  # 12 s when each merge walked all parts
+    assert np.array_equal(found.values, np.sort(source.rows)[29_899:30_100])

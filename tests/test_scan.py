@@ -885,3 +885,59 @@ def test_delays_of_flights(flights_csv, tmp_path):
     assert len(set(released)) == 2  # the same from every file
     truth = np.sort(present)[(len(present) - 1) // 2]
     assert all(abs(value - truth) < 2 for _, value in released)
+
+
+@pytest.mark.parametrize("row", ["1," + 3_000_000 * "x", '"1,2', '1,"2', "1,\xff,1"])
+@pytest.mark.parametrize("place", [0, 200_000])
+def test_where_a_bad_row_stands_does_not_decide_the_spend(tmp_path, capfd, row, place):
+    rows = ["1,2"] * 400_000
+    rows[place] = row
+    path = tmp_path / "t.csv"
+    path.write_bytes("\n".join(["a,b", *rows, ""]).encode("latin-1"))
+    source, budget = scan(path, "a"), dp.Budget(epsilon=1)
+    with pytest.raises(DataError):
+        dp.median(source, bounds=(0, 9), epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 0
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("content", [b"a\xff,b\n1,2\n", "a,b\n1,2\n".encode("utf-16")])
+def test_names_that_are_not_utf8_are_one_error(tmp_path, content):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(SourceError, match="not UTF-8"):
+        scan(tmp_path / "t.csv", 0)
+
+
+@pytest.mark.parametrize(
+    "shape", ["(9**9,)", "(10**9", "(100000000000,)", f"({10**22},)", "(-5,)", "(True,)", "('a',)"]
+)
+def test_a_damaged_npy_header_is_one_error(tmp_path, shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    path = tmp_path / "a.npy"
+    path.write_bytes(b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header.encode())
+    with pytest.raises(SourceError, match=r"a\.npy cannot be read"):
+        scan(path)
+
+
+def test_an_archive_of_arrays_named_npy(tmp_path):
+    with (tmp_path / "a.npy").open("wb") as file:
+        np.savez(file, a=np.arange(3))
+    with pytest.raises(SourceError, match="archive"):
+        scan(tmp_path / "a.npy")
+
+
+def test_a_sample_is_no_larger_than_the_batches(tmp_path):
+    # A damaged header once announced 10**14 rows: a release then drew indices for minutes.
+    path = tmp_path / "t.arrow"
+    table = pa.table({"v": np.arange(80_000.0) % 977})
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=1000)
+    asked = []
+
+    def words(count):
+        asked.append(count)
+        assert count <= 1000
+        return np.arange(count, dtype=np.uint64)
+
+    sample = scan(path, "v").sample(10**9, words)
+    assert len(sample) <= 80_000 and max(asked) == 1000

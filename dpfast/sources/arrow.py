@@ -107,6 +107,12 @@ def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
         return open_it()
     except SourceError:
         raise
+    except UnicodeEncodeError:
+        raise SourceError(f"{path.name!r} must be a file name in UTF-8 to be read") from None
+    except UnicodeDecodeError:
+        raise SourceError(
+            f"{path.name} cannot be read as {form}: its names are not UTF-8"
+        ) from None
     except (pa.ArrowException, *DAMAGE) as error:
         raise SourceError(f"{path.name} cannot be read as {form}: {reason(error)}") from None
 

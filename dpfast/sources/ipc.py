@@ -108,6 +108,7 @@ class IpcSource(FileSource):
             for place in places:
                 array = self._checked(opened.get_batch(int(place)))
                 if len(array):
-                    rows = words(-(-count // picked)) % np.uint64(len(array))
+                    # The count follows a header that may lie: no more than the batch has.
+                    rows = words(min(-(-count // picked), len(array))) % np.uint64(len(array))
                     for chunk in chunks(array.take(pa.array(rows)), 0, self._how):
                         yield chunk.values.copy()

@@ -6,6 +6,7 @@ about it, depend on the data, so the rule is fixed: a cell is a float64, missing
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -73,7 +74,6 @@ class TextSource(FileSource):
             csv.ParseOptions(
                 delimiter=self._delimiter,
                 newlines_in_values=True,
-                invalid_row_handler=(lambda row: "error") if self._column else (lambda row: "skip"),
             ),
             csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True, **convert),
         )
@@ -83,13 +83,18 @@ class TextSource(FileSource):
         import pyarrow as pa
 
         with self._bytes() as data:
-            names: list[str] = list(self._reader(data).schema.names)
+            line = _first_line(data.read(BLOCK))
+        # Of the header alone, so that no row decides whether the names can be read.
+        names: list[str] = list(self._reader(pa.BufferReader(line)).schema.names)
         if len(set(names)) < len(names):
             return names, None
-        with self._bytes() as data:
-            kinds = dict.fromkeys(names, pa.binary())
-            reader = self._reader(data, column_types=kinds, check_utf8=False)
-            return names, next(iter(reader), None)
+        kinds = dict.fromkeys(names, pa.binary())
+        try:
+            with self._bytes() as data:
+                reader = self._reader(data, column_types=kinds, check_utf8=False)
+                return names, next(iter(reader), None)
+        except pa.ArrowInvalid:
+            return names, None  # a bad row: that is an answer, which the pass gives after the spend
 
     def makers(self) -> Sequence[Generator[Chunk]]:
         return [guarded(self._path, self._chunks())]
@@ -112,6 +117,17 @@ class TextSource(FileSource):
             "nor a missing value, or a row has too few or too many cells. This answer depends on "
             "the data: what was spent stays spent"
         )
+
+
+def _first_line(block: bytes) -> bytes:
+    """The first line of `block` that is not empty; a line break between quotes does not end it."""
+    quoted = False
+    for found in re.finditer(rb'["\r\n]', block):
+        if found[0] == b'"':
+            quoted = not quoted
+        elif not quoted and block[: found.start()].strip(b"\r\n"):
+            return block[: found.end()]
+    return block
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
