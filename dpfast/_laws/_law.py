@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def context(precision: int) -> Any:
     return made
 
 
-class Law:
+class Law(ABC):
     """A standardised law Z, symmetric about 0, unimodal, with upper-tail quantile Q on (0, 1/2).
 
     A subclass is a frozen dataclass of its parameters with `survival` and `density`, to be
@@ -35,13 +36,13 @@ class Law:
     its own single piece; a law with a corner in its density names the pieces on either side of it.
     """
 
+    @abstractmethod
     def survival(self, mp: Any, z: Any) -> Any:
         """P(Z > z)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def density(self, mp: Any, z: Any) -> Any:
         """Density at z."""
-        raise NotImplementedError
 
     def quantile(self, mp: Any, p: Any) -> Any:
         """Q(p) to nearly the context's precision; by Newton's method unless there is a closed form.
@@ -85,7 +86,7 @@ class Law:
         self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
     ) -> list[Positive]:
         """Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given q = Q(p) as a double."""
-        raise NotImplementedError
+        raise TypeError(f"{self} has a corner: its pieces are expanded, not the whole")
 
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A radius r below which Q(p - .) is analytic, and a bound of Q(p - r).

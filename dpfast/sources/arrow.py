@@ -9,6 +9,7 @@ import functools
 import os
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -171,7 +172,7 @@ def pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]
     return None if effect > DRIFT else whole
 
 
-class FileSource:
+class FileSource(ABC):
     """A column of one or more files that can be read as often as asked.
 
     A format gives `makers`: generators of chunks that together make every row once, each to be run
@@ -192,8 +193,9 @@ class FileSource:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self._paths[0])!r}, dtype={self.dtype})"
 
+    @abstractmethod
     def makers(self) -> Sequence[Generator[Chunk]]:
-        raise NotImplementedError
+        """One generator of chunks for each thread that is worth having."""
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         return None
