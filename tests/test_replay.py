@@ -34,7 +34,7 @@ def key(rows):
 def pairs(found, neighbors):
     for rows in found:
         if neighbors == "replace":
-            around = (rows[:i] + (v,) + rows[i + 1 :] for i in range(len(rows)) for v in DOMAIN)
+            around = ((*rows[:i], v, *rows[i + 1 :]) for i in range(len(rows)) for v in DOMAIN)
         else:
             around = (rows[:i] + rows[i + 1 :] for i in range(len(rows)))
         yield from ((found[rows], found[key(other)]) for other in around)
@@ -70,7 +70,7 @@ def test_the_scale_of_the_local_sensitivity_is_caught():
         if rows and not any(v != v for v in rows)
     }
     seen = [
-        loss(local[rows], local[key(rows[:i] + (v,) + rows[i + 1 :])])
+        loss(local[rows], local[key((*rows[:i], v, *rows[i + 1 :]))])
         for rows in local
         for i in range(len(rows))
         for v in DOMAIN[:-1]
