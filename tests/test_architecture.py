@@ -23,6 +23,8 @@ LEVEL = {
     "noise": 5,
     "sources": 5,
     "_admissible": 5,
+    "_choice": 5,
+    "_scores": 6,
     "_layout": 6,
     "_brackets": 7,
     "order": 8,
