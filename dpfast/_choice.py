@@ -57,6 +57,10 @@ def flip(c: float, distance: Fraction, stream: BitStream) -> bool:
     return distance == 0 or _coin(c, distance, Fraction(1), stream)
 
 
+def _of(exact: Exact, runs: NDArray[np.int64]) -> Exact:
+    return lambda i: exact(int(runs[i]))
+
+
 class Weights:
     """Runs with weights ``count exp(-c d)``.
 
@@ -126,9 +130,7 @@ class Weights:
         have = 0
         while have < size:
             runs = self.propose(size - have + 8, stream)
-            mask = self.keep(
-                runs, self.distance[runs], lambda i, runs=runs: exact(int(runs[i])), stream
-            )
+            mask = self.keep(runs, self.distance[runs], _of(exact, runs), stream)
             found = runs[mask][: size - have]
             out[have : have + len(found)] = found
             have += len(found)

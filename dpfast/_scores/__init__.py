@@ -1,4 +1,4 @@
-"""Scores of candidates, as the samplers see them: one pass for the peaks, then a look here and there."""
+"""Scores of candidates, as the samplers see them: one pass for the peaks, then single looks."""
 
 from __future__ import annotations
 
