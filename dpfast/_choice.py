@@ -7,13 +7,13 @@ no rounding enters the law, and a bound may be as loose as is convenient. This i
 the Gumbel trick: ``-ln`` of the first arrival of a Poisson process of rate w is ``ln w`` plus a
 Gumbel variable, proposals are arrivals, and the coin thins them to the rate that is wanted.
 
-The coin compares 64 random bits, as an interval, with float64 bounds on the probability, and is
-decided with arbitrary precision and further bits where the two overlap.
+The coin compares 64 random bits, as an interval, with float64 bounds on the probability
+(``csrc/dpf_choice.c``), and is decided here with arbitrary precision and further bits where the
+two overlap.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -21,16 +21,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._laws._exact import Tail
+from ._laws._exact import Tail, nearest_double
+from ._native import choice as _native
+from ._native.choice import Script
 from ._native.rng import BitStream
 
-__all__ = ["Weights", "below", "flip"]
+__all__ = ["Weights", "below", "coins", "flip", "slots"]
 
 Exact = Callable[[int], Fraction]
+Stream = BitStream | Script
+
+_NO_SHIFT = np.zeros(1, np.int64)
 
 
-def below(n: int, stream: BitStream) -> int:
+def below(n: int, stream: Stream) -> int:
     """A uniform integer of 0 .. n - 1."""
+    if n < 1 << 63:
+        return _native.below(n, stream)
     bits = (n - 1).bit_length()
     while True:
         k, have = 0, 0
@@ -41,24 +48,66 @@ def below(n: int, stream: BitStream) -> int:
             return k
 
 
-def _coin(c: float, distance: Fraction, factor: Fraction, stream: BitStream) -> bool:
-    """Whether U < factor exp(-c distance)."""
+def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
+    """Independent uniform integers of 0 .. limit[i] - 1."""
+    out = np.empty(len(limit), np.int64)
+    _native.slots(limit, out, stream)
+    return out
+
+
+def _decide(
+    word: int,
+    c: float,
+    distance: Fraction,
+    stream: Stream,
+    count: int = 1,
+    bound: int = 1,
+    shift: int = 0,
+) -> bool:
+    """Whether U < count exp(-c distance) 2**shift / bound, where `word` has the first bits of U."""
     x = Fraction(c) * distance
+    # An error of x is one of exp(-x) relatively.
+    extra = (x.numerator // x.denominator).bit_length()
 
     def probability(mp: Any) -> Any:
-        power = mp.exp(-mp.mpf(x.numerator) / x.denominator)
-        return power * factor.numerator / factor.denominator
+        with mp.extraprec(extra):
+            power = mp.exp(-mp.mpf(x.numerator) / x.denominator)
+        return mp.ldexp(power, shift) * count / bound
 
-    return Tail(stream.word(), stream.word).below(probability)
+    return Tail(word, stream.word).below(probability)
 
 
-def flip(c: float, distance: Fraction, stream: BitStream) -> bool:
+def flip(c: float, distance: Fraction, stream: Stream) -> bool:
     """A coin of probability exp(-c distance), for distance >= 0."""
-    return distance == 0 or _coin(c, distance, Fraction(1), stream)
+    if distance == 0:
+        return True
+    word = stream.word()
+    verdict = _native.verdict(word, c, nearest_double(distance))
+    return bool(verdict) if verdict != _native.OPEN else _decide(word, c, distance, stream)
 
 
-def _of(exact: Exact, runs: NDArray[np.int64]) -> Exact:
-    return lambda i: exact(int(runs[i]))
+def coins(
+    c: float,
+    distance: NDArray[np.float64],
+    exact: Exact,
+    stream: Stream,
+    shift: NDArray[np.int64] = _NO_SHIFT,
+    slack: float = 0.0,
+) -> NDArray[np.bool_]:
+    """Coins of probability ``min(1, 2**shift exp(-c d))``; never heads where ``d < 0``.
+
+    `distance` and `slack` are like those of `Weights`; ``exact(i)`` is what ``distance[i]`` stands
+    for. One `shift` of -900 to 100 for all, or one for each.
+    """
+    heads = np.empty(len(distance), np.uint8)
+    at = 0
+    while True:
+        at, word = _native.coins(stream, c, distance, shift, slack, heads, at)
+        if at == len(heads):
+            return heads.view(np.bool_)
+        power = int(shift[at if len(shift) > 1 else 0])
+        heads[at] = _decide(word, c, exact(at), stream, shift=power)
+        at += 1
 
 
 class Weights:
@@ -74,6 +123,15 @@ class Weights:
     count : int64 array, shape (m,), optional
         At least 1, at most 2**53; 1 if left out.
     slack : float
+
+    Raises
+    ------
+    ValueError
+        Every run is excluded, or the nearest has ``c d > 2**30``.
+
+    Notes
+    -----
+    About 1 ns and 8 bytes a run. The arrays are kept, not copied.
     """
 
     def __init__(
@@ -84,31 +142,43 @@ class Weights:
         slack: float = 0.0,
     ) -> None:
         self.c = c
-        self.count = np.ones(len(distance), np.int64) if count is None else count
+        self.count = count
         self.distance = distance
-        lower = np.maximum(distance * (1 - 2**-50) - slack, 0)
-        weight = self.count * np.exp(-c * lower)
-        weight[distance < 0] = 0
-        self.shift = 60 - math.frexp(float(weight.max()))[1] - len(distance).bit_length()
-        bound = np.ldexp(weight * (1 + 2**-20), self.shift).astype(np.uint64) + np.uint64(1)
-        bound[distance < 0] = 0
-        self.bound = bound
-        self.total = np.cumsum(bound)
+        self._runs = _native.Runs(distance, c, count, slack)
 
-    def propose(self, k: int, stream: BitStream) -> NDArray[np.int64]:
+    @property
+    def total(self) -> NDArray[np.uint64]:
+        """Running sums of the bounds."""
+        out = np.empty(len(self.distance), np.uint64)
+        self._runs.total(out)
+        return out
+
+    @property
+    def bound(self) -> NDArray[np.uint64]:
+        """``W``: at least ``count exp(-c d) 2**shift``."""
+        return np.diff(self.total, prepend=np.uint64(0))
+
+    @property
+    def shift(self) -> int:
+        return self._runs.shift
+
+    def propose(self, k: int, stream: Stream) -> NDArray[np.int64]:
         """`k` independent runs with probability proportional to their bounds."""
-        places = [below(int(self.total[-1]), stream) for _ in range(k)]
-        found: NDArray[np.int64] = np.searchsorted(
-            self.total, np.array(places, np.uint64), side="right"
-        )
-        return found
+        out = np.empty(k, np.int64)
+        self._runs.propose(out, stream)
+        return out
+
+    def _settle(self, word: int, run: int, distance: Fraction, stream: Stream) -> bool:
+        count = 1 if self.count is None else int(self.count[run])
+        bound = self._runs.bound(run)
+        return _decide(word, self.c, distance, stream, count, bound, self._runs.shift)
 
     def keep(
         self,
         runs: NDArray[np.int64],
         distance: NDArray[np.float64],
         exact: Exact,
-        stream: BitStream,
+        stream: Stream,
         slack: float = 0.0,
     ) -> NDArray[np.bool_]:
         """Which proposals stay: each with probability ``count exp(-c d) / W`` of its run.
@@ -117,21 +187,22 @@ class Weights:
         of the run that the caller has picked, or to the run itself; ``exact(i)`` is what
         ``distance[i]`` stands for.
         """
-        kept = np.zeros(len(runs), np.bool_)
-        for i, b in enumerate(runs.tolist()):
-            if distance[i] >= 0:
-                scale = Fraction(int(self.count[b]), int(self.bound[b])) * Fraction(2) ** self.shift
-                kept[i] = _coin(self.c, exact(i), scale, stream)
-        return kept
+        kept = np.empty(len(runs), np.uint8)
+        at = 0
+        while True:
+            at, word = self._runs.keep(runs, distance, slack, kept, at, stream)
+            if at == len(kept):
+                return kept.view(np.bool_)
+            kept[at] = self._settle(word, int(runs[at]), exact(at), stream)
+            at += 1
 
-    def draw(self, size: int, exact: Exact, stream: BitStream) -> NDArray[np.int64]:
+    def draw(self, size: int, exact: Exact, stream: Stream) -> NDArray[np.int64]:
         """`size` independent runs, exactly; ``exact(b)`` is the distance of run b."""
         out = np.empty(size, np.int64)
-        have = 0
-        while have < size:
-            runs = self.propose(size - have + 8, stream)
-            mask = self.keep(runs, self.distance[runs], _of(exact, runs), stream)
-            found = runs[mask][: size - have]
-            out[have : have + len(found)] = found
-            have += len(found)
-        return out
+        at = 0
+        while True:
+            at, word = self._runs.draw(out, at, stream)
+            if at == size:
+                return out
+            run = int(out[at])
+            at += self._settle(word, run, exact(run), stream)

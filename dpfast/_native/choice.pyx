@@ -1,0 +1,253 @@
+"""Exact choice among weighted runs: `csrc/dpf_choice.c` with typed buffers."""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+
+from dpfast._native.rng cimport BitStream, dpf_rng
+
+cdef extern from "dpf_choice_words.h" nogil:
+    ctypedef struct dpf_words:
+        dpf_rng *rng
+        const uint64_t *given
+        size_t at, end
+        int short_of
+    uint64_t dpf_words_one(dpf_words *words)
+    uint64_t dpf_words_below(dpf_words *words, uint64_t n)
+
+cdef extern from "dpf_choice.h" nogil:
+    enum:
+        DPF_CHOICE_NO
+        DPF_CHOICE_YES
+        DPF_CHOICE_OPEN
+    ctypedef struct dpf_choice_runs:
+        const double *distance
+        const int64_t *count
+        uint64_t *total
+        size_t n
+        double c, slack
+        int64_t lift
+        int shift
+    int dpf_choice_bounds(dpf_choice_runs *runs)
+    void dpf_choice_propose(const dpf_choice_runs *runs, dpf_words *words, int64_t *out, size_t n)
+    size_t dpf_choice_keep(const dpf_choice_runs *runs, dpf_words *words, const int64_t *run,
+                           const double *distance, double slack, uint8_t *kept, size_t start,
+                           size_t n, uint64_t *word)
+    size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *out,
+                           size_t start, size_t n, uint64_t *word)
+    size_t dpf_choice_coins(dpf_words *words, double c, const double *distance,
+                            const int64_t *shift, int shift_stride, double slack, uint8_t *kept,
+                            size_t start, size_t n, uint64_t *word)
+    void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out,
+                          size_t n)
+    int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift,
+                           double factor)
+
+OPEN = DPF_CHOICE_OPEN
+
+
+cdef class Script:
+    """Words to be drawn in place of a bit stream's, for tests. NOT PRIVATE."""
+    cdef dpf_words words
+
+    def __cinit__(self, words):
+        made = [int(word) for word in words]
+        self.words.rng = NULL
+        self.words.given = <uint64_t *>malloc(8 * len(made) + 8)
+        if self.words.given == NULL:
+            raise MemoryError()
+        for i, word in enumerate(made):
+            (<uint64_t *>self.words.given)[<Py_ssize_t>i] = word
+        self.words.at, self.words.end, self.words.short_of = 0, len(made), 0
+
+    def __dealloc__(self):
+        free(<void *>self.words.given)
+
+    def word(self):
+        """The next word."""
+        cdef uint64_t word = dpf_words_one(&self.words)
+        _check(&self.words)
+        return word
+
+    @property
+    def used(self):
+        """How many words have been drawn."""
+        return self.words.at
+
+
+cdef dpf_words *_source(object stream, dpf_words *own) except NULL:
+    """The words of `stream`; `own` is the caller's room for those of a bit stream."""
+    if isinstance(stream, Script):
+        return &(<Script>stream).words
+    if not isinstance(stream, BitStream):
+        raise TypeError("stream must be a BitStream")
+    own.rng = (<BitStream>stream).state
+    own.short_of = 0
+    return own
+
+
+cdef int _check(dpf_words *words) except -1:
+    if words.short_of:
+        raise EOFError("the script has no more words")
+    return 0
+
+
+def below(uint64_t n, stream not None):
+    """A uniform integer of 0 .. n - 1."""
+    cdef dpf_words own
+    cdef dpf_words *words = _source(stream, &own)
+    if n == 0:
+        raise ValueError("n must be at least 1")
+    cdef uint64_t k = dpf_words_below(words, n)
+    _check(words)
+    return k
+
+
+def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream not None):
+    """Fill `out` with uniform integers below their limits; one limit may serve for all."""
+    cdef dpf_words own
+    cdef dpf_words *words = _source(stream, &own)
+    cdef size_t n = out.shape[0]
+    cdef Py_ssize_t i
+    if limit.shape[0] != out.shape[0] and limit.shape[0] != 1:
+        raise ValueError(f"limit must have 1 or {n} values")
+    for i in range(limit.shape[0]):
+        if limit[i] < 1:
+            raise ValueError("limits must be at least 1")
+    if n == 0:
+        return
+    with nogil:
+        dpf_choice_below(words, &limit[0], limit.shape[0] != 1, &out[0], n)
+    _check(words)
+
+
+def verdict(uint64_t word, double c, double distance, double slack=0.0, int64_t lift=0,
+            double factor=1.0):
+    """Whether U < factor exp(-c D) 2**lift; OPEN where float64 cannot tell."""
+    return dpf_choice_verdict(word, c, distance, slack, lift, factor)
+
+
+def coins(stream not None, double c, const double[::1] distance not None,
+          const int64_t[::1] shift not None, double slack, uint8_t[::1] kept not None,
+          Py_ssize_t start):
+    """Coins of probability min(1, 2**shift exp(-c D)) from `start`: (index, word) of an open one."""
+    cdef dpf_words own
+    cdef dpf_words *words = _source(stream, &own)
+    cdef size_t n = distance.shape[0], at = start
+    cdef uint64_t word = 0
+    if kept.shape[0] != distance.shape[0] or start < 0:
+        raise ValueError("kept must have a place for each distance")
+    if shift.shape[0] != distance.shape[0] and shift.shape[0] != 1:
+        raise ValueError(f"shift must have 1 or {n} values")
+    if at >= n:
+        return n, 0
+    with nogil:
+        at = dpf_choice_coins(words, c, &distance[0], &shift[0], shift.shape[0] != 1, slack,
+                              &kept[0], at, n, &word)
+    _check(words)
+    return at, word
+
+
+cdef class Runs:
+    """Bounds of weights ``count exp(-c D)`` as running sums, and draws from them."""
+    cdef dpf_choice_runs runs
+    cdef const double[::1] distance
+    cdef const int64_t[::1] count
+
+    def __cinit__(self, const double[::1] distance not None, double c, const int64_t[::1] count,
+                  double slack):
+        cdef int status
+        self.distance = distance
+        self.count = count
+        if not (c > 0 and c < float("inf") and slack >= 0):
+            raise ValueError("c must be positive and finite, slack not negative")
+        self.runs.n = distance.shape[0]
+        self.runs.c = c
+        self.runs.slack = slack
+        if self.runs.n == 0:
+            raise ValueError("there must be a run")
+        self.runs.distance = &distance[0]
+        if count is not None:
+            if count.shape[0] != distance.shape[0]:
+                raise ValueError("count must have a value for each run")
+            self.runs.count = &count[0]
+        self.runs.total = <uint64_t *>malloc(8 * self.runs.n)
+        if self.runs.total == NULL:
+            raise MemoryError()
+        with nogil:
+            status = dpf_choice_bounds(&self.runs)
+        if status == -1:
+            raise ValueError("every run is excluded")
+        if status == -2:
+            raise ValueError("the nearest run is too far away: give distances from near it")
+
+    def __dealloc__(self):
+        free(self.runs.total)
+
+    def __reduce__(self):
+        raise TypeError("bounds cannot be pickled")
+
+    @property
+    def shift(self):
+        """S: the bounds are for weights times 2**S."""
+        return self.runs.lift + self.runs.shift
+
+    def total(self, uint64_t[::1] out not None):
+        """Copy the running sums of the bounds."""
+        if <size_t>out.shape[0] != self.runs.n:
+            raise ValueError("out must have a place for each run")
+        memcpy(&out[0], self.runs.total, 8 * self.runs.n)
+
+    def bound(self, size_t run):
+        """The bound of one run."""
+        if run >= self.runs.n:
+            raise IndexError("no such run")
+        return self.runs.total[run] - (self.runs.total[run - 1] if run else 0)
+
+    def propose(self, int64_t[::1] out not None, stream not None):
+        """Fill `out` with runs, each with probability proportional to its bound."""
+        cdef dpf_words own
+        cdef dpf_words *words = _source(stream, &own)
+        cdef size_t n = out.shape[0]
+        if n == 0:
+            return
+        with nogil:
+            dpf_choice_propose(&self.runs, words, &out[0], n)
+        _check(words)
+
+    def keep(self, const int64_t[::1] run not None, const double[::1] distance not None,
+             double slack, uint8_t[::1] kept not None, Py_ssize_t start, stream not None):
+        """Coins from `start`: (index, word) of the first that is open; index n when all are done."""
+        cdef dpf_words own
+        cdef dpf_words *words = _source(stream, &own)
+        cdef size_t n = run.shape[0], at = start
+        cdef uint64_t word = 0
+        cdef Py_ssize_t i
+        if distance.shape[0] != run.shape[0] or kept.shape[0] != run.shape[0] or start < 0:
+            raise ValueError("run, distance and kept must have the same length")
+        for i in range(run.shape[0]):
+            if <uint64_t>run[i] >= self.runs.n:
+                raise IndexError("no such run")
+        if at >= n:
+            return n, 0
+        with nogil:
+            at = dpf_choice_keep(&self.runs, words, &run[0], &distance[0], slack, &kept[0], at, n,
+                                 &word)
+        _check(words)
+        return at, word
+
+    def draw(self, int64_t[::1] out not None, Py_ssize_t start, stream not None):
+        """Draws from `start`: (index, word) of one whose coin is open; index n when all are done."""
+        cdef dpf_words own
+        cdef dpf_words *words = _source(stream, &own)
+        cdef size_t n = out.shape[0], at = start
+        cdef uint64_t word = 0
+        if start < 0:
+            raise ValueError("start must not be negative")
+        if at >= n:
+            return n, 0
+        with nogil:
+            at = dpf_choice_draw(&self.runs, words, &out[0], at, n, &word)
+        _check(words)
+        return at, word
