@@ -6,8 +6,8 @@ static inline void DPF_NAME(products)(const dpf_choice_runs *runs, size_t at, si
     const double *distance = runs->distance + at;
     const double c = runs->c, slack = runs->slack;
     for (size_t i = 0; i < n; i++) {
-        double near = dpf_choice_nearer(c, distance[i], slack);
-        x[i] = distance[i] >= 0 ? near : double_of(EXCLUDED);
+        uint64_t near = bits_of(dpf_choice_nearer(c, distance[i], slack));
+        x[i] = double_of(near | (distance[i] >= 0 ? 0 : EXCLUDED));
     }
 }
 
@@ -35,7 +35,7 @@ static int DPF_NAME(bounds)(dpf_choice_runs *runs)
         DPF_NAME(products)(runs, at, m, x);
         for (size_t i = 0; i < m; i++) {
             double g = dpf_choice_exp(x[i] < most ? x[i] : most, lift);
-            total[at + i] = x[i] == x[i] ? bits_of(g) : 0;
+            total[at + i] = bits_of(g) & (x[i] == x[i] ? UINT64_MAX : 0);
         }
         for (size_t i = 0; runs->count && i < m; i++)
             total[at + i] = bits_of(double_of(total[at + i]) * (double)runs->count[at + i]);
@@ -52,7 +52,7 @@ static int DPF_NAME(bounds)(dpf_choice_runs *runs)
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t bound = dpf_nearest(double_of(total[i]) * scale) + 1;
-        sum += total[i] ? bound : 0;
+        sum += bound & (total[i] ? UINT64_MAX : 0);
         total[i] = sum;
     }
     return 0;

@@ -26,9 +26,10 @@ from ._native import choice as _native
 from ._native.choice import Script
 from ._native.rng import BitStream
 
-__all__ = ["Weights", "below", "coins", "flip", "slots"]
+__all__ = ["Weights", "below", "coins", "flip", "rows", "slots", "subset_rows"]
 
 Exact = Callable[[int], Fraction]
+ExactCell = Callable[[int, int], Fraction]
 Stream = BitStream | Script
 
 _NO_SHIFT = np.zeros(1, np.int64)
@@ -206,3 +207,79 @@ class Weights:
                 return out
             run = int(out[at])
             at += self._settle(word, run, exact(run), stream)
+
+
+def rows(
+    values: NDArray[np.float64],
+    best: NDArray[np.float64],
+    c: float,
+    exact: ExactCell,
+    stream: Stream,
+    slack: float = 0.0,
+    draws: int | None = None,
+) -> NDArray[np.int64]:
+    """Columns drawn by row with probability proportional to ``exp(-c (best - value))``.
+
+    Parameters
+    ----------
+    values : float64 array, shape (r, n), C-contiguous
+        Neither NaN nor plus infinity. Minus infinity is excluded, but not all of a row. Below 2**20
+        columns.
+    best : float64 array, shape (r,)
+        The greatest of each row.
+    c : float
+    exact : callable
+        ``exact(row, column)`` is the exact distance below the best of its row, for which the float64
+        difference stands as in `Weights`.
+    stream : BitStream
+    slack : float
+    draws : int, optional
+        Independent draws from each row.
+
+    Returns
+    -------
+    int64 array, shape (r,), or (r, draws) if `draws` is given
+
+    Raises
+    ------
+    ValueError
+        All candidates of a row are excluded.
+    """
+    scratch = np.empty(values.shape[1], np.uint64)
+    each = 1 if draws is None else draws
+    out = np.empty((len(values), each), np.int64)
+    flat = out.reshape(-1)
+    at = 0
+    while True:
+        at, bound, word = _native.rows(values, best, c, slack, scratch, out, at, stream)
+        if at == len(flat):
+            return flat if draws is None else out
+        distance = exact(at // each, int(flat[at]))
+        shift = _native.ROWS_SHIFT
+        at += _decide(word, c, distance, stream, bound=bound, shift=shift)
+
+
+def subset_rows(
+    values: NDArray[np.float64],
+    best: NDArray[np.float64],
+    c: float,
+    exact: ExactCell,
+    stream: Stream,
+) -> NDArray[np.int64]:
+    """Permute-and-flip by row: uniformly one of those whose coin of ``exp(-c (best - value))`` is heads.
+
+    The best of a row always is heads. Parameters are those of `rows`, without slack.
+
+    Returns
+    -------
+    int64 array, shape (r,)
+    """
+    n = values.shape[1]
+    drawn, heads = np.empty(n, np.uint64), np.empty(n, np.uint8)
+    out = np.empty(len(values), np.int64)
+    row = _native.subset(values, best, c, drawn, heads, False, out, 0, stream)
+    while row < len(out):
+        for j in np.flatnonzero(heads == _native.OPEN).tolist():
+            heads[j] = _decide(int(drawn[j]), c, exact(row, j), stream)
+        row = _native.subset(values, best, c, drawn, heads, True, out, row, stream)
+    return out

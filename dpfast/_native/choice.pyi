@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from .rng import BitStream
 
 OPEN: int
+ROWS_SHIFT: int
 
 class Script:
     def __init__(self, words: Iterable[Any]) -> None: ...
@@ -59,3 +60,25 @@ class Runs:
     def draw(
         self, out: NDArray[np.int64], start: int, stream: BitStream | Script
     ) -> tuple[int, int]: ...
+
+def rows(
+    values: NDArray[np.float64],
+    best: NDArray[np.float64],
+    c: float,
+    slack: float,
+    scratch: NDArray[np.uint64],
+    out: NDArray[np.int64],
+    start: int,
+    stream: BitStream | Script,
+) -> tuple[int, int, int]: ...
+def subset(
+    values: NDArray[np.float64],
+    best: NDArray[np.float64],
+    c: float,
+    drawn: NDArray[np.uint64],
+    heads: NDArray[np.uint8],
+    settled: bool,
+    out: NDArray[np.int64],
+    start: int,
+    stream: BitStream | Script,
+) -> int: ...

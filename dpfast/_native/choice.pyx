@@ -44,7 +44,23 @@ cdef extern from "dpf_choice.h" nogil:
     int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift,
                            double factor)
 
+cdef extern from "dpf_choice_rows.h" nogil:
+    enum:
+        DPF_CHOICE_ROWS_SHIFT
+    size_t DPF_CHOICE_EMPTY
+    ctypedef struct dpf_choice_matrix:
+        const double *values
+        const double *best
+        size_t rows, n
+        double c, slack
+    size_t dpf_choice_rows(const dpf_choice_matrix *matrix, dpf_words *words, size_t draws,
+                           uint64_t *scratch, int64_t *out, size_t start, uint64_t *bound,
+                           uint64_t *word)
+    size_t dpf_choice_subset(const dpf_choice_matrix *matrix, dpf_words *words, uint64_t *drawn,
+                             uint8_t *heads, int settled, int64_t *out, size_t start)
+
 OPEN = DPF_CHOICE_OPEN
+ROWS_SHIFT = DPF_CHOICE_ROWS_SHIFT
 
 
 cdef class Script:
@@ -251,3 +267,60 @@ cdef class Runs:
             at = dpf_choice_draw(&self.runs, words, &out[0], at, n, &word)
         _check(words)
         return at, word
+
+
+cdef dpf_choice_matrix _matrix(const double[:, ::1] values, const double[::1] best, double c,
+                               double slack) except *:
+    cdef dpf_choice_matrix made
+    if best.shape[0] != values.shape[0] or values.shape[1] == 0:
+        raise ValueError("values must have columns, and best a value for each row")
+    if not (c > 0 and c < float("inf") and slack >= 0):
+        raise ValueError("c must be positive and finite, slack not negative")
+    made.rows, made.n = values.shape[0], values.shape[1]
+    made.values = &values[0, 0] if made.rows else NULL
+    made.best = &best[0] if made.rows else NULL
+    made.c, made.slack = c, slack
+    return made
+
+
+def rows(const double[:, ::1] values not None, const double[::1] best not None, double c,
+         double slack, uint64_t[::1] scratch not None, int64_t[:, ::1] out not None,
+         Py_ssize_t start, stream not None):
+    """Draws by row from `start`: (index, bound, word) of one whose coin is open; index out.size at the end."""
+    cdef dpf_words own
+    cdef dpf_words *words = _source(stream, &own)
+    cdef dpf_choice_matrix matrix = _matrix(values, best, c, slack)
+    cdef size_t draws = out.shape[1], at = start
+    cdef uint64_t bound = 0, word = 0
+    if <size_t>scratch.shape[0] < matrix.n or <size_t>out.shape[0] != matrix.rows or start < 0:
+        raise ValueError("scratch must have a place for each column, out a row for each row")
+    if at >= matrix.rows * draws:
+        return matrix.rows * draws, 0, 0
+    with nogil:
+        at = dpf_choice_rows(&matrix, words, draws, &scratch[0], &out[0, 0], at, &bound, &word)
+    _check(words)
+    if at == DPF_CHOICE_EMPTY:
+        raise ValueError("every candidate of a row is excluded")
+    return at, bound, word
+
+
+def subset(const double[:, ::1] values not None, const double[::1] best not None, double c,
+           uint64_t[::1] drawn not None, uint8_t[::1] heads not None, bint settled,
+           int64_t[::1] out not None, Py_ssize_t start, stream not None):
+    """Permute-and-flip by row from `start`: a row with open coins (OPEN in heads), or how many rows."""
+    cdef dpf_words own
+    cdef dpf_words *words = _source(stream, &own)
+    cdef dpf_choice_matrix matrix = _matrix(values, best, c, 0.0)
+    cdef size_t at = start
+    if <size_t>drawn.shape[0] < matrix.n or <size_t>heads.shape[0] < matrix.n:
+        raise ValueError("drawn and heads must have a place for each column")
+    if <size_t>out.shape[0] != matrix.rows or start < 0:
+        raise ValueError("out must have a place for each row")
+    if at >= matrix.rows:
+        return matrix.rows
+    with nogil:
+        at = dpf_choice_subset(&matrix, words, &drawn[0], &heads[0], settled, &out[0], at)
+    _check(words)
+    if at == DPF_CHOICE_EMPTY:
+        raise ValueError("every candidate of a row is excluded")
+    return at
