@@ -1,15 +1,17 @@
-/* The bounds. Let u = 2^-53 and x = nearer(). D >= (d - slack) (1 - 2^-50) where d >= slack (with DBL_MAX for
+/* The bounds. Let u = 2^-53 and x = the lesser of nearer() and ceiling(). D >= (d - slack) (1 - 2^-50) where d >= slack (with DBL_MAX for
  * d = infinity), and the computed lower is at most d (1 - 2^-48) (1 + 2 u) - slack (1 - u): below D by more
  * than u D, or 0. So the rounding of the product with c cannot take x above c D, but for subnormal numbers,
  * where it and that of d (1 - 2^-48) cost 2^-1074 + 2^-1075 c < 2^-50. The exponential is within a relative
  * 2^-26 of e^-x, the products with count (exact as a double), with 2^shift and with 1 + 2^-20 round by less
  * than 2^-50: what is made an integer, g, is at least weight (1 + 2^-21), and nearest(g) + 1 > g. For an x
- * beyond `most` the weight is below 2^-DEPTH 2^53 2^50 < 1, and the bound at least 1.
+ * beyond the ceiling the weight is below 2^-DEPTH 2^53 2^50 < 1, and the bound at least 1.
  *
  * The sum. g < 2^room (1 + 2^-19), with room <= 50 (as nearest() asks) and n < 2^(61 - room), so the sum of
  * g + 1.5 is below 2^61 (1 + 2^-19) + 1.5 n < 2^62.
  */
 #include "dpf_choice.h"
+
+#include <math.h>
 
 #include "dpf_choice_exp.h"
 #include "dpf_exp.h"
@@ -65,8 +67,10 @@ int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, i
 {
     const double l1 = 0x1.62e43p-1, l2 = -0x1.05c610ca86c39p-29;
     double z = (double)lift, x = c * distance, t = 0, delta = 0;
+    double near = dpf_choice_nearer(c, distance, slack), most = dpf_choice_ceiling(c, slack, INFINITY);
+    near = near < most ? near : most;
     /* e^(-900) 2^(120 + 64) < 2 */
-    if (!(dpf_choice_nearer(c, distance, slack) - z * LN2 > 900)) {
+    if (!(near - z * LN2 > 900)) {
         delta = ((x * 0x1p-49 + c * slack) + (lift ? 0x1p-40 : 0x1p-49)) * (1 + 0x1p-20);
         if (!(delta <= 0.5))
             return DPF_CHOICE_OPEN;

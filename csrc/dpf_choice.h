@@ -79,13 +79,18 @@ void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, 
 int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift,
                        double factor);
 
-/* x that is certainly not above c D (1 + 2^-51): for upper bounds of e^(-c D). */
+/* For upper bounds of e^(-c D): the lesser of this and dpf_choice_ceiling() is certainly not above c D. For an
+ * infinite distance DBL_MAX speaks. The ceiling is a variable, as branches on constants do not vectorise. */
 static inline double dpf_choice_nearer(double c, double distance, double slack)
 {
-    const double most = 0x1.fffffffffffffp1023;
-    double d = distance < most ? distance : most;
-    double lower = d * (1 - 0x1p-48) - slack;
+    double lower = distance * (1 - 0x1p-48) - slack;
     return c * (lower > 0 ? lower : 0);
+}
+
+static inline double dpf_choice_ceiling(double c, double slack, double most)
+{
+    double x = dpf_choice_nearer(c, 0x1.fffffffffffffp1023, slack);
+    return x < most ? x : most;
 }
 
 #endif

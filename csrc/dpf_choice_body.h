@@ -1,13 +1,15 @@
 /* Included once per instruction set by dpf_choice.c. Every path makes the same IEEE operations. */
 
 /* x of each run, NaN for an excluded one. */
-static inline void DPF_NAME(products)(const dpf_choice_runs *runs, size_t at, size_t n, double *x)
+static inline void DPF_NAME(products)(const dpf_choice_runs *runs, double ceiling, size_t at, size_t n,
+                                      double *x)
 {
     const double *distance = runs->distance + at;
     const double c = runs->c, slack = runs->slack;
     for (size_t i = 0; i < n; i++) {
-        uint64_t near = bits_of(dpf_choice_nearer(c, distance[i], slack));
-        x[i] = double_of(near | (distance[i] >= 0 ? 0 : EXCLUDED));
+        double near = dpf_choice_nearer(c, distance[i], slack);
+        near = near < ceiling ? near : ceiling;
+        x[i] = double_of(bits_of(near) | (distance[i] >= 0 ? 0 : EXCLUDED));
     }
 }
 
@@ -18,9 +20,10 @@ static int DPF_NAME(bounds)(dpf_choice_runs *runs)
     const size_t n = runs->n;
     uint64_t *const total = runs->total;
     uint64_t nearest = EXCLUDED, heaviest = 0;
+    double ceiling = dpf_choice_ceiling(runs->c, runs->slack, 2 * DPF_CHOICE_FARTHEST);
     for (size_t at = 0; at < n; at += STRETCH) {
         size_t m = n - at < STRETCH ? n - at : STRETCH;
-        DPF_NAME(products)(runs, at, m, x);
+        DPF_NAME(products)(runs, ceiling, at, m, x);
         for (size_t i = 0; i < m; i++)
             nearest = bits_of(x[i]) < nearest ? bits_of(x[i]) : nearest;
     }
@@ -29,13 +32,13 @@ static int DPF_NAME(bounds)(dpf_choice_runs *runs)
     if (!(double_of(nearest) <= DPF_CHOICE_FARTHEST))
         return -2;
     const int64_t lift = (int64_t)(double_of(nearest) / LN2);
-    const double most = (double)(lift + DEPTH) * LN2;
+    ceiling = dpf_choice_ceiling(runs->c, runs->slack, (double)(lift + DEPTH) * LN2);
     for (size_t at = 0; at < n; at += STRETCH) {
         size_t m = n - at < STRETCH ? n - at : STRETCH;
-        DPF_NAME(products)(runs, at, m, x);
+        DPF_NAME(products)(runs, ceiling, at, m, x);
         for (size_t i = 0; i < m; i++) {
-            double g = dpf_choice_exp(x[i] < most ? x[i] : most, lift);
-            total[at + i] = bits_of(g) & (x[i] == x[i] ? UINT64_MAX : 0);
+            double g = dpf_choice_exp(x[i], lift);
+            total[at + i] = bits_of(g) & (bits_of(x[i]) == EXCLUDED ? 0 : UINT64_MAX);
         }
         for (size_t i = 0; runs->count && i < m; i++)
             total[at + i] = bits_of(double_of(total[at + i]) * (double)runs->count[at + i]);

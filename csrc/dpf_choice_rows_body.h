@@ -4,9 +4,10 @@
 static inline uint64_t DPF_NAME(sums)(const double *values, double best, double c, double slack, size_t n,
                                       uint64_t *total)
 {
+    const double ceiling = dpf_choice_ceiling(c, slack, MOST);
     for (size_t j = 0; j < n; j++) {
         double x = dpf_choice_nearer(c, best - values[j], slack);
-        uint64_t bound = dpf_nearest(dpf_choice_exp(x < MOST ? x : MOST, 0) * SCALE) + 1;
+        uint64_t bound = dpf_nearest(dpf_choice_exp(x < ceiling ? x : ceiling, 0) * SCALE) + 1;
         total[j] = bound & (bits_of(values[j]) == MINUS_INFINITY ? 0 : UINT64_MAX);
     }
     uint64_t sum = 0;
@@ -46,9 +47,10 @@ static inline size_t DPF_NAME(flip)(const double *values, double best, double c,
                                     const uint64_t *drawn, uint8_t *heads)
 {
     size_t open = 0;
+    const double ceiling = dpf_choice_ceiling(c, 0, MOST);
     for (size_t j = 0; j < n; j++) {
         double d = best - values[j], x = c * d;
-        double t = dpf_choice_exp(x < MOST ? x : MOST, 0) * 0x1p53;
+        double t = dpf_choice_exp(x < ceiling ? x : ceiling, 0) * 0x1p53;
         double k = to_double(drawn[j] >> 11);
         /* Signs, so that nothing is left to branch on. */
         uint64_t yes = ~bits_of((t * (1 - 0x1p-24) - 1) - k) >> 63;
