@@ -1,4 +1,4 @@
-"""Scores in an array of one dimension."""
+"""Scores in an array of one dimension, and the best of each row of a matrix."""
 
 from __future__ import annotations
 
@@ -10,20 +10,81 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._native.peaks import ABOVE, INFINITE, NAN, block_peaks
+from ..errors import ArgumentError
+from ..sources import chunk_dtype
 
-__all__ = ["Stored"]
+__all__ = ["Stored", "row_peaks"]
 
-#: Candidates that are looked at together.
-STRETCH = 1 << 18
+#: Scores of a conversion buffer (another byte order, strides, float16): half a megabyte of float64.
+CHUNK = 1 << 16
+
+
+def _refuse(flags: int, name: str) -> None:
+    """Raise what the flags of a pass say against the scores. No score that is in order is shown."""
+    if flags & (NAN | INFINITE):
+        worst = math.nan if flags & NAN else math.inf
+        _check.fail(name, "finite numbers, or minus infinity for an excluded candidate", worst)
+    if not flags & ABOVE:
+        _check.fail(name, "above minus infinity for at least one candidate", -math.inf)
+
+
+def _empty(name: str) -> None:
+    raise ArgumentError(f"{name} must hold at least one candidate, got none")
+
+
+def _flat(array: NDArray[Any], name: str) -> tuple[NDArray[Any], np.dtype[Any]]:
+    """The array with bool as uint8, and the dtype in which its scores are compared."""
+    dtype = chunk_dtype(array.dtype, name)
+    return (array.view(np.uint8) if array.dtype.kind == "b" else array), dtype
+
+
+def _direct(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    """Whether the kernel can read the array where it is."""
+    flags = array.flags
+    return array.dtype == dtype and bool(flags.c_contiguous) and bool(flags.aligned)
+
+
+def _by_chunks(array: NDArray[Any], block: int, out: NDArray[Any]) -> int:
+    """The pass through one small buffer in the dtype of `out`."""
+    n = len(array)
+    flags = 0
+    buffer = np.empty(min(n, CHUNK), out.dtype)
+    step = CHUNK // block * block
+    if step:
+        for at in range(0, n, step):
+            part = array[at : at + step]
+            values = buffer[: len(part)]
+            values[...] = part
+            first = at // block
+            flags |= block_peaks(values, block, out[first : first - (-len(part) // block)])
+        return flags
+    for number, start in enumerate(range(0, n, block)):  # a block is larger than the buffer
+        stop = min(start + block, n)
+        pieces = np.empty(-((start - stop) // CHUNK), out.dtype)
+        for piece, at in enumerate(range(start, stop, CHUNK)):
+            part = array[at : min(at + CHUNK, stop)]
+            values = buffer[: len(part)]
+            values[...] = part
+            flags |= block_peaks(values, CHUNK, pieces[piece : piece + 1])
+        block_peaks(pieces, len(pieces), out[number : number + 1])
+    return flags
 
 
 class Stored:
-    """Scores in a one-dimensional array of an integer, bool or float dtype of at most 64 bits."""
+    """Scores in a one-dimensional array of an integer, bool or float dtype of at most 64 bits.
+
+    Contiguous native arrays are read where they are, others through a small buffer; none is copied.
+    """
 
     slack = 0.0
 
     def __init__(self, array: NDArray[Any], name: str = "scores") -> None:
-        self.array = array
+        if array.ndim != 1:
+            raise ArgumentError(
+                f"{name} must be one-dimensional, got an array of {array.ndim} dimensions"
+            )
+        self.array, self._dtype = _flat(array, name)
         self.name = name
         self._best: Any = None
 
@@ -35,35 +96,64 @@ class Stored:
         return self._best
 
     def peaks(self, block: int) -> NDArray[np.float64]:
-        parts = []
-        step = max(STRETCH // block, 1) * block
-        for start in range(0, self.count, step):
-            part = self.array[start : start + step]
-            parts.append(np.maximum.reduceat(part, np.arange(0, len(part), block)))
-        peaks = np.concatenate(parts)
-        best = peaks.max()
-        if best != best or best == math.inf:
-            _check.fail(self.name, "numbers below infinity", best)
-        if best == -math.inf:
-            _check.fail(self.name, "above minus infinity for one candidate at least", best)
-        self._best = best
+        if not self.count:
+            _empty(self.name)
+        block = min(block, self.count)
+        peaks = np.empty(-(-self.count // block), self._dtype)
+        if _direct(self.array, self._dtype):
+            flags = block_peaks(self.array, block, peaks)
+        else:
+            flags = _by_chunks(self.array, block, peaks)
+        _refuse(flags, self.name)
+        self._best = peaks.max()
         return self._below(peaks)
 
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._below(self.array[index])
+        return self._below(self.array[index].astype(self._dtype, copy=False))
 
     def _below(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Distances of values in the dtype of comparison."""
         if values.dtype.kind == "f":
-            values = values.astype(np.float64)
+            wide = values.astype(np.float64, copy=False)
             with np.errstate(over="ignore"):
-                found: NDArray[np.float64] = float(self._best) - values
-            found[values == -math.inf] = -1.0
+                found: NDArray[np.float64] = float(self._best) - wide
+            found[wide == -math.inf] = -1.0
             return found
         if values.dtype.itemsize < 8:
             return float(self._best) - values.astype(np.float64)
-        # The difference modulo 2**64 is the difference.
-        wide = np.array([self._best], self.array.dtype).view(np.uint64)
-        return (wide - values.view(np.uint64)).astype(np.float64)
+        # The difference modulo 2**64 is the difference, up to 2**64 - 1.
+        best = np.array([self._best], self._dtype).view(np.uint64)
+        return (best - values.view(np.uint64)).astype(np.float64)
 
     def exact(self, candidate: int) -> Fraction:
         return Fraction(self._best.item()) - Fraction(self.array[candidate].item())
+
+
+def row_peaks(matrix: NDArray[Any], name: str = "scores") -> NDArray[Any]:
+    """The best score of each row, in the dtype of comparison (float32 for float16, uint8 for bool).
+
+    Raises
+    ------
+    ArgumentError
+        As for `Stored.peaks`; the message gives the number of the first row that is refused.
+    """
+    rows, count = matrix.shape
+    matrix, dtype = _flat(matrix, name)
+    best = np.empty(rows, dtype)
+    if not rows:
+        return best
+    if not count:
+        _empty(name)
+    if _direct(matrix, dtype):
+        flags = block_peaks(matrix.reshape(-1), count, best)
+    else:
+        flags = 0
+        step = max(CHUNK // count, 1)
+        for at in range(0, rows, step):
+            part = np.ascontiguousarray(matrix[at : at + step], dtype)
+            flags |= block_peaks(part.reshape(-1), count, best[at : at + step])
+    if dtype.kind == "f" and (flags & (NAN | INFINITE) or best.min() == -math.inf):
+        for row in range(rows):
+            one = np.ascontiguousarray(matrix[row], dtype)
+            _refuse(block_peaks(one, count, np.empty(1, dtype)), f"{name}[{row}]")
+    return best

@@ -1,0 +1,73 @@
+"""The pass for peaks beside the floor, `np.max` over the same scores.
+
+pytest benchmarks/test_bench_peaks.py --benchmark-sort=fullname
+DPFAST_BENCH_SMOKE=1 makes it a smoke run; the default is 1e7 scores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpfast._native.peaks import ABOVE, block_peaks
+from dpfast._scores.stored import Stored
+
+from .conftest import rows
+
+pytest.importorskip("pytest_benchmark")
+
+N = rows(10_000_000)
+
+
+@pytest.fixture(
+    scope="module",
+    params=["float64", "float32", "int64", "int32", "int16", "int8", "uint8"],
+    ids=str,
+)
+def scores(request):
+    made = np.random.default_rng(0).standard_normal(N) * 20 + 60
+    return np.clip(made, 0, 120).astype(request.param)
+
+
+def expected(scores, block):
+    return np.maximum.reduceat(scores, np.arange(0, len(scores), block))
+
+
+def test_floor_max(benchmark, scores):
+    assert benchmark(scores.max) == scores.max()
+
+
+@pytest.mark.parametrize("block", [256, 100, 10])
+def test_block_peaks(benchmark, scores, block):
+    out = np.empty(-(-N // block), scores.dtype)
+    assert benchmark(block_peaks, scores, block, out) == ABOVE
+    np.testing.assert_array_equal(out, expected(scores, block))
+
+
+@pytest.mark.parametrize("block", [256, 100, 10])
+def test_rival_reduceat(benchmark, scores, block):
+    index = np.arange(0, N, block)
+    found = benchmark.pedantic(np.maximum.reduceat, (scores, index), rounds=5)
+    assert len(found) == -(-N // block)
+
+
+def test_distances_of_peaks(benchmark, scores):
+    found = benchmark(lambda: Stored(scores).peaks(256))
+    whole = expected(scores, 256).astype(np.float64)
+    np.testing.assert_allclose(found, whole.max() - whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["strided", "swapped", "mapped", "float16"])
+def test_not_in_place(benchmark, form, tmp_path):
+    made = np.random.default_rng(0).standard_normal(N)
+    if form == "strided":
+        view = made.repeat(2)[::2]
+    elif form == "swapped":
+        view = made.astype(">f8")
+    elif form == "float16":
+        view = made.astype(np.float16)
+    else:
+        np.save(tmp_path / "scores.npy", made)
+        view = np.load(tmp_path / "scores.npy", mmap_mode="r")
+    found = benchmark.pedantic(lambda: Stored(view).peaks(256), rounds=5)
+    assert found.min() == 0 and len(found) == -(-N // 256)
