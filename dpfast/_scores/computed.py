@@ -1,0 +1,143 @@
+"""Scores that are computed by a function when they are looked at, and never stored."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check, _jit
+from ..errors import DataError, SlowWarning
+from ._blocks import Blocks
+from ._plain import Plain
+
+__all__ = ["Computed"]
+
+#: Candidates that are evaluated together: their scores stay in the cache. If there are no more than
+#: that they are kept, since there is nothing to save.
+STRETCH = 1 << 15
+#: Candidates at most, so that numbers of candidates are exact in float64.
+MOST = 1 << 53
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def _say_slow() -> None:
+    """Warn at the line of the user that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(
+        "score is a plain Python function: each candidate takes a call, which is slow; "
+        "compile it with numba.njit",
+        SlowWarning,
+        stacklevel=level,
+    )
+
+
+class Computed(Blocks):
+    """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
+
+    The pass evaluates every candidate once, a stretch at a time; a later look evaluates again what
+    it needs (up to 32 neighbours of a candidate in a compiled function), unless all candidates fit
+    into one stretch. So the function must be pure: the same candidate must have the same score
+    every time. Where it is seen not to be, the error comes after the spend.
+
+    A function compiled by Numba runs in a compiled loop without the GIL. Integer scores stay
+    integers. Numba's own integers wrap beyond 64 bits, those of a plain function do not.
+
+    Whatever the function raises in the pass passes unchanged, before anything is spent.
+
+    Parameters
+    ----------
+    function : callable
+        ``score(data, candidate)`` giving a real number, minus infinity for an excluded candidate.
+    data : object
+        The first argument, as it is.
+    count : int
+        Number of candidates.
+    name : str
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        It is not callable, Numba cannot compile it for the data, or the count is not in 1 .. 2**53.
+
+    Warns
+    -----
+    SlowWarning
+        The function is not compiled by Numba.
+    """
+
+    def __init__(
+        self, function: Callable[[Any, int], Any], data: Any, count: int, name: str = "scores"
+    ) -> None:
+        if not callable(function):
+            _check.fail_type("score", "a function score(data, candidate)", function)
+        count = _check.whole("candidates", count, 1)
+        if count > MOST:
+            _check.fail("candidates", "at most 2**53", count)
+        super().__init__(count, name)
+        self._loop: _jit.Tiles | Plain
+        if _jit.is_compiled(function):
+            self._loop = _jit.Tiles(function, data, count)
+        else:
+            self._loop = Plain(function, data, count)
+            _say_slow()
+        self._kept: NDArray[Any] | None = None
+
+    def peaks(self, block: int) -> NDArray[np.float64]:
+        dtype, tile = self._loop.dtype, self._loop.tile
+        worst = np.iinfo(dtype).min if dtype.kind in "iu" else -math.inf
+        tops = np.full(-(-self.count // block), worst, dtype)
+        buffer = self._buffer(self.count)
+        for start in range(0, self.count, STRETCH):
+            stop = min(start + STRETCH, self.count)
+            tiles = np.arange(start // tile, -(-stop // tile))
+            self._loop.fill(tiles, buffer)
+            values = buffer.reshape(-1)[: stop - start]
+            # The best of each block, or of what this stretch has of it.
+            blocks = np.arange(start // block, (stop - 1) // block + 1)
+            found = np.maximum.reduceat(values, np.maximum(blocks * block - start, 0))
+            for value in values if dtype.kind == "O" else [found.max()]:
+                self._refuse(value)
+            part = tops[blocks[0] : blocks[-1] + 1]
+            np.maximum(part, found, out=part)
+        self._kept = values if self.count <= STRETCH else None
+        return self._begin(block, tops)
+
+    def look(self, index: NDArray[np.int64]) -> NDArray[Any]:
+        """The scores of some candidates, none better than the best of its block in the pass."""
+        if self._kept is not None:
+            return self._kept[index]
+        values = np.empty(len(index), self._loop.dtype)
+        tile = self._loop.tile
+        order = np.argsort(index)
+        tiles, first = np.unique(index[order] // tile, return_index=True)
+        step = STRETCH // tile
+        buffer = self._buffer(len(tiles) * tile)
+        for start in range(0, len(tiles), step):
+            part = tiles[start : start + step]
+            self._loop.fill(part, buffer)
+            stop = first[start + step] if start + step < len(tiles) else len(index)
+            place = order[first[start] : stop]
+            wanted = index[place]
+            row = np.searchsorted(part, wanted // tile)
+            values[place] = buffer[row, wanted % tile]
+        if not (values <= self._tops[index // self._block]).all():
+            raise DataError(
+                "score gave a candidate two different scores, but it must be a pure function of "
+                "(data, candidate), without randomness or memory. What was spent stays spent"
+            )
+        return values
+
+    def _buffer(self, count: int) -> NDArray[Any]:
+        tile = self._loop.tile
+        rows = -(-min(count, STRETCH) // tile)
+        return np.empty((rows, tile), self._loop.dtype)
