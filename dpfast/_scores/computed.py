@@ -102,11 +102,13 @@ class Computed(Blocks):
             tiles = np.arange(start // tile, -(-stop // tile))
             self._loop.fill(tiles, buffer)
             values = buffer.reshape(-1)[: stop - start]
+            if dtype.kind == "O":
+                for value in values:
+                    self._refuse(value)
             # The best of each block, or of what this stretch has of it.
             blocks = np.arange(start // block, (stop - 1) // block + 1)
             found = np.maximum.reduceat(values, np.maximum(blocks * block - start, 0))
-            for value in values if dtype.kind == "O" else [found.max()]:
-                self._refuse(value)
+            self._refuse(found.max())
             part = tops[blocks[0] : blocks[-1] + 1]
             np.maximum(part, found, out=part)
         self._kept = values if self.count <= STRETCH else None
@@ -130,7 +132,9 @@ class Computed(Blocks):
             wanted = index[place]
             row = np.searchsorted(part, wanted // tile)
             values[place] = buffer[row, wanted % tile]
-        if not (values <= self._tops[index // self._block]).all():
+        with np.errstate(invalid="ignore"):  # NaN among Python numbers
+            pure = (values <= self._tops[index // self._block]).all()
+        if not pure:
             raise DataError(
                 "score gave a candidate two different scores, but it must be a pure function of "
                 "(data, candidate), without randomness or memory. What was spent stays spent"
