@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check, _jit
+from .._native.peaks import ABOVE
 from ..errors import DataError, SlowWarning
-from ._blocks import Blocks
+from ._numbers import below, difference, tops
 from ._plain import Plain
+from .stored import refuse
 
 __all__ = ["Computed"]
 
@@ -41,7 +43,22 @@ def _say_slow() -> None:
     )
 
 
-class Computed(Blocks):
+def _merge(values: NDArray[Any], start: int, block: int, best: NDArray[Any]) -> int:
+    """Bring the scores of candidates from `start` on into the best of each block; the flags."""
+    flags = 0
+    first = -(-start // block)
+    head = min(first * block - start, len(values))
+    if head:  # of a block that has begun before
+        top = np.empty(1, best.dtype)
+        flags = tops(values[:head], head, top)
+        best[first - 1] = max(best[first - 1], top[0])
+    if head < len(values):
+        values = values[head:]
+        flags |= tops(values, block, best[first : first - (-len(values) // block)])
+    return flags
+
+
+class Computed:
     """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
 
     The pass evaluates every candidate once, a stretch at a time; a later look evaluates again what
@@ -75,6 +92,8 @@ class Computed(Blocks):
         The function is not compiled by Numba.
     """
 
+    slack = 0.0
+
     def __init__(
         self, function: Callable[[Any, int], Any], data: Any, count: int, name: str = "scores"
     ) -> None:
@@ -83,38 +102,62 @@ class Computed(Blocks):
         count = _check.whole("candidates", count, 1)
         if count > MOST:
             _check.fail("candidates", "at most 2**53", count)
-        super().__init__(count, name)
+        self.count = count
+        self.name = name
         self._loop: _jit.Tiles | Plain
         if _jit.is_compiled(function):
             self._loop = _jit.Tiles(function, data, count)
         else:
             self._loop = Plain(function, data, count)
             _say_slow()
-        self._kept: NDArray[Any] | None = None
+        self._best: Any = None
+        self._block = 0
+        self._tops: NDArray[Any] = np.empty(0)  # the best score of each block
+        self._kept: NDArray[Any] | None = None  # all scores, if they are few
+
+    def best(self) -> Any:
+        return self._best
 
     def peaks(self, block: int) -> NDArray[np.float64]:
-        dtype, tile = self._loop.dtype, self._loop.tile
-        worst = np.iinfo(dtype).min if dtype.kind in "iu" else -math.inf
-        tops = np.full(-(-self.count // block), worst, dtype)
+        tile = self._loop.tile
+        best = np.empty(-(-self.count // block), self._loop.dtype)
         buffer = self._buffer(self.count)
+        flags = 0
         for start in range(0, self.count, STRETCH):
             stop = min(start + STRETCH, self.count)
-            tiles = np.arange(start // tile, -(-stop // tile))
-            self._loop.fill(tiles, buffer)
+            self._loop.fill(np.arange(start // tile, -(-stop // tile)), buffer)
             values = buffer.reshape(-1)[: stop - start]
-            if dtype.kind == "O":
-                for value in values:
-                    self._refuse(value)
-            # The best of each block, or of what this stretch has of it.
-            blocks = np.arange(start // block, (stop - 1) // block + 1)
-            found = np.maximum.reduceat(values, np.maximum(blocks * block - start, 0))
-            self._refuse(found.max())
-            part = tops[blocks[0] : blocks[-1] + 1]
-            np.maximum(part, found, out=part)
+            flags |= _merge(values, start, block, best)
+            refuse(flags | ABOVE, self.name)  # NaN and infinity at once
+        refuse(flags, self.name)
         self._kept = values if self.count <= STRETCH else None
-        return self._begin(block, tops)
+        self._best, self._block, self._tops = best.max(), block, best
+        return below(self._best, best)
 
-    def look(self, index: NDArray[np.int64]) -> NDArray[Any]:
+    def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+        return below(self._best, self._look(index))
+
+    def exact(self, candidate: int) -> Fraction:
+        return difference(self._best, self._look(np.array([candidate]))[0])
+
+    def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
+        best = self._tops.copy()
+        held, first = np.unique(gone // self._block, return_index=True)
+        empty = np.zeros(len(best), np.bool_)
+        for b, part in zip(held.tolist(), np.split(gone, first[1:]), strict=True):
+            start = b * self._block
+            index = np.arange(start, min(start + self._block, self.count))
+            left = np.delete(index, part - start)
+            if len(left):
+                best[b] = self._look(left).max()
+            else:
+                empty[b] = True
+        self._best = best[~empty].max()
+        peaks = below(self._best, best)
+        peaks[empty] = -1
+        return peaks
+
+    def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
         """The scores of some candidates, none better than the best of its block in the pass."""
         if self._kept is not None:
             return self._kept[index]
