@@ -122,7 +122,7 @@ def test_numpy_numbers_from_a_python_function(value):
 def test_other_things_from_a_python_function(value):
     with pytest.warns(SlowWarning):
         scores = Computed(lambda d, c: value, None, 2)
-    with pytest.raises(ArgumentTypeError, match="score must be a function that returns") as caught:
+    with pytest.raises(ArgumentTypeError, match="scores must be a function that returns") as caught:
         scores.peaks(1)
     assert type(value).__name__ in str(caught.value)
 
@@ -165,7 +165,7 @@ def test_counts_of_the_wrong_kind(count):
 
 
 def test_a_score_that_is_no_function():
-    with pytest.raises(ArgumentTypeError, match="score must be a function"):
+    with pytest.raises(ArgumentTypeError, match="scores must be a function"):
         Computed(3, None, 5)
 
 

@@ -116,7 +116,7 @@ def test_explicit_signatures():
         return data[0] * candidate
 
     assert values(score, np.array([0.5]), 3).tolist() == [0, 0.5, 1]
-    with pytest.raises(ArgumentTypeError, match="score"):
+    with pytest.raises(ArgumentTypeError, match="scores must"):
         _jit.Tiles(score, "text", 3)
 
 
@@ -135,7 +135,7 @@ def test_every_candidate_once_and_none_beyond(count):
 
 @pytest.mark.parametrize("data", [{"a": 1}, object(), [1, 2.5], np.array([1.0], ">f8")], ids=type)
 def test_data_that_numba_does_not_know(data):
-    with pytest.raises(ArgumentTypeError, match=r"score must be .* Numba can compile") as caught:
+    with pytest.raises(ArgumentTypeError, match=r"scores must be .* Numba can compile") as caught:
         _jit.Tiles(plus, data, 3)
     assert caught.value.__cause__ is not None or caught.value.__context__ is not None
 
@@ -159,7 +159,7 @@ def test_results_that_are_no_real_numbers(function):
 
 @pytest.mark.parametrize("function", [lambda d: 1.0, lambda d, c: d.nothing], ids=["one", "error"])
 def test_functions_that_do_not_compile(function):
-    with pytest.raises(ArgumentTypeError, match="score must be"):
+    with pytest.raises(ArgumentTypeError, match="scores must be"):
         _jit.Tiles(numba.njit(function), 1.0, 3)
 
 

@@ -97,12 +97,12 @@ class Tiles:
         # typeof() has no exception of its own
         except (numba.core.errors.NumbaError, TypeError, ValueError) as error:
             rule = "a function that Numba can compile for these data and an integer"
-            _check.fail_kind("score", rule, function, f": {error}")
+            _check.fail_kind("scores", rule, function, f": {error}")
         returned = one.overloads[types].signature.return_type
         dtype = _result(numba, returned)
         if dtype is None:
             rule = "a function that returns a real number"
-            _check.fail_kind("score", rule, function, f" that returns {returned}")
+            _check.fail_kind("scores", rule, function, f" that returns {returned}")
         self.data = data
         self.count = count
         self.dtype: np.dtype[Any] = dtype

@@ -29,7 +29,7 @@ def _real(value: Any) -> int | float | Fraction:
     rule = (
         "a function that returns an int, a float, a Fraction or a NumPy number of at most 64 bits"
     )
-    _check.fail_kind("score", rule, value, " from it")
+    _check.fail_kind("scores", rule, value, " from it")
 
 
 class Plain:

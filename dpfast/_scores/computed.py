@@ -36,7 +36,7 @@ def _say_slow() -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(
-        "score is a plain Python function: each candidate takes a call, which is slow; "
+        "scores is a plain Python function: each candidate takes a call, which is slow; "
         "compile it with numba.njit",
         SlowWarning,
         stacklevel=level,
@@ -98,7 +98,7 @@ class Computed:
         self, function: Callable[[Any, int], Any], data: Any, count: int, name: str = "scores"
     ) -> None:
         if not callable(function):
-            _check.fail_type("score", "a function score(data, candidate)", function)
+            _check.fail_type("scores", "a function score(data, candidate)", function)
         count = _check.whole("candidates", count, 1)
         if count > MOST:
             _check.fail("candidates", "at most 2**53", count)
@@ -179,7 +179,7 @@ class Computed:
             pure = (values <= self._tops[index // self._block]).all()
         if not pure:
             raise DataError(
-                "score gave a candidate two different scores, but it must be a pure function of "
+                "the score function gave a candidate two scores, but it must be a pure function of "
                 "(data, candidate), without randomness or memory. What was spent stays spent"
             )
         return values
