@@ -1,4 +1,4 @@
-"""Every exception that a user of dpfast can meet.
+"""Every exception and warning that a user of dpfast can meet.
 
 Errors about arguments come before any budget is spent. `DataError` is different: it depends on the
 data, so it is an answer; it comes after the spend, and the spend stands.
@@ -15,6 +15,7 @@ __all__ = [
     "EntropyError",
     "MissingExtraError",
     "NativeError",
+    "SlowWarning",
     "SourceError",
 ]
 
@@ -54,5 +55,10 @@ class BudgetError(DpfastError):
 class DataError(DpfastError):
     """The data hold what the call does not allow (NaN under ``nan="raise"``).
 
-    That is an answer which depends on the data, so the budget that was spent stays spent.
+    Or a function of the user's gave two answers to one question about them. That is an answer which
+    depends on the data, so the budget that was spent stays spent.
     """
+
+
+class SlowWarning(UserWarning):
+    """The call does what it should, but there is a much faster way, which the message names."""

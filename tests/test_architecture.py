@@ -24,6 +24,7 @@ LEVEL = {
     "sources": 5,
     "_admissible": 5,
     "_choice": 5,
+    "_jit": 5,
     "_scores": 6,
     "_layout": 6,
     "_brackets": 7,

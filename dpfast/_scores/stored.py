@@ -14,13 +14,13 @@ from .._native.peaks import ABOVE, INFINITE, NAN, block_peaks
 from ..errors import ArgumentError
 from ..sources import chunk_dtype
 
-__all__ = ["Stored", "row_peaks"]
+__all__ = ["Stored", "distances", "refuse", "row_peaks"]
 
 #: Scores of a conversion buffer (another byte order, strides, float16): half a megabyte of float64.
 CHUNK = 1 << 16
 
 
-def _refuse(flags: int, name: str) -> None:
+def refuse(flags: int, name: str) -> None:
     """Raise what the flags of a pass say against the scores. No score that is in order is shown."""
     if flags & (NAN | INFINITE):
         worst = math.nan if flags & NAN else math.inf
@@ -71,6 +71,27 @@ def _by_chunks(array: NDArray[Any], block: int, out: NDArray[Any]) -> int:
     return flags
 
 
+def distances(best: Any, values: NDArray[Any]) -> NDArray[np.float64]:
+    """``best - values``, rounded once; negative for minus infinity and for better values.
+
+    `best` has the dtype of `values` and a shape that broadcasts with theirs.
+    """
+    if values.dtype.kind == "f":
+        wide = values.astype(np.float64)
+        with np.errstate(over="ignore"):
+            found: NDArray[np.float64] = np.asarray(best, np.float64) - wide
+        found[wide == -math.inf] = -1.0
+        return found
+    if values.dtype.itemsize < 8:
+        return np.asarray(best, np.float64) - values.astype(np.float64)
+    # The difference modulo 2**64 is the difference.
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    top = np.asarray(best, values.dtype)
+    found = (top.view(np.uint64) - values.view(np.uint64)).astype(np.float64)
+    found[values > top] = -1.0
+    return found
+
+
 class Stored:
     """Scores in a one-dimensional array of an integer, bool or float dtype of at most 64 bits.
 
@@ -104,7 +125,7 @@ class Stored:
             flags = block_peaks(self.array, block, peaks)
         else:
             flags = _by_chunks(self.array, block, peaks)
-        _refuse(flags, self.name)
+        refuse(flags, self.name)
         self._best = peaks.max()
         return self._below(peaks)
 
@@ -112,18 +133,7 @@ class Stored:
         return self._below(self.array[index].astype(self._dtype, copy=False))
 
     def _below(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Distances of values in the dtype of comparison."""
-        if values.dtype.kind == "f":
-            wide = values.astype(np.float64, copy=False)
-            with np.errstate(over="ignore"):
-                found: NDArray[np.float64] = float(self._best) - wide
-            found[wide == -math.inf] = -1.0
-            return found
-        if values.dtype.itemsize < 8:
-            return float(self._best) - values.astype(np.float64)
-        # The difference modulo 2**64 is the difference, up to 2**64 - 1.
-        best = np.array([self._best], self._dtype).view(np.uint64)
-        return (best - values.view(np.uint64)).astype(np.float64)
+        return distances(self._best, values)
 
     def exact(self, candidate: int) -> Fraction:
         return Fraction(self._best.item()) - Fraction(self.array[candidate].item())
@@ -155,5 +165,5 @@ def row_peaks(matrix: NDArray[Any], name: str = "scores") -> NDArray[Any]:
     if dtype.kind == "f" and (flags & (NAN | INFINITE) or best.min() == -math.inf):
         for row in range(rows):
             one = np.ascontiguousarray(matrix[row], dtype)
-            _refuse(block_peaks(one, count, np.empty(1, dtype)), f"{name}[{row}]")
+            refuse(block_peaks(one, count, np.empty(1, dtype)), f"{name}[{row}]")
     return best
