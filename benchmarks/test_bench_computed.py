@@ -125,3 +125,23 @@ def test_plain_python(benchmark, case):
 
     expected = Computed(function, data, N // 100).peaks(BLOCK)
     np.testing.assert_allclose(benchmark.pedantic(run, rounds=1), expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["computed", "rival fill", "floor stored"])
+def test_exponential(benchmark, kind):
+    """One whole draw: from the function, from an array filled for it, from one that was there."""
+    exponential = pytest.importorskip("dpfast.selection").exponential
+    function, data = CASES["near"]
+    out = np.empty(N)
+    fill(function, data, out)
+
+    def run():
+        if kind == "computed":
+            return exponential(function, data=data, candidates=N, sensitivity=1, epsilon=100.0)
+        scores = out
+        if kind == "rival fill":
+            scores = np.empty(N)
+            fill(function, data, scores)
+        return exponential(scores, sensitivity=1, epsilon=100.0)
+
+    assert abs(benchmark(run) - data[0]) < 3
