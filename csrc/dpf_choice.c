@@ -74,7 +74,8 @@ int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, i
         delta = ((x * 0x1p-49 + c * slack) + (lift ? 0x1p-40 : 0x1p-49)) * (1 + 0x1p-20);
         if (!(delta <= 0.5))
             return DPF_CHOICE_OPEN;
-        t = (dpf_exp((z * l1 - x) + z * l2) * factor) * 0x1p64;
+        double y = (z * l1 - x) + z * l2;
+        t = (dpf_exp(y < 300 ? y : 300) * factor) * 0x1p64; /* certain heads from far below y = 300 on */
     }
     double k = (double)word;
     double margin = (t * (2 * delta) + k * 0x1p-52) + 4;

@@ -75,7 +75,7 @@ size_t dpf_choice_coins(dpf_words *words, double c, const double *distance, cons
 void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out, size_t n);
 
 /* Verdict on U < factor e^(-c D) 2^lift for U = (word + [0, 1]) 2^-64; factor is exact to a relative 2^-51
- * and at most 2^120. */
+ * and between 2^-120 and 2^120; |lift| <= 2^31. */
 int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift,
                        double factor);
 

@@ -61,3 +61,14 @@ size_t dpf_choice_subset(const dpf_choice_matrix *in, dpf_words *words, uint64_t
 {
     CHOOSE(subset, in, words, drawn, heads, settled, out, from)
 }
+
+static uint64_t row_sums(const double *values, double best, double c, double slack, size_t n, uint64_t *total)
+{
+    CHOOSE(sums, values, best, c, slack, n, total)
+}
+
+void dpf_choice_row_sums(const dpf_choice_matrix *in, uint64_t *total)
+{
+    for (size_t row = 0; row < in->rows; row++)
+        row_sums(in->values + row * in->n, in->best[row], in->c, in->slack, in->n, total + row * in->n);
+}

@@ -27,6 +27,9 @@ typedef struct {
 size_t dpf_choice_rows(const dpf_choice_matrix *in, dpf_words *words, size_t draws, uint64_t *scratch,
                        int64_t *out, size_t from, uint64_t *bound, uint64_t *word);
 
+/* The running sums of the bounds of each row, rows by n (for tests). */
+void dpf_choice_row_sums(const dpf_choice_matrix *in, uint64_t *total);
+
 /* out (rows) from row `from`: of the candidates whose coins of probability e^-x fall heads, one uniformly.
  * Returns `rows`; or a row with open coins, with its words in drawn and DPF_CHOICE_OPEN in heads; or
  * DPF_CHOICE_EMPTY. When the caller has settled heads[0 .. n), it goes on with settled = 1. */

@@ -44,11 +44,15 @@ static inline void dpf_words_fill(dpf_words *w, uint64_t *out, size_t n)
  * more. No bits for n = 1. */
 static inline uint64_t dpf_words_below(dpf_words *w, uint64_t n)
 {
+    if (n == 1)
+        return 0;
+#if defined(__GNUC__) || defined(__clang__)
+    int spare = __builtin_clzll(n - 1);
+#else
     int spare = 64;
     for (uint64_t top = n - 1; top; top >>= 1)
         spare--;
-    if (spare == 64)
-        return 0;
+#endif
     for (;;) {
         uint64_t k = dpf_words_one(w) >> spare;
         if (k < n)

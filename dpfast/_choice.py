@@ -98,7 +98,7 @@ def coins(
     """Coins of probability ``min(1, 2**shift exp(-c d))``; never heads where ``d < 0``.
 
     `distance` and `slack` are like those of `Weights`; ``exact(i)`` is what ``distance[i]`` stands
-    for. One `shift` of -900 to 100 for all, or one for each.
+    for. One `shift`, of at most 2**30 either way, for all, or one for each.
     """
     heads = np.empty(len(distance), np.uint8)
     at = 0
@@ -229,8 +229,8 @@ def rows(
         The greatest of each row.
     c : float
     exact : callable
-        ``exact(row, column)`` is the exact distance below the best of its row, for which the float64
-        difference stands as in `Weights`.
+        ``exact(row, column)`` is the exact distance below the best of its row, for which the
+        float64 difference stands as in `Weights`.
     stream : BitStream
     slack : float
     draws : int, optional
@@ -266,9 +266,9 @@ def subset_rows(
     exact: ExactCell,
     stream: Stream,
 ) -> NDArray[np.int64]:
-    """Permute-and-flip by row: uniformly one of those whose coin of ``exp(-c (best - value))`` is heads.
+    """Permute-and-flip by row: one of the heads, uniformly, of coins of ``exp(-c (best - value))``.
 
-    The best of a row always is heads. Parameters are those of `rows`, without slack.
+    The best of a row is always heads. The parameters are those of `rows`, without slack.
 
     Returns
     -------

@@ -71,6 +71,13 @@ def rows(
     start: int,
     stream: BitStream | Script,
 ) -> tuple[int, int, int]: ...
+def row_sums(
+    values: NDArray[np.float64],
+    best: NDArray[np.float64],
+    c: float,
+    slack: float,
+    out: NDArray[np.uint64],
+) -> None: ...
 def subset(
     values: NDArray[np.float64],
     best: NDArray[np.float64],

@@ -56,6 +56,7 @@ cdef extern from "dpf_choice_rows.h" nogil:
     size_t dpf_choice_rows(const dpf_choice_matrix *matrix, dpf_words *words, size_t draws,
                            uint64_t *scratch, int64_t *out, size_t start, uint64_t *bound,
                            uint64_t *word)
+    void dpf_choice_row_sums(const dpf_choice_matrix *matrix, uint64_t *total)
     size_t dpf_choice_subset(const dpf_choice_matrix *matrix, dpf_words *words, uint64_t *drawn,
                              uint8_t *heads, int settled, int64_t *out, size_t start)
 
@@ -152,10 +153,14 @@ def coins(stream not None, double c, const double[::1] distance not None,
     cdef dpf_words *words = _source(stream, &own)
     cdef size_t n = distance.shape[0], at = start
     cdef uint64_t word = 0
+    cdef Py_ssize_t i
     if kept.shape[0] != distance.shape[0] or start < 0:
         raise ValueError("kept must have a place for each distance")
     if shift.shape[0] != distance.shape[0] and shift.shape[0] != 1:
         raise ValueError(f"shift must have 1 or {n} values")
+    for i in range(shift.shape[0]):
+        if not -(1 << 30) <= shift[i] <= 1 << 30:
+            raise ValueError("shifts must be between -2**30 and 2**30")
     if at >= n:
         return n, 0
     with nogil:
@@ -302,6 +307,16 @@ def rows(const double[:, ::1] values not None, const double[::1] best not None, 
     if at == DPF_CHOICE_EMPTY:
         raise ValueError("every candidate of a row is excluded")
     return at, bound, word
+
+
+def row_sums(const double[:, ::1] values not None, const double[::1] best not None, double c,
+             double slack, uint64_t[:, ::1] out not None):
+    """Running sums of the bounds of each row (for tests)."""
+    cdef dpf_choice_matrix matrix = _matrix(values, best, c, slack)
+    if out.shape[0] != values.shape[0] or out.shape[1] != values.shape[1]:
+        raise ValueError("out must have the shape of values")
+    if matrix.rows:
+        dpf_choice_row_sums(&matrix, &out[0, 0])
 
 
 def subset(const double[:, ::1] values not None, const double[::1] best not None, double c,

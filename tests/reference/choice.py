@@ -34,7 +34,12 @@ def enclose(x, factor, bits):
 
 def coin(c, distance, factor, stream):
     """Whether U < factor exp(-c distance)."""
-    k, bits = stream.word(), 64
+    return settle(stream.word(), c, distance, factor, stream)
+
+
+def settle(word, c, distance, factor, stream):
+    """The same where `word` has the first bits of U."""
+    k, bits = word, 64
     while True:
         low, high = enclose(Fraction(c) * distance, factor, bits)
         if k + 1 <= low:
@@ -63,6 +68,43 @@ def draw(c, distances, counts, bounds, shift, stream):
         b = propose(bounds, stream)
         if keep(c, distances[b], counts[b], bounds[b], shift, stream):
             return b
+
+
+def draw_row(c, distances, bounds, stream):
+    """One column of a row; the bounds are for weights times 2^40."""
+    return draw(c, distances, [1] * len(bounds), bounds, 40, stream)
+
+
+def subset(c, distances, stream):
+    """Permute-and-flip on one row: all words first, then whatever open coins ask for."""
+    words = [stream.word() for _ in distances]
+    heads = [
+        j
+        for j, (d, word) in enumerate(zip(distances, words, strict=True))
+        if d == 0 or (d is not None and settle(word, c, d, Fraction(1), stream))
+    ]
+    return heads[below(len(heads), stream)]
+
+
+def subset_pmf(c, distances):
+    """The law of permute-and-flip: sum over sets of heads that hold j of P(set) / size."""
+    mp.prec = 200
+    p = [
+        0 if d is None else mp.exp(-mp.mpf(c) * mp.mpf(d.numerator) / d.denominator)
+        for d in distances
+    ]
+    out = []
+    for j in range(len(p)):
+        others = [mp.one]  # distribution of the number of other heads
+        for i, q in enumerate(p):
+            if i != j:
+                up = [*(q * x for x in others)]
+                others = [
+                    (1 - q) * (others[k] if k < len(others) else 0) + (up[k - 1] if k else 0)
+                    for k in range(len(others) + 1)
+                ]
+        out.append(float(p[j] * mp.fsum(x / (k + 1) for k, x in enumerate(others))))
+    return out
 
 
 def pmf(c, distances, counts=None):
