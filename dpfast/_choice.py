@@ -185,8 +185,8 @@ class Weights:
         """Which proposals stay: each with probability ``count exp(-c d) / W`` of its run.
 
         `distance` (like that of the constructor, negative: never kept) belongs to the one candidate
-        of the run that the caller has picked, or to the run itself; ``exact(i)`` is what
-        ``distance[i]`` stands for.
+        of the run that the caller has picked, not nearer than the run, or to the run itself;
+        ``exact(i)`` is what ``distance[i]`` stands for.
         """
         kept = np.empty(len(runs), np.uint8)
         at = 0

@@ -260,6 +260,30 @@ def test_draws_are_the_twins(distance, c, count, first, seed, slack):
 @given(
     distances,
     st.floats(1e-3, 1e3),
+    st.integers(1, 1 << 53),
+    words,
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 1e-12, 0.3]),
+)
+def test_kept_proposals_are_the_twins(farther, c, count, first, seed, slack):
+    """Runs at 0 and 1, candidates in them that lie farther."""
+    w = _choice.Weights(np.array([0.0, 1.0]), c, np.array([count, 3]), slack)
+    bounds = w.bound.tolist()
+    runs = np.arange(len(farther)) % 2
+    distance = np.where(np.array(farther) < 0, -1.0, np.array(farther) + runs)
+    exact = exactly(distance)
+    rest = np.random.default_rng(seed).integers(0, 2**64, 100, np.uint64).tolist()
+    a, b = Script([*first, *rest]), Script([*first, *rest])
+    got = w.keep(runs, distance, exact.__getitem__, a, slack)
+    for which, d, kept in zip(runs.tolist(), exact, got.tolist(), strict=True):
+        k = (count, 3)[which]
+        assert kept == (d is not None and twin.keep(c, d, k, bounds[which], w.shift, b))
+    assert a.used == b.used
+
+
+@given(
+    distances,
+    st.floats(1e-3, 1e3),
     words,
     st.integers(0, 2**32),
     st.integers(-1000, 1000),

@@ -1,0 +1,110 @@
+"""Exact choices: by row of a matrix beside NumPy's Gumbel trick, and the call overhead of one draw.
+
+Run with `pytest benchmarks/test_bench_choice.py`; DPFAST_ISA=avx2 or baseline forces a narrower
+path. NumPy's `argmax(scores + gumbel)` rounds its noise and ends its tails; it is timed in the same
+test, and `np.max`, the floor, as well.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfast import _choice
+from dpfast._native.rng import isa
+from dpfast.rng import SecureGenerator
+
+from .conftest import rows
+
+
+def fastest(call, rounds=3):
+    best = np.inf
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def note(benchmark, per, **references):
+    if benchmark.stats:  # absent under --benchmark-disable
+        best = benchmark.stats.stats.min
+        benchmark.extra_info["ns each"] = round(best / per * 1e9, 2)
+        benchmark.extra_info["isa"] = isa()
+        for name, seconds in references.items():
+            benchmark.extra_info[f"of {name}"] = round(best / seconds, 3)
+
+
+@pytest.fixture(scope="module")
+def table():
+    values = np.random.default_rng(0).normal(size=(rows(100_000, 200), 100))
+    best = values.max(axis=1)
+
+    def exact(i, j):
+        return Fraction(best[i]) - Fraction(values[i, j])
+
+    return values, best, exact
+
+
+def references(values):
+    g = np.random.default_rng(1)
+    return {
+        "numpy gumbel + argmax": fastest(
+            lambda: np.argmax(values + g.gumbel(size=values.shape), axis=1)
+        ),
+        "np.max": fastest(lambda: values.max(axis=1)),
+    }
+
+
+@pytest.mark.parametrize("law", [_choice.rows, _choice.subset_rows], ids=lambda f: f.__name__)
+def test_by_row(benchmark, table, law):
+    values, best, exact = table
+    benchmark.group = "one draw a row of 100"
+    stream, other = SecureGenerator().stream(), references(values)
+    got = benchmark.pedantic(
+        lambda: law(values, best, 1.0, exact, stream), rounds=7, warmup_rounds=1
+    )
+    note(benchmark, values.size, **other)
+    # The expected distance is the same as with NumPy's noise, or less with permute-and-flip.
+    gap = (best - np.take_along_axis(values, got[:, None], axis=1)[:, 0]).mean()
+    chosen = np.argmax(values + np.random.default_rng(2).gumbel(size=values.shape), axis=1)
+    same = (best - np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]).mean()
+    if law is _choice.rows:
+        assert abs(gap - same) < 10 / len(values) ** 0.5
+    else:
+        assert gap < same
+
+
+@pytest.mark.parametrize("m", [10, 39_000, 1_000_000])
+def test_weights(benchmark, m):
+    distance = np.random.default_rng(0).exponential(10.0, rows(m, min(m, 1000)))
+    distance[0] = 0.0
+    benchmark.group = "weights of runs"
+    made = benchmark(lambda: _choice.Weights(distance, 1.0))
+    note(benchmark, len(distance), **{"np.exp": fastest(lambda: np.exp(-distance))})
+    assert made.bound[0] / 2.0**made.shift == pytest.approx(1, rel=2e-6)
+
+
+def test_one_draw_from_ten(benchmark):
+    distance = np.arange(10.0)
+    stream = SecureGenerator().stream()
+    benchmark.group = "call overhead"
+    got = benchmark(lambda: _choice.Weights(distance, 1.0).draw(1, lambda b: Fraction(b), stream))
+    note(benchmark, 1)
+    assert 0 <= got[0] < 10
+
+
+def test_many_draws(benchmark):
+    distance = np.arange(1000.0)
+    stream = SecureGenerator().stream()
+    weights = _choice.Weights(distance, 0.1)
+    benchmark.group = "repeated draws from 1000"
+    size = rows(100_000, 1000)
+    got = benchmark(lambda: weights.draw(size, lambda b: Fraction(b), stream))
+    g, p = np.random.default_rng(0), np.exp(-0.1 * distance)
+    p /= p.sum()
+    note(benchmark, size, **{"numpy choice": fastest(lambda: g.choice(1000, size, p=p))})
+    assert abs(got.mean() - (p * distance).sum()) < 60 / size**0.5
