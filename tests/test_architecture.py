@@ -27,6 +27,7 @@ LEVEL = {
     "_jit": 5,
     "_scores": 6,
     "_layout": 6,
+    "_permute": 7,
     "_brackets": 7,
     "order": 8,
     "sensitivity": 9,

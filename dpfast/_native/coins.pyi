@@ -1,0 +1,16 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from .rng import BitStream
+
+BLOCK: int
+MOST: int
+NONE: int
+LEAST_ROOM: int
+
+def exponents(
+    distance: NDArray[np.float64], c: float, slack: float
+) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]: ...
+def flip(
+    exponents: NDArray[np.uint8], shift: int, at: int, out: NDArray[np.int64], stream: BitStream
+) -> tuple[int, int]: ...

@@ -1,0 +1,121 @@
+"""Plain slow twins of permute-and-flip and its coins, and the exact pmf."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import mpmath
+import numpy as np
+
+
+def draw(p: list[float], rng: np.random.Generator) -> int:
+    """The definition: the first of a random order whose coin shows heads."""
+    while True:
+        for i in rng.permutation(len(p)).tolist():
+            if rng.random() < p[i]:
+                return i
+
+
+def pmf_by_subsets(p: list[Any]) -> list[Any]:
+    """Every outcome of the coins; a uniform choice among the heads."""
+    chance = [mpmath.mpf(0) for _ in p]
+    for coins in product([False, True], repeat=len(p)):
+        heads = [i for i, coin in enumerate(coins) if coin]
+        weight = mpmath.fprod(q if coin else 1 - q for q, coin in zip(p, coins, strict=True))
+        for i in heads:
+            chance[i] += weight / len(heads)
+    return chance
+
+
+def pmf(p: list[Any], count: list[int] | None = None) -> list[Any]:
+    """The integral over the time of the winner. With `count`, each p stands for as many candidates
+    and gets the chance of them all together."""
+    count = [1] * len(p) if count is None else count
+
+    def chance(i: int) -> Any:
+        def density(t: Any) -> Any:
+            others = [n - (j == i) for j, n in enumerate(count)]
+            return mpmath.fprod((1 - q * t) ** n for q, n in zip(p, others, strict=True))
+
+        return count[i] * p[i] * mpmath.quad(density, [0, 0.01, 0.1, 0.5, 1])
+
+    return [chance(i) for i in range(len(p))]
+
+
+def flip(exponents: list[int], shift: int, take: Any, fault: str = "") -> list[int]:
+    """The coins of csrc/dpf_coins.c from the same bytes; `take(n)` yields the next n of them.
+
+    Faults: "always" keeps every set, "alone" leaves the other coins of the block out.
+    """
+
+    def word() -> int:
+        return int.from_bytes(take(8), "little")
+
+    def coins(e: int) -> int:
+        heads = 2**64 - 1
+        for _ in range(e):
+            if heads:
+                heads &= word()
+        return heads
+
+    def coin(e: int) -> bool:
+        """The first e bits of words read from their high end; whole words first."""
+        while e > 64:
+            if word():
+                return False
+            e -= 64
+        return e == 0 or word() < 2 ** (64 - e)
+
+    def seldom(e: int) -> int:
+        heads = 0 if fault == "alone" else coins(e)
+        heads |= 1 << word() % 64
+        members = heads.bit_count()
+        if members == 1 or fault:
+            return heads
+        while (place := word() % 64) >= members:
+            pass
+        return heads if place == 0 else 0
+
+    found = []
+    for start in range(0, len(exponents), 64):
+        run = take(64)
+        for i, exponent in enumerate(exponents[start : start + 64]):
+            e = exponent + shift
+            if e < 6:
+                heads = coins(e)
+            elif run[i] % 2 ** min(e - 6, 8) or exponent == 255 or not coin(max(e - 14, 0)):
+                heads = 0
+            else:
+                heads = seldom(e)
+            found += [64 * (start + i) + slot for slot in range(64) if heads >> slot & 1]
+    return found
+
+
+def most_bits(c: float, distance: float, slack: float) -> int:
+    """The largest integer not above c d / ln 2 for any d that `distance` may stand for."""
+    with mpmath.workprec(2400):
+        d = mpmath.mpf(min(distance, np.finfo(np.float64).max))
+        least = max(d - slack, 0) / (1 + mpmath.mpf(2) ** -50)
+        return int(mpmath.floor(min(mpmath.mpf(c) * least / mpmath.log(2), 10**6)))
+
+
+def chance(c: float, distance: Any, e: int, t: float) -> Any:
+    """The probability of the last coin: heads after t, given none before, times 2**e."""
+    with mpmath.workprec(400):
+        p = mpmath.exp(-mpmath.mpf(c) * distance.numerator / distance.denominator)
+        return p * (1 - mpmath.mpf(t)) / (1 - p * t) * 2**e
+
+
+def argmax_with_exponential(scores: list[float], c: float, size: int, rng: Any) -> np.ndarray:
+    """Report-noisy-max with Exp(1) noise on c times the score: the same law (Ding et al. 2021)."""
+    noise = rng.exponential(size=(size, len(scores)))
+    return np.argmax(c * np.array(scores) + noise, axis=1)
+
+
+def softmax(scores: list[float], c: float) -> list[float]:
+    """The exponential mechanism, which permute-and-flip is not."""
+    top = max(scores)
+    weights = [math.exp(c * (s - top)) for s in scores]
+    return [w / sum(weights) for w in weights]
