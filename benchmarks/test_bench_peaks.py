@@ -1,4 +1,4 @@
-"""The pass for peaks beside the floor, `np.max` over the same scores.
+"""The pass for peaks, and permute-and-flip over it, beside the floor: `np.max` over the scores.
 
 pytest benchmarks/test_bench_peaks.py --benchmark-sort=fullname
 DPFAST_BENCH_SMOKE=1 makes it a smoke run; the default is 1e7 scores.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dpfast as dp
+from dpfast import _permute
 from dpfast._native.peaks import ABOVE, block_peaks
 from dpfast._scores.stored import Stored
 
@@ -71,3 +73,38 @@ def test_not_in_place(benchmark, form, tmp_path):
         view = np.load(tmp_path / "scores.npy", mmap_mode="r")
     found = benchmark.pedantic(lambda: Stored(view).peaks(256), rounds=5)
     assert found.min() == 0 and len(found) == -(-N // 256)
+
+
+PATTERNS = {
+    "normal": lambda z: z * 10,
+    "all equal": lambda z: z * 0,
+    "sorted": lambda z: np.sort(z * 10),
+    "heavy winner": lambda z: np.append(z[1:], 100.0),
+    "sum of p 100": lambda z: np.append(np.full(N - 1, -2 * np.log(N / 100)), 0.0),
+    "sum of p 1000": lambda z: np.append(z[1:] * 4, 2 * np.log(np.exp(2 * z).sum() / 1000)),
+}
+
+
+@pytest.fixture(scope="module", params=PATTERNS)
+def candidates(request):
+    return PATTERNS[request.param](np.random.default_rng(0).standard_normal(N))
+
+
+def test_floor_max_of_candidates(benchmark, candidates):
+    assert benchmark(candidates.max) == candidates.max()
+
+
+def test_permute_and_flip(benchmark, candidates):
+    """Epsilon 1, sensitivity 1: c = 1 / 2."""
+    stream = dp.rng.InsecureGenerator(1).stream()
+    found = benchmark(lambda: _permute.draw(Stored(candidates), 0.5, stream))
+    assert candidates.max() - candidates[found] < 50  # else a chance of 1e7 * exp(-25)
+
+
+def test_rival_exponential_noise(benchmark, candidates):
+    """The same law up to rounding: argmax of c w + Exp(1) with all noise drawn."""
+    rng = np.random.default_rng(2)
+    found = benchmark.pedantic(
+        lambda: np.argmax(0.5 * candidates + rng.standard_exponential(N)), rounds=3
+    )
+    assert candidates.max() - candidates[found] < 50

@@ -402,6 +402,36 @@ def test_the_definition_and_exponential_noise_have_this_pmf():
         assert fits(np.bincount(plain, minlength=n), chances(scores)) > ALPHA
 
 
+class Loose(Stored):
+    """Distances above 0 are wrong by up to `slack`; only `exact` tells the truth."""
+
+    slack = 0.2
+
+    def off(self, distance, lean):
+        wrong = np.maximum(distance + self.slack * lean, 0)
+        return np.where(distance > 0, wrong, distance)
+
+    def peaks(self, block):
+        return self.off(super().peaks(block), 1)
+
+    def distance(self, index):
+        return self.off(super().distance(index), np.where(np.asarray(index) % 3 == 1, 1, -1))
+
+
+@pytest.mark.parametrize("few", [math.inf, 150.0, 2.0])
+def test_distances_that_are_known_loosely(few, monkeypatch):
+    monkeypatch.setattr(_permute, "FEW", few)
+    scores, places = CASES["spread"]
+    array, c = placed(scores, places), 2.0
+    loose, bits = Loose(array), stream(31)
+    found = [_permute.draw(loose, c, bits) for _ in range(8_000)]
+    assert fits(tally(found, places), chances(scores, c)) > ALPHA
+    # Negative control: the same distances taken for good ones.
+    monkeypatch.setattr(Loose, "exact", lambda self, i: Fraction(float(self.distance([i])[0])))
+    wrong = [_permute.draw(loose, c, bits) for _ in range(8_000)]
+    assert fits(tally(wrong, places), chances(scores, c)) < ALPHA
+
+
 LARGE = {"equal": [0.0], "classes": [0.0, -4.0, -8.5, -13.0], "steep": [0.0, -25.0, -26.0]}
 
 

@@ -71,16 +71,18 @@ def _by_chunks(array: NDArray[Any], block: int, out: NDArray[Any]) -> int:
     return flags
 
 
-def distances(best: Any, values: NDArray[Any]) -> NDArray[np.float64]:
+def distances(best: Any, values: NDArray[Any], *, own: bool = False) -> NDArray[np.float64]:
     """``best - values``, rounded once; negative for minus infinity and for better values.
 
-    `best` has the dtype of `values` and a shape that broadcasts with theirs.
+    `best` has the dtype of `values` and a shape that broadcasts to theirs. With `own`, the result
+    may take the place of `values`: fresh memory costs more than the subtraction.
     """
     if values.dtype.kind == "f":
-        wide = values.astype(np.float64)
+        found: NDArray[np.float64] = values.astype(np.float64, copy=not own)
+        excluded = found == -math.inf
         with np.errstate(over="ignore"):
-            found: NDArray[np.float64] = np.asarray(best, np.float64) - wide
-        found[wide == -math.inf] = -1.0
+            np.subtract(np.asarray(best, np.float64), found, out=found)
+        found[excluded] = -1.0
         return found
     if values.dtype.itemsize < 8:
         return np.asarray(best, np.float64) - values.astype(np.float64)
@@ -133,7 +135,8 @@ class Stored:
         return self._below(self.array[index].astype(self._dtype, copy=False))
 
     def _below(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        return distances(self._best, values)
+        """Distances of values that nobody else needs."""
+        return distances(self._best, values, own=True)
 
     def exact(self, candidate: int) -> Fraction:
         return Fraction(self._best.item()) - Fraction(self.array[candidate].item())
