@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _check, _choice
 from ._native.rng import BitStream
 from ._scores.based import slack, tilted
-from ._scores.stored import distances
+from ._scores.stored import Stored, distances, row_peaks
 
 __all__ = ["Rows", "Table"]
 
@@ -50,7 +50,7 @@ class Table:
 
 
 class Rows:
-    """Draws from the exponential mechanism of each row; the pass that looks for the best is made.
+    """Draws from each row; the pass that looks for the best is made.
 
     Parameters
     ----------
@@ -70,68 +70,77 @@ class Rows:
         self.table = table
         self.c = c
         self.base = base
-        self.best = np.empty(table.rows, table.array.dtype.newbyteorder("="))
         self.reach = 0.0
-        for part in table.parts():
-            self.best[part] = self._best(part)
+        if table.rows == 1:
+            row = Stored(table.row(0))
+            row.peaks(table.count)
+            self.best = np.array([row.best()])
+        elif table.array.ndim == 2:
+            self.best = row_peaks(table.array)
+        else:
+            parts = [row_peaks(table.part(part.start, part.stop)) for part in table.parts()]
+            self.best = np.concatenate(parts)
+        if base is not None:
+            for part in table.parts():
+                self._tilt(part, base.part(part.start, part.stop))
 
-    def _best(self, rows: slice) -> NDArray[Any]:
-        values = self.table.part(rows.start, rows.stop)
-        best: NDArray[Any] = values.max(axis=1)
-        if best.dtype.kind == "f":
-            top = best.max()
-            if top != top or top == math.inf:
-                _check.fail("scores", "numbers below infinity", top)
-        if self.base is not None:
-            base = self.base.part(rows.start, rows.stop)
-            allowed = base > -math.inf
-            if not allowed.all():
-                least = -math.inf if best.dtype.kind == "f" else _least(best.dtype)
-                best = np.where(allowed, values, best.dtype.type(least)).max(axis=1)
-                if not allowed.any(axis=1).all():
-                    self._none()
-            self.reach = max(self.reach, float(np.abs(base[allowed]).max()))
-        if best.dtype.kind == "f" and best.min() == -math.inf:
-            self._none()
-        return best
-
-    def _none(self) -> None:
-        what = "scores" if self.base is None else "scores and base"
-        _check.fail(what, "above minus infinity for one candidate of each row", -math.inf)
+    def _tilt(self, rows: slice, base: NDArray[np.float64]) -> None:
+        """The best score of those that `base` does not exclude."""
+        allowed = base > -math.inf
+        self.reach = max(self.reach, float(np.abs(base[allowed]).max(initial=0.0)))
+        if allowed.all():
+            return
+        kind = self.best.dtype
+        least = np.iinfo(kind).min if kind.kind in "iu" else -math.inf
+        values = self.table.part(rows.start, rows.stop).astype(kind, copy=False)
+        best = np.where(allowed, values, kind.type(least)).max(axis=1)
+        if not allowed.any(axis=1).all() or (kind.kind == "f" and best.min() == -math.inf):
+            rule = "above minus infinity for one candidate of each row"
+            _check.fail("scores and base", rule, -math.inf)
+        self.best[rows] = best
 
     def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """`size` draws a row, shape (rows, size)."""
+        """`size` draws a row from the exponential mechanism, shape (rows, size)."""
         out = np.empty((self.table.rows, size), np.int64)
         for part in self.table.parts():
             out[part] = self._draw(part, size, stream)
         return out
 
-    def _draw(self, at: slice, size: int, stream: BitStream) -> NDArray[np.int64]:
+    def flip(self, size: int, stream: BitStream) -> NDArray[np.int64]:
+        """`size` draws a row by permute-and-flip, shape (rows, size). There is no `base`."""
+        out = np.empty((self.table.rows, size), np.int64)
+        for part in self.table.parts():
+            scores, best = self._wide(part)
+            for i in range(size):
+                out[part, i] = _choice.subset_rows(scores, best, self.c, self._exact(part), stream)
+        return out
+
+    def _wide(self, at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scores and the best of each row in float64, less a constant where that loses nothing."""
         values = self.table.part(at.start, at.stop)
         best = self.best[at]
+        if best.dtype.kind == "f":
+            return np.ascontiguousarray(values, np.float64), best.astype(np.float64, copy=False)
+        return np.ascontiguousarray(-distances(best[:, None], values)), np.zeros(len(best))
 
-        def exact(i: int, j: int) -> Fraction:
-            return Fraction(best[i].item()) - Fraction(values[i, j].item())
+    def _exact(self, at: slice) -> Callable[[int, int], Fraction]:
+        values, best = self.table.part(at.start, at.stop), self.best[at]
+        return lambda i, j: Fraction(best[i].item()) - Fraction(values[i, j].item())
 
-        if self.base is None and values.dtype.kind == "f":
-            scores = np.ascontiguousarray(values, np.float64)
-            wide = best.astype(np.float64, copy=False)
-            return _choice.rows(scores, wide, self.c, exact, stream, draws=size)
-        below = distances(best[:, None], values)
+    def _draw(self, at: slice, size: int, stream: BitStream) -> NDArray[np.int64]:
+        exact = self._exact(at)
         if self.base is None:
-            none = np.zeros(len(best))
-            return _choice.rows(-below, none, self.c, exact, stream, draws=size)
+            scores, best = self._wide(at)
+            return _choice.rows(scores, best, self.c, exact, stream, draws=size)
         base = self.base.part(at.start, at.stop)
+        values = self.table.part(at.start, at.stop)
+        tilt = tilted(base, self.c, distances(self.best[at, None], values))
         error = slack(self.reach)
-        tilt = np.ascontiguousarray(tilted(base, self.c, below))
         reference = np.nextafter(tilt.max(axis=1) + error, math.inf)
 
         def exact_tilt(i: int, j: int) -> Fraction:
             weight = Fraction(float(base[i, j]))
             return Fraction(float(reference[i])) - weight + Fraction(self.c) * exact(i, j)
 
+        tilt = np.ascontiguousarray(tilt)
         return _choice.rows(tilt, reference, 1.0, exact_tilt, stream, error, size)
-
-
-def _least(dtype: np.dtype[Any]) -> int:
-    return 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)

@@ -89,6 +89,8 @@ def _make(
             "for float64 beside it",
             sensitivity,
         )
+    if neighbors is None:
+        neighbors = "add-remove" if monotone else "replace"
     return Selection(name, float_down(ratio), total, _check.neighbors(neighbors))
 
 
@@ -125,7 +127,7 @@ def _undamaged(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
     if not array.size or not np.abs(array).max() >= 2.0**53:
         return array
     flat = np.array(scores, object).ravel()
-    if any(isinstance(x, (int, np.integer)) and abs(int(x)) > 2**53 for x in flat):
+    if any(isinstance(x, (int, np.integer)) and int(float(x)) != int(x) for x in flat):
         for dtype in (np.int64, np.uint64):
             try:
                 if all(isinstance(x, (int, np.integer)) for x in flat):

@@ -129,7 +129,7 @@ def _worked_out(
     _check.choice("mechanism", mechanism, ("exponential", "permute-and-flip"))
     ranged = mechanism == "exponential"
     moved = candidates_last(scores, axis)
-    plan = selection(mechanism, ranged, sensitivity, epsilon, rho, monotone, "replace", 1, 1)
+    plan = selection(mechanism, ranged, sensitivity, epsilon, rho, monotone, None, 1, 1)
     table = Table(moved.reshape(-1, moved.shape[-1]))
     tilts = None
     if not ranged:
@@ -215,7 +215,7 @@ def utility_bound(
         margin = _check.number("t", t)
         if margin < 0:
             _check.fail("t", "at least 0", t)
-    plan = selection("exponential", True, sensitivity, epsilon, rho, monotone, "replace", 1, 1)
+    plan = selection("exponential", True, sensitivity, epsilon, rho, monotone, None, 1, 1)
     # ln of a ratio near 1 would lose its digits; a relative 2**-44 covers all the roundings.
     spread = math.log1p(float(Fraction(count - ties, ties)))
     return math.nextafter((spread + margin) / plan.c * (1 + 2**-44), math.inf)

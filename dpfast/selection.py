@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, _race
-from . import _permute as _flips
 from ._batch import Rows, Table
 from ._candidates import Prepared, candidates_last, log_weights, selection
-from ._native.rng import BitStream
+from ._permute import Flips
 from ._scores.based import Based
 from ._scores.stored import Stored
 from ._utility import expected_error, probabilities, utility_bound
@@ -44,30 +43,24 @@ def _shape(size: Any) -> tuple[int, ...]:
     return tuple(_check.whole("size", length, 1) for length in lengths)
 
 
-def _single(race: _race.Race, shape: tuple[int, ...]) -> Prepared:
-    """One draw, or `shape` of them, from one race."""
-    if not shape:
-        return lambda stream: int(race.draw(1, stream)[0])
-    return lambda stream: race.draw(math.prod(shape), stream).reshape(shape)
+def _formed(drawn: NDArray[np.int64], shape: tuple[int, ...], lead: tuple[int, ...]) -> Any:
+    """What is returned of draws that came as (rows, size)."""
+    if not shape and not lead:
+        return int(drawn[0, 0])
+    return drawn.T.reshape(shape + lead)
 
 
-def _apart(rows: int, make: Callable[[int], Prepared]) -> Callable[[BitStream], NDArray[np.int64]]:
-    """Rows one after the other: passed over once to refuse what is bad, and once more to draw.
+def _each(rows: int, make: Callable[[int], Prepared]) -> Prepared:
+    """Rows one after the other, where ``make(row)`` prepares a row to be drawn from.
 
-    ``make(row)`` prepares a row to be drawn from; only one at a time is held.
+    Several are passed over once to refuse what is bad and once more to draw: only one is held.
     """
+    if rows == 1:
+        only = make(0)
+        return lambda stream: np.array([only(stream)], np.int64)
     for row in range(rows):
         make(row)
     return lambda stream: np.array([make(row)(stream) for row in range(rows)], np.int64)
-
-
-def _race_of(
-    row: NDArray[Any], base: NDArray[np.float64] | None, c: float, draws: int
-) -> _race.Race:
-    stored = Stored(row)
-    if base is None:
-        return _race.Race(stored, c, draws)
-    return _race.Race(Based(stored, base, c), 1.0, draws)
 
 
 def exponential(
@@ -80,7 +73,7 @@ def exponential(
     base: Any = None,
     size: Any = None,
     axis: int = -1,
-    neighbors: str = "replace",
+    neighbors: str | None = None,
     data: Any = None,
     candidates: Any = None,
     budget: Budget | None = None,
@@ -124,8 +117,9 @@ def exponential(
         So many independent draws.
     axis : int, default -1
         Where the candidates are; there is one draw for each place along the other axes.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The relation for which `sensitivity` holds. It decides nothing but what the budget is told.
+    neighbors : {"replace", "add-remove"}, optional
+        The relation for which `sensitivity` and `monotone` hold; a budget is told. By default
+        "replace", and "add-remove" for monotone scores: counts are monotone under it alone.
     data : object, optional
         First argument of a score function.
     candidates : int, optional
@@ -169,8 +163,7 @@ def exponential(
     --------
     >>> import numpy as np, dpfast as dp
     >>> votes = [310, 12, 295, 8]
-    >>> winner = dp.selection.exponential(votes, sensitivity=1, epsilon=1.0, monotone=True,
-    ...                                   neighbors="add-remove")
+    >>> winner = dp.selection.exponential(votes, sensitivity=1, epsilon=1.0, monotone=True)
     >>> winner in (0, 2)
     True
     >>> table = np.array([[0, 900], [900, 0], [0, 900]])
@@ -193,29 +186,30 @@ def exponential(
         if value is not None:
             _check.fail_kind(name, "left out unless scores is a function", value)
     moved = candidates_last(scores, axis)
-    count = moved.shape[-1]
-    rows = math.prod(moved.shape[:-1])
+    lead = moved.shape[:-1]
+    rows = math.prod(lead)
     plan = selection(
         "exponential", True, sensitivity, epsilon, rho, monotone, neighbors, 1, draws * rows
     )
     weights = None if base is None else log_weights(base, moved)
 
     def prepare(moved: NDArray[Any]) -> Prepared:
-        if moved.ndim == 1:
-            return _single(_race_of(moved, weights, plan.c, draws), shape)
-        table = Table(moved)
-        tilts = None if weights is None else Table(weights)
-        if count <= _race.SMALL:
+        table = Table(moved if lead else moved[None])
+        tilts = None if weights is None else Table(weights if lead else weights[None])
+        if table.count <= _race.SMALL:
             together = Rows(table, plan.c, tilts)
-            return lambda stream: together.draw(draws, stream).T.reshape(shape + table.lead)
+            return lambda stream: _formed(together.draw(draws, stream), shape, lead)
 
         def make(i: int) -> Prepared:
-            tilt = None if tilts is None else tilts.row(i)
-            race = _race_of(table.row(i), tilt, plan.c, draws)
+            stored = Stored(table.row(i))
+            if tilts is None:
+                race = _race.Race(stored, plan.c, draws)
+            else:
+                race = _race.Race(Based(stored, tilts.row(i), plan.c), 1.0, draws)
             return lambda stream: race.draw(draws, stream)
 
-        apart = _apart(rows, make)
-        return lambda stream: apart(stream).T.reshape(shape + table.lead)
+        drawn = _each(rows, make)
+        return lambda stream: _formed(drawn(stream), shape, lead)
 
     return release(moved, plan, budget=budget, rng=rng, prepare=prepare)
 
@@ -229,8 +223,9 @@ def _computed(
     def prepare(function: Any) -> Prepared:
         from ._scores.computed import Computed  # Numba takes long to load
 
-        race = _race.Race(Computed(function, data, count), c, math.prod(shape))
-        return _single(race, shape)
+        draws = math.prod(shape)
+        race = _race.Race(Computed(function, data, count), c, draws)
+        return lambda stream: _formed(race.draw(draws, stream)[None], shape, ())
 
     return prepare
 
@@ -244,7 +239,7 @@ def permute_and_flip(
     monotone: bool = False,
     size: Any = None,
     axis: int = -1,
-    neighbors: str = "replace",
+    neighbors: str | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
@@ -296,31 +291,27 @@ def permute_and_flip(
     """
     shape = _shape(size)
     draws = math.prod(shape)
-    table = Table(candidates_last(scores, axis))
+    moved = candidates_last(scores, axis)
+    lead = moved.shape[:-1]
+    rows = math.prod(lead)
     plan = selection(
-        "permute-and-flip",
-        False,
-        sensitivity,
-        epsilon,
-        rho,
-        monotone,
-        neighbors,
-        1,
-        draws * table.rows,
+        "permute-and-flip", False, sensitivity, epsilon, rho, monotone, neighbors, 1, draws * rows
     )
 
-    def prepare(table: Table) -> Prepared:
+    def prepare(moved: NDArray[Any]) -> Prepared:
+        table = Table(moved if lead else moved[None])
+        if table.count <= _race.SMALL:
+            together = Rows(table, plan.c)
+            return lambda stream: _formed(together.flip(draws, stream), shape, lead)
+
         def make(i: int) -> Prepared:
-            stored = Stored(table.row(i))
-            stored.peaks(256)
-            return lambda stream: [_flips.draw(stored, plan.c, stream) for _ in range(draws)]
+            flips = Flips(Stored(table.row(i)), plan.c)
+            return lambda stream: [flips.draw(stream) for _ in range(draws)]
 
-        apart = _apart(table.rows, make)
-        if not shape and not table.lead:
-            return lambda stream: int(apart(stream)[0, 0])
-        return lambda stream: apart(stream).T.reshape(shape + table.lead)
+        drawn = _each(rows, make)
+        return lambda stream: _formed(drawn(stream), shape, lead)
 
-    return release(table, plan, budget=budget, rng=rng, prepare=prepare)
+    return release(moved, plan, budget=budget, rng=rng, prepare=prepare)
 
 
 def top_k(
@@ -332,7 +323,7 @@ def top_k(
     rho: Any = None,
     monotone: bool = False,
     axis: int = -1,
-    neighbors: str = "replace",
+    neighbors: str | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.int64]:
@@ -393,26 +384,24 @@ def top_k(
     k = _check.whole("k", k, 1)
     if k > count:
         _check.fail("k", f"at most the number of candidates, {count}", k)
-    table = Table(moved)
-    plan = selection(
-        f"top-{k}", True, sensitivity, epsilon, rho, monotone, neighbors, k, table.rows
-    )
+    lead = moved.shape[:-1]
+    rows = math.prod(lead)
+    plan = selection(f"top-{k}", True, sensitivity, epsilon, rho, monotone, neighbors, k, rows)
 
-    def make(i: int) -> Prepared:
-        race = _race.Top(Stored(table.row(i)), plan.c, k)
-        left = race.candidates()
-        if left < k:
-            _check.fail("k", f"at most the number of candidates not excluded, {left}", k)
-        return race.first
+    def prepare(moved: NDArray[Any]) -> Prepared:
+        table = Table(moved if lead else moved[None])
 
-    def prepare(table: Table) -> Prepared:
-        if not table.lead:
-            return make(0)
-        apart = _apart(table.rows, make)
-        whole = (*table.lead, k)
-        return lambda stream: np.moveaxis(apart(stream).reshape(whole), -1, axis)
+        def make(i: int) -> Prepared:
+            race = _race.Top(Stored(table.row(i)), plan.c, k)
+            left = race.candidates()
+            if left < k:
+                _check.fail("k", f"at most the number of candidates not excluded, {left}", k)
+            return race.first
 
-    found: NDArray[np.int64] = release(table, plan, budget=budget, rng=rng, prepare=prepare)
+        drawn = _each(rows, make)
+        return lambda stream: np.moveaxis(drawn(stream).reshape((*lead, k)), -1, axis)
+
+    found: NDArray[np.int64] = release(moved, plan, budget=budget, rng=rng, prepare=prepare)
     return found
 
 
@@ -426,7 +415,7 @@ def noisy_max(
     monotone: bool = False,
     size: Any = None,
     axis: int = -1,
-    neighbors: str = "replace",
+    neighbors: str | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:

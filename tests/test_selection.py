@@ -55,7 +55,7 @@ BAD = {
     "dates": (np.array(["2020-01-01", "2021-01-01"], "M8[D]"), {}, ArgumentTypeError),
     "objects": (np.array([Fraction(1), 2], object), {}, ArgumentTypeError),
     "ragged": ([[1, 2], [3]], {}, ArgumentTypeError),
-    "no common type": ([2**63, -1], {}, ArgumentTypeError),
+    "no common type": ([2**64 - 1, -1], {}, ArgumentTypeError),
     "masked": (np.ma.masked_equal([1, 2], 2), {}, ArgumentTypeError),
     "null": (pa.array([1, None, 3]), {}, ArgumentError),
     "wrong axis": ([1, 2], {"axis": 1}, ArgumentError),
@@ -271,6 +271,23 @@ def test_64_bit_integers_keep_their_digits(top):
     assert selection.permute_and_flip(scores, sensitivity=1, epsilon=1) == 1
 
 
+def test_lists_that_numpy_makes_floats_of():
+    assert selection.exponential([2**60, 0.5], sensitivity=1, epsilon=1) == 0
+    assert selection.exponential([2**63, 2**63 + 400, 1], sensitivity=1, epsilon=1) == 1
+    for lossy in ([2**60 + 1, 0.5], [2**64 - 1, -1]):
+        with pytest.raises(ArgumentTypeError, match="holds each of them exactly"):
+            selection.exponential(lossy, sensitivity=1, epsilon=1)
+
+
+def test_the_message_names_the_row():
+    table = np.zeros((4, 3))
+    table[2, 1] = NAN
+    with pytest.raises(ArgumentError, match=r"scores\[2\] must be"):
+        selection.exponential(table, sensitivity=1, epsilon=1)
+    with pytest.raises(ArgumentError, match=r"^scores must be"):
+        selection.exponential(table[2], sensitivity=1, epsilon=1)
+
+
 def test_the_whole_range_of_float64():
     scores = [-1.7e308, 1.7e308, 1.6e308]
     assert selection.exponential(scores, sensitivity=1, epsilon=1) == 1
@@ -356,6 +373,17 @@ def test_draws_under_the_other_relation():
     selection.exponential([1, 2], budget=budget, **one)
     assert budget.spent["epsilon"] == Fraction(6, 10)
     assert budget.history[0].neighbors == "add-remove"
+
+
+def test_monotone_scores_are_so_when_rows_come_and_go():
+    for draw in ALL:
+        for monotone, relation in ((False, "replace"), (True, "add-remove")):
+            budget = dp.Budget(epsilon=1)
+            draw([1, 2], sensitivity=1, epsilon=1, monotone=monotone, budget=budget)
+            assert budget.neighbors == relation
+        budget = dp.Budget(epsilon=1, neighbors="replace")
+        with pytest.raises(BudgetError):  # twice as much for a replaced row
+            draw([1, 2], sensitivity=1, epsilon=0.6, monotone=True, budget=budget)
 
 
 def test_a_seeded_generator_is_not_paid_for():
