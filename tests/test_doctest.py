@@ -31,7 +31,7 @@ SELECTIONS = [
 ]
 RELEASES = [dp.median, dp.quantile, *SELECTIONS]
 #: Where a mechanism was published.
-PUBLISHED = r"\b(STOC|FOCS|NeurIPS|ALT) 20\d\d|, 20\d\d\.\)"
+PUBLISHED = r"\b(STOC|FOCS|NeurIPS|ALT)\s20\d\d"
 
 
 @pytest.mark.parametrize("function", RELEASES, ids=lambda f: f.__name__)
