@@ -4,7 +4,7 @@ Chunks in, a noise-free mergeable summary out, one release at the end, through o
 the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of it for one column.
 """
 
-from . import errors, noise, order, privacy, rng, sensitivity
+from . import errors, noise, order, privacy, rng, selection, sensitivity
 from .budget import Budget
 from .smooth import median, quantile
 from .sources.scan import scan
@@ -21,5 +21,6 @@ __all__ = [
     "quantile",
     "rng",
     "scan",
+    "selection",
     "sensitivity",
 ]

@@ -32,7 +32,7 @@ from ._native.coins import exponents as _exponents
 from ._native.rng import BitStream
 from ._scores import Scores
 
-__all__ = ["draw"]
+__all__ = ["Flips", "draw"]
 
 LN2 = math.log(2)
 #: About how many candidates may be left for exact coins before t. At least one of 64 to 128 has
@@ -42,19 +42,34 @@ FEW = 8192
 ROOM = 1 << 14
 
 
+class Flips:
+    """Permute-and-flip over some scores, ready to draw from: the pass is made here.
+
+    `c` is positive and taken as the exact number that it is.
+    """
+
+    def __init__(self, scores: Scores, c: float) -> None:
+        self.scores = scores
+        self.c = c
+        self._exponents, counts = _exponents(scores.peaks(BLOCK), c, scores.slack)
+        left = BLOCK * float(np.ldexp(counts[:255].astype(np.float64), -np.arange(255)).sum())
+        self._shift = 0
+        while left > FEW:
+            left /= 2
+            self._shift += 1
+
+    def draw(self, stream: BitStream) -> int:
+        """One draw."""
+        for after in (False, True):
+            found = _between(self.scores, self.c, self._exponents, self._shift, after, stream)
+            if found is not None:
+                return found
+        raise AssertionError("the best candidate has heads for sure, before t or after")
+
+
 def draw(scores: Scores, c: float, stream: BitStream) -> int:
-    """One draw. `c` is positive and taken as the exact number that it is."""
-    exponents, counts = _exponents(scores.peaks(BLOCK), c, scores.slack)
-    left = BLOCK * float(np.ldexp(counts[:255].astype(np.float64), -np.arange(255)).sum())
-    shift = 0
-    while left > FEW:
-        left /= 2
-        shift += 1
-    for after in (False, True):
-        found = _between(scores, c, exponents, shift, after, stream)
-        if found is not None:
-            return found
-    raise AssertionError("the best candidate has heads for sure, before t or after")
+    """One draw."""
+    return Flips(scores, c).draw(stream)
 
 
 def _between(

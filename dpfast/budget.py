@@ -205,6 +205,8 @@ class Budget:
     def cost(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Loss:
         """What a call would cost, without running it: arguments are checked, data are not read.
 
+        (Only the scores of a selection are, since they are an argument that is checked.)
+
         Parameters
         ----------
         function : callable

@@ -3,11 +3,14 @@
 A mechanism is an object with a `loss`, the `neighbors` it speaks of, a name for the ledger, a
 `reduce(source)` that makes a noise-free summary, and a `finish(summary, generator)` that turns the
 summary into the one value that leaves. Its constructor has checked every argument, so whatever goes
-wrong inside the door depends on the data and comes after the spend.
+wrong inside the door depends on the data and comes after the spend. Only what `prepare` refuses
+comes before it: by default data of a kind that cannot be read at all; for a selection also scores
+that are no scores.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from . import _check
@@ -15,7 +18,7 @@ from . import rng as _rng
 from .budget import Budget, _Probe
 from .errors import BudgetError
 from .privacy import Loss
-from .sources import Source, as_source
+from .sources import as_source
 
 __all__ = ["Mechanism", "release"]
 
@@ -31,20 +34,26 @@ class Mechanism(Protocol[Value]):
     def neighbors(self) -> str: ...
     @property
     def name(self) -> str: ...
-    def reduce(self, source: Source) -> Any: ...
+    def reduce(self, source: Any) -> Any: ...
     def finish(self, summary: Any, generator: _rng.Generator) -> Value: ...
 
 
 def release(
-    data: Any, mechanism: Mechanism[Value], *, budget: Budget | None, rng: _rng.Generator | None
+    data: Any,
+    mechanism: Mechanism[Value],
+    *,
+    budget: Budget | None,
+    rng: _rng.Generator | None,
+    prepare: Callable[[Any], Any] = as_source,
 ) -> Value:
-    """Spend the mechanism's loss, then run it on `data`."""
+    """Spend the mechanism's loss, then run it on what `prepare` makes of `data`."""
     generator = _rng.check(rng)
-    source = as_source(data)
     if budget is not None:
         if not isinstance(budget, (Budget, _Probe)):
             _check.fail_type("budget", "a dpfast.Budget or None", budget)
         if not generator.private:
             raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
+    source = prepare(data)
+    if budget is not None:
         budget.spend(mechanism.loss, neighbors=mechanism.neighbors, what=mechanism.name)
     return mechanism.finish(mechanism.reduce(source), generator)

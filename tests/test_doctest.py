@@ -23,7 +23,15 @@ def test_examples(name):
     assert failed == 0
 
 
-RELEASES = [dp.median, dp.quantile]
+SELECTIONS = [
+    dp.selection.exponential,
+    dp.selection.permute_and_flip,
+    dp.selection.top_k,
+    dp.selection.noisy_max,
+]
+RELEASES = [dp.median, dp.quantile, *SELECTIONS]
+#: Where a mechanism was published.
+PUBLISHED = r"\b(STOC|FOCS|NeurIPS|ALT)\s20\d\d"
 
 
 @pytest.mark.parametrize("function", RELEASES, ids=lambda f: f.__name__)
@@ -31,14 +39,15 @@ def test_a_release_states_its_privacy(function):
     text = inspect.getdoc(function)
     for section in ("Privacy\n", "Parameters\n", "Returns\n", "Raises\n", "Notes\n", "Examples\n"):
         assert section in text
-    assert "Cost:" in text and "STOC" in text
+    assert "Cost:" in text and re.search(PUBLISHED, text)
     for name in inspect.signature(function).parameters:
         assert name in text
 
 
 @pytest.mark.parametrize(
     "function",
-    [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__] + [dp.order.window],
+    [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
+    + [dp.order.window, dp.selection.probabilities, dp.selection.expected_error],
     ids=lambda f: f.__name__,
 )
 def test_what_is_not_private_says_so_first(function):
@@ -48,6 +57,7 @@ def test_what_is_not_private_says_so_first(function):
 PUBLIC = (
     [getattr(dp.noise, n) for n in dp.noise.__all__ if not n.startswith("draw")]
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
+    + [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
     + [*RELEASES, dp.order.window, dp.scan]
 )
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Scores"]
+__all__ = ["Peelable", "Scores"]
 
 
 class Scores(Protocol):
@@ -46,4 +46,17 @@ class Scores(Protocol):
 
     def best(self) -> Any:
         """The best score. Only after `peaks`."""
+        ...
+
+
+class Peelable(Scores, Protocol):
+    """Scores of which candidates can be taken away, as top-k does."""
+
+    def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The peaks that `peaks` would give if the candidates `gone` were excluded. No new pass.
+
+        `gone` is sorted, and all that are gone, not the latest alone; one candidate at least is
+        left. From now on distances are from the best score of those that are left. A candidate that
+        is gone has a negative distance only if it is better.
+        """
         ...

@@ -17,6 +17,7 @@ from .._native.peaks import ABOVE
 from ..errors import DataError, SlowWarning
 from ._numbers import below, difference, tops
 from ._plain import Plain
+from ._without import tops_without
 from .stored import refuse
 
 __all__ = ["Computed"]
@@ -141,17 +142,7 @@ class Computed:
         return difference(self._best, self._look(np.array([candidate]))[0])
 
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
-        best = self._tops.copy()
-        held, first = np.unique(gone // self._block, return_index=True)
-        empty = np.zeros(len(best), np.bool_)
-        for b, part in zip(held.tolist(), np.split(gone, first[1:]), strict=True):
-            start = b * self._block
-            index = np.arange(start, min(start + self._block, self.count))
-            left = np.delete(index, part - start)
-            if len(left):
-                best[b] = self._look(left).max()
-            else:
-                empty[b] = True
+        best, empty = tops_without(self._tops, self._block, self.count, gone, self._look)
         self._best = best[~empty].max()
         peaks = below(self._best, best)
         peaks[empty] = -1

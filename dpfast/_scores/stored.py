@@ -13,6 +13,7 @@ from .. import _check
 from .._native.peaks import ABOVE, INFINITE, NAN, block_peaks
 from ..errors import ArgumentError
 from ..sources import chunk_dtype
+from ._without import tops_without
 
 __all__ = ["Stored", "distances", "refuse", "row_peaks"]
 
@@ -110,6 +111,8 @@ class Stored:
         self.array, self._dtype = _flat(array, name)
         self.name = name
         self._best: Any = None
+        self._block = 0
+        self._tops: NDArray[Any] | None = None  # the best score of each block
 
     @property
     def count(self) -> int:
@@ -122,17 +125,31 @@ class Stored:
         if not self.count:
             _empty(self.name)
         block = min(block, self.count)
-        peaks = np.empty(-(-self.count // block), self._dtype)
+        tops = np.empty(-(-self.count // block), self._dtype)
         if _direct(self.array, self._dtype):
-            flags = block_peaks(self.array, block, peaks)
+            flags = block_peaks(self.array, block, tops)
         else:
-            flags = _by_chunks(self.array, block, peaks)
+            flags = _by_chunks(self.array, block, tops)
         refuse(flags, self.name)
-        self._best = peaks.max()
-        return self._below(peaks)
+        self._best, self._block, self._tops = tops.max(), block, tops
+        return distances(self._best, tops)
+
+    def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
+        assert self._tops is not None
+        tops, empty = tops_without(
+            self._tops, self._block, self.count, gone, lambda index: self.array[index]
+        )
+        self._best = tops[~empty].max()
+        peaks = self._below(tops)
+        peaks[empty] = -1
+        return peaks
 
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._below(self.array[index].astype(self._dtype, copy=False))
+
+    def anchor(self, best: Any) -> None:
+        """Measure distances from this score from now on; better ones get a negative distance."""
+        self._best = best
 
     def _below(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Distances of values that nobody else needs."""

@@ -1,0 +1,171 @@
+"""The arguments of a selection: scores and log-weights as arrays, losses as the factor `c`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _check
+from ._native.rng import BitStream
+from ._scores.based import REACH
+from .errors import ArgumentError
+from .privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
+from .rng import Generator
+from .sources import chunk_dtype
+
+__all__ = ["Prepared", "Selection", "array_of", "candidates_last", "log_weights", "selection"]
+
+#: c may be no further from 1, so that no distance in float64 takes c d out of its range unnoticed.
+SCALE = 2.0**960
+
+#: Scores that have been passed over and not refused, ready to be drawn from.
+Prepared = Callable[[BitStream], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a selection costs, and the factor `c` of its weights ``exp(c score)``."""
+
+    name: str
+    c: float
+    loss: Loss
+    neighbors: str
+
+    def reduce(self, source: Prepared) -> Prepared:
+        return source
+
+    def finish(self, summary: Prepared, generator: Generator) -> Any:
+        return summary(generator.stream())
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _remembered(*arguments: Any) -> Selection:
+    return _make(*arguments)
+
+
+def selection(*arguments: Any) -> Selection:
+    """The mechanism for some arguments, all public: made once, then remembered."""
+    try:
+        return _remembered(*arguments)
+    except TypeError:  # unhashable, or the wrong type: said below
+        return _make(*arguments)
+
+
+def _make(
+    name: str,
+    ranged: bool,
+    sensitivity: Any,
+    epsilon: Any,
+    rho: Any,
+    monotone: Any,
+    neighbors: Any,
+    picks: int,
+    calls: int,
+) -> Selection:
+    """Check every public argument; `picks` share the loss that is asked for, `calls` repeat it."""
+    asked = loss(epsilon, 0, rho)
+    _check.positive("sensitivity", sensitivity)
+    change = _check.fraction("sensitivity", sensitivity)
+    spread = change if _check.flag("monotone", monotone) else 2 * change
+    total: Loss
+    if isinstance(asked, ZCDP):
+        each = (range_within if ranged else pure_within)(asked.rho / picks)
+        total = ZCDP(asked.rho * calls)
+    else:
+        each = asked.epsilon / picks
+        total = Draws(asked.epsilon * calls, picks * calls, ranged)
+    ratio = each / spread
+    if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
+        _check.fail(
+            "sensitivity",
+            "within a factor of 2**960 of the epsilon of a draw, which is too small or too large "
+            "for float64 beside it",
+            sensitivity,
+        )
+    if neighbors is None:
+        neighbors = "add-remove" if monotone else "replace"
+    return Selection(name, float_down(ratio), total, _check.neighbors(neighbors))
+
+
+def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
+    """The array behind array-like scores, not copied where they have one."""
+    if type(scores) is np.ndarray:
+        array = scores
+    elif isinstance(scores, np.ma.MaskedArray):
+        _check.fail_kind(name, "without a mask: -inf says that a candidate is excluded", scores)
+    else:
+        array = _converted(scores, name)
+        if array.dtype.kind == "f" and isinstance(scores, (list, tuple)):
+            array = _undamaged(scores, array, name)
+    chunk_dtype(array.dtype, name)
+    if array.ndim == 0:
+        _check.fail_kind(name, "an array of one dimension at least", scores)
+    return array
+
+
+def _converted(scores: Any, name: str) -> NDArray[Any]:
+    """As an array, or one error that repeats no score: libraries like to quote what they read."""
+    try:
+        return np.asarray(scores)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    why = f", which cannot be read as one ({kind})"
+    _check.fail_kind(name, "an array of real numbers", scores, why)
+
+
+def _undamaged(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
+    """NumPy makes floats of a list that mixes large integers: give them back their digits."""
+    if not array.size or not np.abs(array).max() >= 2.0**53:
+        return array
+    flat = np.array(scores, object).ravel()
+    if any(isinstance(x, (int, np.integer)) and int(float(x)) != int(x) for x in flat):
+        for dtype in (np.int64, np.uint64):
+            try:
+                if all(isinstance(x, (int, np.integer)) for x in flat):
+                    return np.array(scores, dtype)
+            except OverflowError:
+                continue
+        _check.fail_kind(name, "of one type that holds each of them exactly", scores)
+    return array
+
+
+def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
+    """A view of the scores with the candidates along the last axis."""
+    array = array_of(scores)
+    if array.ndim == 1 and type(axis) is int and axis in (-1, 0):
+        moved = array
+    else:
+        n = array.ndim
+        axis = _check.whole("axis", axis, -n)
+        if axis >= n:
+            _check.fail("axis", f"an integer from {-n} to {n - 1}", axis)
+        moved = np.moveaxis(array, axis, -1)
+    if 0 in moved.shape:
+        _check.fail("scores", "an array with a row and a candidate at least", array.shape)
+    return moved
+
+
+def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
+    """Public log-weights in the shape of the scores, as a view."""
+    array = array_of(base, "base")
+    rule = "minus infinity or numbers of at most 2**40 in size"
+    part: Any
+    for part in np.nditer(array, ["external_loop", "buffered"], ["readonly"]):
+        bad = part[~((np.abs(part) <= REACH) | (part == -math.inf))]
+        if len(bad):
+            _check.fail("base", rule, bad[0])
+    try:
+        return np.broadcast_to(array.astype(np.float64, copy=False), moved.shape)
+    except ValueError:
+        pass
+    rule = f"of a shape that broadcasts to that of the scores, {moved.shape}, candidates last"
+    raise ArgumentError(f"base must be {rule}, got {array.shape}")
