@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._layout import Block, Layout, Piece, Run, insert, least_from
-from ._native.order import bracket_pass, count_bytes, histogram_bytes
+from ._native.order import bracket_pass, bracket_passes, count_bytes, histogram_bytes
 from .rng import default_generator
 from .sources import ArraySource, Chunk, Source
 
@@ -27,8 +27,6 @@ __all__ = ["Target", "collect", "count", "find", "find_all", "laid", "random_wor
 SLACK = 5.0
 #: For bytes each threshold costs, and a miss is cheap.
 SLACK_BYTES = 4.0
-#: Rows of a stretch that several brackets go through in turn, while it is in the cache.
-STRETCH = 1 << 16
 #: With at most this many thresholds, counting bytes is faster than their histogram.
 THRESHOLDS = 24
 
@@ -229,20 +227,17 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
 
     def summarise(chunk: Chunk) -> list[Tally]:
         rows = chunk.values.shape[0]
-        stretch = rows if len(brackets) == 1 else STRETCH
         outs = [np.empty(min(rows, b.room) + 64, kept) for b in brackets]
-        totals = [[0] * 6 for _ in brackets]
-        for start in range(0, max(rows, 1), max(stretch, 1)):
-            values = chunk.values[start : start + stretch]
-            for pivot, out, total in zip(pivots, outs, totals, strict=True):
-                counts = bracket_pass(values, pivot, out[total[2] :])
-                total[:] = [x + y for x, y in zip(total, counts, strict=True)]
+        if len(brackets) == 1:
+            totals = [bracket_pass(chunk.values, pivots[0], outs[0])]
+        else:
+            totals = bracket_passes(chunk.values, pivots, outs)
         result = []
         for b, out, total in zip(brackets, outs, totals, strict=True):
             found = out[: total[2]]
             if 4 * found.shape[0] < out.shape[0] and rows < b.room:
                 found = found.copy()  # many chunks: do not hold on to their empty room
-            result.append(Tally(tuple(total), [found], chunk.nulls))  # type: ignore[arg-type]
+            result.append(Tally(total, [found], chunk.nulls))
         return result
 
     def join(a: Tally, b: Tally, room: int) -> Tally:

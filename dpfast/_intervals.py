@@ -18,14 +18,13 @@ a pair of a cell and one of its `parts` parts, over which the rows of the cell a
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._choice import Weights, below, flip
+from ._choice import Weights, below
 from ._laws._exact import Tail
 from ._layout import least_from
 from ._native.rng import BitStream

@@ -3,12 +3,12 @@
     ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False)
     RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss, assume_sorted=False)
 
-`q` is a Fraction in [0, 1], `qs` a tuple of them in any order, duplicates allowed; `lo <= hi` finite
-floats; `neighbors` "replace" or "add-remove"; `nan` a policy as `_check.nan_policy` returns it;
-`loss` a `privacy.Pure` or `privacy.ZCDP`, the whole of what the call costs. The constructors raise
-`ArgumentError` for bounds too close for a grid and a loss too small for float64, so nothing has
-been spent by then. Both are given to `release.release`; the first returns a float, the second a
-float64 array in the order of `qs`, which ascends if `qs` does. `cells` (first, last), `grid` and
+`q` is a Fraction in [0, 1], `qs` a tuple of them in any order, duplicates allowed; `lo <= hi`
+finite floats; `neighbors` "replace" or "add-remove"; `nan` a policy as `_check.nan_policy` returns
+it; `loss` a `privacy.Pure` or `privacy.ZCDP`, the whole of what the call costs. The constructors
+raise `ArgumentError` for bounds too close for a grid and a loss too small for float64, so nothing
+has been spent by then. Both are given to `release.release`; the first returns a float, the second
+a float64 array in the order of `qs`, which ascends if `qs` does. `cells` (first, last), `grid` and
 `rate` tell the public numbers that were chosen, for a comparison of methods.
 
 One quantile
@@ -17,8 +17,8 @@ A candidate is a cell ``o`` of the public grid in [lo, hi]; t = q n is the targe
 minus ``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. A row that is added moves ``#{x < o} - t`` by
 ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so u by D = max(q, 1 - q) at most;
 a row that is replaced leaves t and moves u by at most 1. So probabilities proportional to
-``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and Talwar, FOCS 2007), bounded-range
-moreover, and therefore ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021).
+``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and Talwar, FOCS 2007), bounded-
+range moreover, and therefore ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021).
 
 Many quantiles
 --------------
@@ -32,25 +32,27 @@ left to pass on. The rows below v go to the left child with the mass that they h
 the right, and of those at v the fraction f of their mass goes left, the rest right. So, given what
 has been released, the masses are a function of the row alone, and those of a row add up to at most
 1 over the nodes of a level. (To give a tie to one side, or half of it to each, would be private
-too, but shift every quantile on that side by up to the size of the tie.) With M the mass in a
-node, q' the place of the quantile in the node and D = max(q', 1 - q'), the utility is the distance
-of ``q' M`` from the mass below (v, f), or in a leaf from that below and at v. A row of mass s in the
-node is worth ``s (1 - q')`` or ``-s q'`` or something between them, so:
+too, but shift every quantile on that side by up to the size of the tie.) With M the mass in a node,
+q' the place of the quantile in the node and D = max(q', 1 - q'), the utility is the distance of
+``q' M`` from the mass below (v, f), or in a leaf from what lies between the mass below v and the
+mass up to v. A row of mass s in the node has a part w s of it below, with w from 0 to 1, and is
+worth ``s (w - q')``, so:
 
 * Adding a row moves the utility by at most ``b = D s``.
 * Replacing a row of mass s by one of mass s' moves it by at most
-  ``b = D max(s, s') + (1 - D) min(s, s')``: what moves is ``s' (w' - q') - s (w - q')``, where w and
-  w' are the parts of the rows that count as below. In order, w >= w' if the row that went was the
-  lower, the extremes of this are ``-q' (s' - s)``, ``-s - q' (s' - s)`` and ``(1 - q') (s' - s)``,
-  none of which is larger than b; and the other way round likewise.
+  ``b = D max(s, s') + (1 - D) min(s, s')``. What moves is ``s' (w' - q') - s (w - q')``. If the row
+  that goes is the lower one, w >= w', and at the corners of this triangle that is ``q' (s - s')``,
+  ``(1 - q') (s' - s)`` or ``-(1 - q') s - q' s'``, none of them larger than b in size. If it is the
+  higher one, exchange the rows.
 
-With ``c = e / (2 k)`` in a node, the range of its log-probabilities' change is ``e b / k``. For pure
-DP these add up over the nodes of a level, for zCDP their squares do (each is bounded-range, hence
-(e b / k)**2 / 8-zCDP). Both sums are convex functions of the masses, so they are largest where all
-mass of a row is in one node. Adding: the sum is D / k, which is 1 for **k = D**. Replacing: both rows
-in one node, b = 1, needs k >= 1; in two nodes, ``D1 / k1 + D2 / k2 <= 1`` is had by **k = 2 D**, and
-``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` by **k = max(1, sqrt(2) D)**; on a level of one node, **k = 1**.
-So a level costs e, or e**2 / 8, and the levels add up.
+With ``c = e / (2 k)`` in a node, its log-probabilities change by amounts whose range is at most
+``e b / k``. For pure DP these add up over the nodes of a level, for zCDP their squares do (each
+node is bounded-range, hence ``(e b / k)**2 / 8``-zCDP). Both sums are convex in the masses of
+either row, so they are largest where all of a row is in one node. Adding: the largest is D / k,
+which is 1 for **k = D**. Replacing: both rows in one node, b = 1, need k >= 1; in two nodes,
+``D1 / k1 + D2 / k2 <= 1`` holds for **k = 2 D**, and ``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` for
+**k = max(1, sqrt(2) D)**; a level of one node needs no more than **k = 1**. So a level costs e, or
+``e**2 / 8``, and the levels add up.
 """
 
 from __future__ import annotations
