@@ -90,25 +90,28 @@ class Column:
         out[i:j] = _places_of_integers(values[i:j], self.grid)
         return out
 
-    def window(self, target: Fraction | None, rule: Any, reach: int) -> Window:
-        """Places of the ranks round a target, or round what `rule` makes of n."""
-        if target is not None:
-            middle = max(1, math.ceil(target))
-            return self.ranks.window(lambda n: min(middle, n), reach, self.places)
-        return self.ranks.window(rule, reach, self.places)
+    def window(self, rank: int, reach: int) -> Window:
+        """The places of the ranks round `rank`."""
+        return self.ranks.window(lambda n: min(max(1, rank), n), reach, self.places)
 
     def upto(self, cell: int, n: int) -> tuple[int, int]:
         """``less(cell)`` and ``leq(cell)`` among `n` rows."""
         value = cell * self.grid
+        if value < self.lo or value > self.hi:
+            return (0, 0) if value < self.lo else (n, n)
         less, leq = self.ranks.upto(value)
-        return 0 if value <= self.lo else less, n if value >= self.hi else leq
+        return 0 if value == self.lo else less, n if value == self.hi else leq
 
 
 def _places(x: NDArray[np.float64], grid: float) -> NDArray[np.int64]:
     cell = np.floor(x / grid)  # exact, or an underflow towards 0
     cell -= cell * grid > x
-    on = cell * grid == x
-    return 2 * cell.astype(np.int64) + ~on
+    return _twice(cell.astype(np.int64), cell * grid == x)
+
+
+def _twice(cell: NDArray[np.int64], on: NDArray[np.bool_]) -> NDArray[np.int64]:
+    place: NDArray[np.int64] = 2 * cell + ~on
+    return place
 
 
 def _places_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
@@ -116,23 +119,22 @@ def _places_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
     shift = math.frexp(grid)[1] - 1
     if shift <= 0:
         # Where the grid is so fine, 0 alone is within the bounds.
-        return (x.astype(np.int64) << min(-shift, 62)) << 1
+        return _twice(x.astype(np.int64) << min(-shift, 62), np.ones(len(x), np.bool_))
     if shift >= 8 * x.dtype.itemsize:
-        return np.where(x == 0, 0, np.where(x < 0, -1, 1)).astype(np.int64)
+        return _twice(np.where(x < 0, -1, 0), x == 0)
     cell = x >> x.dtype.type(shift)
-    on = cell << x.dtype.type(shift) == x
-    return 2 * cell.astype(np.int64) + ~on
+    return _twice(cell.astype(np.int64), cell << x.dtype.type(shift) == x)
 
 
 class _Runs(NamedTuple):
     """Runs of cells and their distances, each ``k + offset[side]``, above the target or below it.
 
-    Run i has `count` cells from `start` on. `lump` are those for which the distance is only a lower
+    Run i has `size` cells from `start` on. `lump` are those for which the distance is only a lower
     bound and the ranks are unknown, `tie` those of one cell that rows are at.
     """
 
     start: NDArray[np.int64]
-    count: NDArray[np.int64]
+    size: NDArray[np.int64]
     k: NDArray[np.int64]
     side: NDArray[np.int8]
     less: NDArray[np.int64]
@@ -157,34 +159,87 @@ def _offsets(target: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     return Fraction(0), part, 1 - part
 
 
-def _survey(column: Column, target: Fraction, reach: int, a: int, b: int) -> _Runs:
-    """The runs of cells a..b, as a window of ranks round the target shows them."""
-    window = column.window(target, None, reach)
-    places, n = window.values, window.n
-    starts = np.flatnonzero(places[1:] != places[:-1]) + 1
+class _Steps(NamedTuple):
+    """Where the ranks of some rows step up: places, and the rows before each and up to it.
+
+    There may be rows before and after. Then ``less[0]`` or ``leq[-1]`` may leave some of a tie out.
+    """
+
+    at: NDArray[np.int64]
+    less: NDArray[np.int64]
+    leq: NDArray[np.int64]
+    n: int
+
+
+def _steps(window: Window) -> _Steps:
+    places, before = window.values, window.first - 1
+    edges = np.flatnonzero(places[1:] != places[:-1]) + 1
     if len(places):
-        starts = np.concatenate([[0], starts])
-    at = places[starts]
-    before = window.first - 1
-    less = before + starts
-    leq = before + np.concatenate([starts[1:], [len(places)]])[: len(starts)]
-    # The gaps: before, between and after the values of the window.
-    rank = np.concatenate([[before], leq])
+        edges = np.concatenate([[0], edges, [len(places)]])
+    return _Steps(places[edges[:-1]], before + edges[:-1], before + edges[1:], window.n)
+
+
+def _look(column: Column, target: Fraction, c: float, reach: int) -> _Steps:
+    """The steps at the ranks round the target that matter."""
+    rank = math.ceil(target)
+    found = _steps(column.window(rank, reach))
+    i = int(np.searchsorted(found.leq, rank))
+    if i == len(found.at) or found.at[i] & 1 == 0:
+        return found
+    # There is no cell at the place of this tie: what matters is on either side of it.
+    place, less, leq, n = int(found.at[i]), int(found.less[i]), int(found.leq[i]), found.n
+    if i == 0:
+        less = column.upto(place >> 1, n)[1]
+    if i == len(found.at) - 1:
+        leq = column.upto((place >> 1) + 1, n)[0]
+    if (leq - less) * c <= 1:
+        return found
+    low, high = _steps(column.window(less, reach)), _steps(column.window(leq + 1, reach))
+    under, over = low.at < place, high.at > place
+
+    def joined(x: NDArray[np.int64], y: int, z: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([x[under], [y], z[over]])
+
+    return _Steps(
+        joined(low.at, place, high.at),
+        joined(low.less, less, high.less),
+        joined(low.leq, leq, high.leq),
+        n,
+    )
+
+
+def _survey(
+    column: Column, target: Fraction, c: float, cells: tuple[int, int], cut: float, ties: bool
+) -> _Runs:
+    """The runs of cells; with `ties`, all of them have the whole of the rows on them."""
+    a, b = cells
+    at, less, leq, n = _look(column, target, c, width(c, b - a + 1, cut))
+    here = np.flatnonzero((at & 1 == 0) & (at >= 2 * a) & (at <= 2 * b))
+    if ties and len(at):
+        if at[0] & 1 == 0 and a <= at[0] >> 1 <= b:
+            less[0] = column.upto(int(at[0]) >> 1, n)[0]
+        if at[-1] & 1 == 0 and a <= at[-1] >> 1 <= b:
+            leq[-1] = column.upto(int(at[-1]) >> 1, n)[1]
+    # The gaps: before, between and after the places.
+    rank = np.concatenate([less[:1], leq]) if len(at) else np.zeros(1, np.int64)
     first = np.maximum(np.concatenate([[a], (at >> 1) + 1]), a)
     last = np.minimum(np.concatenate([((at + 1) >> 1) - 1, [b]]), b)
     lump = np.zeros(len(rank), np.bool_)
-    lump[0], lump[-1] = not window.reaches_start, not window.reaches_end
-    if n == 0:
-        lump[:] = False
-    on = np.flatnonzero((at & 1 == 0) & (at >= 2 * a) & (at <= 2 * b))
+    lump[0] |= rank[0] > 0
+    lump[-1] |= rank[-1] < n
     gaps = np.flatnonzero(first <= last)
-    start = np.concatenate([first[gaps], at[on] >> 1])
-    count = np.concatenate([(last - first + 1)[gaps], np.ones(len(on), np.int64)])
-    less, leq = np.concatenate([rank[gaps], less[on]]), np.concatenate([rank[gaps], leq[on]])
-    k, side = _distances(less, leq, target)
-    lump = np.concatenate([lump[gaps], np.zeros(len(on), np.bool_)])
-    tie = np.concatenate([np.zeros(len(gaps), np.bool_), np.ones(len(on), np.bool_)])
-    return _Runs(start, count, k, side, less, leq, lump, tie, n)
+    one = np.ones(len(here), np.int64)
+    less, leq = np.concatenate([rank[gaps], less[here]]), np.concatenate([rank[gaps], leq[here]])
+    return _Runs(
+        np.concatenate([first[gaps], at[here] >> 1]),
+        np.concatenate([(last - first + 1)[gaps], one]),
+        *_distances(less, leq, target),
+        less,
+        leq,
+        np.concatenate([lump[gaps], one < 0]),
+        np.concatenate([gaps < 0, one > 0]),
+        n,
+    )
 
 
 def _least(k: NDArray[np.int64], side: NDArray[np.int8], target: Fraction) -> Fraction | None:
@@ -233,11 +288,11 @@ def choose(
     a, b = cells
     if a == b:
         return a
-    runs = _survey(column, target, width(c, b - a + 1, cut), a, b)
+    runs = _survey(column, target, c, cells, cut, ties=False)
     least = _least(runs.k, runs.side, target)
     assert least is not None
     offsets = _offsets(target)
-    weights = Weights(_relative(runs.k, runs.side, target, least), c, runs.count)
+    weights = Weights(_relative(runs.k, runs.side, target, least), c, runs.size)
 
     def exact(run: int) -> Fraction:
         return int(runs.k[run]) + offsets[int(runs.side[run])] - least
@@ -245,7 +300,7 @@ def choose(
     while True:
         proposal = weights.propose(1, stream)
         run = int(proposal[0])
-        cell = int(runs.start[run]) + below(int(runs.count[run]), stream)
+        cell = int(runs.start[run]) + below(int(runs.size[run]), stream)
         distance = exact(run)
         if runs.lump[run]:
             distance = _far(*column.upto(cell, runs.n), target) - least
@@ -293,26 +348,19 @@ def divide(
     """
     a, b = cells
     bottom, top = ends
-    runs = _survey(column, target, width(c, b - a + 1, cut), a, b)
+    runs = _survey(column, target, c, cells, cut, ties=True)
 
-    def interval(cell: int, less: int, leq: int) -> tuple[Fraction, Fraction]:
+    def interval(less: int, leq: int) -> tuple[Fraction, Fraction]:
         return max(Fraction(less), bottom), min(Fraction(leq), top)
 
-    # A tie of few ranks is one run, thinned. One of many ranks is cut up into blocks, as are those
-    # that the ends or the window may have cut, whose ranks are not simply `less` and `leq`.
-    edge = (runs.start == a) | (runs.start + runs.count - 1 == b)
-    unsure = np.zeros(len(edge), np.bool_)
-    ties = np.flatnonzero(runs.tie)
-    if len(ties):
-        unsure[ties[[0, -1]]] = True
-    apart = runs.tie & (edge | unsure | ((runs.leq - runs.less) * c > 2))
+    # A tie of few ranks is one run, thinned. One of many ranks is cut up into blocks, and so is one
+    # that the ends may have cut.
+    edge = (runs.start == a) | (runs.start == b)
+    apart = runs.tie & (edge | ((runs.leq - runs.less) * c > 2))
     blocks: list[_Block] = []
-    for run in np.flatnonzero(apart):
-        cell = int(runs.start[run])
-        less, leq = int(runs.less[run]), int(runs.leq[run])
-        if unsure[run]:
-            less, leq = column.upto(cell, runs.n)
-        blocks += _blocks(cell, *interval(cell, less, leq), target, c, parts)
+    for run in np.flatnonzero(apart).tolist():
+        low, high = interval(int(runs.less[run]), int(runs.leq[run]))
+        blocks += _blocks(int(runs.start[run]), low, high, target, c, parts)
     whole = np.flatnonzero(~apart)
     k, side = runs.k[whole], runs.side[whole]
 
@@ -321,7 +369,7 @@ def divide(
 
     def nearest(block: _Block) -> Fraction:
         p, q = position(block, block.begin), position(block, block.end - 1)
-        return max(Fraction(0), p - target, target - q)
+        return max([Fraction(0), p - target, target - q])
 
     near = [nearest(block) for block in blocks]
     plain = _least(k, side, target)
@@ -336,7 +384,7 @@ def divide(
     weights = Weights(
         np.concatenate([_relative(k, side, target, least), farther]),
         c,
-        np.concatenate([runs.count[whole], np.ones(len(blocks), np.int64)]),
+        np.concatenate([runs.size[whole], np.ones(len(blocks), np.int64)]),
     )
     offsets = _offsets(target)
     while True:
@@ -352,14 +400,14 @@ def divide(
                 return block.cell, p
             continue
         run = int(whole[i])
-        cell = int(runs.start[run]) + below(int(runs.count[run]), stream)
+        cell = int(runs.start[run]) + below(int(runs.size[run]), stream)
         less, leq = int(runs.less[run]), int(runs.leq[run])
         distance = int(runs.k[run]) + offsets[int(runs.side[run])] - least
         p = Fraction(less)
         if runs.lump[run]:
             less, leq = column.upto(cell, runs.n)
         if runs.lump[run] or runs.tie[run]:
-            block = _Block(cell, *interval(cell, less, leq), 0, parts)
+            block = _Block(cell, *interval(less, leq), 0, parts)
             p = position(block, below(parts, stream))
             distance = abs(p - target) - least
         if _keep(weights, proposal, distance, stream):
@@ -378,7 +426,7 @@ def _blocks(
     if ranks == 0:
         return [_Block(cell, low, high, 0, parts)]
     middle = min(max(math.ceil((target - low) / ranks * parts - Fraction(1, 2)), 0), parts)
-    least = max(1, min(parts, math.ceil(min(parts / (Fraction(c) * ranks), parts))))
+    least = max(1, min(parts, math.ceil(parts / (Fraction(c) * ranks))))
     result = []
     for sign, size in ((-1, middle), (1, parts - middle)):
         done, step = 0, least

@@ -16,9 +16,11 @@ One quantile
 A candidate is a cell ``o`` of the public grid in [lo, hi]; t = q n is the target. The utility is
 minus ``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. A row that is added moves ``#{x < o} - t`` by
 ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so u by D = max(q, 1 - q) at most;
-a row that is replaced leaves t and moves u by at most 1. So probabilities proportional to
+a row that is replaced leaves t and moves u by at most D = 1. So probabilities proportional to
 ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and Talwar, FOCS 2007), bounded-
-range moreover, and therefore ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021).
+range moreover, and therefore ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021). At the ends,
+q = 0 and q = 1, u is ``#{x < o}`` or ``#{x > o}``, which a row moves by 0 or 1 and in one direction
+for all cells. So there the range of the changes is 1, and c = epsilon: D = 1/2.
 
 Many quantiles
 --------------
@@ -44,15 +46,19 @@ worth ``s (w - q')``, so:
   that goes is the lower one, w >= w', and at the corners of this triangle that is ``q' (s - s')``,
   ``(1 - q') (s' - s)`` or ``-(1 - q') s - q' s'``, none of them larger than b in size. If it is the
   higher one, exchange the rows.
+* At the ends, ``q' = 0`` and ``q' = 1``, the utility is the mass below or above, which changes by
+  ``s' w' - s w``, or the same with 1 - w. In order, as before, that has the corners 0, -s and
+  s' - s, so the *range* of the changes, which in general is at most 2 b, is ``max(s, s')``. That is
+  what b = D s with D = 1/2 gives for one row, and for two ``b = max(s, s') / 2``.
 
 With ``c = e / (2 k)`` in a node, its log-probabilities change by amounts whose range is at most
 ``e b / k``. For pure DP these add up over the nodes of a level, for zCDP their squares do (each
 node is bounded-range, hence ``(e b / k)**2 / 8``-zCDP). Both sums are convex in the masses of
 either row, so they are largest where all of a row is in one node. Adding: the largest is D / k,
-which is 1 for **k = D**. Replacing: both rows in one node, b = 1, need k >= 1; in two nodes,
-``D1 / k1 + D2 / k2 <= 1`` holds for **k = 2 D**, and ``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` for
-**k = max(1, sqrt(2) D)**; a level of one node needs no more than **k = 1**. So a level costs e, or
-``e**2 / 8``, and the levels add up.
+which is 1 for **k = D**. Replacing: both rows in one node need ``k >= b``, which is B = 1, or 1/2
+at the ends; in two nodes, ``D1 / k1 + D2 / k2 <= 1`` holds for **k = 2 D**, and
+``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` for **k = max(B, sqrt(2) D)**; a level of one node needs no
+more than **k = B**. So a level costs e, or ``e**2 / 8``, and the levels add up.
 """
 
 from __future__ import annotations
@@ -82,9 +88,9 @@ LEAST_RATE = 2.0**-900
 
 
 class Node(NamedTuple):
-    """A step of the recursion, all of it public: quantile `index`, at `place` in its node."""
+    """A step of the recursion, all of it public: quantile `number`, at `place` in its node."""
 
-    index: int
+    number: int
     place: Fraction
     rate: float
     left: Node | None
@@ -123,13 +129,16 @@ def plan(qs: list[Fraction], loss: Pure | ZCDP, neighbors: str) -> Node:
 
 def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone: bool) -> float:
     """``c = e / (2 k)`` of a node, rounded down; `alone` says that no other is on its level."""
-    most = max(place, 1 - place)
+    end = place in (0, 1)
+    most = Fraction(1, 2) if end else max(place, 1 - place)
+    both = Fraction(1, 2) if end else Fraction(1)
     if isinstance(loss, Pure):
-        k = most if neighbors == "add-remove" else Fraction(1) if alone else 2 * most
+        k = most if neighbors == "add-remove" else both if alone else 2 * most
         rate = float_down(loss.epsilon / levels / (2 * k))
     else:
-        k2 = most**2 if neighbors == "add-remove" else max(Fraction(1), 2 * most**2 * (not alone))
-        rate = _root_down(2 * loss.rho / levels / k2)
+        k = most if neighbors == "add-remove" else both
+        square = k * k if neighbors == "add-remove" or alone else max(k * k, 2 * most * most)
+        rate = _root_down(2 * loss.rho / levels / square)
     if rate < LEAST_RATE:
         raise ArgumentError(f"the loss must be larger for this many quantiles, got {loss!r}")
     return rate
@@ -168,7 +177,7 @@ def draw_all(
             cell, position = divide(
                 column, target, node.rate, (a, b), (low, high), stream, parts=parts, cut=cut
             )
-        cells[node.index] = cell
+        cells[node.number] = cell
         if node.right is not None:
             waiting.append((node.right, (cell, b), (position, high)))
         if node.left is not None:
@@ -279,7 +288,7 @@ class RecursiveQuantiles:
             # Targets deep in the recursion are off by what the draws before were off.
             rules = [rank_rule(q) for q in different]
             ranks.prefetch([(rule, 2 * reach) for rule in rules])
-            window = ranks.window(rules[self.root.index], reach, column.places)
+            window = ranks.window(rules[self.root.number], reach, column.places)
         _missing.refuse(self.nan, window.nan)
         return column, window.n
 
