@@ -12,16 +12,19 @@ import pytest
 from scipy.stats import chisquare
 
 import dpfast as dp
-from dpfast import _intervals, intervals
+from dpfast import _brackets, _intervals
 from dpfast._intervals import Column, choose, divide
+from dpfast._native.order import bracket_passes
 from dpfast.errors import ArgumentError, DataError
 from dpfast.intervals import ExponentialQuantile, RecursiveQuantiles, draw_all, plan
 from dpfast.order import Ranks
 from dpfast.privacy import ZCDP, Pure
 from dpfast.release import release
 from dpfast.rng import InsecureGenerator
+from dpfast.sources import Chunk
 
 from .reference import intervals as reference
+from .reference import order as order_reference
 
 #: A correct law fails a test with this probability.
 LEVEL = 1e-5
@@ -356,3 +359,363 @@ def test_recursion_is_concentrated(worst, order):
 
 def test_too_high_a_rate_is_not_concentrated(worst):
     assert worst(QUARTERS, "zcdp", 2.0, fault="free", order=1.01) > 2.0 * 1.01
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def place_by_definition(value, lo, hi, grid):
+    x = min(max(Fraction(value), Fraction(lo)), Fraction(hi)) / Fraction(grid)
+    return 2 * math.floor(x) + (x.denominator > 1)
+
+
+INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+BOUNDS = [
+    (0.0, 100.0),
+    (-1e-3, 1e-3),
+    (0.5, 77.25),
+    (-1e19, 1e19),
+    (-(2.0**63), 2.0**63),
+    (2.0**53 + 2, 2.0**60),
+    (1e300, 1.5e300),
+    (-1e-300, 2e-300),
+    (-5.0, -5.0),
+]
+
+
+@pytest.mark.parametrize("lo, hi", BOUNDS)
+@pytest.mark.parametrize("dtype", [*INTEGERS, "f4", "f8"])
+def test_places_are_exact(dtype, lo, hi):
+    rng = np.random.default_rng(0)
+    if dtype[0] == "f":
+        with np.errstate(over="ignore"):
+            edges = np.array([lo, hi, 0, -0.0, 5e-324, -5e-324, np.inf, -np.inf, 1.5], dtype)
+            near = np.nextafter(edges, np.array(np.inf, dtype))
+            values = np.concatenate([edges, near, rng.normal(0, 50, 50).astype(dtype)])
+        inside = np.clip(rng.uniform(lo, hi, 50), lo, hi).astype(dtype)
+        values = np.concatenate([values, inside[np.isfinite(inside)]])
+    else:
+        info = np.iinfo(dtype)
+        known = {info.min, info.min + 1, info.max - 1, info.max, 0, 1, 2**53, 2**53 + 1, 2**60 + 1}
+        for b in (lo, hi):
+            known |= {math.floor(b) + k for k in (-1, 0, 1, 2)} if abs(b) < 2**70 else set()
+        known |= set(map(int, rng.integers(info.min, info.max, 50, dtype=dtype, endpoint=True)))
+        values = np.array([v for v in known if info.min <= v <= info.max], dtype)
+    values.sort()
+    grid = _intervals.public_grid(lo, hi)
+    found = Column(Ranks(values), lo, hi, grid).places(values)
+
+    def number(v):
+        return min(max(v, lo), hi) if isinstance(v, float) and math.isinf(v) else v
+
+    wanted = [place_by_definition(number(v), lo, hi, grid) for v in values.tolist()]
+    assert found.dtype == np.int64 and found.tolist() == wanted
+
+
+@pytest.mark.parametrize("lo, hi", BOUNDS[:-1])
+def test_the_grid_is_public_and_fits(lo, hi):
+    grid = _intervals.public_grid(lo, hi)
+    first, last = math.ceil(lo / grid), math.floor(hi / grid)
+    assert math.frexp(grid)[0] == 0.5
+    assert 1 <= last - first + 1 <= 2**41 + 1 and max(abs(first), abs(last)) <= 2**53
+    assert Fraction(first) * Fraction(grid) >= Fraction(lo) > Fraction(first - 1) * Fraction(grid)
+    assert Fraction(last) * Fraction(grid) <= Fraction(hi) < Fraction(last + 1) * Fraction(grid)
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 10), Fraction(1, 2), Fraction(1)])
+def test_a_huge_tie_where_no_cell_is(q):
+    """The window round the target is one value, and no cell has it: the cells beside it count."""
+    n = 100_000
+    data = np.sort(np.concatenate([np.full(n, 0.1), np.linspace(0.2, 0.3, 40), [-0.5, -0.4]]))
+    col = Column(Ranks(data), -1.0, 1.0, _intervals.public_grid(-1.0, 1.0))
+    bits, target = stream(9), q * len(data)
+    for draw in (choose, lambda *a: divide(*a[:4], (Fraction(0), Fraction(len(data))), a[4])[0]):
+        value = draw(col, target, 0.5, (col.first, col.last), bits) * col.grid
+        near = 2 + n if target > 2 + n else (2 if target < n / 2 else 2 + n)
+        rank = np.searchsorted(data, value)
+        assert rank in (2, 2 + n) or abs(rank - target) < 200
+        assert abs(rank - near) < 200 or abs(rank - target) < 200
+
+
+# --- ranks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [*INTEGERS, "f4", "f8"])
+@pytest.mark.parametrize("missing", ["drop", 3.5, 0.0, -1e30, 1e30])
+@pytest.mark.parametrize("size", [0, 3, 60_000])
+def test_upto_counts(dtype, missing, size):
+    rng = np.random.default_rng(1)
+    values = rng.normal(3, 40, size)
+    if dtype[0] == "f":
+        data = np.where(rng.random(size) < 0.3, np.nan, np.round(values, 1)).astype(dtype)
+        kept = data[~np.isnan(data)]
+    else:
+        info = np.iinfo(dtype)
+        plain = np.clip(np.round(values), max(info.min, -1000), min(info.max, 1000)).astype(dtype)
+        mask = rng.random(size) < 0.3
+        data, kept = np.ma.masked_array(plain, mask), plain[~mask]
+    gone = 0 if missing == "drop" else size - len(kept)
+    for warm in (None, 0.0, 0.5, 1.0):
+        ranks = Ranks(data, missing=missing)
+        if warm is not None:
+            ranks.window(lambda n: 1 + int(warm * (n - 1)), 5)
+        for value in (-1e300, -1000.0, -0.5, 0.0, 3.0, 3.5, 41.25, 255.0, 1e300):
+            less = sum(1 for x in kept.tolist() if x < value) + gone * (
+                missing != "drop" and missing < value
+            )
+            leq = sum(1 for x in kept.tolist() if x <= value) + gone * (
+                missing != "drop" and missing <= value
+            )
+            assert ranks.upto(value) == (less, leq)
+        if size > 100:
+            break
+    if size > 100:
+        ranks = Ranks(data, missing=missing)
+        ranks.window(lambda n: max(1, n // 2), 5)
+        assert ranks.upto(3.0) == (
+            np.sum(kept < 3) + gone * (missing != "drop" and missing < 3),
+            np.sum(kept <= 3) + gone * (missing != "drop" and missing <= 3),
+        )
+
+
+class Chunks:
+    """A source in pieces that counts how often it is read; its length is a secret if asked."""
+
+    def __init__(self, data, rows, secret=False):
+        self.data, self.rows, self.passes = data, rows, 0
+        self.dtype, self.length, self.nulls = data.dtype, None if secret else len(data), 0
+
+    def reduce(self, summarise, merge):
+        self.passes += 1
+        total = None
+        for at in range(0, max(len(self.data), 1), self.rows):
+            part = summarise(Chunk(np.ascontiguousarray(self.data[at : at + self.rows]), at))
+            total = part if total is None else merge(total, part)
+        return total
+
+    def sample(self, count, words):
+        if self.length is None:
+            return None
+        return self.data[np.sort(words(count) % np.uint64(max(len(self.data), 1)))]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u1", "i8", "u4"])
+@pytest.mark.parametrize("shape", ["spread", "ties", "NaN"])
+def test_prefetch_is_one_pass(dtype, shape):
+    rng = np.random.default_rng(2)
+    values = rng.normal(100, 30, 200_000).clip(0, 250)
+    data = np.where(rng.random(len(values)) < 0.5, 7, values).astype(dtype)
+    if shape == "spread":
+        data = values.astype(dtype)
+    if shape == "NaN" and dtype[0] == "f":
+        data[::3] = np.nan
+    source = Chunks(data, 30_001)
+    ranks = Ranks(source)
+    rules = [lambda n, k=k: max(1, k * n // 10) for k in range(1, 10)]
+    ranks.prefetch([(rule, 100) for rule in rules])
+    whole = np.sort(data[data == data])
+    for rule in rules:
+        found = ranks.window(rule, 100)
+        first = rule(len(whole)) - 100
+        assert found.first == first and found.n == len(whole)
+        np.testing.assert_array_equal(found.values, whole[first - 1 : first + 200])
+    assert source.passes == 1
+
+
+def test_a_missed_prefetch_costs_a_pass_and_no_more(monkeypatch):
+    monkeypatch.setattr(_brackets, "SLACK", 0.01)
+    data = np.random.default_rng(3).normal(size=300_000)
+    source = Chunks(data, 10_000)
+    ranks = Ranks(source)
+    rules = [lambda n, k=k: k * n // 10 for k in range(1, 10)]
+    ranks.prefetch([(rule, 1) for rule in rules])
+    whole = np.sort(data)
+    for rule in rules:
+        first = rule(len(whole)) - 400
+        found = ranks.window(rule, 400)
+        np.testing.assert_array_equal(found.values, whole[first - 1 : first + 800])
+    assert source.passes > 1
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "u8", "u4", "u2"])
+def test_bracket_passes_are_bracket_pass(dtype):
+    rng = np.random.default_rng(4)
+    data = rng.integers(0, 200, 10_007).astype(dtype)
+    if dtype[0] == "f":
+        data[::17] = np.nan
+    kept = np.dtype("i4") if data.itemsize == 2 else data.dtype
+    pivots = [np.array(p, kept) for p in ([5, 5], [20, 60], [40, 90], [199, 199], [100, 130])]
+    for room in (20_000, 700, 0):
+        outs = [np.zeros(room, kept) for _ in pivots]
+        counts = bracket_passes(data, pivots, outs)
+        for pivot, out, count in zip(pivots, outs, counts, strict=True):
+            wanted, inside = order_reference.bracket(data, *pivot.tolist())
+            assert count == wanted
+            got = out[: min(room, count[2])].tolist()
+            assert not Counter(got) - Counter(inside) and len(got) == min(room, len(inside))
+
+
+def test_bracket_passes_refuses_bad_arrays():
+    x = np.zeros(3)
+    for pivots, outs in (
+        ([], []),
+        ([np.zeros(2)], []),
+        ([np.zeros(3)], [x]),
+        ([np.array([2.0, 1])], [x]),
+    ):
+        with pytest.raises(ValueError):
+            bracket_passes(x, pivots, outs)
+
+
+# --- the mechanisms -------------------------------------------------------------------------------
+
+HALF = Fraction(1, 2)
+DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
+
+
+def one(data, q=HALF, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, **kw):
+    mechanism = ExponentialQuantile(q, lo, hi, neighbors, nan, loss or Pure(1), **kw)
+    return release(data, mechanism, budget=None, rng=None)
+
+
+def many(data, qs=DECILES, lo=0.0, hi=100.0, neighbors="replace", nan="raise", loss=None, **kw):
+    mechanism = RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss or Pure(1), **kw)
+    return release(data, mechanism, budget=None, rng=None)
+
+
+def test_the_input_that_crashes_a_rival():
+    """n = 100,000 and epsilon = 0.5, where exp() of the utilities underflows."""
+    data = np.random.default_rng(5).uniform(0, 1, 100_000)
+    assert abs(one(data, lo=0.0, hi=1.0, loss=Pure(0.5)) - 0.5) < 0.01
+    assert abs(one(data, lo=-1e9, hi=1e9, loss=Pure(0.5)) - 0.5) < 0.01
+    assert np.abs(many(data, lo=0.0, hi=1.0, loss=Pure(0.5)) - np.arange(1, 10) / 10).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    "loss", [Pure(1), ZCDP(0.1), Pure(1e-12), Pure(1e12), ZCDP(1e-9), ZCDP(1e6)]
+)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_any_loss(loss, neighbors):
+    data = np.random.default_rng(6).normal(50, 10, 5000)
+    for q in (0, HALF, 1):
+        assert 0 <= one(data, q=Fraction(q), neighbors=neighbors, loss=loss) <= 100
+    found = many(data, neighbors=neighbors, loss=loss)
+    assert (np.diff(found) >= 0).all() and found[0] >= 0 and found[-1] <= 100
+
+
+@pytest.mark.parametrize(
+    "data", [[], [30.0], [30.0, 70.0], np.full(40_000, 30.0), np.full(9, 1e300)]
+)
+def test_small_and_equal_columns(data):
+    for q in (0, Fraction(1, 3), 1):
+        assert 0 <= one(data, q=Fraction(q)) <= 100
+    found = many(data)
+    assert (np.diff(found) >= 0).all() and found[0] >= 0 and found[-1] <= 100
+    if len(data) > 1000:
+        assert (found == 30.0).all()
+
+
+def test_nothing_is_uniform():
+    found = np.array([one([], nan="drop", neighbors="add-remove") for _ in range(500)])
+    assert abs(found.mean() - 50) < 10 and abs(found.std() - 100 / math.sqrt(12)) < 5
+
+
+def test_equal_bounds_give_the_bound():
+    assert one([1.0, 9.0], lo=3.5, hi=3.5) == 3.5
+    np.testing.assert_array_equal(many([1.0, 9.0], lo=3.5, hi=3.5), [3.5] * 9)
+    with pytest.raises(DataError):
+        many([1.0, math.nan], lo=3.5, hi=3.5)
+    with pytest.raises(DataError):
+        one([1.0, math.nan], lo=3.5, hi=3.5)
+
+
+@pytest.mark.parametrize("call", [one, many])
+def test_nan_policies(call):
+    data = np.where(np.arange(30_000) % 2 == 0, np.nan, 40.0)
+    strong = {"loss": Pure(50), "neighbors": "add-remove"}
+    with pytest.raises(DataError, match="nan"):
+        call(data, **strong)
+    q = {"q": Fraction(9, 10)} if call is one else {"qs": (Fraction(9, 10),)}
+    w = {"q": Fraction(1, 10)} if call is one else {"qs": (Fraction(1, 10),)}
+    assert np.ravel(call(data, nan="drop", **strong, **q))[0] == 40.0
+    assert np.ravel(call(data, nan="drop", **strong, **w))[0] == 40.0
+    assert np.ravel(call(data, nan="upper", **strong, **q))[0] > 99.9
+    assert np.ravel(call(data, nan="lower", **strong, **w))[0] < 0.1
+    assert np.ravel(call(data, nan=77.0, **strong, **q))[0] == 77.0
+    assert np.ravel(call(data, nan=-5.0, **strong, **w))[0] < 0.1
+
+
+def test_order_and_duplicates_of_the_quantiles():
+    data = np.random.default_rng(7).uniform(0, 100, 50_000)
+    qs = (Fraction(9, 10), HALF, HALF, Fraction(0), Fraction(1), Fraction(1, 10), HALF)
+    found = many(data, qs=qs)
+    assert found[1] == found[2] == found[6]
+    assert found[3] <= found[5] <= found[1] <= found[0] <= found[4]
+    assert np.abs(found - 100 * np.array(qs, np.float64)).max() < 1
+    different = RecursiveQuantiles(tuple(sorted(set(qs))), 0.0, 100.0, "replace", "raise", Pure(1))
+    assert different.rate == RecursiveQuantiles(qs, 0.0, 100.0, "replace", "raise", Pure(1)).rate
+
+
+def test_a_tie_does_not_shift_the_quantiles_above_it():
+    """Half of the rows are 0, so seven tenths of them are not above 40 of the others' 100."""
+    rng = np.random.default_rng(8)
+    data = np.where(np.arange(100_000) < 50_000, 0.0, rng.uniform(0, 100, 100_000))
+    found = many(data, loss=Pure(10))
+    assert found[:4].max() == 0.0
+    np.testing.assert_allclose(found[5:], [20, 40, 60, 80], atol=1)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_extreme_integers(dtype):
+    info = np.iinfo(dtype)
+    data = np.concatenate([np.full(2000, info.min), np.full(2000, info.max)]).astype(dtype)
+    lo, hi = float(info.min), float(info.max)
+    low, high = many(data, qs=(Fraction(1, 4), Fraction(3, 4)), lo=lo, hi=hi, loss=Pure(20))
+    assert low == lo
+    assert high >= 2.0**63 * (1 - 2**-20)  # the largest integer is no cell
+    assert one(data, q=Fraction(1, 4), lo=lo, hi=hi, loss=Pure(20)) == lo
+    assert lo <= one(data, lo=-1e300, hi=1e300, q=Fraction(1, 100), loss=Pure(20)) <= hi
+
+
+def test_chunked_sources_and_arrays_draw_the_same(monkeypatch):
+    """The noise is the same bits, and the law depends on the rows alone."""
+    data = np.random.default_rng(9).normal(50, 15, 60_000).round(2)
+    qs, loss = DECILES, Pure(1)
+    results = []
+    for source in (data, np.sort(data), Chunks(data, 7001), Chunks(data, 999, secret=True)):
+        for sorted_ in {False, source is not data and isinstance(source, np.ndarray)}:
+            found = []
+            for mechanism in (
+                RecursiveQuantiles(qs, 0.0, 100.0, "replace", "raise", loss, sorted_),
+                ExponentialQuantile(HALF, 0.0, 100.0, "replace", "raise", loss, sorted_),
+            ):
+                generator = InsecureGenerator(5)
+                found.append(release(source, mechanism, budget=None, rng=generator))
+            results.append(np.append(*found))
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
+def test_a_file_is_read_once_for_all_quantiles():
+    data = np.random.default_rng(10).normal(50, 15, 300_000)
+    source = Chunks(data, 50_000)
+    many(source)
+    assert source.passes == 1
+    one(source)
+    assert source.passes == 2
+
+
+def test_bad_arguments_are_refused_before_the_spend():
+    with pytest.raises(ArgumentError, match="qs"):
+        RecursiveQuantiles((), 0.0, 1.0, "replace", "raise", Pure(1))
+    with pytest.raises(ArgumentError, match="bounds"):
+        RecursiveQuantiles(DECILES, 0.0, 5e-324, "replace", "raise", Pure(1))
+    with pytest.raises(ArgumentError, match="loss"):
+        ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(Fraction(1, 10**300)))
+
+
+def test_a_budget_pays_the_loss():
+    budget = dp.Budget(epsilon=1, neighbors="add-remove")
+    mechanism = RecursiveQuantiles(DECILES, 0.0, 1.0, "add-remove", "raise", Pure(Fraction(3, 4)))
+    release(np.zeros(10), mechanism, budget=budget, rng=None)
+    assert budget.remaining["epsilon"] == Fraction(1, 4)
