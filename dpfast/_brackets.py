@@ -9,7 +9,7 @@ another pass, never a wrong answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,13 +118,15 @@ def sample_size(rows: int, windows: int = 1) -> int:
 class Bracket(NamedTuple):
     """Two pivots (None: no limit on that side), and room for the values between them.
 
-    `share` is about the part of the rows that they are.
+    `share` is about the part of the rows that they are; `tied` says whether a pivot is a value of
+    many rows.
     """
 
     lo: Any
     hi: Any
     room: int
-    share: float
+    share: float = 0.0
+    tied: bool = False
 
 
 def _sorted(values: NDArray[Any]) -> NDArray[Any]:
@@ -155,7 +157,7 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
     grain = rows // max(drawn, 1) + 1
     spare = 4096 + 32 * grain
     if size == 0 or present == 0:
-        return Bracket(None, None, min(rows, spare), 0.0)
+        return Bracket(None, None, min(rows, spare))
     missing = 0 if target.missing is None else rows - present
     whole = rows - sample.nulls
 
@@ -182,7 +184,9 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
     # What a sample of the right size leads to, three times over. A source that gives fewer values
     # than it was asked for must not fill the memory.
     most = 2 * (last - first) + int(24 * rows ** (2 / 3) * slack / SLACK) + spare
-    return Bracket(lo, hi, min(rows, room, most), share)
+    tied = i >= 0 and bool(values[i] == values[min(i + 1, size - 1)])
+    tied |= 0 < j < size and bool(values[j] == values[j - 1])
+    return Bracket(lo, hi, min(rows, room, most), share, tied)
 
 
 def apart(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
@@ -390,8 +394,13 @@ def find(source: Source, target: Target) -> Layout:
         slack *= 1.5
 
 
-def find_all(source: Source, targets: list[Target]) -> list[Layout]:
-    """Layouts that as a rule cover all targets, which have one `missing`, by one pass."""
+def find_all(
+    source: Source, targets: list[Target], marks: Callable[[Any], Iterable[float]] | None
+) -> list[Layout]:
+    """Layouts that as a rule cover all targets, which have one `missing`, by one pass.
+
+    Others say how many values are below the marks of pivots that are tied.
+    """
     missing = targets[0].missing
     if source.dtype.itemsize == 1:
         return [tally_bytes(source, None, missing)]
@@ -399,23 +408,20 @@ def find_all(source: Source, targets: list[Target]) -> list[Layout]:
     brackets = place(sample, targets, SLACK)
     if sum(b.share for b in apart(brackets, source.dtype)) > 0.5:
         return [collect(source, targets[0])]
+    pivots = {p for b in brackets if b.tied for p in (b.lo, b.hi) if p is not None}
+    known = {mark for pivot in pivots for mark in marks(pivot)} if marks is not None else set()
+    edges = (least_from(source.dtype, mark) for mark in known)
+    brackets += [Bracket(edge, edge, 0) for edge in edges if edge is not None]
     return tally(source, brackets, missing)
 
 
-def count(source: Source, value: float, missing: float | None) -> tuple[int, int]:
-    """One pass: how many values are below `value`, and how many are not above it."""
+def count(source: Source, value: float, missing: float | None) -> int:
+    """One pass: how many values are below `value`."""
     edge = least_from(source.dtype, value)
     pivot = _limits(source.dtype)[1] if edge is None else edge
-    bracket = Bracket(pivot, pivot, 0, 0.0)
     if source.dtype.itemsize == 1:
-        layout = tally_bytes(source, bracket, None)
+        layout = tally_bytes(source, Bracket(pivot, pivot, 0), None)
     else:
-        layout = tally(source, [bracket], None)[0]
-    less = leq = layout.below
-    if edge is None:
-        less = leq = layout.n
-    elif edge.item() == value:
-        leq = layout.ends[1]
-    if missing is not None:
-        less, leq = less + layout.nan * (missing < value), leq + layout.nan * (missing <= value)
-    return less, leq
+        layout = tally(source, [Bracket(pivot, pivot, 0)], None)[0]
+    below = layout.n if edge is None else layout.below
+    return below + layout.nan if missing is not None and missing < value else below

@@ -1,9 +1,10 @@
 """Exact draws of quantiles: the exponential mechanism over the cells of a public grid.
 
-A cell ``o`` stands for the number ``o * grid``. What counts of a column are the numbers ``less(o)``
-and ``leq(o)`` of rows below that number and not above it; rows outside the bounds count as the
-bound. All cells between two neighbouring rows have one utility, so they make one weighted run, and
-`_choice.Weights` draws among runs exactly.
+A cell ``o`` stands for the number ``o * grid``. Every row is on the cell at or next below its
+value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. What
+counts of a column are the numbers ``less(o)`` and ``leq(o)`` of rows on lower cells, and of these
+and the rows on o. All cells between two neighbouring rows have one utility, so they make one
+weighted run, and `_choice.Weights` draws among runs exactly.
 
 Only the runs at ranks within some K of the target are looked at. The cells on either side of them
 make one run each, a lump, with the least distance that any of its cells can have. A lump is
@@ -70,60 +71,53 @@ class Column:
         self.first = math.ceil(lo / grid)
         self.last = math.floor(hi / grid)
 
-    def places(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """``2 o`` for a value that is on cell ``o``, ``2 o + 1`` for one between it and the next.
-
-        Exact for every dtype.
-        """
+    def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The cells of ascending values of any dtype, exactly."""
         dtype = values.dtype
         if dtype.kind == "f":
-            return _places(np.clip(values.astype(np.float64), self.lo, self.hi), self.grid)
-        ends = _places(np.array([self.lo, self.hi]), self.grid)
-        low, high = least_from(dtype, self.lo), math.floor(self.hi) + 1
-        out = np.empty(len(values), np.int64)
-        i = len(values) if low is None else int(np.searchsorted(values, low))
-        j = len(values)
-        if high <= np.iinfo(dtype).max:
-            j = int(np.searchsorted(values, dtype.type(max(high, np.iinfo(dtype).min))))
-        out[:i] = ends[0]
-        out[j:] = ends[1]
-        out[i:j] = _places_of_integers(values[i:j], self.grid)
-        return out
+            x = np.clip(values.astype(np.float64), self.lo, self.hi)
+            cell = np.floor(x / self.grid)  # exact, or an underflow towards 0
+            cell -= cell * self.grid > x
+            found = cell.astype(np.int64)
+        else:
+            low, high = least_from(dtype, self.lo), math.floor(self.hi) + 1
+            info = np.iinfo(dtype)
+            i = j = len(values)
+            if low is not None:
+                i = int(np.searchsorted(values, low))
+            if high <= info.max:
+                j = int(np.searchsorted(values, dtype.type(max(high, info.min))))
+            found = np.full(len(values), self.first)
+            found[i:j] = _cells_of_integers(values[i:j], self.grid)
+            found[j:] = self.last
+        held: NDArray[np.int64] = np.clip(found, self.first, self.last)
+        return held
 
     def window(self, rank: int, reach: int) -> Window:
-        """The places of the ranks round `rank`."""
-        return self.ranks.window(lambda n: min(max(1, rank), n), reach, self.places)
+        """The cells of the ranks round `rank`."""
+        return self.ranks.window(lambda n: min(max(1, rank), n), reach, self.cells)
 
-    def upto(self, cell: int, n: int) -> tuple[int, int]:
-        """``less(cell)`` and ``leq(cell)`` among `n` rows."""
-        value = cell * self.grid
-        if value < self.lo or value > self.hi:
-            return (0, 0) if value < self.lo else (n, n)
-        less, leq = self.ranks.upto(value)
-        return 0 if value == self.lo else less, n if value == self.hi else leq
+    def less(self, cell: int, n: int) -> int:
+        """Rows, of `n`, on cells below `cell`."""
+        if cell <= self.first or cell > self.last:
+            return 0 if cell <= self.first else n
+        return self.ranks.less(cell * self.grid)
 
-
-def _places(x: NDArray[np.float64], grid: float) -> NDArray[np.int64]:
-    cell = np.floor(x / grid)  # exact, or an underflow towards 0
-    cell -= cell * grid > x
-    return _twice(cell.astype(np.int64), cell * grid == x)
+    def marks(self, value: Any) -> tuple[float, float]:
+        """Where the cell of a value begins and ends."""
+        cell = int(self.cells(np.array([value]))[0])
+        return cell * self.grid, (cell + 1) * self.grid
 
 
-def _twice(cell: NDArray[np.int64], on: NDArray[np.bool_]) -> NDArray[np.int64]:
-    place: NDArray[np.int64] = 2 * cell + ~on
-    return place
-
-
-def _places_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
-    """As `_places`; the quotients are known to be below 2**53."""
+def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
+    """Floors of x / grid, which are known to be below 2**53."""
     shift = math.frexp(grid)[1] - 1
     if shift <= 0:
-        # Where the grid is so fine, 0 alone is within the bounds.
-        return _twice(x.astype(np.int64) << min(-shift, 62), np.ones(len(x), np.bool_))
+        # Where the grid is very fine, 0 alone is within the bounds.
+        return x.astype(np.int64) << min(-shift, 62)
     if shift >= 8 * x.dtype.itemsize:
-        return _twice(np.where(x < 0, -1, 0), x == 0)
-    cell = x >> x.dtype.type(shift)
-    return _twice(cell.astype(np.int64), cell << x.dtype.type(shift) == x)
+        return np.where(x < 0, -1, 0)
+    return (x >> x.dtype.type(shift)).astype(np.int64)
 
 
 class _Runs(NamedTuple):
@@ -159,79 +153,35 @@ def _offsets(target: Fraction) -> tuple[Fraction, Fraction, Fraction]:
     return Fraction(0), part, 1 - part
 
 
-class _Steps(NamedTuple):
-    """Where the ranks of some rows step up: places, and the rows before each and up to it.
-
-    There may be rows before and after. Then ``less[0]`` or ``leq[-1]`` may leave some of a tie out.
-    """
-
-    at: NDArray[np.int64]
-    less: NDArray[np.int64]
-    leq: NDArray[np.int64]
-    n: int
-
-
-def _steps(window: Window) -> _Steps:
-    places, before = window.values, window.first - 1
-    edges = np.flatnonzero(places[1:] != places[:-1]) + 1
-    if len(places):
-        edges = np.concatenate([[0], edges, [len(places)]])
-    return _Steps(places[edges[:-1]], before + edges[:-1], before + edges[1:], window.n)
-
-
-def _look(column: Column, target: Fraction, c: float, reach: int) -> _Steps:
-    """The steps at the ranks round the target that matter."""
-    rank = math.ceil(target)
-    found = _steps(column.window(rank, reach))
-    i = int(np.searchsorted(found.leq, rank))
-    if i == len(found.at) or found.at[i] & 1 == 0:
-        return found
-    # There is no cell at the place of this tie: what matters is on either side of it.
-    place, less, leq, n = int(found.at[i]), int(found.less[i]), int(found.leq[i]), found.n
-    if i == 0:
-        less = column.upto(place >> 1, n)[1]
-    if i == len(found.at) - 1:
-        leq = column.upto((place >> 1) + 1, n)[0]
-    if (leq - less) * c <= 1:
-        return found
-    low, high = _steps(column.window(less, reach)), _steps(column.window(leq + 1, reach))
-    under, over = low.at < place, high.at > place
-
-    def joined(x: NDArray[np.int64], y: int, z: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.concatenate([x[under], [y], z[over]])
-
-    return _Steps(
-        joined(low.at, place, high.at),
-        joined(low.less, less, high.less),
-        joined(low.leq, leq, high.leq),
-        n,
-    )
-
-
 def _survey(
     column: Column, target: Fraction, c: float, cells: tuple[int, int], cut: float, ties: bool
 ) -> _Runs:
-    """The runs of cells; with `ties`, all of them have the whole of the rows on them."""
+    """The runs of cells; with `ties`, the ranks of a tie are known where the window cuts it."""
     a, b = cells
-    at, less, leq, n = _look(column, target, c, width(c, b - a + 1, cut))
-    here = np.flatnonzero((at & 1 == 0) & (at >= 2 * a) & (at <= 2 * b))
+    window = column.window(math.ceil(target), width(c, b - a + 1, cut))
+    rows, before, n = window.values, window.first - 1, window.n
+    edges = np.flatnonzero(rows[1:] != rows[:-1]) + 1
+    if len(rows):
+        edges = np.concatenate([[0], edges, [len(rows)]])
+    at = rows[edges[:-1]]
+    less, leq = before + edges[:-1], before + edges[1:]
     if ties and len(at):
-        if at[0] & 1 == 0 and a <= at[0] >> 1 <= b:
-            less[0] = column.upto(int(at[0]) >> 1, n)[0]
-        if at[-1] & 1 == 0 and a <= at[-1] >> 1 <= b:
-            leq[-1] = column.upto(int(at[-1]) >> 1, n)[1]
-    # The gaps: before, between and after the places.
+        if a <= at[0] <= b:
+            less[0] = column.less(int(at[0]), n)
+        if a <= at[-1] <= b:
+            leq[-1] = column.less(int(at[-1]) + 1, n)
+    # The gaps: before, between and after the cells that rows are on.
     rank = np.concatenate([less[:1], leq]) if len(at) else np.zeros(1, np.int64)
-    first = np.maximum(np.concatenate([[a], (at >> 1) + 1]), a)
-    last = np.minimum(np.concatenate([((at + 1) >> 1) - 1, [b]]), b)
+    first = np.maximum(np.concatenate([[a], at + 1]), a)
+    last = np.minimum(np.concatenate([at - 1, [b]]), b)
     lump = np.zeros(len(rank), np.bool_)
     lump[0] |= rank[0] > 0
     lump[-1] |= rank[-1] < n
-    gaps = np.flatnonzero(first <= last)
+    gaps, here = np.flatnonzero(first <= last), np.flatnonzero((at >= a) & (at <= b))
     one = np.ones(len(here), np.int64)
     less, leq = np.concatenate([rank[gaps], less[here]]), np.concatenate([rank[gaps], leq[here]])
     return _Runs(
-        np.concatenate([first[gaps], at[here] >> 1]),
+        np.concatenate([first[gaps], at[here]]),
         np.concatenate([(last - first + 1)[gaps], one]),
         *_distances(less, leq, target),
         less,
@@ -258,6 +208,10 @@ def _relative(
         whole = math.floor(offset - least)
         out[here] = (k[here] + whole) + float(offset - least - whole)
     return out
+
+
+def _counts(column: Column, cell: int, n: int) -> tuple[int, int]:
+    return column.less(cell, n), column.less(cell + 1, n)
 
 
 def _far(less: int, leq: int, target: Fraction) -> Fraction:
@@ -303,7 +257,7 @@ def choose(
         cell = int(runs.start[run]) + below(int(runs.size[run]), stream)
         distance = exact(run)
         if runs.lump[run]:
-            distance = _far(*column.upto(cell, runs.n), target) - least
+            distance = _far(*_counts(column, cell, runs.n), target) - least
         if _keep(weights, proposal, distance, stream):
             return cell
 
@@ -405,7 +359,7 @@ def divide(
         distance = int(runs.k[run]) + offsets[int(runs.side[run])] - least
         p = Fraction(less)
         if runs.lump[run]:
-            less, leq = column.upto(cell, runs.n)
+            less, leq = _counts(column, cell, runs.n)
         if runs.lump[run] or runs.tie[run]:
             block = _Block(cell, *interval(less, leq), 0, parts)
             p = position(block, below(parts, stream))

@@ -35,8 +35,8 @@ class Piece(Protocol):
 
     def has(self, a: int, b: int) -> bool: ...
 
-    def upto(self, value: float) -> tuple[int, int] | None:
-        """How many are below `value`, and not above it; None when that is not known."""
+    def less(self, value: float) -> int | None:
+        """How many are below `value`; None when that is not known."""
         ...
 
 
@@ -59,9 +59,8 @@ class Run:
     def has(self, a: int, b: int) -> bool:
         return True
 
-    def upto(self, value: float) -> tuple[int, int] | None:
-        own = self.value.item()
-        return self.count * (own < value), self.count * (own <= value)
+    def less(self, value: float) -> int | None:
+        return self.count if self.value.item() < value else 0
 
 
 class Block:
@@ -116,19 +115,15 @@ class Block:
             self._cut(k)
         return [Block(part, ordered=self.ordered) for part in (self.values[:k], self.values[k:])]
 
-    def upto(self, value: float) -> tuple[int, int] | None:
+    def less(self, value: float) -> int | None:
         if not self.has(0, self.count):
             return None
         edge = least_from(self.values.dtype, value)
         if edge is None:
-            return self.count, self.count
+            return self.count
         if self.ordered:
-            less = int(np.searchsorted(self.values, edge))
-            leq = int(np.searchsorted(self.values, edge, side="right"))
-        else:
-            less = int(np.count_nonzero(self.values < edge))
-            leq = int(np.count_nonzero(self.values <= edge))
-        return less, leq if edge.item() == value else less
+            return int(np.searchsorted(self.values, edge))
+        return int(np.count_nonzero(self.values < edge))
 
 
 class SortedSlice:
@@ -167,27 +162,23 @@ class SortedSlice:
             raise DataError("data are not sorted, although assume_sorted=True says that they are")
         return values
 
-    def _first(self, beyond: Callable[[Any], bool]) -> int:
+    def less(self, value: float) -> int:
         low, high = self.start, self.start + self.count
         while low < high:
             middle = (low + high) // 2
-            if beyond(self.array[middle].item()):
-                high = middle
-            else:
+            if self.array[middle].item() < value:
                 low = middle + 1
-        return low
+            else:
+                high = middle
+        return low - self.start
 
     def split(self, value: float) -> list[Piece]:
-        cut = self._first(lambda x: x >= value)
+        cut = self.start + self.less(value)
         stop = self.start + self.count
         return [
             SortedSlice(self.array, self.dtype, self.start, cut, self.indices),
             SortedSlice(self.array, self.dtype, cut, stop, self.indices),
         ]
-
-    def upto(self, value: float) -> tuple[int, int] | None:
-        less, leq = self._first(lambda x: x >= value), self._first(lambda x: x > value)
-        return less - self.start, leq - self.start
 
 
 def least_from(dtype: np.dtype[Any], value: float) -> Any:
@@ -247,9 +238,13 @@ class Layout:
         self.dtype = dtype
 
     @property
+    def size(self) -> int:
+        return sum(piece.count for piece in self.pieces)
+
+    @property
     def ends(self) -> tuple[int, int]:
         """The first and last rank of the pieces."""
-        return self.below + 1, self.below + sum(piece.count for piece in self.pieces)
+        return self.below + 1, self.below + self.size
 
     def _cut(self, first: int, last: int) -> list[tuple[Piece, int, int]] | None:
         """The parts of pieces that make up ranks first..last, or None when some are not here."""
@@ -270,24 +265,24 @@ class Layout:
     def covers(self, first: int, last: int) -> bool:
         return self._cut(first, last) is not None
 
-    def upto(self, value: float) -> tuple[int, int] | None:
-        """How many of the n values are below `value`, and not above it, if the pieces tell.
+    def less(self, value: float) -> int | None:
+        """How many of the n values are below `value`, if the pieces tell.
 
         What is before or after all pieces differs from a pivot, the `Run` at that end.
         """
-        above = self.n - self.ends[1]
-        for outside, end, sign in ((self.below, 0, 1), (above, -1, -1)):
-            if outside:
+        outside = self.below, self.n - self.ends[1]
+        for some, end, sign in zip(outside, (0, -1), (1, -1), strict=True):
+            if some:
                 piece = self.pieces[end]
                 if not isinstance(piece, Run) or sign * piece.value.item() > sign * value:
                     return None
-        less = leq = self.below
+        total = self.below
         for piece in self.pieces:
-            found = piece.upto(value)
+            found = piece.less(value)
             if found is None:
                 return None
-            less, leq = less + found[0], leq + found[1]
-        return less, leq
+            total += found
+        return total
 
     def ranks(
         self, first: int, last: int, convert: Callable[[NDArray[Any]], NDArray[Any]] | None = None

@@ -13,8 +13,10 @@ a float64 array in the order of `qs`, which ascends if `qs` does. `cells` (first
 
 One quantile
 ------------
-A candidate is a cell ``o`` of the public grid in [lo, hi]; t = q n is the target. The utility is
-minus ``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. A row that is added moves ``#{x < o} - t`` by
+Every row is first put on the cell of the public grid at or next below it, a change of each row by
+itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
+candidate is a cell ``o``, t = q n is the target. The utility is minus
+``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. A row that is added moves ``#{x < o} - t`` by
 ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so u by D = max(q, 1 - q) at most;
 a row that is replaced leaves t and moves u by at most D = 1. So probabilities proportional to
 ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and Talwar, FOCS 2007), bounded-
@@ -229,7 +231,7 @@ class ExponentialQuantile:
         first, last = self.cells
         reach = width(self.rate, last - first + 1) if self.lo < self.hi else 0
         column = Column(ranks, self.lo, self.hi, self.grid)
-        window = ranks.window(rank_rule(self.q), reach, column.places)
+        window = ranks.window(rank_rule(self.q), reach, column.cells)
         _missing.refuse(self.nan, window.nan)
         return column, window.n
 
@@ -281,14 +283,14 @@ class RecursiveQuantiles:
         column = Column(ranks, self.lo, self.hi, self.grid)
         different = sorted(set(self.qs))
         if self.lo == self.hi:
-            window = ranks.window(rank_rule(different[0]), 0, column.places)
+            window = ranks.window(rank_rule(different[0]), 0, column.cells)
         else:
             first, last = self.cells
             reach = width(_slowest(self.root), last - first + 1)
             # Targets deep in the recursion are off by what the draws before were off.
             rules = [rank_rule(q) for q in different]
-            ranks.prefetch([(rule, 2 * reach) for rule in rules])
-            window = ranks.window(rules[self.root.number], reach, column.places)
+            ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
+            window = ranks.window(rules[self.root.number], reach, column.cells)
         _missing.refuse(self.nan, window.nan)
         return column, window.n
 

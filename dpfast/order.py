@@ -125,27 +125,32 @@ class Ranks:
         first, last = target.ends(layout.n)
         return Window(layout.ranks(first, last, convert), first, layout.n, layout.nan)
 
-    def prefetch(self, windows: Iterable[tuple[Callable[[int], int], int]]) -> None:
+    def prefetch(
+        self,
+        windows: Iterable[tuple[Callable[[int], int], int]],
+        marks: Callable[[Any], Iterable[float]] | None = None,
+    ) -> None:
         """Collect several windows, given by rank rule and width, in one pass.
 
-        What the pass misses will cost another when it is asked for.
+        Where a window may end in a tie, the values below ``marks(value)`` of it are counted too,
+        for `less`. What the pass misses will cost another when it is asked for.
         """
         targets = [Target(rule, width, self._missing) for rule, width in windows]
         if targets and not self._layouts:
             layout = self._cheap(targets[0])
-            self._keep(find_all(self._source, targets) if layout is None else [layout])
+            self._keep(find_all(self._source, targets, marks) if layout is None else [layout])
 
-    def upto(self, value: float) -> tuple[int, int]:
-        """How many values are below `value`, and how many are not above it; a pass at most."""
+    def less(self, value: float) -> int:
+        """How many values are below `value`; it may take a pass."""
         for layout in self._layouts:
-            found = layout.upto(value)
+            found = layout.less(value)
             if found is not None:
                 return found
         return count(self._source, value, self._missing)
 
     def _keep(self, new: list[Layout]) -> None:
         """Remember layouts, and forget those that a new one holds."""
-        old = [a for a in self._layouts if not any(b.covers(*a.ends) for b in new)]
+        old = [a for a in self._layouts if not a.size or not any(b.covers(*a.ends) for b in new)]
         self._layouts = old + new
 
     def _cheap(self, target: Target) -> Layout | None:
