@@ -53,27 +53,55 @@ DPF_BEGIN_AVX512
 DPF_END
 #endif
 
+typedef void bracket_pass(const void *, size_t, const void *, void *, size_t, dpf_window_counts *);
+
+/* Bytes read and collected. */
+static const uint8_t in_size[DPF_WINDOW_KINDS] = {8, 4, 8, 4, 2, 8, 4, 2};
+static const uint8_t out_size[DPF_WINDOW_KINDS] = {8, 4, 8, 4, 4, 8, 4, 4};
+
+static bracket_pass *pass_of(int kind)
+{
+    if (kind < 0 || kind >= DPF_WINDOW_KINDS)
+        return NULL;
+    switch (dpf_isa()) {
+#if DPF_X86
+    case DPF_ISA_AVX512: return passes_avx512[kind];
+    case DPF_ISA_AVX2: return passes_avx2[kind];
+#endif
+    case DPF_ISA_BASELINE: return passes_baseline[kind];
+    default: return NULL;
+    }
+}
+
 int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out, size_t room,
                     dpf_window_counts *counts)
 {
+    bracket_pass *pass = pass_of(kind);
     memset(counts, 0, sizeof *counts);
-    if (kind < 0 || kind >= DPF_WINDOW_KINDS)
+    if (!pass)
         return -1;
-    switch (dpf_isa()) {
-#if DPF_X86
-    case DPF_ISA_AVX512:
-        passes_avx512[kind](x, n, pivots, out, room, counts);
-        return 0;
-    case DPF_ISA_AVX2:
-        passes_avx2[kind](x, n, pivots, out, room, counts);
-        return 0;
-#endif
-    case DPF_ISA_BASELINE:
-        passes_baseline[kind](x, n, pivots, out, room, counts);
-        return 0;
-    default:
+    pass(x, n, pivots, out, room, counts);
+    return 0;
+}
+
+int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const void *const *pivots,
+                      void *const *outs, const size_t *rooms, dpf_window_counts *counts)
+{
+    bracket_pass *pass = pass_of(kind);
+    memset(counts, 0, brackets * sizeof *counts);
+    if (!pass)
         return -1;
+    for (size_t i = 0; i < n; i += STAGE) {
+        const char *here = (const char *)x + i * in_size[kind];
+        for (size_t b = 0; b < brackets; b++) {
+            dpf_window_counts *c = counts + b, one = {0};
+            pass(here, n - i < STAGE ? n - i : STAGE, pivots[b],
+                 (char *)outs[b] + c->kept * out_size[kind], rooms[b] - c->kept, &one);
+            c->below += one.below, c->at_lo += one.at_lo, c->between += one.between;
+            c->at_hi += one.at_hi, c->above += one.above, c->nan += one.nan, c->kept += one.kept;
+        }
     }
+    return 0;
 }
 
 int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first, size_t thresholds,

@@ -36,6 +36,11 @@ void dpf_window_init(void);
 int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out, size_t room,
                     dpf_window_counts *counts);
 
+/* The same for `brackets` pairs of pivots, each with its own output, room and counts: a stretch of
+ * values at a time goes through all of them while it is in the first-level cache. */
+int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const void *const *pivots,
+                      void *const *outs, const size_t *rooms, dpf_window_counts *counts);
+
 /* counts[j] = how many bytes b have (b ^ flip) <= first + j, for j < thresholds. `flip` is 0 for
  * unsigned bytes and 0x80 for signed ones, which it puts in order. Returns as above. */
 int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first, size_t thresholds,

@@ -9,18 +9,18 @@ another pass, never a wrong answer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._layout import Block, Layout, Piece, Run, insert, least_from
-from ._native.order import bracket_pass, count_bytes, histogram_bytes
+from ._native.order import bracket_pass, bracket_passes, count_bytes, histogram_bytes
 from .rng import default_generator
 from .sources import ArraySource, Chunk, Source
 
-__all__ = ["Target", "collect", "find", "laid", "random_words"]
+__all__ = ["Target", "collect", "count", "find", "find_all", "laid", "random_words"]
 
 #: Standard deviations of the sample's error that the bracket allows for: a miss is then one in a
 #: million.
@@ -79,12 +79,12 @@ def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
     return chosen
 
 
-def draw(source: Source) -> Sample:
+def draw(source: Source, windows: int = 1) -> Sample:
     """A sample by a pass: unbiased, whatever the source, and of a size that suits its rows."""
 
     def summarise(chunk: Chunk) -> Sample:
         rows = chunk.values.shape[0]
-        most, shift = 2 * sample_size(rows), 0
+        most, shift = 2 * sample_size(rows, windows), 0
         while rows >> shift > most:
             shift += 1
         part = thin(chunk.values, shift) if shift else chunk.values.copy()
@@ -99,7 +99,7 @@ def draw(source: Source) -> Sample:
         parts += b.parts if b.shift == shift else [thin(p, shift - b.shift) for p in b.parts]
         if len(parts) > 64:  # many tiny chunks: else every merge would walk them all
             parts = [np.concatenate(parts)]
-        if sum(map(len, parts)) > 2 * sample_size(rows):
+        if sum(map(len, parts)) > 2 * sample_size(rows, windows):
             shift += 1
             parts = [thin(np.concatenate(parts), 1)]
         return Sample(parts, shift, rows, a.nulls + b.nulls)
@@ -107,19 +107,26 @@ def draw(source: Source) -> Sample:
     return source.reduce(summarise, merge)
 
 
-def sample_size(rows: int) -> int:
-    return max(1024, int(0.5 * rows ** (2 / 3)))
+def sample_size(rows: int, windows: int = 1) -> int:
+    """What costs the least: the brackets of a larger sample hold less between them."""
+    return max(1024, min(rows, int(0.5 * (rows * windows) ** (2 / 3))))
 
 
 # --- pivots -------------------------------------------------------------------------------------
 
 
 class Bracket(NamedTuple):
-    """Two pivots (None: no limit on that side), and room for the values between them."""
+    """Two pivots (None: no limit on that side), and room for the values between them.
+
+    `share` is about the part of the rows that they are; `tied` says whether a pivot is a value of
+    many rows.
+    """
 
     lo: Any
     hi: Any
     room: int
+    share: float = 0.0
+    tied: bool = False
 
 
 def _sorted(values: NDArray[Any]) -> NDArray[Any]:
@@ -131,10 +138,14 @@ def _sorted(values: NDArray[Any]) -> NDArray[Any]:
     return every.repeat(histogram_bytes(values).astype(np.int64))
 
 
-def place(sample: Sample, target: Target, slack: float) -> Bracket:
-    """Where the window lies, as far as the sample can tell."""
-    values, rows = np.concatenate(sample.parts), sample.rows
-    values = _sorted(values)
+def place(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
+    """Where the windows lie, as far as the sample can tell."""
+    values = _sorted(np.concatenate(sample.parts))
+    return [_place(values, sample, target, slack) for target in targets]
+
+
+def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -> Bracket:
+    rows = sample.rows
     drawn = size = values.shape[0]
     if size and values[-1] != values[-1]:
         size = int(np.searchsorted(values, np.nan))
@@ -173,7 +184,25 @@ def place(sample: Sample, target: Target, slack: float) -> Bracket:
     # What a sample of the right size leads to, three times over. A source that gives fewer values
     # than it was asked for must not fill the memory.
     most = 2 * (last - first) + int(24 * rows ** (2 / 3) * slack / SLACK) + spare
-    return Bracket(lo, hi, min(rows, room, most))
+    tied = i >= 0 and bool(values[i] == values[min(i + 1, size - 1)])
+    tied |= 0 < j < size and bool(values[j] == values[j - 1])
+    return Bracket(lo, hi, min(rows, room, most), share, tied)
+
+
+def apart(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
+    """The same in ascending order, with those that meet made one."""
+    least, most = _limits(dtype)
+    closed = [
+        b._replace(lo=least if b.lo is None else b.lo, hi=most if b.hi is None else b.hi)
+        for b in brackets
+    ]
+    result: list[Bracket] = []
+    for b in sorted(closed, key=lambda b: (b.lo, b.hi)):
+        if result and b.lo <= result[-1].hi:
+            a = result.pop()
+            b = Bracket(a.lo, max(a.hi, b.hi), a.room + b.room, a.share + b.share)
+        result.append(b)
+    return result
 
 
 # --- the pass: types of two bytes and more ------------------------------------------------------
@@ -194,25 +223,28 @@ def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return dtype.type(info.min), dtype.type(info.max)
 
 
-def tally(source: Source, bracket: Bracket, target: Target) -> Layout:
-    """One pass: what is at and between the pivots, as a layout."""
-    least, most = _limits(source.dtype)
-    lo = least if bracket.lo is None else bracket.lo
-    hi = most if bracket.hi is None else bracket.hi
+def tally(source: Source, brackets: list[Bracket], missing: float | None) -> list[Layout]:
+    """One pass: what is at and between the pivots of each bracket, as a layout."""
     kept = np.dtype(np.int32) if source.dtype.itemsize == 2 else source.dtype
-    pivots = np.array([lo, hi], kept)
-    room = bracket.room
+    brackets = apart(brackets, source.dtype)
+    pivots = [np.array([b.lo, b.hi], kept) for b in brackets]
 
-    def summarise(chunk: Chunk) -> Tally:
+    def summarise(chunk: Chunk) -> list[Tally]:
         rows = chunk.values.shape[0]
-        out = np.empty(min(rows, room) + 64, kept)
-        counts = bracket_pass(chunk.values, pivots, out)
-        found = out[: counts[2]]
-        if 4 * found.shape[0] < out.shape[0] and rows < room:
-            found = found.copy()  # many chunks: do not hold on to their empty room
-        return Tally(counts, [found], chunk.nulls)
+        outs = [np.empty(min(rows, b.room) + 64, kept) for b in brackets]
+        if len(brackets) == 1:
+            totals = [bracket_pass(chunk.values, pivots[0], outs[0])]
+        else:
+            totals = bracket_passes(chunk.values, pivots, outs)
+        result = []
+        for b, out, total in zip(brackets, outs, totals, strict=True):
+            found = out[: total[2]]
+            if 4 * found.shape[0] < out.shape[0] and rows < b.room:
+                found = found.copy()  # many chunks: do not hold on to their empty room
+            result.append(Tally(total, [found], chunk.nulls))
+        return result
 
-    def merge(a: Tally, b: Tally) -> Tally:
+    def join(a: Tally, b: Tally, room: int) -> Tally:
         if len(b.parts) > len(a.parts):
             a, b = b, a
         c = a.counts, b.counts
@@ -224,31 +256,40 @@ def tally(source: Source, bracket: Bracket, target: Target) -> Layout:
             parts = []
         return Tally(counts, parts, a.nulls + b.nulls)  # type: ignore[arg-type]
 
-    total = source.reduce(summarise, merge)
+    def merge(a: list[Tally], b: list[Tally]) -> list[Tally]:
+        return [join(x, y, k.room) for x, y, k in zip(a, b, brackets, strict=True)]
+
+    totals = source.reduce(summarise, merge)
+    return [_layout(t, b, missing, source) for t, b in zip(totals, brackets, strict=True)]
+
+
+def _layout(total: Tally, bracket: Bracket, missing: float | None, source: Source) -> Layout:
     below, at_lo, between, at_hi, above, nan = total.counts
-    found = np.empty(0, kept)
-    if len(total.parts) == 1:
-        found = total.parts[0]
-    elif total.parts:
-        found = np.concatenate(total.parts)
-    if kept != source.dtype:
-        found = found.astype(source.dtype)
+    found = np.empty(0, source.dtype)
+    if total.parts:
+        found = total.parts[0] if len(total.parts) == 1 else np.concatenate(total.parts)
+        found = found.astype(source.dtype, copy=False)
     pieces: list[Piece] = [
-        Run(source.dtype.type(lo), at_lo),
+        Run(source.dtype.type(bracket.lo), at_lo),
         Block(found, between),
-        Run(source.dtype.type(hi), at_hi),
+        Run(source.dtype.type(bracket.hi), at_hi),
     ]
-    return laid(pieces, below, above, nan + total.nulls, target, source)
+    return laid(pieces, below, above, nan + total.nulls, missing, source)
 
 
 def laid(
-    pieces: list[Piece], below: int, above: int, nan: int, target: Target, source: Source
+    pieces: list[Piece],
+    below: int,
+    above: int,
+    nan: int,
+    missing: float | None,
+    source: Source,
 ) -> Layout:
     """The layout of `pieces`, with the missing rows in their place if they count."""
     n = below + sum(piece.count for piece in pieces) + above
-    if target.missing is not None:
+    if missing is not None:
         n += nan
-        pieces, below = insert(pieces, below, above, target.missing, nan, source.dtype)
+        pieces, below = insert(pieces, below, above, missing, nan, source.dtype)
     return Layout(pieces, below, n, nan, source.dtype)
 
 
@@ -263,7 +304,7 @@ class Bytes(NamedTuple):
     nulls: int
 
 
-def tally_bytes(source: Source, bracket: Bracket | None, target: Target) -> Layout:
+def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) -> Layout:
     """One pass: how often each value between the pivots occurs (without pivots: every value)."""
     floor = int(np.iinfo(source.dtype).min)
     first, last = 0, 255
@@ -296,7 +337,7 @@ def tally_bytes(source: Source, bracket: Bracket | None, target: Target) -> Layo
         Run(source.dtype.type(first + i + floor), c) for i, c in enumerate(counts)
     ]
     above = total.rows - below - sum(counts)
-    return laid(pieces, below, above, total.nulls, target, source)
+    return laid(pieces, below, above, total.nulls, missing, source)
 
 
 # --- together -----------------------------------------------------------------------------------
@@ -318,30 +359,69 @@ def collect(source: Source, target: Target) -> Layout:
     if present and values.dtype.kind == "f" and values[-1] != values[-1]:
         present -= int(np.count_nonzero(np.isnan(values)))
     block = Block(values[:present], ordered=True)
-    return laid([block], 0, 0, nulls + values.shape[0] - present, target, source)
+    return laid([block], 0, 0, nulls + values.shape[0] - present, target.missing, source)
+
+
+def _sample(source: Source, windows: int) -> Sample | None:
+    """A sample by reading here and there, where the source can do that."""
+    length = source.length
+    if length is None:
+        return None
+    size = sample_size(length, windows)
+    values = source.sample(min(size, 1 << 15) if source.dtype.itemsize == 1 else size, random_words)
+    return None if values is None else Sample([values], 0, length, source.nulls or 0)
 
 
 def find(source: Source, target: Target) -> Layout:
     """A layout that covers the target: one pass as a rule, another for each miss."""
-    length, small = source.length, source.dtype.itemsize == 1
-    sample: Sample | None = None
-    if length is not None:
-        size = min(sample_size(length), 1 << 15) if small else sample_size(length)
-        values = source.sample(size, random_words)
-        if values is not None:
-            sample = Sample([values], 0, length, source.nulls or 0)
+    small = source.dtype.itemsize == 1
+    sample = _sample(source, 1)
     slack = SLACK_BYTES if small else SLACK
     while True:
         if sample is None:
             sample = draw(source)
+        brackets = place(sample, [target], slack)
         if small:
-            layout = tally_bytes(source, place(sample, target, slack), target)
+            layout = tally_bytes(source, brackets[0], target.missing)
         else:
-            layout = tally(source, place(sample, target, slack), target)
+            layout = tally(source, brackets, target.missing)[0]
         if layout.covers(*target.ends(layout.n)):
             return layout
         if small:
-            return tally_bytes(source, None, target)
+            return tally_bytes(source, None, target.missing)
         # The sample was biased, or unlucky: draw one by a pass of its own.
         sample = None
         slack *= 1.5
+
+
+def find_all(
+    source: Source, targets: list[Target], marks: Callable[[Any], Iterable[float]] | None
+) -> list[Layout]:
+    """Layouts that as a rule cover all targets, which have one `missing`, by one pass.
+
+    Others say how many values are below the marks of pivots that are tied.
+    """
+    missing = targets[0].missing
+    if source.dtype.itemsize == 1:
+        return [tally_bytes(source, None, missing)]
+    sample = _sample(source, len(targets)) or draw(source, len(targets))
+    brackets = place(sample, targets, SLACK)
+    if sum(b.share for b in apart(brackets, source.dtype)) > 0.5:
+        return [collect(source, targets[0])]
+    pivots = {p for b in brackets if b.tied for p in (b.lo, b.hi) if p is not None}
+    known = {mark for pivot in pivots for mark in marks(pivot)} if marks is not None else set()
+    edges = (least_from(source.dtype, mark) for mark in known)
+    brackets += [Bracket(edge, edge, 0) for edge in edges if edge is not None]
+    return tally(source, brackets, missing)
+
+
+def count(source: Source, value: float, missing: float | None) -> int:
+    """One pass: how many values are below `value`."""
+    edge = least_from(source.dtype, value)
+    pivot = _limits(source.dtype)[1] if edge is None else edge
+    if source.dtype.itemsize == 1:
+        layout = tally_bytes(source, Bracket(pivot, pivot, 0), None)
+    else:
+        layout = tally(source, [Bracket(pivot, pivot, 0)], None)[0]
+    below = layout.n if edge is None else layout.below
+    return below + layout.nan if missing is not None and missing < value else below

@@ -35,6 +35,10 @@ class Piece(Protocol):
 
     def has(self, a: int, b: int) -> bool: ...
 
+    def less(self, value: float) -> int | None:
+        """How many are below `value`; None when that is not known."""
+        ...
+
 
 class Run:
     """`count` times the same value."""
@@ -54,6 +58,9 @@ class Run:
 
     def has(self, a: int, b: int) -> bool:
         return True
+
+    def less(self, value: float) -> int | None:
+        return self.count if self.value.item() < value else 0
 
 
 class Block:
@@ -108,6 +115,16 @@ class Block:
             self._cut(k)
         return [Block(part, ordered=self.ordered) for part in (self.values[:k], self.values[k:])]
 
+    def less(self, value: float) -> int | None:
+        if not self.has(0, self.count):
+            return None
+        edge = least_from(self.values.dtype, value)
+        if edge is None:
+            return self.count
+        if self.ordered:
+            return int(np.searchsorted(self.values, edge))
+        return int(np.count_nonzero(self.values < edge))
+
 
 class SortedSlice:
     """Rows ``start .. stop - 1`` of an array that is said to be sorted."""
@@ -145,7 +162,7 @@ class SortedSlice:
             raise DataError("data are not sorted, although assume_sorted=True says that they are")
         return values
 
-    def split(self, value: float) -> list[Piece]:
+    def less(self, value: float) -> int:
         low, high = self.start, self.start + self.count
         while low < high:
             middle = (low + high) // 2
@@ -153,10 +170,14 @@ class SortedSlice:
                 low = middle + 1
             else:
                 high = middle
+        return low - self.start
+
+    def split(self, value: float) -> list[Piece]:
+        cut = self.start + self.less(value)
         stop = self.start + self.count
         return [
-            SortedSlice(self.array, self.dtype, self.start, low, self.indices),
-            SortedSlice(self.array, self.dtype, low, stop, self.indices),
+            SortedSlice(self.array, self.dtype, self.start, cut, self.indices),
+            SortedSlice(self.array, self.dtype, cut, stop, self.indices),
         ]
 
 
@@ -191,11 +212,15 @@ def insert(
             result.append(piece)
         elif isinstance(piece, Block) and not piece.has(0, piece.count):
             return [*result, Block(piece.values, piece.count + count), *pieces[i + 1 :]], below
-        elif low.count == 0 and i == 0 and below:
+        elif low.count == 0 and i == 0 and below and not _at(piece, value):
             return pieces, below + count
         else:
             return [*result, low, run, high, *pieces[i + 1 :]], below
     return (pieces if above else [*pieces, run]), below
+
+
+def _at(piece: Piece, value: float) -> bool:
+    return isinstance(piece, Run) and bool(piece.value.item() == value)
 
 
 class Layout:
@@ -211,6 +236,15 @@ class Layout:
         self.n = n
         self.nan = nan
         self.dtype = dtype
+
+    @property
+    def size(self) -> int:
+        return sum(piece.count for piece in self.pieces)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first and last rank of the pieces."""
+        return self.below + 1, self.below + self.size
 
     def _cut(self, first: int, last: int) -> list[tuple[Piece, int, int]] | None:
         """The parts of pieces that make up ranks first..last, or None when some are not here."""
@@ -231,12 +265,37 @@ class Layout:
     def covers(self, first: int, last: int) -> bool:
         return self._cut(first, last) is not None
 
-    def ranks(self, first: int, last: int) -> NDArray[Any]:
-        """Order statistics first..last (from 1), sorted."""
+    def less(self, value: float) -> int | None:
+        """How many of the n values are below `value`, if the pieces tell.
+
+        What is before or after all pieces differs from a pivot, the `Run` at that end.
+        """
+        outside = self.below, self.n - self.ends[1]
+        for some, end, sign in zip(outside, (0, -1), (1, -1), strict=True):
+            if some:
+                piece = self.pieces[end]
+                if not isinstance(piece, Run) or sign * piece.value.item() > sign * value:
+                    return None
+        total = self.below
+        for piece in self.pieces:
+            found = piece.less(value)
+            if found is None:
+                return None
+            total += found
+        return total
+
+    def ranks(
+        self, first: int, last: int, convert: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    ) -> NDArray[Any]:
+        """Order statistics first..last (from 1), sorted; or what an ascending `convert` makes of
+        them. Pieces may differ in dtype, which it then gets to see.
+        """
         cuts = self._cut(first, last)
         if cuts is None:
             raise LookupError("these ranks are not covered")
         parts = [piece.take(a, b) for piece, a, b in cuts]
+        if convert is not None:
+            return np.concatenate([convert(part) for part in parts or [np.empty(0, self.dtype)]])
         if len(parts) == 1:
             values = parts[0]
         else:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _check
-from ._brackets import Target, collect, find, laid, random_words
+from ._brackets import Target, collect, count, find, find_all, laid, random_words
 from ._layout import Layout, SortedSlice
 from .errors import DataError
 from .sources import ArraySource, as_source
@@ -77,7 +77,7 @@ class Ranks:
     no second pass. Nothing is read before the first window is asked for.
     """
 
-    __slots__ = ("_layout", "_missing", "_sorted", "_source")
+    __slots__ = ("_layouts", "_missing", "_sorted", "_source")
 
     def __init__(
         self, data: Any, *, missing: str | float = "drop", assume_sorted: bool = False
@@ -85,9 +85,14 @@ class Ranks:
         self._source = as_source(data)
         self._missing = None if missing in ("drop", "raise") else float(missing)
         self._sorted = assume_sorted
-        self._layout: Layout | None = None
+        self._layouts: list[Layout] = []
 
-    def window(self, rank_rule: Callable[[int], int], width: int) -> Window:
+    def window(
+        self,
+        rank_rule: Callable[[int], int],
+        width: int,
+        convert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+    ) -> Window:
         """Order statistics ``m - width .. m + width``, as far as they exist, ``m = rank_rule(n)``.
 
         Parameters
@@ -97,6 +102,9 @@ class Ranks:
             asked about estimates of that number.
         width : int
             Ranks wanted on either side.
+        convert : callable, optional
+            An ascending function of arrays; the window then holds its values. It sees the data in
+            their own dtype even when a replacement of missing rows has another.
 
         Returns
         -------
@@ -108,19 +116,51 @@ class Ranks:
             The data are not sorted although `assume_sorted` says so.
         """
         target = Target(rank_rule, width, self._missing)
-        layout = self._layout
-        if layout is None or not layout.covers(*target.ends(layout.n)):
-            layout = self._layout = self._look(target)
+        for layout in self._layouts:
+            if layout.covers(*target.ends(layout.n)):
+                break
+        else:
+            layout = self._cheap(target) or find(self._source, target)
+            self._keep([layout])
         first, last = target.ends(layout.n)
-        return Window(layout.ranks(first, last), first, layout.n, layout.nan)
+        return Window(layout.ranks(first, last, convert), first, layout.n, layout.nan)
 
-    def _look(self, target: Target) -> Layout:
+    def prefetch(
+        self,
+        windows: Iterable[tuple[Callable[[int], int], int]],
+        marks: Callable[[Any], Iterable[float]] | None = None,
+    ) -> None:
+        """Collect several windows, given by rank rule and width, in one pass.
+
+        Where a window may end in a tie, the values below ``marks(value)`` of it are counted too,
+        for `less`. What the pass misses will cost another when it is asked for.
+        """
+        targets = [Target(rule, width, self._missing) for rule, width in windows]
+        if targets and not self._layouts:
+            layout = self._cheap(targets[0])
+            self._keep(find_all(self._source, targets, marks) if layout is None else [layout])
+
+    def less(self, value: float) -> int:
+        """How many values are below `value`; it may take a pass."""
+        for layout in self._layouts:
+            found = layout.less(value)
+            if found is not None:
+                return found
+        return count(self._source, value, self._missing)
+
+    def _keep(self, new: list[Layout]) -> None:
+        """Remember layouts, and forget those that a new one holds."""
+        old = [a for a in self._layouts if not a.size or not any(b.covers(*a.ends) for b in new)]
+        self._layouts = old + new
+
+    def _cheap(self, target: Target) -> Layout | None:
+        """The layout of all values, where that takes no search."""
         source = self._source
         if self._sorted and isinstance(source, ArraySource) and source.mask is None:
             return _sorted_layout(source, target)
         if source.length is not None and source.length <= SMALL:
             return collect(source, target)
-        return find(source, target)
+        return None
 
 
 def _random_indices(start: int, stop: int, count: int) -> NDArray[np.int64]:
@@ -143,7 +183,7 @@ def _sorted_layout(source: ArraySource, target: Target) -> Layout:
             else:
                 low = middle + 1
     piece = SortedSlice(array, source.dtype, 0, present, _random_indices)
-    return laid([piece], 0, 0, n - present, target, source)
+    return laid([piece], 0, 0, n - present, target.missing, source)
 
 
 def window(
