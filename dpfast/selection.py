@@ -427,7 +427,8 @@ def noisy_max(
 
     Privacy
     -------
-    As of that function (McSherry and Talwar, FOCS 2007; McKenna and Sheldon, NeurIPS 2020); that
+    Neighbours and loss as of that function (McSherry and Talwar, FOCS 2007; McKenna and Sheldon,
+    NeurIPS 2020); that
     exponential noise gives the law of permute-and-flip is from Ding et al., 2021.
 
     Parameters

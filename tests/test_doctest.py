@@ -29,9 +29,9 @@ SELECTIONS = [
     dp.selection.top_k,
     dp.selection.noisy_max,
 ]
-RELEASES = [dp.median, dp.quantile, *SELECTIONS]
+RELEASES = [dp.median, dp.quantile, dp.quantiles, *SELECTIONS]
 #: Where a mechanism was published.
-PUBLISHED = r"\b(STOC|FOCS|NeurIPS|ALT)\s20\d\d"
+PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
 
 
 @pytest.mark.parametrize("function", RELEASES, ids=lambda f: f.__name__)
@@ -39,7 +39,8 @@ def test_a_release_states_its_privacy(function):
     text = inspect.getdoc(function)
     for section in ("Privacy\n", "Parameters\n", "Returns\n", "Raises\n", "Notes\n", "Examples\n"):
         assert section in text
-    assert "Cost:" in text and re.search(PUBLISHED, text)
+    assert "Cost:" in text and "neighbours" in text.lower()
+    assert re.search(PUBLISHED, text), "the theorem's source"
     for name in inspect.signature(function).parameters:
         assert name in text
 
