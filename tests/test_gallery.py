@@ -1,0 +1,52 @@
+"""Every page of the gallery runs, keeps its claims and makes the plots that it shows."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+GALLERY = Path(__file__).parent.parent / "docs" / "gallery"
+build = runpy.run_path(str(GALLERY / "build.py"))
+PAGES = build["pages"]()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_runs_and_makes_its_plots(page, tmp_path):
+    build["run"](page, tmp_path, repeats=40)
+    shown = build["images"](page.read_text(encoding="utf-8"))
+    assert shown
+    assert {p.name for p in tmp_path.iterdir()} == set(shown)
+    for name in shown:
+        kept = GALLERY / name
+        assert kept.read_bytes().startswith(b"\x89PNG")
+        assert kept.stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_states_its_privacy(page):
+    text = page.read_text(encoding="utf-8")
+    for row in ("candidates", "score", "neighbours", "sensitivity", "loss"):
+        assert re.search(rf"^\| {row} \| \S", text, re.M), row
+    # The number of repeats can be turned down.
+    assert len(build["REPEATS"].findall(text)) == ("repeats" in text)
+    assert re.search(r"^ *assert ", text, re.M)
+
+
+def test_the_index_lists_every_page_once_and_shows_what_exists():
+    text = (GALLERY / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\)", text, re.M)
+    assert sorted(listed) == [p.name for p in PAGES]
+    for name in build["images"](text):
+        assert (GALLERY / name).is_file()
+
+
+def test_a_broken_claim_is_caught_with_its_line(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A page\n\n```python\nrepeats = 7\n```\n\n```python\nassert repeats == 3\n```\n"
+    )
+    build["run"](page, tmp_path, repeats=3)
+    with pytest.raises(AssertionError) as caught:
+        build["run"](page, tmp_path)
+    assert caught.traceback[-1].lineno + 1 == 8
