@@ -32,7 +32,6 @@ LEVEL = {
     "_batch": 7,
     "_candidates": 8,
     "_layout": 6,
-    "_permute": 7,
     "_brackets": 7,
     "order": 8,
     "sensitivity": 9,
