@@ -102,7 +102,7 @@ class Race:
     def _next(self, proposals: int, found: int, wanted: int) -> int:
         """Proposals of the next batch: twice as many, or some more than ought to do."""
         ought = 32 + 5 * wanted * proposals // (4 * found) if found else LARGEST
-        if min(self._waste, ought) * PATIENCE > self._runs:
+        if min(self._waste, ought) * PATIENCE > max(self._runs, SMALL):
             self._open()
         return min(2 * proposals, ought, LARGEST)
 
@@ -149,7 +149,7 @@ class Race:
         self._vain, self._waste = [], 0
         blocks, times = np.unique(vain, return_counts=True)
         most = max(self.scores.count // PART, ENOUGH) - len(self._single)
-        room = min(most, self._runs) // self.block
+        room = min(most, max(self._runs, SMALL)) // self.block
         if room < 1 or not len(blocks):
             return
         chosen = np.sort(blocks[np.argsort(-times, kind="stable")[:room]])

@@ -277,7 +277,8 @@ def permute_and_flip(
 
     Notes
     -----
-    Cost: one read of the scores for each draw, and one before the first.
+    Cost: one read of the scores; then for each draw about ``n / 64`` random bytes and a look at
+    some thousands of candidates.
 
     References
     ----------

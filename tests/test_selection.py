@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 import dpfast as dp
-from dpfast import selection
+from dpfast import _race, selection
 from dpfast._race import Race, Top, block_length
 from dpfast._scores.based import REACH, Based
 from dpfast._scores.stored import Stored
@@ -736,3 +737,57 @@ def test_blocks_are_opened_and_candidates_taken_away_on_the_way():
     assert (np.sort(single) == left).all()
     # Those that were drawn are about the best.
     assert np.mean(scores[order[:300]] >= np.sort(scores)[-3000]) > 0.9
+
+
+def plackett_luce(weights, k):
+    """Of each candidate, the probability that it is drawn as number 1, ..., k."""
+    found = np.zeros((k, len(weights)))
+    for order in itertools.permutations(range(len(weights)), k):
+        p, left = 1.0, weights.sum()
+        for j in order:
+            p *= weights[j] / left
+            left -= weights[j]
+        for place, j in enumerate(order):
+            found[place, j] += p
+    return found
+
+
+def surprise(race, weights, k, runs):
+    """The worst chi-square p-value of the places of the top k."""
+    bits = seeded(11).stream()
+    counts = np.zeros((k, len(weights)))
+    for _ in range(runs):
+        for place, j in enumerate(race().first(bits)):
+            counts[place, j] += 1
+    expected = plackett_luce(weights, k) * runs
+    return min(chisquare(c, e).pvalue for c, e in zip(counts, expected, strict=True))
+
+
+def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
+    """Small blocks, opened as soon as anything is in vain; others than those drawn run alone."""
+    monkeypatch.setattr(_race, "SMALL", 0)
+    monkeypatch.setattr(_race, "LONGEST", 2)
+    monkeypatch.setattr(_race, "SHORTEST", 2)
+    monkeypatch.setattr(_race, "PATIENCE", 1000)
+    monkeypatch.setattr(_race, "FIRST", 4)
+    scores = np.array([0.0, 4.5, 1.0, -2.0, 3.0, 3.0, 0.5, 9.0, 2.0, 4.0])
+    weights = np.exp(0.5 * (scores - scores.max()))
+
+    def race():
+        return Top(Stored(scores), 0.5, 3)
+
+    opened = []
+    real = Race._open
+    monkeypatch.setattr(Race, "_open", lambda self: (real(self), opened.append(self._opened))[0])
+    assert surprise(race, weights, 3, 6000) > 1e-6
+    assert sum(map(len, opened)) > 1000
+
+    # Negative control: an opened block goes on running as a whole too.
+    def twice(self):
+        before = self.peaks.copy()
+        real(self)
+        self.peaks = before
+        self._weigh()
+
+    monkeypatch.setattr(Race, "_open", twice)
+    assert surprise(race, weights, 3, 6000) < 1e-6
