@@ -90,8 +90,7 @@ class Column:
             found = np.full(len(values), self.first)
             found[i:j] = _cells_of_integers(values[i:j], self.grid)
             found[j:] = self.last
-        held: NDArray[np.int64] = np.clip(found, self.first, self.last)
-        return held
+        return np.clip(found, self.first, self.last)
 
     def window(self, rank: int, reach: int) -> Window:
         """The cells of the ranks round `rank`."""
@@ -117,7 +116,8 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
         return x.astype(np.int64) << min(-shift, 62)
     if shift >= 8 * x.dtype.itemsize:
         return np.where(x < 0, -1, 0)
-    return (x >> x.dtype.type(shift)).astype(np.int64)
+    cells: NDArray[np.int64] = (x >> x.dtype.type(shift)).astype(np.int64)
+    return cells
 
 
 class _Runs(NamedTuple):
