@@ -166,10 +166,18 @@ def _survey(
     at = rows[edges[:-1]]
     less, leq = before + edges[:-1], before + edges[1:]
     if ties and len(at):
-        if a <= at[0] <= b:
-            less[0] = column.less(int(at[0]), n)
-        if a <= at[-1] <= b:
-            leq[-1] = column.less(int(at[-1]) + 1, n)
+        # Ranks that the window cuts off the first and the last cell are counted, or if those are of
+        # no interest, the cells are left to the lumps.
+        if a <= at[-1] <= b and leq[-1] < n:
+            if len(at) > 1 and less[-1] >= target and (leq[-1] - less[-1]) * c <= 1:
+                at, less, leq = at[:-1], less[:-1], leq[:-1]
+            else:
+                leq[-1] = column.less(int(at[-1]) + 1, n)
+        if a <= at[0] <= b and less[0] > 0:
+            if len(at) > 1 and leq[0] <= target and (leq[0] - less[0]) * c <= 1:
+                at, less, leq = at[1:], less[1:], leq[1:]
+            else:
+                less[0] = column.less(int(at[0]), n)
     # The gaps: before, between and after the cells that rows are on.
     rank = np.concatenate([less[:1], leq]) if len(at) else np.zeros(1, np.int64)
     first = np.maximum(np.concatenate([[a], at + 1]), a)
