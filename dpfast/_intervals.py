@@ -83,8 +83,7 @@ class Column:
             found = np.full(len(values), self.first)
             found[i:j] = _cells_of_integers(values[i:j], self.grid)
             found[j:] = self.last
-        held: NDArray[np.int64] = np.clip(found, self.first, self.last)
-        return held
+        return np.clip(found, self.first, self.last)
 
     def window(self, rank: int, reach: int) -> Window:
         """The cells of the ranks round `rank`."""
@@ -110,8 +109,8 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
         return x.astype(np.int64) << min(-shift, 62)
     if shift >= 8 * x.dtype.itemsize:
         return np.where(x < 0, -1, 0)
-    found: NDArray[np.int64] = (x >> x.dtype.type(shift)).astype(np.int64)
-    return found
+    cells: NDArray[np.int64] = (x >> x.dtype.type(shift)).astype(np.int64)
+    return cells
 
 
 class _Runs(NamedTuple):
@@ -160,10 +159,18 @@ def _survey(
     at = rows[edges[:-1]]
     less, leq = before + edges[:-1], before + edges[1:]
     if ties and len(at):
-        if a <= at[0] <= b:
-            less[0] = column.less(int(at[0]), n)
-        if a <= at[-1] <= b:
-            leq[-1] = column.less(int(at[-1]) + 1, n)
+        # Ranks that the window cuts off the first and the last cell are counted, or if those are of
+        # no interest, the cells are left to the lumps.
+        if a <= at[-1] <= b and leq[-1] < n:
+            if len(at) > 1 and less[-1] >= target and (leq[-1] - less[-1]) * c <= 1:
+                at, less, leq = at[:-1], less[:-1], leq[:-1]
+            else:
+                leq[-1] = column.less(int(at[-1]) + 1, n)
+        if a <= at[0] <= b and less[0] > 0:
+            if len(at) > 1 and leq[0] <= target and (leq[0] - less[0]) * c <= 1:
+                at, less, leq = at[1:], less[1:], leq[1:]
+            else:
+                less[0] = column.less(int(at[0]), n)
     # The gaps: before, between and after the cells that rows are on.
     rank = np.concatenate([less[:1], leq]) if len(at) else np.zeros(1, np.int64)
     first = np.maximum(np.concatenate([[a], at + 1]), a)

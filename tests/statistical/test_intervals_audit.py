@@ -1,0 +1,99 @@
+"""Draws of quantiles on real neighbours: exact pmfs at length, and a black-box look at the loss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import beta as beta_law
+from scipy.stats import chisquare
+
+from dpfast._intervals import Column, choose
+from dpfast.intervals import draw_all, plan
+from dpfast.order import Ranks
+from dpfast.privacy import ZCDP, Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference import intervals as reference
+
+pytestmark = pytest.mark.slow
+
+ALPHA = 1e-6
+QS = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
+#: Neighbours that reach the bound: every released cell is a surprise for the rows between.
+PAIR = [0, 1, 1, 1, 1, 3, 3, 3, 3, 4], [0, 1, 1, 1, 1, 2, 3, 3, 3, 3, 4]
+
+
+def column(data, last=4):
+    return Column(Ranks(np.array(data, np.float64)), 0.0, float(last), 1.0)
+
+
+def draws(data, root, size, seed):
+    col, bits = column(data), InsecureGenerator(seed).stream()
+    return Counter(tuple(draw_all(col, len(data), root, len(QS), bits)) for _ in range(size))
+
+
+def lower_bound(a, b):
+    """A lower confidence bound of the largest log-ratio of an outcome, chosen on the first half."""
+    (a1, a2), (b1, b2) = a, b
+    size = sum(a1.values())
+    best = 0.0
+    for x1, x2, y1, y2 in ((a1, a2, b1, b2), (b1, b2, a1, a2)):
+        common = [k for k in x1 if y1[k] >= 20]
+        if common:
+            k = max(common, key=lambda k: x1[k] / y1[k])
+            low = beta_law.ppf(ALPHA, x2[k], size - x2[k] + 1)
+            high = beta_law.ppf(1 - ALPHA, y2[k] + 1, size - y2[k])
+            best = max(best, float(np.log(low / high)))
+    return best
+
+
+@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+def test_no_outcome_exceeds_epsilon(neighbors):
+    epsilon = 1.5
+    a, b = PAIR
+    if neighbors == "replace":
+        a = [*a, 0]
+    root = plan(QS, Pure(epsilon), neighbors)
+    sample = [[draws(d, root, 20_000, 2 * i + j) for j in (0, 1)] for i, d in enumerate((a, b))]
+    assert lower_bound(*sample) <= epsilon
+
+
+def test_a_lie_about_the_loss_is_caught():
+    """Draws at five times the loss that is claimed."""
+    root = plan(QS, Pure(7.5), "add-remove")
+    sample = [[draws(d, root, 20_000, 2 * i + j) for j in (0, 1)] for i, d in enumerate(PAIR)]
+    assert lower_bound(*sample) > 1.5
+
+
+@pytest.mark.parametrize("loss", [Pure(3), ZCDP(1)], ids=["pure", "zcdp"])
+def test_the_whole_law(loss):
+    """With all the parts that a cell has, against very many parts by definition."""
+    plain = reference.Loss(
+        *(("pure", 3.0) if isinstance(loss, Pure) else ("zcdp", 1.0)), "add-remove"
+    )
+    data = [0, 1, 1, 1, 2, 2, 3, 4, 4]
+    law = reference.marginal(reference.recursive(data, QS, plain, range(5), 12))
+    found = draws(data, plan(QS, loss, "add-remove"), 20_000, 3)
+    keys = [k for k, p in law.items() if p * 20_000 >= 10]
+    seen, wanted = [found[k] for k in keys], [20_000 * law[k] for k in keys]
+    rest = 20_000 - sum(wanted)
+    total = chisquare([*seen, 20_000 - sum(seen)], [*wanted, rest])
+    assert total.pvalue > ALPHA
+
+
+@pytest.mark.parametrize("scale, fits", [(1.0, True), (0.97, False)])
+def test_a_long_column(scale, fits):
+    """Hundreds of cells and rows; a rate that is three in a hundred too small is told apart."""
+    rng = np.random.default_rng(0)
+    data = np.floor(rng.normal(150, 40, 400).clip(0, 300))
+    c, size = 0.1, 100_000
+    pmf = np.exp(reference.quantile(data, Fraction(1, 2), c * scale, range(301)))
+    col, bits = column(data, 300), InsecureGenerator(1).stream()
+    found = Counter(choose(col, Fraction(200), c, (0, 300), bits) for _ in range(size))
+    keys = [o for o in range(301) if pmf[o] * size >= 10]
+    seen, wanted = [found[o] for o in keys], [size * pmf[o] for o in keys]
+    p = chisquare([*seen, size - sum(seen)], [*wanted, size - sum(wanted)]).pvalue
+    assert (p > ALPHA) == fits
