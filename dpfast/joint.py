@@ -1,0 +1,262 @@
+"""Many quantiles in one draw (JointExp): an exact sample of the exponential mechanism.
+
+The candidates are all ordered m-tuples of points of the public grid. Their weights fall into runs
+of grid points between the data, and sums over runs are made of positive numbers only, by a
+recursion of two words (``csrc/dpf_joint.h``): no transform, no difference, so that no small weight
+is lost. What rounding is left changes the probability of an answer by a factor within ``exp(+-
+ROUNDINGS 2**-53)`` whatever the data, and is paid for out of epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _check, _missing
+from ._choice import below
+from ._grid import cells, ends, public_grid
+from ._laws._exact import Tail
+from ._laws._law import context
+from ._native.joint import POWERS, Table
+from ._native.rng import BitStream
+from .errors import DataError
+from .order import Ranks
+from .privacy import Loss, Pure, ZCDP, float_down
+from .rng import Generator
+from .sources import Source
+
+__all__ = ["JointQuantiles", "rounding", "sensitivity"]
+
+Wide = tuple[float, int]
+
+#: A wide number is (m, e) for m 2**(512 e).
+BITS = 512
+#: A steeper exponent would only make numbers longer: one rank is already worth a factor exp(-256).
+STEEPEST = 256.0
+MOST_ROWS = 2 ** (POWERS - 1) - 1
+
+
+def sensitivity(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
+    """The most that the utility of one candidate differs between neighbours.
+
+    With gaps ``g_j = q_j - q_(j-1)`` between 0, the quantiles and 1, the utility is minus the sum
+    of ``|count_j - g_j n|``. A replaced row moves one unit from one count to another: 2. An added
+    row moves count k by 1 and every target by its gap: ``1 - g_k`` plus the other gaps, which is
+    ``2 (1 - g_k)``.
+    """
+    if neighbors == "replace":
+        return Fraction(2)
+    edges = (Fraction(0), *qs, Fraction(1))
+    return 2 * (1 - min(b - a for a, b in zip(edges, edges[1:], strict=False)))
+
+
+def rounding(m: int) -> Fraction:
+    """A bound on the logarithm of (computed / exact) for the probability of any answer.
+
+    An answer is drawn block by block (quantiles that share a run), last first. A block that ends
+    with quantile s is drawn by a product that is rounded at most 4 s + 11 times, over sums that are
+    rounded as often, and its size by terms with at most 3 s + 3 roundings over their sum: in all
+    fewer than 14 s + 28 for quantile s, whose sum over s = 1 .. m is below 8 (m + 2)**2. The
+    recursions in two words err by less than 2**-64 for any number of rows that is allowed.
+    """
+    return Fraction(8 * (m + 2) ** 2, 2**53)
+
+
+def _root(x: Fraction) -> Fraction:
+    """Square root, rounded down at a relative 2**-90."""
+    shift = 2 * max(0, 100 + x.denominator.bit_length())
+    return Fraction(math.isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)
+
+
+def _wide(mp: Any, x: Any) -> tuple[Any, int]:
+    """The mantissa, in [2**-256, 2**256], and the exponent of a positive mpmath number."""
+    e = (mp.mag(x) + 255) // BITS
+    return mp.ldexp(x, -BITS * e), e
+
+
+def _decay(mp: Any, c: float, distance: Fraction) -> Wide:
+    """exp(-c distance)."""
+    x = mp.mpf(c) * distance.numerator / distance.denominator
+    m, e = _wide(mp, mp.exp(-x))
+    return float(m), e
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The noise-free summary: runs of grid points, and the sums over them."""
+
+    first: NDArray[np.int64]  # first cell of each run
+    length: NDArray[np.int64]
+    at: NDArray[np.int64]
+    n: int
+    table: Table
+
+
+def summary(rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float) -> Joint:
+    """The table of weights for ascending `rows`, each a cell of first - 1 .. last."""
+    n, m = len(rows), len(qs)
+    edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
+    length = np.diff(edges)
+    at = np.flatnonzero(length)
+    length = length[at]
+    first = edges[:-1][at] + 1
+    mp = context(160)
+    zero = (1.0, 0)
+    marks = (Fraction(0), *qs, Fraction(1))
+    firsts, far, near = [1], [zero], [zero]
+    for a, b in zip(marks, marks[1:], strict=False):
+        t = (b - a) * n
+        firsts.append(max(math.ceil(t), 1))
+        far.append(_decay(mp, c, firsts[-1] - t))
+        near.append(_decay(mp, c, max(t - (firsts[-1] - 1), Fraction(0))))
+    stay = [
+        [zero if r < 1 else _decay(mp, c, (marks[s] - marks[s - r + 1]) * n) for r in range(s + 1)]
+        for s in range(m + 1)
+    ]
+    power = []
+    for b in range(POWERS):
+        mantissa, e = (mp.one, 0)
+        if b <= n.bit_length():
+            mantissa, e = _wide(mp, mp.exp(-mp.ldexp(mp.mpf(c), b)))
+        power.append((float(mantissa), float(mantissa - float(mantissa)), e))
+    table = Table(at.astype(np.int64), length, m, n, firsts, far, near, stay, power)
+    table.fill()
+    return Joint(first, length, at, n, table)
+
+
+def _coin(weight: Wide, scale: Wide, bound: int, stream: BitStream) -> bool:
+    """Whether U < 2**60 weight / (scale bound)."""
+    shift = 60 + BITS * (weight[1] - scale[1])
+
+    def probability(mp: Any) -> Any:
+        return mp.ldexp(mp.mpf(weight[0]) / mp.mpf(scale[0]) / bound, shift)
+
+    return Tail(stream.word(), stream.word).below(probability)
+
+
+def pick(weights: list[Wide], stream: BitStream) -> int:
+    """An index with probability proportional to its weight, exactly."""
+    e = max(w[1] for w in weights if w[0])
+    scale = max((w[0], w[1]) for w in weights if w[1] == e)
+    bounds = []
+    for mantissa, exponent in weights:
+        # The ratio of two mantissas is below 2**512, and that of two weights at most 1.
+        ratio = math.ldexp(mantissa / scale[0], max(BITS * (exponent - e), -2000))
+        bounds.append(int(ratio * 2.0**60 * (1 + 2.0**-40)) + 1 if mantissa else 0)
+    total = sum(bounds)
+    while True:
+        place = below(total, stream)
+        for i, bound in enumerate(bounds):
+            if place < bound:
+                break
+            place -= bound
+        if _coin(weights[i], scale, bounds[i], stream):
+            return i
+
+
+def together(length: int, r: int, stream: BitStream) -> list[int]:
+    """r of `length` cells in ascending order, repeats allowed: each such choice equally likely."""
+    # Ordered choices with repeats are the r-subsets of length + r - 1, spread out (Floyd's draw).
+    chosen: set[int] = set()
+    for top in range(length - 1, length + r - 1):
+        place = below(top + 1, stream)
+        chosen.add(top if place in chosen else place)
+    return [place - k for k, place in enumerate(sorted(chosen))]
+
+
+def draw(found: Joint, m: int, stream: BitStream) -> list[int]:
+    """One ordered m-tuple of cells."""
+    table = found.table
+    out = [0] * m
+    step, stop, position = m + 1, len(found.at), found.n
+    while step > 1:
+        total, scale = table.look(step, stop, position)
+        while True:
+            i, bound = table.find(below(total, stream))
+            if _coin(table.weight(step, position, i), scale, bound, stream):
+                break
+        last = step - 1
+        r = 1 + pick(table.terms(last, i), stream)
+        run = int(found.first[i])
+        out[last - r : last] = [run + k for k in together(int(found.length[i]), r, stream)]
+        step, stop, position = last - r + 1, i, int(found.at[i])
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class JointQuantiles:
+    """Several quantiles by one exponential mechanism; see `dpfast.quantiles`."""
+
+    qs: tuple[Fraction, ...]  # in the order in which they were asked for
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    c: float
+    grid: float
+    assume_sorted: bool
+
+    @classmethod
+    def make(
+        cls,
+        qs: tuple[Fraction, ...],
+        bounds: tuple[float, float],
+        loss: Pure | ZCDP,
+        neighbors: str,
+        nan: str | float,
+        assume_sorted: bool,
+    ) -> JointQuantiles:
+        """From checked arguments."""
+        lo, hi = bounds
+        grid = public_grid(lo, hi, hi - lo) if hi > lo else 1.0
+        if hi > lo and hi - lo < grid:
+            _check.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
+        epsilon = loss.epsilon if isinstance(loss, Pure) else _root(8 * loss.rho)
+        charge = 4 * rounding(len(qs))
+        if epsilon < 2 * charge:
+            name, least = "epsilon", 2 * charge
+            if isinstance(loss, ZCDP):
+                name, least = "rho", least**2 / 8
+            _check.fail(
+                name,
+                f"at least {math.nextafter(float(least), 1):.3g} for {len(qs)} quantiles with "
+                "method='joint', since rounding is paid from it",
+                float(loss.epsilon if isinstance(loss, Pure) else loss.rho),
+            )
+        exponent = (epsilon - charge) / (2 * sensitivity(tuple(sorted(qs)), neighbors))
+        c = min(float_down(exponent), STEEPEST) if exponent < STEEPEST else STEEPEST
+        return cls(qs, lo, hi, neighbors, nan, loss, c, grid, assume_sorted)
+
+    @property
+    def name(self) -> str:
+        return f"{len(self.qs)} quantiles"
+
+    def reduce(self, source: Source) -> Joint | None:
+        missing = _missing.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
+        window = ranks.window(lambda n: 1, 1 << 62)
+        _missing.refuse(self.nan, window.nan)
+        if self.lo == self.hi:
+            return None
+        if window.n > MOST_ROWS:
+            raise DataError(
+                f"method='joint' takes at most {MOST_ROWS} rows; use method='recursive'. This "
+                "answer depends on the data: what was spent stays spent"
+            )
+        first, last = ends(self.lo, self.hi, self.grid)
+        rows = cells(window.values.astype(np.float64), self.grid, first, last)
+        return summary(rows, (first, last), tuple(sorted(self.qs)), self.c)
+
+    def finish(self, summary: Joint | None, generator: Generator) -> NDArray[np.float64]:
+        out = np.full(len(self.qs), self.lo)
+        if summary is not None:
+            found = draw(summary, len(self.qs), generator.stream())
+            order = sorted(range(len(self.qs)), key=lambda k: self.qs[k])
+            out[order] = np.array(found, np.float64) * self.grid
+        return out
