@@ -1,41 +1,94 @@
-"""The public grid that answers lie on."""
+"""The public grid that answers lie on, and how much its cells weigh before any data are seen.
+
+Cell ``o`` is the number ``o * grid``. Were all cells alike, a number that many rows share, such as
+a whole year of age, would have to make up for the billions of cells between it and the next. So a
+cell weighs the more the rounder it is: for each ``k = 0 .. levels`` the multiples of ``2**k`` have
+the weight ``2**k`` each (all that apply are added), so that each level has about the same weight in
+all, spread evenly over the range. An interval that is longer than the multiples of ``2**k`` are
+apart has its full share of level k, so a run of cells loses at most a factor ``levels + 1``
+compared with cells that are all alike, and a cell on a multiple of ``2**k`` gains about ``2**k``.
+The weights are a base measure of the exponential mechanism: public numbers, which cost nothing.
+"""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cells", "ends", "public_grid"]
+from ._choice import below
+from ._native.rng import BitStream
+
+__all__ = ["Base", "public_grid"]
+
+FINEST = 40
 
 
-def public_grid(lo: float, hi: float, widest: float) -> float:
+def public_grid(lo: float, hi: float) -> float:
     """The spacing of the output grid: a power of two made from public numbers only.
 
-    About ``2**-40`` of the range; coarser where float64 could not hold the grid's multiples near
-    the bounds, or where the widest possible noise `widest` could not be counted on it. (Were the
-    grid to follow the secret noise scale, two neighbours whose scales straddle a power of two would
-    have different supports.)
+    About ``2**-40`` of the range, coarser where float64 could not hold its multiples near the
+    bounds.
     """
+    if lo == hi:
+        return 1.0
     exponent = math.frexp(hi - lo)[1] - 1
     largest = math.frexp(max(abs(lo), abs(hi)))[1] - 1
-    reach = math.frexp(widest)[1] - 1
-    return math.ldexp(1.0, max(exponent - 40, largest - 52, reach - 48, -1000))
+    return math.ldexp(1.0, max(exponent - FINEST, largest - 52, -1000))
 
 
-def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
-    """The first and the last multiple of `grid` within the bounds."""
-    return math.ceil(Fraction(lo) / Fraction(grid)), math.floor(Fraction(hi) / Fraction(grid))
+@lru_cache(maxsize=64)
+def _tables(levels: int) -> NDArray[np.int64]:
+    """For each byte of a number and each value of it, its part of `Base.upto`."""
+    bit = np.arange(48)
+    worth = (np.minimum(bit, levels) + 1) << bit
+    bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
+    return np.stack([bits @ worth[8 * byte : 8 * byte + 8] for byte in range(6)])
 
 
-def cells(values: NDArray[np.float64], grid: float, first: int, last: int) -> NDArray[np.int64]:
-    """For each value the last multiple of `grid` that is not above it, from ``first - 1`` to `last`.
+class Base:
+    """Weights of the cells ``first .. last``; all of them together stay below ``2**50``."""
 
-    A multiple k has as many values below it as have a cell below k. Values are finite or infinite.
-    """
-    scaled = np.clip(values, (first - 1) * grid, last * grid)
-    scaled /= grid
-    np.floor(scaled, out=scaled)
-    return scaled.astype(np.int64)
+    __slots__ = ("levels", "shift", "total")
+
+    def __init__(self, first: int, last: int, levels: int | None = None) -> None:
+        most = max(1, last - first + 1).bit_length() - 1
+        self.levels = most if levels is None else min(levels, most)
+        # A multiple of every 2**k, which makes numbers of cells positive.
+        self.shift = -((first - 1) >> self.levels) << self.levels
+        self.total = self.weight(first, last)
+
+    def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """``sum_k 2**k floor((cell + shift) / 2**k)``: bit j is in j + 1 of these numbers."""
+        table = _tables(self.levels)
+        left = cells + self.shift
+        total: NDArray[np.int64] = table[0][left & 255]
+        for byte in range(1, 6):
+            left >>= 8
+            total += table[byte][left & 255]
+        return total
+
+    def mass(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The weight of each range of cells."""
+        weight: NDArray[np.int64] = self.upto(last) - self.upto(first - 1)
+        return weight
+
+    def weight(self, first: int, last: int) -> int:
+        """The weight of one range of cells."""
+        before = first - 1
+        return sum(((last >> k) - (before >> k)) << k for k in range(self.levels + 1))
+
+    def draw(self, first: int, last: int, stream: BitStream) -> int:
+        """A cell of a range, with probability proportional to its weight."""
+        before = first - 1
+        if not self.levels:
+            return first + below(last - before, stream)
+        place = below(self.weight(first, last), stream)
+        for k in range(self.levels + 1):
+            here = ((last >> k) - (before >> k)) << k
+            if place < here:
+                return ((before >> k) + 1 + (place >> k)) << k
+            place -= here
+        raise AssertionError("a place beyond the total")

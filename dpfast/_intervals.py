@@ -4,11 +4,12 @@ A cell ``o`` stands for the number ``o * grid``. Every row is on the cell at or 
 value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. What
 counts of a column are the numbers ``less(o)`` and ``leq(o)`` of rows on lower cells, and of these
 and the rows on o. All cells between two neighbouring rows have one utility, so they make one
-weighted run, and `_choice.Weights` draws among runs exactly.
+weighted run, and `_choice.Weights` draws among runs exactly. What a cell weighs before
+the data are seen is `_grid.Base`; the laws below are relative to it.
 
 Only the runs at ranks within some K of the target are looked at. The cells on either side of them
 make one run each, a lump, with the least distance that any of its cells can have. A lump is
-proposed about once in 2**40 draws; then one of its cells is picked uniformly, its rows are counted
+proposed about once in 2**40 draws; then one of its cells is picked, its rows are counted
 by a pass, and it is kept with the probability that its own distance gives. That is rejection
 sampling, so the law does not depend on K.
 
@@ -26,12 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._choice import Weights, below
+from ._grid import Base
 from ._laws._exact import Tail
 from ._layout import least_from
 from ._native.rng import BitStream
 from .order import Ranks, Window
 
-__all__ = ["CUT", "PARTS", "Column", "choose", "divide", "public_grid", "width"]
+__all__ = ["CUT", "PARTS", "Column", "choose", "divide", "width"]
 
 #: What lies outside the window weighs at most exp(-CUT).
 CUT = 40 * math.log(2)
@@ -41,35 +43,26 @@ PARTS = 1 << 40
 FARTHEST = 1 << 60
 
 
-def public_grid(lo: float, hi: float) -> float:
-    """The spacing of the output grid: a power of two made from public numbers only.
-
-    About ``2**-40`` of the range, coarser where float64 could not hold its multiples near the
-    bounds.
-    """
-    if lo == hi:
-        return 1.0
-    exponent = math.frexp(hi - lo)[1] - 1
-    largest = math.frexp(max(abs(lo), abs(hi)))[1] - 1
-    return math.ldexp(1.0, max(exponent - 40, largest - 52, -1000))
-
-
-def width(c: float, cells: int, cut: float = CUT) -> int:
-    """Ranks on either side of the target beyond which all cells together weigh exp(-cut)."""
-    ranks = max(0.0, math.log(cells) + cut) / c
+def width(c: float, total: int, cut: float = CUT) -> int:
+    """Ranks on either side of the target beyond which cells of weight `total` come to exp(-cut)."""
+    ranks = max(0.0, math.log(total) + cut) / c
     return FARTHEST if ranks >= FARTHEST else math.ceil(ranks) + 1
 
 
 class Column:
     """One column, seen from the cells of a grid between `lo` and `hi`; NOT PRIVATE."""
 
-    def __init__(self, ranks: Ranks, lo: float, hi: float, grid: float) -> None:
+    def __init__(
+        self, ranks: Ranks, lo: float, hi: float, grid: float, base: Base | None = None
+    ) -> None:
         self.ranks = ranks
         self.lo = lo
         self.hi = hi
         self.grid = grid
         self.first = math.ceil(lo / grid)
         self.last = math.floor(hi / grid)
+        #: What the cells weigh; all the same if it is left out.
+        self.base = Base(self.first, self.last, 0) if base is None else base
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The cells of ascending values of any dtype, exactly."""
@@ -158,7 +151,7 @@ def _survey(
 ) -> _Runs:
     """The runs of cells; with `ties`, the ranks of a tie are known where the window cuts it."""
     a, b = cells
-    window = column.window(math.ceil(target), width(c, b - a + 1, cut))
+    window = column.window(math.ceil(target), width(c, column.base.weight(a, b), cut))
     rows, before, n = window.values, window.first - 1, window.n
     edges = np.flatnonzero(rows[1:] != rows[:-1]) + 1
     if len(rows):
@@ -254,7 +247,8 @@ def choose(
     least = _least(runs.k, runs.side, target)
     assert least is not None
     offsets = _offsets(target)
-    weights = Weights(_relative(runs.k, runs.side, target, least), c, runs.size)
+    mass = column.base.mass(runs.start, runs.start + runs.size - 1)
+    weights = Weights(_relative(runs.k, runs.side, target, least), c, mass)
 
     def exact(run: int) -> Fraction:
         return int(runs.k[run]) + offsets[int(runs.side[run])] - least
@@ -262,7 +256,8 @@ def choose(
     while True:
         proposal = weights.propose(1, stream)
         run = int(proposal[0])
-        cell = int(runs.start[run]) + below(int(runs.size[run]), stream)
+        start = int(runs.start[run])
+        cell = column.base.draw(start, start + int(runs.size[run]) - 1, stream)
         distance = exact(run)
         if runs.lump[run]:
             distance = _far(*_counts(column, cell, runs.n), target) - least
@@ -343,10 +338,13 @@ def divide(
         (_float(d - least) + max(0.0, -math.log(s) - 2**-40) / c) * (1 - 2**-40)
         for d, s in zip(near, share, strict=True)
     ]
+    start = np.concatenate([runs.start[whole], np.array([b.cell for b in blocks], np.int64)])
+    end = start.copy()
+    end[: len(whole)] += runs.size[whole] - 1
     weights = Weights(
         np.concatenate([_relative(k, side, target, least), farther]),
         c,
-        np.concatenate([runs.size[whole], np.ones(len(blocks), np.int64)]),
+        column.base.mass(start, end),
     )
     offsets = _offsets(target)
     while True:
@@ -362,7 +360,7 @@ def divide(
                 return block.cell, p
             continue
         run = int(whole[i])
-        cell = int(runs.start[run]) + below(int(runs.size[run]), stream)
+        cell = column.base.draw(int(start[i]), int(end[i]), stream)
         less, leq = int(runs.less[run]), int(runs.leq[run])
         distance = int(runs.k[run]) + offsets[int(runs.side[run])] - least
         p = Fraction(less)

@@ -16,7 +16,8 @@ One quantile
 Every row is first put on the cell of the public grid at or next below it, a change of each row by
 itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
 candidate is a cell ``o``, t = q n is the target. The utility is minus
-``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. A row that is added moves ``#{x < o} - t`` by
+``u(o) = max(0, #{x < o} - t, t - #{x <= o})``; the base measure, what cells weigh whatever the data
+are, is `_grid.Base`. A row that is added moves ``#{x < o} - t`` by
 ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so u by D = max(q, 1 - q) at most;
 a row that is replaced leaves t and moves u by at most D = 1. So probabilities proportional to
 ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and Talwar, FOCS 2007), bounded-
@@ -74,7 +75,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, _missing
-from ._intervals import CUT, PARTS, Column, choose, divide, public_grid, width
+from ._grid import Base, public_grid
+from ._intervals import CUT, PARTS, Column, choose, divide, width
 from ._native.rng import BitStream
 from .errors import ArgumentError
 from .order import Ranks
@@ -229,8 +231,9 @@ class ExponentialQuantile:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         first, last = self.cells
-        reach = width(self.rate, last - first + 1) if self.lo < self.hi else 0
-        column = Column(ranks, self.lo, self.hi, self.grid)
+        base = Base(first, last)
+        reach = width(self.rate, base.total) if self.lo < self.hi else 0
+        column = Column(ranks, self.lo, self.hi, self.grid, base)
         window = ranks.window(rank_rule(self.q), reach, column.cells)
         _missing.refuse(self.nan, window.nan)
         return column, window.n
@@ -280,13 +283,14 @@ class RecursiveQuantiles:
     def reduce(self, source: Source) -> tuple[Column, int]:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        column = Column(ranks, self.lo, self.hi, self.grid)
+        first, last = self.cells
+        base = Base(first, last)
+        column = Column(ranks, self.lo, self.hi, self.grid, base)
         different = sorted(set(self.qs))
         if self.lo == self.hi:
             window = ranks.window(rank_rule(different[0]), 0, column.cells)
         else:
-            first, last = self.cells
-            reach = width(_slowest(self.root), last - first + 1)
+            reach = width(_slowest(self.root), base.total)
             # Targets deep in the recursion are off by what the draws before were off.
             rules = [rank_rule(q) for q in different]
             ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
