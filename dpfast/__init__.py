@@ -6,7 +6,7 @@ the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of
 
 from . import errors, noise, order, privacy, rng, sensitivity
 from .budget import Budget
-from .smooth import median, quantile
+from .quantile import median, quantile, quantiles
 from .sources.scan import scan
 
 __version__ = "0.1.0"
@@ -19,6 +19,7 @@ __all__ = [
     "order",
     "privacy",
     "quantile",
+    "quantiles",
     "rng",
     "scan",
     "sensitivity",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .budget import Budget
-from .smooth import median
+from .quantile import median
 from .sources.scan import scan
 
 __all__ = ["ATTRIBUTION", "BOUNDS", "EPSILONS", "Line", "demo", "load"]

@@ -21,9 +21,12 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from . import privacy, smooth
-from ._admissible import calibrate
 from .errors import ArgumentError, BudgetError, DataError, DpfastError, SourceError
+from .intervals import ExponentialQuantile, RecursiveQuantiles
+from .joint import JointQuantiles
+from .quantile import many, one
+from .release import release
+from .smooth import SmoothQuantile
 from .sources import Chunk, RandomWords, Source
 from .sources.scan import scan
 
@@ -33,6 +36,14 @@ S = TypeVar("S")
 
 #: What the shell sees; the command's help lists them.
 ARGUMENT, FILE, BUDGET, DATA, OTHER, INTERRUPTED = 2, 3, 4, 5, 1, 130
+#: What `--method` calls the mechanisms.
+METHODS = {
+    SmoothQuantile: "smooth",
+    ExponentialQuantile: "exponential",
+    RecursiveQuantiles: "recursive",
+    JointQuantiles: "joint",
+}
+HALF = Fraction(1, 2)
 #: Seconds before a progress bar appears.
 PATIENCE = 1.0
 
@@ -152,6 +163,13 @@ Noise = Annotated[
         "also laplace, gaussian; with --rho also arsinh-normal.",
     ),
 ]
+Method = Annotated[
+    str,
+    typer.Option(
+        metavar="METHOD",
+        help="smooth (noise), exponential (an exact draw), or auto: by the loss alone.",
+    ),
+]
 Nan = Annotated[
     Any,
     typer.Option(
@@ -190,6 +208,7 @@ def median(
     rho: Rho = None,
     neighbors: Neighbors = "replace",
     noise: Noise = "auto",
+    method: Method = "auto",
     nan: Nan = "raise",
     as_json: Json = False,
 ) -> None:
@@ -198,9 +217,9 @@ def median(
     The answer satisfies the privacy loss that you ask for and may be published; nothing else
     that depends on the rows is printed.
     """
-    _release(
-        "median", None, file, column, bounds, epsilon, delta, rho, neighbors, noise, nan, as_json
-    )
+    delta = 0 if delta is None else delta
+    made = one(HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
+    _release("median", {}, made, file, column, as_json)
 
 
 @app.command(
@@ -222,6 +241,7 @@ def quantile(
     rho: Rho = None,
     neighbors: Neighbors = "replace",
     noise: Noise = "auto",
+    method: Method = "auto",
     nan: Nan = "raise",
     as_json: Json = False,
 ) -> None:
@@ -230,9 +250,45 @@ def quantile(
     The answer satisfies the privacy loss that you ask for and may be published; nothing else
     that depends on the rows is printed.
     """
-    _release(
-        "quantile", q, file, column, bounds, epsilon, delta, rho, neighbors, noise, nan, as_json
-    )
+    delta = 0 if delta is None else delta
+    made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
+    _release("quantile", {"q": float(q)}, made, file, column, as_json)
+
+
+@app.command(
+    epilog="Example: dpfast quantiles flights.csv --column arr_delay --q 0.1 --q 0.5 --q 0.9 "
+    "--bounds -60 300 --epsilon 1 --nan 0 --json\n\n" + EXITS
+)
+def quantiles(
+    file: File,
+    q: Annotated[
+        list[Any],
+        typer.Option(
+            parser=_number,
+            metavar="NUMBER",
+            show_default=False,
+            help="From 0 to 1; once for each quantile.",
+        ),
+    ],
+    bounds: Bounds,
+    column: Column = None,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    neighbors: Neighbors = "replace",
+    method: Annotated[
+        str,
+        typer.Option(metavar="recursive|joint", help="How the quantiles are drawn."),
+    ] = "recursive",
+    nan: Nan = "raise",
+    as_json: Json = False,
+) -> None:
+    """Release several private quantiles of a column for one privacy loss.
+
+    The answers together satisfy the privacy loss that you ask for and may be published; nothing
+    else that depends on the rows is printed.
+    """
+    made = many(q, bounds, epsilon, rho, neighbors, method, nan, False)
+    _release("quantiles", {"q": [float(each) for each in q]}, made, file, column, as_json)
 
 
 @app.command()
@@ -271,36 +327,29 @@ def _exact(number: float) -> Fraction:
 
 def _release(
     statistic: str,
-    q: Any,
+    asked: dict[str, Any],
+    made: Any,
     file: str,
     column: str | None,
-    bounds: tuple[float, float],
-    epsilon: Any,
-    delta: Any,
-    rho: Any,
-    neighbors: str,
-    noise: str,
-    nan: Any,
     as_json: bool,
 ) -> None:
-    loss = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
-    privacy.loss(**loss)
-    calibration = calibrate(noise, **loss)
+    """Run a mechanism on a file's column, and show the answer beside the public parameters."""
     source = scan(file, column)
-    options = {"bounds": bounds, "neighbors": neighbors, "noise": noise, "nan": nan, **loss}
     with _progress(source) as data:
-        value = smooth.median(data, **options) if q is None else smooth.quantile(data, q, **options)
+        answer = release(data, made, budget=None, rng=None)
+    values = [answer] if isinstance(answer, float) else answer.tolist()
     shown: dict[str, Any] = {
-        "value": float(value),
+        **({"value": answer} if isinstance(answer, float) else {"values": values}),
         "statistic": statistic,
-        **({} if q is None else {"q": float(q)}),
+        **asked,
         "file": file,
         "column": column,
-        "bounds": list(bounds),
-        **{name: float(amount) for name, amount in asdict(calibration.loss).items()},
-        "neighbors": neighbors,
-        "noise": calibration.noise,
-        "nan": nan,
+        "bounds": [made.lo, made.hi],
+        **{name: float(amount) for name, amount in asdict(made.loss).items()},
+        "neighbors": made.neighbors,
+        "method": METHODS[type(made)],
+        **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),
+        "nan": made.nan,
     }
     if as_json:
         print(json.dumps(shown, allow_nan=False))
@@ -308,6 +357,9 @@ def _release(
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(overflow="fold")
+    if statistic == "quantiles":
+        for level, value in zip(shown.pop("q"), shown.pop("values"), strict=True):
+            table.add_row(f"{level:g}", f"[bold]{value}[/]")
     for name, entry in shown.items():
         if entry is not None:
             text = " to ".join(f"{e:g}" for e in entry) if isinstance(entry, list) else str(entry)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,15 @@ from numpy.typing import NDArray
 
 from . import _check, _missing
 from ._choice import below
-from ._grid import cells, ends, public_grid
+from ._grid import public_grid
+from ._intervals import Column
 from ._laws._exact import Tail
 from ._laws._law import context
 from ._native.joint import POWERS, Table
 from ._native.rng import BitStream
 from .errors import DataError
 from .order import Ranks
-from .privacy import Loss, Pure, ZCDP, float_down
+from .privacy import ZCDP, Loss, Pure, float_down
 from .rng import Generator
 from .sources import Source
 
@@ -39,6 +41,8 @@ BITS = 512
 #: A steeper exponent would only make numbers longer: one rank is already worth a factor exp(-256).
 STEEPEST = 256.0
 MOST_ROWS = 2 ** (POWERS - 1) - 1
+#: A window of this many ranks on either side holds all data.
+EVERY = 1 << 60
 
 
 def sensitivity(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
@@ -52,7 +56,7 @@ def sensitivity(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
     if neighbors == "replace":
         return Fraction(2)
     edges = (Fraction(0), *qs, Fraction(1))
-    return 2 * (1 - min(b - a for a, b in zip(edges, edges[1:], strict=False)))
+    return 2 * (1 - min(b - a for a, b in pairwise(edges)))
 
 
 def rounding(m: int) -> Fraction:
@@ -97,7 +101,9 @@ class Joint:
     table: Table
 
 
-def summary(rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float) -> Joint:
+def summary(
+    rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float
+) -> Joint:
     """The table of weights for ascending `rows`, each a cell of first - 1 .. last."""
     n, m = len(rows), len(qs)
     edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
@@ -109,7 +115,7 @@ def summary(rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, 
     zero = (1.0, 0)
     marks = (Fraction(0), *qs, Fraction(1))
     firsts, far, near = [1], [zero], [zero]
-    for a, b in zip(marks, marks[1:], strict=False):
+    for a, b in pairwise(marks):
         t = (b - a) * n
         firsts.append(max(math.ceil(t), 1))
         far.append(_decay(mp, c, firsts[-1] - t))
@@ -119,10 +125,10 @@ def summary(rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, 
         for s in range(m + 1)
     ]
     power = []
-    for b in range(POWERS):
+    for bit in range(POWERS):
         mantissa, e = (mp.one, 0)
-        if b <= n.bit_length():
-            mantissa, e = _wide(mp, mp.exp(-mp.ldexp(mp.mpf(c), b)))
+        if bit <= n.bit_length():
+            mantissa, e = _wide(mp, mp.exp(-mp.ldexp(mp.mpf(c), bit)))
         power.append((float(mantissa), float(mantissa - float(mantissa)), e))
     table = Table(at.astype(np.int64), length, m, n, firsts, far, near, stay, power)
     table.fill()
@@ -150,11 +156,10 @@ def pick(weights: list[Wide], stream: BitStream) -> int:
         bounds.append(int(ratio * 2.0**60 * (1 + 2.0**-40)) + 1 if mantissa else 0)
     total = sum(bounds)
     while True:
-        place = below(total, stream)
-        for i, bound in enumerate(bounds):
-            if place < bound:
-                break
-            place -= bound
+        place, i = below(total, stream), 0
+        while place >= bounds[i]:
+            place -= bounds[i]
+            i += 1
         if _coin(weights[i], scale, bounds[i], stream):
             return i
 
@@ -214,7 +219,7 @@ class JointQuantiles:
     ) -> JointQuantiles:
         """From checked arguments."""
         lo, hi = bounds
-        grid = public_grid(lo, hi, hi - lo) if hi > lo else 1.0
+        grid = public_grid(lo, hi)
         if hi > lo and hi - lo < grid:
             _check.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
         epsilon = loss.epsilon if isinstance(loss, Pure) else _root(8 * loss.rho)
@@ -235,12 +240,13 @@ class JointQuantiles:
 
     @property
     def name(self) -> str:
-        return f"{len(self.qs)} quantiles"
+        return "quantiles " + ", ".join(str(q) for q in self.qs)
 
     def reduce(self, source: Source) -> Joint | None:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        window = ranks.window(lambda n: 1, 1 << 62)
+        column = Column(ranks, self.lo, self.hi, self.grid)
+        window = ranks.window(lambda n: 1, EVERY, column.places)
         _missing.refuse(self.nan, window.nan)
         if self.lo == self.hi:
             return None
@@ -249,9 +255,9 @@ class JointQuantiles:
                 f"method='joint' takes at most {MOST_ROWS} rows; use method='recursive'. This "
                 "answer depends on the data: what was spent stays spent"
             )
-        first, last = ends(self.lo, self.hi, self.grid)
-        rows = cells(window.values.astype(np.float64), self.grid, first, last)
-        return summary(rows, (first, last), tuple(sorted(self.qs)), self.c)
+        # A cell has those rows below it that lie on an earlier cell or between two earlier ones.
+        rows = window.values >> 1
+        return summary(rows, (column.first, column.last), tuple(sorted(self.qs)), self.c)
 
     def finish(self, summary: Joint | None, generator: Generator) -> NDArray[np.float64]:
         out = np.full(len(self.qs), self.lo)

@@ -25,6 +25,7 @@ LEVEL = {
     "_admissible": 5,
     "_choice": 5,
     "_jit": 5,
+    "_grid": 6,
     "_scores": 6,
     "_layout": 6,
     "_brackets": 7,
@@ -35,9 +36,11 @@ LEVEL = {
     "release": 10,
     "smooth": 11,
     "intervals": 11,
-    "_demo": 12,
-    "cli": 13,
-    "__main__": 14,
+    "joint": 11,
+    "quantile": 12,
+    "_demo": 13,
+    "cli": 14,
+    "__main__": 15,
 }
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

@@ -16,7 +16,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
-from dpfast import _demo, cli, smooth  # noqa: E402
+from dpfast import _demo, cli  # noqa: E402
 from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
 
 SURE = ["--epsilon", "200"]
@@ -74,6 +74,7 @@ def test_median_as_json(shell, table):
         "bounds": [0.0, 120.0],
         "epsilon": 200.0,
         "neighbors": "replace",
+        "method": "smooth",
         "noise": "cauchy",
         "nan": "raise",
     }
@@ -236,7 +237,7 @@ def test_what_a_release_may_raise(shell, table, monkeypatch, error, code):
     def refuse(*_, **__):
         raise error
 
-    monkeypatch.setattr(smooth, "median", refuse)
+    monkeypatch.setattr(cli, "release", refuse)
     got, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
     assert (got, out) == (code, "")
     assert err == f"dpfast: error: {str(error) or 'interrupted'}\n"
@@ -246,7 +247,7 @@ def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(smooth, "median", broken)
+    monkeypatch.setattr(cli, "release", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         cli.run(["median", str(table), "--column", "age", "--bounds", "0", "120", *SURE])
 

@@ -23,7 +23,7 @@ def test_examples(name):
     assert failed == 0
 
 
-RELEASES = [dp.median, dp.quantile]
+RELEASES = [dp.median, dp.quantile, dp.quantiles]
 
 
 @pytest.mark.parametrize("function", RELEASES, ids=lambda f: f.__name__)
@@ -31,7 +31,8 @@ def test_a_release_states_its_privacy(function):
     text = inspect.getdoc(function)
     for section in ("Privacy\n", "Parameters\n", "Returns\n", "Raises\n", "Notes\n", "Examples\n"):
         assert section in text
-    assert "Cost:" in text and "STOC" in text
+    assert "Cost:" in text and "Neighbours" in text.replace("neighbours", "Neighbours")
+    assert re.search(r"\((.|\n)*, (STOC|FOCS|ICML|TCC|ALT) \d{4}", text), "the theorem's source"
     for name in inspect.signature(function).parameters:
         assert name in text
 

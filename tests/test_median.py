@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, BudgetError, DataError, DpfastError
-from dpfast.smooth import _mechanism, public_grid
+from dpfast.quantile import one as mechanism_of
+from dpfast.smooth import spacing
 
 GRID_OF_UNIT = 2.0**-40
 
@@ -115,7 +116,10 @@ def test_values_lie_on_a_public_grid_inside_the_bounds():
     """Neighbours with very different smooth sensitivities must have the same support."""
     for data in (np.zeros(5), np.array([0, 0, 0.3, 0.9, 1]), np.array([]), np.array([0.123456789])):
         out = np.array(
-            [dp.median(data, bounds=(0, 1), epsilon=0.5, rng=rng(s)) for s in range(400)]
+            [
+                dp.median(data, bounds=(0, 1), epsilon=0.5, method="smooth", rng=rng(s))
+                for s in range(400)
+            ]
         )
         assert ((out >= 0) & (out <= 1)).all()
         assert (out / GRID_OF_UNIT == np.rint(out / GRID_OF_UNIT)).all()
@@ -133,15 +137,15 @@ def test_the_grid_is_a_usable_power_of_two(lo, width, widest):
     hi = lo + width
     if not lo < hi:
         return
-    g = public_grid(lo, hi, max(widest, hi - lo))
+    g = spacing(lo, hi, max(widest, hi - lo))
     assert math.frexp(g)[0] == 0.5
     assert max(abs(lo), abs(hi)) / g <= 2.0**53
 
 
 def test_the_grid_and_the_law_ignore_the_data():
     """The mechanism is chosen before the data are seen: its constructor has no data argument."""
-    a = _mechanism(0.5, (0, 1), 1, 0, None, "replace", "auto", "raise", False)
-    b = _mechanism(0.5, (0, 1), 1, 0, None, "replace", "auto", "raise", False)
+    a = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
+    b = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
     assert a == b and a.grid == GRID_OF_UNIT
 
 
@@ -189,8 +193,8 @@ def test_a_noise_scale_never_underflows(bounds, epsilon):
     for data in (np.full(2000, bounds[1] / 2), np.linspace(*bounds, 7), np.array(bounds)):
         budget = dp.Budget(epsilon=epsilon)
         try:
-            mechanism = _mechanism(
-                0.5, bounds, epsilon, 0, None, "replace", "cauchy", "raise", False
+            mechanism = mechanism_of(
+                0.5, bounds, epsilon, 0, None, "replace", "cauchy", "auto", "raise", False
             )
             dp.median(data, bounds=bounds, epsilon=epsilon, budget=budget, noise="cauchy")
         except ArgumentError as error:
@@ -369,7 +373,7 @@ def test_release_is_the_ideal_mechanism_rounded():
     from scipy.stats import ks_2samp
 
     data, bounds = np.linspace(0, 1, 101), (-5, 5)
-    mechanism = _mechanism(0.5, bounds, 2, 0, None, "replace", "cauchy", "raise", False)
+    mechanism = mechanism_of(0.5, bounds, 2, 0, None, "replace", "cauchy", "auto", "raise", False)
     c = mechanism.calibration
     S = dp.sensitivity.smooth_median(data, beta=c.beta, bounds=bounds)
     z = dp.noise.cauchy(S / c.alpha, size=100_000, granularity=mechanism.grid, rng=rng(4))

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from dpfast.smooth import _mechanism
+from dpfast.quantile import one
 from dpfast.sources import as_source
 
 DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
@@ -18,7 +18,7 @@ EPSILON = 0.7
 
 
 def outcomes(neighbors, nan, q, largest):
-    made = _mechanism(q, (0, 10), EPSILON, 0, None, neighbors, "cauchy", nan, False)
+    made = one(q, (0, 10), EPSILON, 0, None, neighbors, "cauchy", "auto", nan, False)
     found = {}
     for n in range(largest + 1):
         for rows in itertools.combinations_with_replacement(DOMAIN, n):

@@ -8,8 +8,8 @@ from fractions import Fraction
 import mpmath
 
 
-def utility(cells, rows, qs, n=None):
-    """Minus the sum of |rows between consecutive cells - gap n|; a row counts below cells above it."""
+def utility(cells, rows, qs):
+    """Minus the sum of |rows between consecutive cells - gap n|."""
     n = len(rows)
     marks = [Fraction(0), *qs, Fraction(1)]
     under = [0, *(sum(row < cell for row in rows) for cell in cells), n]
@@ -22,9 +22,7 @@ def pmf(rows, first, last, qs, c):
     """{tuple of cells: probability} for the exponent c times the utility."""
     with mpmath.workprec(200):
         weight = {
-            cells: mpmath.exp(
-                mpmath.mpf(c) * mpmath.mpf(u.numerator) / mpmath.mpf(u.denominator)
-            )
+            cells: mpmath.exp(mpmath.mpf(c) * mpmath.mpf(u.numerator) / mpmath.mpf(u.denominator))
             for cells in itertools.combinations_with_replacement(range(first, last + 1), len(qs))
             for u in [Fraction(utility(cells, rows, qs))]
         }

@@ -1,0 +1,398 @@
+"""Private medians and quantiles: the public functions, and the choice between the mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _check, privacy
+from ._admissible import calibrate
+from .budget import Budget
+from .intervals import ExponentialQuantile, RecursiveQuantiles
+from .joint import JointQuantiles
+from .release import release
+from .rng import Generator
+from .smooth import SmoothQuantile, smooth_quantile
+
+__all__ = ["many", "median", "one", "quantile", "quantiles"]
+
+METHODS = ("auto", "smooth", "exponential")
+#: From these losses on "auto" means smooth sensitivity: where the errors of the two cross for
+#: evenly and for randomly spaced values, under both relations (`benchmarks/accuracy.py`).
+SMOOTH_FROM_EPSILON = Fraction(1)
+SMOOTH_FROM_RHO = Fraction(2, 5)
+
+
+def quantile(
+    data: Any,
+    q: Any,
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    noise: str = "auto",
+    method: str = "auto",
+    nan: str | float = "raise",
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float:
+    """Release a quantile of a column.
+
+    The statistic is the value of rank ``min(max(1, ceil(q n)), n)`` of the data clipped to
+    `bounds`; ``q = 0.5`` is the lower median. The answer lies within `bounds`, on a public grid of
+    about ``2**-40`` of their distance.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for: pure `epsilon`,
+    (`epsilon`, `delta`), or `rho`-zCDP. Nothing but the value leaves.
+
+    ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, for a
+    `beta`-smooth upper bound ``S`` on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), with
+    ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the chosen law;
+    the sample is correctly rounded to the grid, so it is a post-processing of the ideal mechanism.
+
+    ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
+    ``base(o) exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``. A
+    replaced row changes ``u`` by at most D = 1, an added one by at most D = max(q, 1 - q), so this
+    is `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles Smith, STOC 2011) and
+    ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021). The draw is exact. The base measure is
+    public and favours round numbers (``dpfast/_grid.py``).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too),
+        pandas, Polars and Arrow columns, or what `dpfast.scan` returns.
+    q : float or Fraction
+        The quantile, 0 to 1, as the decimal that is written: ``0.9`` is nine tenths.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    noise : str, default "auto"
+        The noise law of ``method="smooth"``. Pure laws serve every kind of loss: "polyplace",
+        "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
+        (`epsilon`, `delta`) there are also "laplace" and "gaussian", for `rho` "arsinh-normal".
+        "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho of 4, and Cauchy from
+        there on. A pure law leaves `delta` unspent, and the budget is not charged for it. For
+        comparison, the looser published constants: "polyplace-hladik-tetek", "cauchy-nrs",
+        "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
+        "gaussian-nrs", "arsinh-normal-bun-steinke".
+    method : {"auto", "smooth", "exponential"}, default "auto"
+        "auto" is the exponential mechanism for an epsilon below 1 (with or without `delta`) or a
+        rho below 0.4, and smooth sensitivity from there on or when a `noise` law is named: the rule
+        knows the loss alone. The error of the exponential mechanism is about
+        ``2 ln(2) D / epsilon`` ranks, and it does not shrink below half a gap between values;
+        that of smooth sensitivity falls like ``1 / epsilon**2``, and further. The exponential
+        mechanism is pure: it leaves `delta` unspent, and the budget is not charged for it.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
+        row at all (add-remove only), or a public replacement number. The error of "raise" depends
+        on the data; it comes after the spend, which stands.
+    assume_sorted : bool, default False
+        Take ascending data at its word and read only what is needed.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float
+        The private value, in the data's units.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
+
+    Notes
+    -----
+    Cost: one read of the data and O(w) more, where the window ``w`` is about
+    ``(2 / beta) ln(R / S)`` ranks (smooth) or ``120 D / epsilon`` (exponential); memory O(w) beside
+    a pivot sample. The first call of a process with smooth sensitivity also makes the table of its
+    noise law, which takes some tens of milliseconds.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> salaries = np.arange(20_000, 120_000, dtype=np.float64)
+    >>> top = dp.quantile(salaries, 0.9, bounds=(0, 1e6), epsilon=1.0)
+    >>> 100_000 < top < 120_000
+    True
+    """
+    return release(
+        data,
+        one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted),
+        budget=budget,
+        rng=rng,
+    )
+
+
+def median(
+    data: Any,
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    noise: str = "auto",
+    method: str = "auto",
+    nan: str | float = "raise",
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float:
+    """Release the lower median; the same as `quantile` at one half.
+
+    Privacy
+    -------
+    As `quantile`: neighbours by `neighbors`, loss as asked, by smooth sensitivity (Nissim,
+    Raskhodnikova and Smith, STOC 2007) with exactly rounded admissible noise, or by an exact draw
+    of the exponential mechanism (McSherry and Talwar, FOCS 2007).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+    bounds : (float, float)
+    epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, budget, rng
+        As in `quantile`.
+
+    Returns
+    -------
+    float
+        The private value, within `bounds`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `quantile`.
+
+    Notes
+    -----
+    Cost: one read of the data.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
+    True
+    """
+    mechanism = one(
+        _HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted
+    )
+    return release(data, mechanism, budget=budget, rng=rng)
+
+
+def quantiles(
+    data: Any,
+    qs: Sequence[Any] | NDArray[Any],
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    rho: Any = None,
+    neighbors: str = "replace",
+    method: str = "recursive",
+    nan: str | float = "raise",
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]:
+    """Release many quantiles of a column for one loss.
+
+    The answers lie within `bounds`, on a public grid of about ``2**-40`` of their distance, and
+    ascend with the quantile.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). All answers together satisfy the loss that is asked for, pure `epsilon` or
+    `rho`-zCDP. Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007),
+    whose cost is ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021).
+
+    ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
+    side (Kaplan, Schnapp and Stemmer, ICML 2022). Each of the ``floor(log2 m) + 1`` levels takes an
+    equal part of the loss; ties are divided so that a row counts once a level
+    (``dpfast/intervals.py`` has the proof).
+
+    ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
+    2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive
+    answers; its sensitivity is 2 when a row is replaced, and ``2 (1 - min_j (q_j - q_(j-1)))`` over
+    all ``m + 1`` gaps when one is added. The sums that it needs are made of positive numbers alone,
+    and their rounding, a relative ``8 (m + 2)**2 2**-53``, is paid four times over out of epsilon,
+    so the loss is still the one that was asked for.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        As in `quantile`.
+    qs : sequence of float or Fraction, shape (m,)
+        The quantiles, each 0 to 1, in any order; the same one may come twice.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped.
+    epsilon, rho : float, Fraction or Decimal, optional
+        The loss of all answers together: one of the two.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation. The recursive method is about twice as accurate under
+        "add-remove", since a replaced row can be on both sides of a split.
+    method : {"recursive", "joint"}, default "recursive"
+        "recursive" is better for many quantiles, for ties, and for time; "joint" can be better for
+        two to five.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        As in `quantile`.
+    assume_sorted : bool, default False
+        Take ascending data at its word.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        The private values, in the data's units and in the order of `qs`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, unsorted data under `assume_sorted`, or more than
+        ``2**31 - 1`` rows for "joint".
+
+    Notes
+    -----
+    Cost: "recursive" reads the data about once and sorts windows round the quantiles, some hundred
+    ``log2(m) / epsilon`` ranks each. "joint" sorts all of the data, and then takes time
+    O(m n + m**2 n'), where n' are the rows at which two quantiles may plausibly fall together, and
+    12 m bytes a row: about a second for nine quantiles of a million rows.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> low, middle, high = dp.quantiles(ages, [0.25, 0.5, 0.75], bounds=(0, 120), epsilon=1.0)
+    >>> bool(30 < low < 42 and 50 < middle < 58 and 66 < high < 78)
+    True
+    """
+    mechanism = many(qs, bounds, epsilon, rho, neighbors, method, nan, assume_sorted)
+    return release(data, mechanism, budget=budget, rng=rng)
+
+
+def many(
+    qs: Any,
+    bounds: Any,
+    epsilon: Any,
+    rho: Any,
+    neighbors: Any,
+    method: Any,
+    nan: Any,
+    assume_sorted: Any,
+) -> RecursiveQuantiles | JointQuantiles:
+    """The mechanism of `quantiles`, from unchecked arguments."""
+    wanted = _wanted(qs)
+    interval = _check.bounds(bounds)
+    relation = _check.neighbors(neighbors)
+    policy = _check.nan_policy(nan, relation)
+    trusted = _check.flag("assume_sorted", assume_sorted)
+    kind = _check.choice("method", method, ("recursive", "joint"))
+    loss = _pure(privacy.loss(epsilon, 0, rho))
+    if kind == "joint":
+        return JointQuantiles.make(wanted, interval, loss, relation, policy, trusted)
+    return RecursiveQuantiles(wanted, *interval, relation, policy, loss, trusted)
+
+
+def _wanted(qs: Any) -> tuple[Fraction, ...]:
+    rule = "a sequence of numbers between 0 and 1"
+    if isinstance(qs, np.ndarray):
+        if qs.ndim != 1:
+            _check.fail_type("qs", rule, qs)
+        qs = list(qs)
+    if isinstance(qs, (str, bytes)) or not isinstance(qs, Sequence):
+        _check.fail_type("qs", rule, qs)
+    if not len(qs):
+        _check.fail("qs", rule + ", at least one", qs)
+    return tuple(_check.quantile(q, f"qs[{i}]") for i, q in enumerate(qs))
+
+
+_HALF = Fraction(1, 2)
+
+
+def one(q: Any, bounds: Any, *rest: Any) -> SmoothQuantile | ExponentialQuantile:
+    """The mechanism of `quantile`, from unchecked arguments: made once, then remembered."""
+    if type(bounds) is tuple and len(bounds) == 2:
+        try:
+            return _remembered(q, *bounds, *rest)
+        except TypeError:  # unhashable, or the wrong type: said below
+            pass
+    return _make(q, bounds, *rest)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _remembered(q: Any, lo: Any, hi: Any, *rest: Any) -> SmoothQuantile | ExponentialQuantile:
+    return _make(q, (lo, hi), *rest)
+
+
+def _make(
+    q: Any,
+    bounds: Any,
+    epsilon: Any,
+    delta: Any,
+    rho: Any,
+    neighbors: Any,
+    noise: Any,
+    method: Any,
+    nan: Any,
+    assume_sorted: Any,
+) -> SmoothQuantile | ExponentialQuantile:
+    """Check every argument and choose, from public numbers only, all that there is to choose."""
+    rank = _check.quantile(q)
+    interval = _check.bounds(bounds)
+    relation = _check.neighbors(neighbors)
+    policy = _check.nan_policy(nan, relation)
+    trusted = _check.flag("assume_sorted", assume_sorted)
+    loss = privacy.loss(epsilon, delta, rho)
+    if _chosen(method, noise, loss) == "exponential":
+        return ExponentialQuantile(rank, *interval, relation, policy, _pure(loss), trusted)
+    calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
+    return smooth_quantile(rank, interval, calibration, relation, policy, trusted)
+
+
+def _chosen(method: Any, noise: Any, loss: privacy.Loss) -> str:
+    """ "smooth" or "exponential", by the rule of `quantile`."""
+    kind = _check.choice("method", method, METHODS)
+    if noise != "auto":
+        if kind == "exponential":
+            _check.fail("noise", "left out with method='exponential', which adds none", noise)
+        return "smooth"
+    if kind != "auto":
+        return kind
+    if isinstance(loss, privacy.ZCDP):
+        return "exponential" if loss.rho < SMOOTH_FROM_RHO else "smooth"
+    return "exponential" if loss.epsilon < SMOOTH_FROM_EPSILON else "smooth"
+
+
+def _pure(loss: privacy.Loss) -> privacy.Pure | privacy.ZCDP:
+    """What the exponential mechanism spends of a loss: all but delta."""
+    return privacy.Pure(loss.epsilon) if isinstance(loss, privacy.Approx) else loss
