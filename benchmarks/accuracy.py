@@ -5,8 +5,9 @@
 writes `docs/accuracy.json` and draws it into `docs/accuracy.png`. Two columns: the ages of the
 embedded Adult table (integers, heavy ties) and a synthetic salary column (log-normal, 10,000 rows).
 Truth is public here, so errors may be printed. A rival's relation is its own: OpenDP and PyDP count
-one row added or removed, diffprivlib one row replaced; dpfast is drawn under both. OpenDP gets
-integers as candidates for the ages and ten thousand steps for the salaries.
+one row added or removed, diffprivlib one row replaced; dpfast is drawn under both, with the method
+that it chooses by the loss alone (thick) and with each of the two that it chooses from (thin).
+OpenDP gets integers as candidates for the ages and ten thousand steps for the salaries.
 """
 
 import argparse
@@ -47,6 +48,10 @@ def methods():
     found = {
         "dpfast, replace": own(),
         "dpfast, add-remove": own(neighbors="add-remove"),
+        "smooth, replace": own(method="smooth"),
+        "exponential, replace": own(method="exponential"),
+        "smooth, add-remove": own(method="smooth", neighbors="add-remove"),
+        "exponential, add-remove": own(method="exponential", neighbors="add-remove"),
         "smooth sensitivity, constants of 2007": own(noise="cauchy-nrs"),
     }
     for name in rivals.NAMES:
@@ -63,7 +68,8 @@ def measure(repeats):
     for column, (data, bounds) in columns().items():
         truth = float(np.sort(np.clip(data, *bounds))[(len(data) - 1) // 2])
         for method, median in methods().items():
-            runs = repeats if "dpfast" in method or "smooth" in method else min(repeats, 60)
+            ours = method.startswith(("dpfast,", "smooth", "exponential"))
+            runs = repeats if ours else min(repeats, 60)
             for epsilon in EPSILONS:
                 try:
                     error = [abs(float(median(data, bounds, epsilon)) - truth) for _ in range(runs)]
@@ -85,6 +91,16 @@ def measure(repeats):
     return table
 
 
+def _style(method):
+    """Thick lines for what is chosen, thin ones for what there is to choose from, dashes beside."""
+    colour = {"replace": "C0", "add-remove": "C1"}.get(method.rpartition(", ")[2])
+    if method.startswith("dpfast"):
+        return {"color": colour, "lw": 5, "alpha": 0.4}
+    if colour:
+        return {"color": colour, "lw": 1, "ls": "-" if method.startswith("s") else "--"}
+    return {"lw": 1.2, "ls": "-.", "marker": ".", "ms": 5}
+
+
 def draw(table, path):
     import matplotlib
 
@@ -97,18 +113,16 @@ def draw(table, path):
         rows = [r for r in table if r["column"] == column]
         for method in dict.fromkeys(r["method"] for r in rows):
             line = [r for r in rows if r["method"] == method]
-            style = "-o" if method.startswith("dpfast") else "--."
             axis.plot(
                 [r["epsilon"] for r in line],
                 [max(r["median_absolute_error"], LEAST) for r in line],
-                style,
-                ms=4,
                 label=method,
+                **_style(method),
             )
         axis.set(xscale="log", yscale="log", title=column, xlabel="epsilon")
         axis.grid(alpha=0.3, which="both")
     axes[0].set_ylabel("median absolute error")
-    axes[0].legend(fontsize=8)
+    axes[1].legend(fontsize=7)
     figure.savefig(path, dpi=110)
 
 
