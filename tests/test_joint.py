@@ -196,7 +196,7 @@ def test_a_pick_follows_its_weights():
 def test_a_coin_far_below_one_word_can_still_land():
     small, one = (2.0**-88, -1), (1.0, 0)  # 2**-600 and 1
     assert joint._coin(small, one, 1 << 60, Script([0] * 9 + [(1 << 40) - 1, 0]))
-    assert not joint._coin(small, one, 1 << 60, Script([0] * 9 + [1 << 40]))
+    assert not joint._coin(small, one, 1 << 60, Script([0] * 9 + [(1 << 40) + 1]))
     assert not joint._coin(small, one, 1 << 60, Script([0] * 8 + [1]))
 
 
