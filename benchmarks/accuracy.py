@@ -91,14 +91,14 @@ def measure(repeats):
     return table
 
 
-def _style(method):
+def _style(method, others):
     """Thick lines for what is chosen, thin ones for what there is to choose from, dashes beside."""
     colour = {"replace": "C0", "add-remove": "C1"}.get(method.rpartition(", ")[2])
     if method.startswith("dpfast"):
         return {"color": colour, "lw": 5, "alpha": 0.4}
     if colour:
         return {"color": colour, "lw": 1, "ls": "-" if method.startswith("s") else "--"}
-    return {"lw": 1.2, "ls": "-.", "marker": ".", "ms": 5}
+    return {"lw": 1.2, "ls": "-.", "marker": ".", "ms": 5, "color": next(others)}
 
 
 def draw(table, path):
@@ -108,21 +108,23 @@ def draw(table, path):
     import matplotlib.pyplot as plt
 
     names = list(dict.fromkeys(r["column"] for r in table))
-    figure, axes = plt.subplots(1, len(names), figsize=(11, 4.2), layout="constrained")
+    figure, axes = plt.subplots(1, len(names), figsize=(11, 5), layout="constrained")
     for axis, column in zip(axes, names, strict=True):
         rows = [r for r in table if r["column"] == column]
+        others = (f"C{i}" for i in range(2, 10))
         for method in dict.fromkeys(r["method"] for r in rows):
             line = [r for r in rows if r["method"] == method]
             axis.plot(
                 [r["epsilon"] for r in line],
                 [max(r["median_absolute_error"], LEAST) for r in line],
                 label=method,
-                **_style(method),
+                **_style(method, others),
             )
         axis.set(xscale="log", yscale="log", title=column, xlabel="epsilon")
         axis.grid(alpha=0.3, which="both")
     axes[0].set_ylabel("median absolute error")
-    axes[1].legend(fontsize=7)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     figure.savefig(path, dpi=110)
 
 

@@ -57,9 +57,10 @@ def quantile(
     (`epsilon`, `delta`), or `rho`-zCDP. Nothing but the value leaves.
 
     ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, for a
-    `beta`-smooth upper bound ``S`` on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), with
-    ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the chosen law;
-    the sample is correctly rounded to the grid, so it is a post-processing of the ideal mechanism.
+    `beta`-smooth upper bound ``S`` on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC
+    2007), with ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the
+    chosen law; the sample is correctly rounded to the grid, so it is a post-processing of the ideal
+    mechanism.
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
     ``base(o) exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``. A

@@ -227,6 +227,59 @@ def test_a_bad_quantile(shell, table, q):
     assert (code, out, err.count("\n")) == (2, "", 1) and "q" in err
 
 
+@pytest.mark.parametrize("method, epsilon", [("auto", "0.5"), ("exponential", "200")])
+def test_the_method_is_told_and_an_exact_draw_has_no_noise(shell, table, method, epsilon):
+    code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120,
+                           "--epsilon", epsilon, "--method", method, "--json")  # fmt: skip
+    got = json.loads(out)
+    assert (code, err) == (0, "") and got["method"] == "exponential" and "noise" not in got
+    assert abs(got["value"] - 53) < 3
+
+
+@pytest.mark.parametrize("method", ["recursive", "joint"])
+def test_many_quantiles(shell, table, method):
+    words = ("--q", "0.9", "--q", "1/4", "--column", "age", "--bounds", 0, 120, *SURE)
+    code, out, err = shell("quantiles", table, *words, "--method", method, "--json")
+    assert (code, err) == (0, "") and out.count("\n") == 1
+    got = json.loads(out)
+    ages = pq.read_table(table)["age"].to_numpy()
+    values = got.pop("values")
+    assert np.abs(np.array(values) - np.quantile(ages, [0.9, 0.25])).max() < 1.5
+    assert got == {
+        "statistic": "quantiles",
+        "q": [0.9, 0.25],
+        "file": str(table),
+        "column": "age",
+        "bounds": [0.0, 120.0],
+        "epsilon": 200.0,
+        "neighbors": "replace",
+        "method": method,
+        "nan": "raise",
+    }
+    code, out, err = shell("quantiles", table, *words, "--method", method)
+    shown = dict(pair for line in out.splitlines() if len(pair := line.split()) == 2)
+    assert (code, err) == (0, "") and shown["method"] == method
+    assert abs(float(shown["0.25"]) - values[1]) < 2 and "values" not in shown
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("--q", "0.5", "--method", "smooth"), "method"),
+        (("--q", "2"), "q"),
+        ((), "q"),
+        (("--q", "0.5", "--epsilon", "0"), "epsilon"),
+    ],
+    ids=str,
+)
+def test_bad_words_for_many_quantiles(shell, tmp_path, words, said):
+    """They come before the file is looked at."""
+    where = (tmp_path / "none.parquet", "--bounds", 0, 1)
+    loss = () if "--epsilon" in words else SURE
+    code, out, err = shell("quantiles", *where, *loss, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1) and said in err
+
+
 @pytest.mark.parametrize(
     "error, code",
     [(BudgetError("too little left"), 4), (EntropyError("no bits"), 1), (NativeError("no"), 1),
