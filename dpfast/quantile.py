@@ -253,11 +253,13 @@ def quantiles(
     epsilon, rho : float, Fraction or Decimal, optional
         The loss of all answers together: one of the two.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation. The recursive method is about twice as accurate under
-        "add-remove", since a replaced row can be on both sides of a split.
+        The neighbouring relation. Under "add-remove" the answers are about twice as accurate with
+        the recursive method, since a replaced row can be on both sides of a split.
     method : {"recursive", "joint"}, default "recursive"
-        "recursive" is better for many quantiles, for ties, and for time; "joint" can be better for
-        two to five.
+        "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
+        all of them, and is more accurate where values are spread out: for 3 to 19 quantiles of
+        normal data its errors were smaller by a tenth to a third under "add-remove", and by half
+        and more under "replace".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `quantile`.
     assume_sorted : bool, default False
@@ -286,8 +288,8 @@ def quantiles(
     -----
     Cost: "recursive" reads the data about once and sorts windows round the quantiles, some hundred
     ``log2(m) / epsilon`` ranks each. "joint" sorts all of the data, and then takes time
-    O(m n + m**2 n'), where n' are the rows at which two quantiles may plausibly fall together, and
-    12 m bytes a row: about a second for nine quantiles of a million rows.
+    O(m n), with a share of m**2 n that counts from some tens of quantiles on, and 12 m bytes a row:
+    about a second for nine quantiles of a million rows.
 
     Examples
     --------
