@@ -104,7 +104,7 @@ class Joint:
 def summary(
     rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float
 ) -> Joint:
-    """The table of weights for ascending `rows`, each a cell of first - 1 .. last."""
+    """The table of weights for ascending `rows`, which are cells; those below a cell count."""
     n, m = len(rows), len(qs)
     edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
     length = np.diff(edges)
@@ -246,7 +246,7 @@ class JointQuantiles:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         column = Column(ranks, self.lo, self.hi, self.grid)
-        window = ranks.window(lambda n: 1, EVERY, column.places)
+        window = ranks.window(lambda n: 1, EVERY, column.cells)
         _missing.refuse(self.nan, window.nan)
         if self.lo == self.hi:
             return None
@@ -255,9 +255,8 @@ class JointQuantiles:
                 f"method='joint' takes at most {MOST_ROWS} rows; use method='recursive'. This "
                 "answer depends on the data: what was spent stays spent"
             )
-        # A cell has those rows below it that lie on an earlier cell or between two earlier ones.
-        rows = window.values >> 1
-        return summary(rows, (column.first, column.last), tuple(sorted(self.qs)), self.c)
+        ends = column.first, column.last
+        return summary(window.values, ends, tuple(sorted(self.qs)), self.c)
 
     def finish(self, summary: Joint | None, generator: Generator) -> NDArray[np.float64]:
         out = np.full(len(self.qs), self.lo)
