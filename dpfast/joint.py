@@ -104,7 +104,7 @@ class Joint:
 def summary(
     rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float
 ) -> Joint:
-    """The table of weights for ascending `rows`, each on a cell; a cell has those below it below."""
+    """The table of weights for ascending `rows`, which are cells; those below a cell count."""
     n, m = len(rows), len(qs)
     edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
     length = np.diff(edges)

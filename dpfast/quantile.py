@@ -64,10 +64,11 @@ def quantile(
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
     ``base(o) exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``. A
-    replaced row changes ``u`` by at most D = 1, an added one by at most D = max(q, 1 - q), so this
-    is `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles Smith, STOC 2011) and
-    ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021). The draw is exact. The base measure is
-    public and favours round numbers (``dpfast/_grid.py``).
+    replaced row changes ``u`` by at most D = 1, an added one by at most D = max(q, 1 - q) (at q = 0
+    and q = 1 all of ``u`` moves in one direction, and D = 1/2), so this is `epsilon`-DP (McSherry
+    and Talwar, FOCS 2007; for quantiles Smith, STOC 2011) and ``epsilon**2 / 8``-zCDP (Cesar and
+    Rogers, ALT 2021). The draw is exact. The base measure is public and favours round numbers
+    (``dpfast/_grid.py``).
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chisquare
 
 import dpfast as dp
-from dpfast import _brackets, _intervals
+from dpfast import _brackets, _grid, _intervals
 from dpfast._intervals import Column, choose, divide
 from dpfast._native.order import bracket_passes
 from dpfast.errors import ArgumentError, DataError
@@ -410,7 +410,7 @@ def test_cells_are_exact(dtype, lo, hi):
         known |= set(map(int, rng.integers(info.min, info.max, 50, dtype=dtype, endpoint=True)))
         values = np.array([v for v in known if info.min <= v <= info.max], dtype)
     values.sort()
-    grid = _intervals.public_grid(lo, hi)
+    grid = _grid.public_grid(lo, hi)
     found = Column(Ranks(values), lo, hi, grid).cells(values)
 
     def number(v):
@@ -422,7 +422,7 @@ def test_cells_are_exact(dtype, lo, hi):
 
 @pytest.mark.parametrize("lo, hi", BOUNDS[:-1])
 def test_the_grid_is_public_and_fits(lo, hi):
-    grid = _intervals.public_grid(lo, hi)
+    grid = _grid.public_grid(lo, hi)
     first, last = math.ceil(lo / grid), math.floor(hi / grid)
     assert math.frexp(grid)[0] == 0.5
     assert 1 <= last - first + 1 <= 2**41 + 1 and max(abs(first), abs(last)) <= 2**53
