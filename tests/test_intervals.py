@@ -665,7 +665,7 @@ def test_extreme_integers(dtype):
     assert hi * (1 - 2**-38) <= high < hi  # which is one more than the largest integer
     assert one(data, q=Fraction(1, 4), lo=lo, hi=hi, loss=Pure(20)) == lo
     wide = one(data, lo=-1e300, hi=1e300, q=Fraction(1, 100), loss=Pure(20))
-    assert abs(wide) <= _intervals.public_grid(-1e300, 1e300)
+    assert abs(wide) <= _grid.public_grid(-1e300, 1e300)
 
 
 def test_chunked_sources_and_arrays_draw_the_same(monkeypatch):
