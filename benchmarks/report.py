@@ -86,6 +86,89 @@ def samples(n):
         yield f"secure, exact `{name}`, per sample", ours / n, label + " (neither)", floor / n
 
 
+def gumbel_argmax(scores, generator):
+    return np.argmax(0.5 * scores + generator.gumbel(size=scores.shape), axis=-1)
+
+
+def selections(n):
+    """The exponential mechanism and its kin, beside one read and beside what NumPy users write."""
+    numpy = np.random.default_rng(0)
+    loss = {"sensitivity": 1.0, "epsilon": 1.0}
+    normal = numpy.standard_normal(n) * 10
+    patterns = {
+        "normal scores": normal,
+        "equal scores": np.full(n, 2.5),
+        "sorted scores": np.linspace(0.0, 100.0, n),
+        "scores with one heavy winner": np.where(np.arange(n) == n // 3, 100.0, 0.0),
+    }
+    rival_name, floor_name = "`argmax(scores + gumbel)` (neither exact nor secure)", "`np.max`"
+    for name, scores in patterns.items():
+        ours, floor = best(
+            lambda s=scores: dp.selection.exponential(s, **loss), lambda s=scores: np.max(s)
+        )
+        yield f"exponential mechanism, {n:.0e} {name}", ours, floor_name, floor
+    ours, theirs = best(
+        lambda: dp.selection.exponential(normal, **loss),
+        lambda: gumbel_argmax(normal, numpy),
+        rounds=2,
+    )
+    yield f"exponential mechanism, {n:.0e} normal scores", ours, rival_name, theirs
+    for name, scores in patterns.items():
+        ours, floor = best(
+            lambda s=scores: dp.selection.permute_and_flip(s, **loss), lambda s=scores: np.max(s)
+        )
+        yield f"permute-and-flip, {n:.0e} {name}", ours, floor_name, floor
+    ours, floor = best(
+        lambda: dp.selection.top_k(normal, 100, **loss), lambda: np.max(normal), rounds=5
+    )
+    yield f"top 100 of {n:.0e}", ours, floor_name, floor
+    table = numpy.standard_normal((n // 100, 100)) * 10
+    ours, theirs = best(
+        lambda: dp.selection.exponential(table, **loss),
+        lambda: gumbel_argmax(table, numpy),
+        rounds=3,
+    )
+    yield f"exponential mechanism, {n // 100:.0e} rows of 100", ours, rival_name, theirs
+    ten, many = np.arange(10.0), range(200)
+    ours, theirs = best(
+        lambda: [dp.selection.exponential(ten, **loss) for _ in many],
+        lambda: [gumbel_argmax(ten, numpy) for _ in many],
+    )
+    yield "exponential mechanism, 10 candidates", ours / 200, rival_name, theirs / 200
+
+
+def deciles(n):
+    data = np.random.default_rng(0).normal(50.0, 12.0, n)
+    tenths = [i / 10 for i in range(1, 10)]
+    ours, floor = best(
+        lambda: dp.quantiles(data, tenths, bounds=BOUNDS, epsilon=1.0),
+        lambda: np.sort(data),
+        rounds=3,
+    )
+    yield f"9 private deciles, {n:.0e} unsorted float64", ours, "`np.sort` (not private)", floor
+
+
+def selections_of_rivals():
+    scores = np.random.default_rng(3).standard_normal(1_000_000) * 10
+    kinds = {
+        "noisy_max": dp.selection.exponential,
+        "permute_and_flip": dp.selection.permute_and_flip,
+    }
+    for name in rivals.NAMES:
+        rival = rivals.load(name)
+        for kind, call in kinds.items():
+            if rival is None or not hasattr(rival, kind):
+                continue
+            theirs = getattr(rival, kind)
+            ours, other = best(
+                lambda call=call: call(scores, sensitivity=1.0, epsilon=1.0),
+                lambda theirs=theirs: theirs(scores, 1.0, 1.0),
+                rounds=2,
+            )
+            words = call.__name__.replace("_", "-")
+            yield f"{words}, 1e6 candidates from an array", ours, rivals.version(rival), other
+
+
 def against_rivals():
     data = np.random.default_rng(2).normal(50.0, 12.0, 1_000_000)
     for name in rivals.NAMES:
@@ -119,7 +202,15 @@ def small():
 
 
 def table(n):
-    rows = [*medians(n), *small(), *samples(10_000_000), *against_rivals()]
+    rows = [
+        *medians(n),
+        *small(),
+        *samples(10_000_000),
+        *selections(10_000_000),
+        *deciles(10_000_000),
+        *against_rivals(),
+        *selections_of_rivals(),
+    ]
     lines = ["| work | dpfast | beside it | | ratio |", "|---|---:|---|---:|---:|"]
     lines += [
         f"| {work} | {show(ours)} | {label} | {show(other)} | {ours / other:.2g} |"

@@ -1,8 +1,9 @@
 """Other libraries behind one tiny interface, one module each.
 
 A module has `NAME`, `DISTRIBUTION` (what `pip install` takes), `median(data, bounds, epsilon)`,
-`laplace(scale, size)` and perhaps `gaussian(scale, size)` and `accurate_median`. Importing it
-needs the library; `load` turns its absence into None so that a case can be skipped by name.
+`laplace(scale, size)` and perhaps `gaussian(scale, size)`, `accurate_median`,
+`noisy_max(scores, sensitivity, epsilon)` and `permute_and_flip` with the same arguments. Importing
+it needs the library; `load` turns its absence into None so that a case can be skipped by name.
 """
 
 import importlib

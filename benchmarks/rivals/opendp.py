@@ -50,3 +50,19 @@ def laplace(scale, size):
 
 def gaussian(scale, size):
     return _noise("gaussian", float(scale))([0.0] * size)
+
+
+@lru_cache
+def _noisy_max(scale, law):
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
+    return dp.m.make_noisy_max(*space, getattr(dp, law)(), scale=scale)
+
+
+def noisy_max(scores, sensitivity, epsilon):
+    """With Gumbel noise: the exponential mechanism."""
+    return _noisy_max(2 * sensitivity / epsilon, "zero_concentrated_divergence")(scores)
+
+
+def permute_and_flip(scores, sensitivity, epsilon):
+    """With exponential noise, which has that law."""
+    return _noisy_max(2 * sensitivity / epsilon, "max_divergence")(scores)

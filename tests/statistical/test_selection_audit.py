@@ -1,0 +1,139 @@
+"""Black-box lower bounds on the loss of selections. Passing proves nothing; failing is a bug.
+
+Two neighbouring score vectors, many draws from each. One half of the draws chooses the set of
+answers on which the log-ratio looks largest, the other half bounds it from below (Clopper and
+Pearson, with probability 1 - ALPHA). No bound may exceed epsilon. A planted mechanism, with half
+the noise it should have, must be caught.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta as beta_law
+
+import dpfast as dp
+
+ALPHA = 1e-7
+
+
+def _counts(draws, n):
+    return np.bincount(draws, minlength=n)
+
+
+def lower_bound(a, b, n):
+    """A lower confidence bound of the largest log-ratio of an event, either way round.
+
+    The events are those of Neyman and Pearson: answers in the order of their likelihood ratio.
+    """
+    half = len(a) // 2
+    best, event = -math.inf, None
+    first = _counts(a[:half], n) + 0.5, _counts(b[:half], n) + 0.5
+    for swap in (False, True):
+        top, bottom = first[::-1] if swap else first
+        order = np.argsort(-top / bottom, kind="stable")
+        for size in range(1, n):
+            p, q = top[order[:size]].sum(), bottom[order[:size]].sum()
+            # By how much the bound may come out below the ratio: rare events say little.
+            value = math.log(p / q) - 5 * math.sqrt(1 / p + 1 / q)
+            if value > best:
+                best, event = value, (order[:size], swap)
+    chosen, swap = event
+    x, y = (b, a) if swap else (a, b)
+    rest = len(x) - half
+    hit = [int(np.isin(z[half:], chosen).sum()) for z in (x, y)]
+    low = beta_law.ppf(ALPHA, hit[0], rest - hit[0] + 1) if hit[0] else 0.0
+    high = beta_law.ppf(1 - ALPHA, hit[1] + 1, rest - hit[1]) if hit[1] < rest else 1.0
+    return math.log(low / high) if low else -math.inf
+
+
+# Neighbours that differ by as much as the sensitivity allows, in the way that hurts most.
+PAIRS = {
+    "one up, the others down": (
+        np.array([-2.0, 0.0, 0.0, 0.0]),
+        np.array([-1.0, -1.0, -1.0, -1.0]),
+    ),
+    "a far one comes nearer": (np.array([-3.0, 0.0, 0.5]), np.array([-2.0, -1.0, -0.5])),
+    "large integers": (2**60 + np.array([0, 1, 0, 2]), 2**60 + np.array([1, 0, -1, 1])),
+    "many": (
+        np.where(np.arange(5000) % 50 == 0, 1.0, -5.0),
+        np.where(np.arange(5000) % 50 == 0, 0.0, -4.0),
+    ),
+}
+MONOTONE = (np.array([3, 1, 0, 2]), np.array([3, 2, 1, 2]))
+
+
+def exponential(scores, draws, epsilon, **options):
+    return dp.selection.exponential(scores, size=draws, sensitivity=1, epsilon=epsilon, **options)
+
+
+def permute_and_flip(scores, draws, epsilon, **options):
+    options = {"sensitivity": 1, "epsilon": epsilon, "size": draws} | options
+    return dp.selection.permute_and_flip(scores, **options)
+
+
+def first_of_top(scores, draws, epsilon, **options):
+    """The first of two, told apart by its own share of the loss."""
+    table = np.broadcast_to(scores, (draws, len(scores)))
+    found = dp.selection.top_k(table, 2, sensitivity=1, epsilon=2 * epsilon, **options)
+    return found[:, 0]
+
+
+MECHANISMS = {f.__name__: f for f in (exponential, permute_and_flip, first_of_top)}
+
+
+def audit(mechanism, pair, draws, epsilon, **options):
+    """Answers of 5000 candidates are told apart by whether their score is high."""
+    labels = [np.arange(len(s)) if len(s) < 100 else (s > s.min()).astype(np.int64) for s in pair]
+    drawn = [
+        label[mechanism(s, draws, epsilon, **options)]
+        for s, label in zip(pair, labels, strict=True)
+    ]
+    return lower_bound(*drawn, max(labels[0]) + 1)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_quick_audit(mechanism, name):
+    draws = 2_000 if name == "many" or mechanism == "first_of_top" else 20_000
+    assert audit(MECHANISMS[mechanism], PAIRS[name], draws, 1.0) <= 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_no_event_exceeds_epsilon(mechanism, name, epsilon):
+    draws = 20_000 if name == "many" or mechanism == "first_of_top" else 1_000_000
+    assert audit(MECHANISMS[mechanism], PAIRS[name], draws, epsilon) <= epsilon
+
+
+@pytest.mark.parametrize("mechanism", [exponential, permute_and_flip])
+def test_monotone_scores(mechanism):
+    assert audit(mechanism, MONOTONE, 50_000, 1.0, monotone=True) <= 1.0
+    # Control: what is claimed to be monotone and is not.
+    pair = PAIRS["one up, the others down"]
+    assert audit(mechanism, pair, 50_000, 1.0, monotone=True) > 1.0
+
+
+@pytest.mark.parametrize("name", ["one up, the others down", "a far one comes nearer"])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_half_the_noise_is_caught(mechanism, name):
+    """The planted fault: a mechanism that claims 1 and draws as for 2."""
+    draws = 20_000 if mechanism == "first_of_top" else 50_000
+
+    def half(scores, draws, epsilon):
+        return MECHANISMS[mechanism](scores, draws, 2 * epsilon)
+
+    assert audit(half, PAIRS[name], draws, 1.0) > 1.0
+
+
+def test_the_bound_is_near_the_loss_where_it_is_reached():
+    """The measure itself: on binary randomised response, whose loss is known."""
+    rng = np.random.default_rng(0)
+    keep = 1 / (1 + math.exp(-1.0))
+    a = (rng.random(400_000) < keep).astype(np.int64)
+    b = (rng.random(400_000) < 1 - keep).astype(np.int64)
+    assert 0.96 < lower_bound(a, b, 2) <= 1.0

@@ -1,0 +1,61 @@
+"""No selection allocates an array of the size of its scores."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+
+N = 4_000_000
+LOSS = {"sensitivity": 1, "epsilon": 1.0}
+FORMS = {
+    "float64": lambda x: x,
+    "strided": lambda x: np.repeat(x, 2)[::2],
+    "reversed": lambda x: x[::-1],
+    "byte-swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "integers": lambda x: (x * 1000).astype(np.int64),
+    "half excluded": lambda x: np.where(x > 0, x, -np.inf),
+}
+CALLS = {
+    "exponential": lambda x: dp.selection.exponential(x, **LOSS),
+    "permute_and_flip": lambda x: dp.selection.permute_and_flip(x, **LOSS),
+    "noisy_max": lambda x: dp.selection.noisy_max(x, **LOSS),
+    "top_k": lambda x: dp.selection.top_k(x, 100, **LOSS),
+    "column": lambda x: dp.selection.exponential(x[:, None], axis=0, **LOSS),
+}
+#: The part of the scores that may be held. Top-k has shorter blocks, so more of them.
+PART = dict.fromkeys(CALLS, 1 / 8) | {"top_k": 1 / 2}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return np.random.default_rng(0).standard_normal(N) * 10
+
+
+def peak(call, scores):
+    """The most bytes that a call holds at one time, of arrays and objects."""
+    call(scores[:10_000])  # what is loaded or remembered once is not counted
+    tracemalloc.start()
+    try:
+        call(scores)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("call", CALLS)
+def test_memory_is_a_small_part_of_the_scores(scores, form, call):
+    made = FORMS[form](scores)
+    assert peak(CALLS[call], made) < made.nbytes * PART[call]
+
+
+def test_equal_scores_take_no_more(scores):
+    for name, call in CALLS.items():
+        assert peak(call, np.zeros(N)) < scores.nbytes * PART[name]
+
+
+def test_a_copy_is_caught(scores):
+    """Control: what a plain argmax with noise holds."""
+    assert peak(lambda x: int(np.argmax(x + 1)), scores) > scores.nbytes / 8
