@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define STAGE 2048
+/* Brackets that are sieved together. */
+#define MANY 16
 /* Bytes counted against every group of thresholds while they are in the first-level cache. */
 #define BLOCK 8192
 
@@ -84,6 +86,16 @@ int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void 
     return 0;
 }
 
+/* The kind of values that were widened to be collected. */
+static const uint8_t kept_kind[DPF_WINDOW_KINDS] = {DPF_F64, DPF_F32, DPF_I64, DPF_I32,
+                                                    DPF_I32, DPF_U64, DPF_U32, DPF_I32};
+
+static void add(dpf_window_counts *c, const dpf_window_counts *more)
+{
+    c->below += more->below, c->at_lo += more->at_lo, c->between += more->between;
+    c->at_hi += more->at_hi, c->above += more->above, c->nan += more->nan, c->kept += more->kept;
+}
+
 int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const void *const *pivots,
                       void *const *outs, const size_t *rooms, dpf_window_counts *counts)
 {
@@ -92,13 +104,35 @@ int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets, const 
     if (!pass)
         return -1;
     for (size_t i = 0; i < n; i += STAGE) {
-        const char *here = (const char *)x + i * in_size[kind];
-        for (size_t b = 0; b < brackets; b++) {
-            dpf_window_counts *c = counts + b, one = {0};
-            pass(here, n - i < STAGE ? n - i : STAGE, pivots[b],
-                 (char *)outs[b] + c->kept * out_size[kind], rooms[b] - c->kept, &one);
-            c->below += one.below, c->at_lo += one.at_lo, c->between += one.between;
-            c->at_hi += one.at_hi, c->above += one.above, c->nan += one.nan, c->kept += one.kept;
+        const void *here = (const char *)x + i * in_size[kind];
+        const size_t rows = n - i < STAGE ? n - i : STAGE;
+        size_t many = 1;
+        for (size_t first = 0; first < brackets; first += many) {
+            const void *through = here;
+            size_t left = rows;
+            bracket_pass *settle = pass;
+#if DPF_X86
+            /* Most values are in no bracket. With masks of lanes they are cheap to sieve out. */
+            uint64_t stage[STAGE + 8], reached[MANY] = {0};
+            if (dpf_isa() == DPF_ISA_AVX512) {
+                many = brackets - first < MANY ? brackets - first : MANY;
+                left = sieves_avx512[kind](here, rows, many, pivots + first, stage, reached);
+                settle = passes_avx512[kept_kind[kind]];
+                through = stage;
+            }
+#endif
+            for (size_t b = first; b < first + many; b++) {
+                dpf_window_counts one = {0};
+                settle(through, left, pivots[b], (char *)outs[b] + counts[b].kept * out_size[kind],
+                       rooms[b] - counts[b].kept, &one);
+#if DPF_X86
+                if (through == stage) {
+                    one.below = rows - reached[b - first];
+                    one.above = reached[b - first] - one.at_lo - one.between - one.at_hi - one.nan;
+                }
+#endif
+                add(counts + b, &one);
+            }
         }
     }
     return 0;

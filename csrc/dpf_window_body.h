@@ -138,6 +138,51 @@ static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *
     return staged;
 }
 
+#if WIDE == 64
+/* A block of at most STAGE values to the stage: those that are not outside all of `brackets` (at
+ * most MANY) pairs of pivots, which may overlap. Adds those not below the lower pivot of each pair
+ * to its *reached. */
+static size_t DPF_NAME(window_sieve)(const void *values, size_t n, size_t brackets,
+                                     const void *const *pivots, void *out, uint64_t *reached)
+{
+    const IN *x = (const IN *)values;
+    OUT *stage = (OUT *)out;
+    DPF_NAME(window_vec) vlo[MANY], vhi[MANY];
+    uint64_t up_to_here[MANY] = {0};
+    size_t staged = 0, i = 0;
+    for (size_t b = 0; b < brackets; b++) {
+        vlo[b] = ((const OUT *)pivots[b])[0] - (DPF_NAME(window_vec)){0};
+        vhi[b] = ((const OUT *)pivots[b])[1] - (DPF_NAME(window_vec)){0};
+    }
+    for (; i + LANES <= n; i += LANES) {
+        const DPF_NAME(window_vec) v = (DPF_NAME(window_vec))LOAD(x + i);
+        LANE_MASK in = 0;
+        for (size_t b = 0; b < brackets; b++) {
+            const LANE_MASK up = COMPARE(v, vlo[b], NOT_LESS);
+            up_to_here[b] += (uint64_t)_mm_popcnt_u64(up);
+            in |= COMPARE_AND(up, vhi[b], v, NOT_LESS);
+        }
+        KEEP(stage + staged, in, v);
+        staged += (size_t)_mm_popcnt_u64(in);
+    }
+    for (; i < n; i++) {
+        const OUT v = (OUT)x[i];
+        int any = 0;
+        for (size_t b = 0; b < brackets; b++) {
+            const OUT lo = ((const OUT *)pivots[b])[0], hi = ((const OUT *)pivots[b])[1];
+            const int up = !(v < lo);
+            up_to_here[b] += (uint64_t)up;
+            any |= up & !(v > hi);
+        }
+        stage[staged] = v;
+        staged += (size_t)any;
+    }
+    for (size_t b = 0; b < brackets; b++)
+        reached[b] += up_to_here[b];
+    return staged;
+}
+#endif
+
 /* Both pivots are one value, as heavy ties make them: nothing to collect, three counts do. */
 static void DPF_NAME(window_ties)(const IN *x, size_t n, OUT value, dpf_window_counts *c)
 {

@@ -147,6 +147,17 @@ static void (*const DPF_NAME(passes)[DPF_WINDOW_KINDS])(const void *, size_t, co
     [DPF_U32] = DPF_CAT(window_pass_u32, DPF_PATH), [DPF_U16] = DPF_CAT(window_pass_u16, DPF_PATH),
 };
 
+#if WIDE == 64
+static size_t (*const DPF_NAME(sieves)[DPF_WINDOW_KINDS])(const void *, size_t, size_t,
+                                                           const void *const *, void *,
+                                                           uint64_t *) = {
+    [DPF_F64] = DPF_CAT(window_sieve_f64, DPF_PATH), [DPF_F32] = DPF_CAT(window_sieve_f32, DPF_PATH),
+    [DPF_I64] = DPF_CAT(window_sieve_i64, DPF_PATH), [DPF_I32] = DPF_CAT(window_sieve_i32, DPF_PATH),
+    [DPF_I16] = DPF_CAT(window_sieve_i16, DPF_PATH), [DPF_U64] = DPF_CAT(window_sieve_u64, DPF_PATH),
+    [DPF_U32] = DPF_CAT(window_sieve_u32, DPF_PATH), [DPF_U16] = DPF_CAT(window_sieve_u16, DPF_PATH),
+};
+#endif
+
 /* Eight thresholds share each read; the first `group` of them are wanted. */
 static void DPF_NAME(window_bytes)(const uint8_t *x, size_t n, uint8_t flip, uint8_t first,
                                    size_t group, uint64_t *counts)
