@@ -55,7 +55,8 @@ def selection(*arguments: Any) -> Selection:
     try:
         return _remembered(*arguments)
     except TypeError:  # unhashable, or the wrong type: said below
-        return _make(*arguments)
+        pass
+    return _make(*arguments)
 
 
 def _make(
@@ -98,6 +99,8 @@ def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
     """The array behind array-like scores, not copied where they have one."""
     if type(scores) is np.ndarray:
         array = scores
+    elif callable(scores):
+        _check.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
     elif isinstance(scores, np.ma.MaskedArray):
         _check.fail_kind(name, "without a mask: -inf says that a candidate is excluded", scores)
     else:
@@ -159,10 +162,10 @@ def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
     array = array_of(base, "base")
     rule = "minus infinity or numbers of at most 2**40 in size"
     part: Any
-    for part in np.nditer(array, ["external_loop", "buffered"], ["readonly"]):
+    for part in np.nditer(array, ["external_loop", "buffered", "zerosize_ok"], ["readonly"]):
         bad = part[~((np.abs(part) <= REACH) | (part == -math.inf))]
         if len(bad):
-            _check.fail("base", rule, bad[0])
+            _check.fail("base", rule, bad[0].item())
     try:
         return np.broadcast_to(array.astype(np.float64, copy=False), moved.shape)
     except ValueError:

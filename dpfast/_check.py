@@ -34,23 +34,25 @@ def _show(value: object) -> str:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python is willing to print
         text = f"<{type(value).__name__} too long to show>"
+    text = " ".join(text.split()) if "\n" in text else text  # a message is one line
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def fail(name: str, rule: str, value: object) -> NoReturn:
-    """Raise the one message about a bad value."""
-    raise ArgumentError(f"{name} must be {rule}, got {_show(value)}")
+    """Raise the one message about a bad value, and no other that led to it."""
+    raise ArgumentError(f"{name} must be {rule}, got {_show(value)}") from None
 
 
 def fail_type(name: str, rule: str, value: object) -> NoReturn:
     """Raise the one message about a value of the wrong kind."""
-    raise ArgumentTypeError(f"{name} must be {rule}, got {_show(value)} ({type(value).__name__})")
+    kind = type(value).__name__
+    raise ArgumentTypeError(f"{name} must be {rule}, got {_show(value)} ({kind})") from None
 
 
 def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
     """Raise the one message about data of the wrong kind. It shows their type and none of them."""
     kind = f"an object of type {type(data).__name__}"
-    raise ArgumentTypeError(f"{name} must be {rule}, got {kind}{why}")
+    raise ArgumentTypeError(f"{name} must be {rule}, got {kind}{why}") from None
 
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:

@@ -217,5 +217,8 @@ def utility_bound(
             _check.fail("t", "at least 0", t)
     plan = selection("exponential", True, sensitivity, epsilon, rho, monotone, None, 1, 1)
     # ln of a ratio near 1 would lose its digits; a relative 2**-44 covers all the roundings.
-    spread = math.log1p(float(Fraction(count - ties, ties)))
+    try:
+        spread = math.log1p(float(Fraction(count - ties, ties)))
+    except OverflowError:
+        spread = math.log(-(-count // ties))  # of an integer of any length
     return math.nextafter((spread + margin) / plan.c * (1 + 2**-44), math.inf)

@@ -225,12 +225,14 @@ def pure_within(rho: Fraction) -> Fraction:
     target = float_down(rho)
     if not target > 0:
         return rho  # tanh(x) <= 1
-    # epsilon tanh(epsilon / 2) is convex then nearly linear; these start above the root.
-    epsilon = target + math.sqrt(2 * target)
-    for _ in range(64):
-        tanh = math.tanh(epsilon / 2)
-        slope = tanh + epsilon / 2 * (1 - tanh * tanh)
-        epsilon = max(epsilon - (epsilon * tanh - target) / slope, target)
+    epsilon = target
+    if target < 64:  # beyond, 1 - tanh(epsilon / 2) is less than 2**-90
+        # epsilon tanh(epsilon / 2) is convex then nearly linear; these start above the root.
+        epsilon += math.sqrt(2 * target)
+        for _ in range(64):
+            tanh = math.tanh(epsilon / 2)
+            slope = tanh + epsilon / 2 * (1 - tanh * tanh)
+            epsilon = max(epsilon - (epsilon * tanh - target) / slope, target)
     found = Fraction(epsilon)
     step = Fraction(1, 2**47)
     while ZCDP.of_pure(Pure(found)).rho > rho:

@@ -36,11 +36,18 @@ __all__ = [
 ]
 
 
+#: Draws of one call: their indices fill eight tebibytes.
+MOST = 2**40
+
+
 def _shape(size: Any) -> tuple[int, ...]:
     if size is None:
         return ()
     lengths = size if isinstance(size, tuple) else (size,)
-    return tuple(_check.whole("size", length, 1) for length in lengths)
+    shape = tuple(_check.whole("size", length, 1) for length in lengths)
+    if math.prod(shape) > MOST:
+        _check.fail("size", "at most 2**40 draws", size)
+    return shape
 
 
 def _formed(drawn: NDArray[np.int64], shape: tuple[int, ...], lead: tuple[int, ...]) -> Any:
@@ -175,7 +182,8 @@ def exponential(
     if callable(scores):
         if base is not None:
             _check.fail("base", "left out where scores is a function: add it there", base)
-        _check.whole("axis", axis, -1)
+        if _check.whole("axis", axis, -1) > 0:
+            _check.fail("axis", "-1 or 0 where scores is a function", axis)
         plan = selection(
             "exponential", True, sensitivity, epsilon, rho, monotone, neighbors, 1, draws
         )

@@ -62,6 +62,8 @@ BAD = {
     "wrong axis": ([1, 2], {"axis": 1}, ArgumentError),
     "wrong negative axis": ([1, 2], {"axis": -2}, ArgumentError),
     "axis of another type": ([1, 2], {"axis": 0.0}, ArgumentTypeError),
+    "sensitivity a list": ([1, 2], {"sensitivity": [1]}, ArgumentTypeError),
+    "sensitivity of several lines": ([1, 2], {"sensitivity": np.eye(2)}, ArgumentTypeError),
     "sensitivity 0": ([1, 2], {"sensitivity": 0}, ArgumentError),
     "sensitivity negative": ([1, 2], {"sensitivity": -1}, ArgumentError),
     "sensitivity infinite": ([1, 2], {"sensitivity": INF}, ArgumentError),
@@ -80,6 +82,12 @@ BAD = {
 }
 
 
+def one_error(caught):
+    """One line, and no second error shown above it."""
+    error = caught.value
+    return "\n" not in str(error) and (error.__context__ is None or error.__suppress_context__)
+
+
 @pytest.mark.parametrize("draw", ALL, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_argument_is_refused_before_the_spend(draw, case):
@@ -88,13 +96,16 @@ def test_a_bad_argument_is_refused_before_the_spend(draw, case):
     with pytest.raises(error) as caught:
         draw(scores, **{"sensitivity": 1, "epsilon": 1, "budget": budget} | options)
     assert not budget.history
-    assert "\n" not in str(caught.value)
+    assert one_error(caught)
 
 
 ONLY = {
     "size 0": ({"size": 0}, ArgumentError),
     "size negative": ({"size": (2, -1)}, ArgumentError),
     "size no integer": ({"size": 2.0}, ArgumentTypeError),
+    "size beyond memory": ({"size": 10**30}, ArgumentError),
+    "size beyond memory by its product": ({"size": (2**30, 2**30)}, ArgumentError),
+    "base of none": ({"base": []}, ArgumentError),
     "base NaN": ({"base": [0, NAN]}, ArgumentError),
     "base infinite": ({"base": [0, INF]}, ArgumentError),
     "base too large": ({"base": [0, 2.0**41]}, ArgumentError),
@@ -112,17 +123,39 @@ ONLY = {
 def test_exponential_refuses_its_own_arguments_before_the_spend(case):
     options, error = ONLY[case]
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(error):
+    with pytest.raises(error, match=rf"^(scores and )?{next(iter(options))} must be") as caught:
         selection.exponential([1, 2], sensitivity=1, epsilon=1, budget=budget, **options)
     assert not budget.history
+    assert one_error(caught)
 
 
-@pytest.mark.parametrize("options", [{"base": [0, 0]}, {"candidates": 0}, {"candidates": None}])
+@pytest.mark.parametrize(
+    "options",
+    [{"base": [0, 0]}, {"candidates": 0}, {"candidates": None}, {"axis": 1}, {"axis": -2}],
+)
 def test_a_score_function_refuses_its_own_arguments(options):
     with pytest.raises((ArgumentError, ArgumentTypeError)):
         selection.exponential(
             lambda data, j: j, sensitivity=1, epsilon=1, **{"candidates": 2} | options
         )
+
+
+@pytest.mark.parametrize("function", [selection.permute_and_flip, top_2, selection.probabilities])
+def test_the_others_say_who_takes_a_function(function):
+    with pytest.raises(ArgumentTypeError, match="scores must be an array: `exponential` alone"):
+        function(lambda data, j: j, sensitivity=1, epsilon=1)
+
+
+def test_an_interrupted_pass_has_spent_nothing():
+    def score(data, candidate):
+        if candidate == 500:
+            raise KeyboardInterrupt
+        return 0.0
+
+    budget = dp.Budget(epsilon=1)
+    with pytest.warns(dp.errors.SlowWarning), pytest.raises(KeyboardInterrupt):
+        selection.exponential(score, sensitivity=1, epsilon=1, candidates=1000, budget=budget)
+    assert not budget.history
 
 
 @pytest.mark.parametrize("k", [0, -1, 4, 2.0, None, True])
@@ -453,6 +486,11 @@ def test_the_largest_epsilon_within_a_rho(rho):
     assert ZCDP.of_pure(Pure(pure * (1 + Fraction(1, 2**38)))).rho > rho
 
 
+@pytest.mark.parametrize("rho", [63, 64, 65, 1e15, 1e154, 1e200, 1e308])
+def test_a_rho_beyond_all_reason(rho):
+    test_the_largest_epsilon_within_a_rho.hypothesis.inner_test(Fraction(rho))
+
+
 # Base measures
 
 
@@ -638,6 +676,8 @@ def test_utility_bound_of_the_lecture():
     assert selection.utility_bound(
         4, sensitivity=1, epsilon=0.5, beta=math.exp(-3)
     ) == pytest.approx(gap)
+    many = selection.utility_bound(10**400, sensitivity=1, epsilon=0.5, t=3)
+    assert 4 * (400 * math.log(10) + 3) <= many < 4 * (400 * math.log(10) + 3) * (1 + 1e-9)
     assert selection.utility_bound(8, optimal=2, sensitivity=1, epsilon=0.5, t=3) == (
         pytest.approx(gap)
     )

@@ -32,12 +32,12 @@ def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
     Itself in native byte order; uint8 for bool and float32 for float16. Any other dtype (complex,
     object, text, dates, long double) raises `ArgumentTypeError`.
     """
-    try:
-        return _NATIVE[dtype.kind, dtype.itemsize]
-    except KeyError:
+    native = _NATIVE.get((dtype.kind, dtype.itemsize))
+    if native is None:
         _check.fail_type(
             name, "real numbers of a NumPy integer, bool or float type of at most 64 bits", dtype
         )
+    return native
 
 
 class Chunk(NamedTuple):
