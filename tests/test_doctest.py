@@ -23,12 +23,13 @@ def test_examples(name):
     assert failed == 0
 
 
+#: What draws can be paid for; the rest of `dp.selection` tells what to expect.
 SELECTIONS = [
-    dp.selection.exponential,
-    dp.selection.permute_and_flip,
-    dp.selection.top_k,
-    dp.selection.noisy_max,
+    f
+    for f in (getattr(dp.selection, n) for n in dp.selection.__all__)
+    if "budget" in inspect.signature(f).parameters
 ]
+EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
 RELEASES = [dp.median, dp.quantile, dp.quantiles, *SELECTIONS]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
@@ -58,9 +59,13 @@ def test_what_is_not_private_says_so_first(function):
 PUBLIC = (
     [getattr(dp.noise, n) for n in dp.noise.__all__ if not n.startswith("draw")]
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
-    + [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
-    + [*RELEASES, dp.order.window, dp.scan]
+    + [*EXPECTATIONS, *RELEASES, dp.order.window, dp.scan]
 )
+
+
+def test_every_selection_is_held_to_these_rules():
+    assert len(SELECTIONS) == 4
+    assert {f.__name__ for f in SELECTIONS + EXPECTATIONS} == set(dp.selection.__all__)
 
 
 @pytest.mark.parametrize("function", PUBLIC, ids=lambda f: f.__name__)

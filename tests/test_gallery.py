@@ -4,7 +4,10 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import dpfast as dp
 
 GALLERY = Path(__file__).parent.parent / "docs" / "gallery"
 build = runpy.run_path(str(GALLERY / "build.py"))
@@ -39,6 +42,16 @@ def test_the_index_lists_every_page_once_and_shows_what_exists():
     assert sorted(listed) == [p.name for p in PAGES]
     for name in build["images"](text):
         assert (GALLERY / name).is_file()
+
+
+def test_the_example_in_the_readme_runs():
+    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    section = text.split("### Selection and quantiles")[1].split("\n###")[0]
+    names = {"np": np, "dp": dp}
+    exec(section.split("```python\n")[1].split("```")[0], names)
+    assert names["winner"] in range(5)
+    assert len(set(names["podium"])) == 3
+    assert names["budget"].remaining["epsilon"] == 0
 
 
 def test_a_broken_claim_is_caught_with_its_line(tmp_path):
