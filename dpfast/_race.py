@@ -43,13 +43,13 @@ def block_length(count: int, draws: int) -> int:
     """Candidates a block, a power of two, from public numbers only.
 
     Of scores that spread, a block has one candidate that is any good, so a draw takes about as many
-    proposals as a block has candidates, and a proposal costs as much as some 40 blocks. The sum of
-    ``count / length`` and ``40 draws length`` is to be small.
+    proposals as a block has candidates, until it is opened. As measured, a proposal then costs
+    about as much as 10 blocks: ``count / length`` and ``10 draws length`` are to be small together.
     """
     if count <= SMALL:
         return 1
     length = LONGEST
-    while length > SHORTEST and length * length * draws * 40 > count:
+    while length > SHORTEST and length * length * draws * 10 > count:
         length //= 2
     while length * BLOCKS < count:
         length *= 2
