@@ -506,6 +506,15 @@ def test_a_rho_beyond_all_reason(rho):
     test_the_largest_epsilon_within_a_rho.hypothesis.inner_test(Fraction(rho))
 
 
+@pytest.mark.parametrize(
+    "tiny", [Fraction(47, 10**162), Fraction(91011, 10**171), Fraction(3, 10**161)]
+)
+def test_a_pure_loss_near_underflow_is_not_converted_downwards(tiny):
+    """epsilon tanh(epsilon / 2) > epsilon**2 / 2 - epsilon**4 / 24."""
+    rho = ZCDP.of_pure(Pure(tiny)).rho
+    assert tiny**2 / 2 - tiny**4 / 24 <= rho <= tiny**2 / 2
+
+
 # Base measures
 
 
