@@ -72,7 +72,9 @@ static int one_in(unsigned n, dpf_rng *rng)
 /* The heads of a block of exponent e >= 6 whose coin of probability 64 2^-e has shown heads. */
 static uint64_t seldom(unsigned e, dpf_rng *rng)
 {
-    const uint64_t heads = coins(e, rng) | (uint64_t)1 << (word(rng) & 63);
+    /* One statement each: C leaves open which operand of | draws first. */
+    uint64_t heads = coins(e, rng);
+    heads |= (uint64_t)1 << (word(rng) & 63);
     return one_in(count(heads), rng) ? heads : 0;
 }
 

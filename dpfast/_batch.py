@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _check, _choice
 from ._native.rng import BitStream
 from ._scores.based import slack, tilted
-from ._scores.stored import Stored, distances, row_peaks
+from ._scores.stored import Stored, distances, plain, row_peaks
 
 __all__ = ["Rows", "Table"]
 
@@ -120,7 +120,7 @@ class Rows:
         values = self.table.part(at.start, at.stop)
         best = self.best[at]
         if best.dtype.kind == "f":
-            return np.ascontiguousarray(values, np.float64), best.astype(np.float64, copy=False)
+            return plain(values, np.float64), best.astype(np.float64, copy=False)
         return np.ascontiguousarray(-distances(best[:, None], values)), np.zeros(len(best))
 
     def _exact(self, at: slice) -> Callable[[int, int], Fraction]:

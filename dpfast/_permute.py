@@ -116,7 +116,7 @@ def _coins(
     bits = exponents[candidates // BLOCK].astype(np.float64)
     t = 2.0**-shift
     with np.errstate(over="ignore", under="ignore"):
-        x = np.minimum(c * distance, 2.0**20)
+        x = np.clip(c * distance, 0, 2.0**20)
         near = np.exp(bits * LN2 - x)
         if after:
             near *= (1 - t) / (1 - t * np.exp(-x))

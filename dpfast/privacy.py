@@ -161,7 +161,9 @@ class ZCDP:
         epsilon = float(pure.epsilon)
         # Three roundings and a library tanh: a relative 2**-48 covers them many times over.
         bound = Fraction(epsilon * math.tanh(epsilon / 2)) * (1 + Fraction(1, 2**48))
-        return cls(min(bound, pure.epsilon**2 / 2) or pure.epsilon**2 / 2)
+        # So small a product has lost digits; tanh(x) <= x is all that is needed there.
+        tiny = bound < Fraction(1, 2**1000)
+        return cls(pure.epsilon**2 / 2 if tiny else min(bound, pure.epsilon**2 / 2))
 
 
 Loss = Pure | Approx | ZCDP

@@ -466,6 +466,20 @@ def test_scores_of_any_dtype(dtype):
     assert fits(counts, chances([float(s) for s in scores])) > ALPHA
 
 
+@pytest.mark.parametrize("few", [_permute.FEW, 64])
+def test_excluded_candidates_among_others_at_any_factor(few, monkeypatch):
+    """The distance of an excluded one is negative: no exponential of it may go out of range."""
+    monkeypatch.setattr(_permute, "FEW", few)
+    scores = np.zeros(1000)
+    scores[::2] = -math.inf
+    for c in (1.0, 1e6, 2.0**960):
+        flips, s = _permute.Flips(Stored(scores), c), stream(5)
+        for after in (False, True)[: 1 + (flips._shift > 0)]:  # after t = 1 nothing is left
+            found = _permute._between(flips.scores, c, flips._exponents, flips._shift, after, s)
+            assert found is None or found % 2 == 1
+        assert flips.draw(s) % 2 == 1
+
+
 def test_what_cannot_be_drawn_from():
     for bad in [[], [math.nan, 1.0], [math.inf, 1.0], [-math.inf]]:
         with pytest.raises(ArgumentError, match="scores"):

@@ -246,6 +246,21 @@ def test_each_row_has_its_own_draw(dtype, axis, layout):
     assert (np.take(top, 1, axis) != best).all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(6,), (4, 6), (2, 3, 6), (2, 5000)])
+def test_scores_that_are_not_aligned(dtype, shape):
+    scores, best = certain(shape, -1)
+    scores = scores.astype(dtype)
+    odd = np.empty(scores.nbytes + 1, np.uint8)[1:].view(dtype).reshape(shape)
+    odd[...] = scores
+    for draw in DRAWS:
+        assert (draw(odd, sensitivity=1, epsilon=2) == best).all()
+    base = np.zeros(shape[-1])
+    assert (selection.exponential(odd, sensitivity=1, epsilon=2, base=base) == best).all()
+    top = selection.top_k(odd, 2, sensitivity=1, epsilon=4)
+    assert (top[..., 0] == best).all()
+
+
 def test_rows_that_are_long():
     scores, best = certain((3, 2, 9000), 2)
     assert (selection.exponential(scores, sensitivity=1, epsilon=2) == best).all()
@@ -489,6 +504,15 @@ def test_the_largest_epsilon_within_a_rho(rho):
 @pytest.mark.parametrize("rho", [63, 64, 65, 1e15, 1e154, 1e200, 1e308])
 def test_a_rho_beyond_all_reason(rho):
     test_the_largest_epsilon_within_a_rho.hypothesis.inner_test(Fraction(rho))
+
+
+@pytest.mark.parametrize(
+    "tiny", [Fraction(47, 10**162), Fraction(91011, 10**171), Fraction(3, 10**161)]
+)
+def test_a_pure_loss_near_underflow_is_not_converted_downwards(tiny):
+    """epsilon tanh(epsilon / 2) > epsilon**2 / 2 - epsilon**4 / 24."""
+    rho = ZCDP.of_pure(Pure(tiny)).rho
+    assert tiny**2 / 2 - tiny**4 / 24 <= rho <= tiny**2 / 2
 
 
 # Base measures

@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 from ..sources import chunk_dtype
 from ._without import tops_without
 
-__all__ = ["Stored", "distances", "refuse", "row_peaks"]
+__all__ = ["Stored", "distances", "plain", "refuse", "row_peaks"]
 
 #: Scores of a conversion buffer (another byte order, strides, float16): half a megabyte of float64.
 CHUNK = 1 << 16
@@ -44,6 +44,12 @@ def _direct(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
     """Whether the kernel can read the array where it is."""
     flags = array.flags
     return array.dtype == dtype and bool(flags.c_contiguous) and bool(flags.aligned)
+
+
+def plain(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """The values as the kernels read them: in `dtype`, C-contiguous, aligned; copied if need be."""
+    found = np.ascontiguousarray(values, dtype)
+    return found if found.flags.aligned else found.copy()
 
 
 def _by_chunks(array: NDArray[Any], block: int, out: NDArray[Any]) -> int:
@@ -180,10 +186,10 @@ def row_peaks(matrix: NDArray[Any], name: str = "scores") -> NDArray[Any]:
         flags = 0
         step = max(CHUNK // count, 1)
         for at in range(0, rows, step):
-            part = np.ascontiguousarray(matrix[at : at + step], dtype)
+            part = plain(matrix[at : at + step], dtype)
             flags |= block_peaks(part.reshape(-1), count, best[at : at + step])
     if dtype.kind == "f" and (flags & (NAN | INFINITE) or best.min() == -math.inf):
         for row in range(rows):
-            one = np.ascontiguousarray(matrix[row], dtype)
+            one = plain(matrix[row], dtype)
             refuse(block_peaks(one, count, np.empty(1, dtype)), f"{name}[{row}]")
     return best
