@@ -72,8 +72,9 @@ def _make(
 ) -> Selection:
     """Check every public argument; `picks` share the loss that is asked for, `calls` repeat it."""
     asked = loss(epsilon, 0, rho)
-    _check.positive("sensitivity", sensitivity)
-    change = _check.fraction("sensitivity", sensitivity)
+    stored = Fraction(_check.positive("sensitivity", sensitivity))
+    # The number that is written or the one that scores in floats move by, whichever is larger.
+    change = max(_check.fraction("sensitivity", sensitivity), stored)
     spread = change if _check.flag("monotone", monotone) else 2 * change
     total: Loss
     if isinstance(asked, ZCDP):

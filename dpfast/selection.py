@@ -159,7 +159,8 @@ def exponential(
     -----
     Cost: one read of the scores, which finds the best of each block of up to 256 candidates; then
     a few draws from those by rejection (at most about 256 tries are expected for a draw). Memory
-    about ``n / 10`` bytes for one draw. Rows of up to 4096 candidates are read twice.
+    about ``n / 10`` bytes for one draw. Rows of up to 4096 candidates are read twice, and so are
+    several longer ones: scores must not change during the call.
 
     References
     ----------

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import dpfast as dp
-from dpfast import _race, selection
+from dpfast import _candidates, _race, selection
 from dpfast._race import Race, Top, block_length
 from dpfast._scores.based import REACH, Based
 from dpfast._scores.stored import Stored
@@ -855,3 +855,11 @@ def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
 
     monkeypatch.setattr(Race, "_open", twice)
     assert surprise(race, weights, 3, 6000) < 1e-6
+
+
+@pytest.mark.parametrize("sensitivity", [0.1, np.float32(0.1), 0.3, np.float16(0.7)])
+def test_a_sensitivity_is_no_smaller_than_its_binary_number(sensitivity):
+    """Scores in floats move by the stored number, which may be above the decimal that it shows."""
+    plan = _candidates.selection("x", True, sensitivity, 1, None, False, None, 1, 1)
+    stored, written = Fraction(float(sensitivity)), Fraction(str(sensitivity))
+    assert Fraction(plan.c) * 2 * max(stored, written) <= 1
