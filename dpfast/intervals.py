@@ -77,7 +77,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, _missing
-from ._grid import Base, public_grid
+from ._grid import base, public_grid
 from ._intervals import CUT, PARTS, Column, choose, divide, width
 from ._native.rng import BitStream
 from .errors import ArgumentError
@@ -237,10 +237,10 @@ class ExponentialQuantile:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         first, last = self.cells
-        base = Base(first, last, None if self.rounded else 0)
-        reach = width(self.rate, base.total) if self.lo < self.hi else 0
-        column = Column(ranks, self.lo, self.hi, self.grid, base)
-        window = ranks.window(rank_rule(self.q), reach, column.cells)
+        cells = base(first, last, None if self.rounded else 0)
+        reach = width(self.rate, cells.total) if self.lo < self.hi else 0
+        column = Column(ranks, self.lo, self.hi, self.grid, cells)
+        window = column.look(rank_rule(self.q), reach)
         _missing.refuse(self.nan, window.nan)
         return column, window.n
 
@@ -290,13 +290,13 @@ class RecursiveQuantiles:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         first, last = self.cells
-        base = Base(first, last)
-        column = Column(ranks, self.lo, self.hi, self.grid, base)
+        cells = base(first, last)
+        column = Column(ranks, self.lo, self.hi, self.grid, cells)
         different = sorted(set(self.qs))
         if self.lo == self.hi:
             window = ranks.window(rank_rule(different[0]), 0, column.cells)
         else:
-            reach = width(_slowest(self.root), base.total)
+            reach = width(_slowest(self.root), cells.total)
             # Targets deep in the recursion are off by what the draws before were off.
             rules = [rank_rule(q) for q in different]
             ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)

@@ -230,7 +230,7 @@ def test_cells_are_drawn_by_their_weight():
     base, draws = Base(-9, 30), 40_000
     want = {c: w for c, w in weights(-9, 30, base.levels).items() if -3 <= c <= 20}
     stream, total = rng(2).stream(), sum(want.values())
-    seen = Counter(base.draw(-3, 20, stream) for _ in range(draws))
+    seen = Counter(base.draw(-3, 20, base.weight(-3, 20), stream) for _ in range(draws))
     assert set(seen) <= set(want)
 
     def score(law):
