@@ -6,7 +6,8 @@ writes `docs/accuracy.json` and draws it into `docs/accuracy.png`. Two columns: 
 embedded Adult table (integers, heavy ties) and a synthetic salary column (log-normal, 10,000 rows).
 Truth is public here, so errors may be printed. A rival's relation is its own: OpenDP and PyDP count
 one row added or removed, diffprivlib one row replaced; dpfast is drawn under both, with the method
-that it chooses by the loss alone (thick) and with each of the two that it chooses from (thin).
+that it chooses by the loss alone (thick), with each of the two that it chooses from, and with the
+exponential mechanism that has no liking for round numbers (thin).
 OpenDP gets integers as candidates for the ages and ten thousand steps for the salaries.
 """
 
@@ -27,6 +28,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 # Ages are integers: an error below this is none, and is drawn here.
 LEAST = 1e-4
+DASHES = {"smooth": "-", "exponential-round": "--", "exponential": ":"}
 
 
 def columns():
@@ -49,8 +51,10 @@ def methods():
         "dpfast, replace": own(),
         "dpfast, add-remove": own(neighbors="add-remove"),
         "smooth, replace": own(method="smooth"),
+        "exponential-round, replace": own(method="exponential-round"),
         "exponential, replace": own(method="exponential"),
         "smooth, add-remove": own(method="smooth", neighbors="add-remove"),
+        "exponential-round, add-remove": own(method="exponential-round", neighbors="add-remove"),
         "exponential, add-remove": own(method="exponential", neighbors="add-remove"),
         "smooth sensitivity, constants of 2007": own(noise="cauchy-nrs"),
     }
@@ -97,7 +101,7 @@ def _style(method, others):
     if method.startswith("dpfast"):
         return {"color": colour, "lw": 5, "alpha": 0.4}
     if colour:
-        return {"color": colour, "lw": 1, "ls": "-" if method.startswith("s") else "--"}
+        return {"color": colour, "lw": 1, "ls": DASHES[method.rpartition(", ")[0]]}
     return {"lw": 1.2, "ls": "-.", "marker": ".", "ms": 5, "color": next(others)}
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ._choice import below
 from ._native.rng import BitStream
 
-__all__ = ["Base", "public_grid"]
+__all__ = ["Base", "base", "public_grid"]
 
 FINEST = 40
 
@@ -41,11 +41,11 @@ def public_grid(lo: float, hi: float) -> float:
 
 @lru_cache(maxsize=64)
 def _tables(levels: int) -> NDArray[np.int64]:
-    """For each byte of a number and each value of it, its part of `Base.upto`."""
+    """For each digit of 12 bits of a number and each value of it, its part of `Base.upto`."""
     bit = np.arange(48)
     worth = (np.minimum(bit, levels) + 1) << bit
-    bits = (np.arange(256)[:, None] >> np.arange(8)) & 1
-    return np.stack([bits @ worth[8 * byte : 8 * byte + 8] for byte in range(6)])
+    bits = (np.arange(1 << 12)[:, None] >> np.arange(12)) & 1
+    return np.stack([bits @ worth[12 * digit : 12 * digit + 12] for digit in range(4)])
 
 
 class Base:
@@ -64,31 +64,44 @@ class Base:
         """``sum_k 2**k floor((cell + shift) / 2**k)``: bit j is in j + 1 of these numbers."""
         table = _tables(self.levels)
         left = cells + self.shift
-        total: NDArray[np.int64] = table[0][left & 255]
-        for byte in range(1, 6):
-            left >>= 8
-            total += table[byte][left & 255]
+        total: NDArray[np.int64] = table[0][left & 4095]
+        for digit in range(1, 4):
+            left >>= 12
+            total += table[digit][left & 4095]
         return total
 
     def mass(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
         """The weight of each range of cells."""
-        weight: NDArray[np.int64] = self.upto(last) - self.upto(first - 1)
+        if not self.levels:
+            return last - first + 1
+        ends = np.concatenate([last, first])
+        ends[len(last) :] -= 1
+        sums = self.upto(ends)
+        weight: NDArray[np.int64] = sums[: len(last)] - sums[len(last) :]
         return weight
 
     def weight(self, first: int, last: int) -> int:
         """The weight of one range of cells."""
         before = first - 1
+        if not self.levels:
+            return last - before
         return sum(((last >> k) - (before >> k)) << k for k in range(self.levels + 1))
 
-    def draw(self, first: int, last: int, stream: BitStream) -> int:
-        """A cell of a range, with probability proportional to its weight."""
+    def draw(self, first: int, last: int, weight: int, stream: BitStream) -> int:
+        """A cell of a range, of the weight given, with probability proportional to its weight."""
         before = first - 1
-        if not self.levels:
+        if not self.levels or first == last:
             return first + below(last - before, stream)
-        place = below(self.weight(first, last), stream)
+        place = below(weight, stream)
         for k in range(self.levels + 1):
             here = ((last >> k) - (before >> k)) << k
             if place < here:
                 return ((before >> k) + 1 + (place >> k)) << k
             place -= here
         raise AssertionError("a place beyond the total")
+
+
+@lru_cache(maxsize=256)
+def base(first: int, last: int, levels: int | None = None) -> Base:
+    """A `Base`, made once: it does not change."""
+    return Base(first, last, levels)

@@ -20,12 +20,14 @@ a pair of a cell and one of its `parts` parts, over which the rows of the cell a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _grid
 from ._choice import Weights, below
 from ._grid import Base
 from ._laws._exact import Tail
@@ -62,13 +64,14 @@ class Column:
         self.first = math.ceil(lo / grid)
         self.last = math.floor(hi / grid)
         #: What the cells weigh; all the same if it is left out.
-        self.base = Base(self.first, self.last, 0) if base is None else base
+        self.base = _grid.base(self.first, self.last, 0) if base is None else base
+        self._seen: tuple[int, int, Window] | None = None
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The cells of ascending values of any dtype, exactly."""
         dtype = values.dtype
         if dtype.kind == "f":
-            x = np.clip(values.astype(np.float64), self.lo, self.hi)
+            x = np.minimum(np.maximum(values, self.lo, dtype=np.float64), self.hi)
             cell = np.floor(x / self.grid)  # exact, or an underflow towards 0
             cell -= cell * self.grid > x
             found = cell.astype(np.int64)
@@ -83,11 +86,28 @@ class Column:
             found = np.full(len(values), self.first)
             found[i:j] = _cells_of_integers(values[i:j], self.grid)
             found[j:] = self.last
-        return np.clip(found, self.first, self.last)
+        inside: NDArray[np.int64] = np.minimum(np.maximum(found, self.first), self.last)
+        return inside
 
     def window(self, rank: int, reach: int) -> Window:
         """The cells of the ranks round `rank`."""
-        return self.ranks.window(lambda n: min(max(1, rank), n), reach, self.cells)
+        return self.look(lambda n: min(max(1, rank), n), reach)
+
+    def look(self, rule: Callable[[int], int], reach: int) -> Window:
+        """The cells of the ranks round that of a rule; those last seen are remembered."""
+        if self._seen is not None:
+            rank, width, window = self._seen
+            if width == reach and (not window.n or rule(window.n) == rank):
+                return window
+        window = self.ranks.window(rule, reach, self.cells)
+        self._seen = rule(window.n) if window.n else 0, reach, window
+        return window
+
+    def weight(self, first: int, last: int) -> int:
+        """What the cells of a range weigh."""
+        if first == self.first and last == self.last:
+            return self.base.total
+        return self.base.weight(first, last)
 
     def less(self, cell: int, n: int) -> int:
         """Rows, of `n`, on cells below `cell`."""
@@ -114,36 +134,75 @@ def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
 
 
 class _Runs(NamedTuple):
-    """Runs of cells and their distances, each ``k + offset[side]``, above the target or below it.
+    """Runs of cells, ascending; run i is the cells from ``start[i]`` to ``end[i]``.
 
-    Run i has `size` cells from `start` on. `lump` are those for which the distance is only a lower
-    bound and the ranks are unknown, `tie` those of one cell that rows are at.
+    At the first run if `low_lump`, and at the last if `high_lump`, the ranks are unknown: those
+    told are the nearest to the target that any of the cells can have. `tie` are the runs of one
+    cell that rows are at.
     """
 
     start: NDArray[np.int64]
-    size: NDArray[np.int64]
-    k: NDArray[np.int64]
-    side: NDArray[np.int8]
+    end: NDArray[np.int64]
     less: NDArray[np.int64]
     leq: NDArray[np.int64]
-    lump: NDArray[np.bool_]
     tie: NDArray[np.bool_]
+    low_lump: bool
+    high_lump: bool
     n: int
 
-
-def _distances(
-    less: NDArray[np.int64], leq: NDArray[np.int64], target: Fraction
-) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-    """``max(0, less - target, target - leq)`` as an integer and a side."""
-    whole = math.floor(target)
-    under, over = leq <= whole, less > whole
-    k = np.where(under, whole - leq, np.where(over, less - whole - 1, 0))
-    return k, np.where(under, 1, np.where(over, 2, 0)).astype(np.int8)
+    def lump(self, run: int) -> bool:
+        return (self.low_lump and run == 0) or (self.high_lump and run == len(self.start) - 1)
 
 
-def _offsets(target: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    part = target - math.floor(target)
-    return Fraction(0), part, 1 - part
+class _Distances:
+    """Distances ``max(0, less - target, target - leq)`` of ascending runs.
+
+    Those of the runs before `under` are ``target - leq``, those of the runs from `over` on
+    ``less - target``, and between them they are 0.
+    """
+
+    __slots__ = ("leq", "less", "over", "target", "under")
+
+    def __init__(self, less: NDArray[np.int64], leq: NDArray[np.int64], target: Fraction) -> None:
+        self.less, self.leq, self.target = less, leq, target
+        whole = target.numerator // target.denominator
+        self.under = int(leq.searchsorted(whole, "right"))
+        self.over = int(less.searchsorted(whole, "right"))
+
+    def exact(self, run: int) -> Fraction:
+        """The distance of a run."""
+        if run < self.under:
+            return self.target - int(self.leq[run])
+        return int(self.less[run]) - self.target if run >= self.over else Fraction(0)
+
+    def least(self) -> Fraction | None:
+        """The least of them, if there are any."""
+        if self.under < self.over:
+            return Fraction(0)
+        ends = [i for i in (self.under - 1, self.over) if 0 <= i < len(self.less)]
+        return min(map(self.exact, ends), default=None)
+
+    def above(self, least: Fraction) -> NDArray[np.float64]:
+        """The distances above `least`, to a relative 2**-51: two numbers of one sign are added.
+
+        None of them is below `least`, so where one is 0, `least` is 0.
+        """
+        out = np.zeros(len(self.less))
+        if self.under:
+            whole, rest = _split(self.target - least)
+            np.subtract(whole, self.leq[: self.under], out=out[: self.under])
+            out[: self.under] += rest
+        if self.over < len(out):
+            whole, rest = _split(-self.target - least)
+            np.add(whole, self.less[self.over :], out=out[self.over :])
+            out[self.over :] += rest
+        return out
+
+
+def _split(x: Fraction) -> tuple[int, float]:
+    """The floor of a number, and what is above it."""
+    whole, rest = divmod(x.numerator, x.denominator)
+    return whole, rest / x.denominator
 
 
 def _survey(
@@ -151,64 +210,50 @@ def _survey(
 ) -> _Runs:
     """The runs of cells; with `ties`, the ranks of a tie are known where the window cuts it."""
     a, b = cells
-    window = column.window(math.ceil(target), width(c, column.base.weight(a, b), cut))
+    window = column.window(math.ceil(target), width(c, column.weight(a, b), cut))
     rows, before, n = window.values, window.first - 1, window.n
-    edges = np.flatnonzero(rows[1:] != rows[:-1]) + 1
-    if len(rows):
-        edges = np.concatenate([[0], edges, [len(rows)]])
+    # Where the rows on a cell begin, and where the last of them ends.
+    new = np.empty(len(rows) + 1, np.bool_)
+    new[0] = new[-1] = len(rows) > 0
+    np.not_equal(rows[1:], rows[:-1], out=new[1:-1])
+    edges = new.nonzero()[0]
     at = rows[edges[:-1]]
-    less, leq = before + edges[:-1], before + edges[1:]
+    rank = edges + before if len(edges) else np.zeros(1, np.int64)
+    less, leq = rank[:-1], rank[1:]
     if ties and len(at):
         # Ranks that the window cuts off the first and the last cell are counted, or if those are of
         # no interest, the cells are left to the lumps.
         if a <= at[-1] <= b and leq[-1] < n:
             if len(at) > 1 and less[-1] >= target and (leq[-1] - less[-1]) * c <= 1:
-                at, less, leq = at[:-1], less[:-1], leq[:-1]
+                at, rank = at[:-1], rank[:-1]
             else:
-                leq[-1] = column.less(int(at[-1]) + 1, n)
+                rank[-1] = column.less(int(at[-1]) + 1, n)
+            less, leq = rank[:-1], rank[1:]
         if a <= at[0] <= b and less[0] > 0:
             if len(at) > 1 and leq[0] <= target and (leq[0] - less[0]) * c <= 1:
-                at, less, leq = at[1:], less[1:], leq[1:]
+                at, rank = at[1:], rank[1:]
             else:
-                less[0] = column.less(int(at[0]), n)
-    # The gaps: before, between and after the cells that rows are on.
-    rank = np.concatenate([less[:1], leq]) if len(at) else np.zeros(1, np.int64)
-    first = np.maximum(np.concatenate([[a], at + 1]), a)
-    last = np.minimum(np.concatenate([at - 1, [b]]), b)
-    lump = np.zeros(len(rank), np.bool_)
-    lump[0] |= rank[0] > 0
-    lump[-1] |= rank[-1] < n
-    gaps, here = np.flatnonzero(first <= last), np.flatnonzero((at >= a) & (at <= b))
-    one = np.ones(len(here), np.int64)
-    less, leq = np.concatenate([rank[gaps], less[here]]), np.concatenate([rank[gaps], leq[here]])
-    return _Runs(
-        np.concatenate([first[gaps], at[here]]),
-        np.concatenate([(last - first + 1)[gaps], one]),
-        *_distances(less, leq, target),
-        less,
-        leq,
-        np.concatenate([lump[gaps], one < 0]),
-        np.concatenate([gaps < 0, one > 0]),
-        n,
-    )
-
-
-def _least(k: NDArray[np.int64], side: NDArray[np.int8], target: Fraction) -> Fraction | None:
-    offsets = _offsets(target)
-    found = [int(k[side == s].min()) + offsets[s] for s in range(3) if (side == s).any()]
-    return min(found, default=None)
-
-
-def _relative(
-    k: NDArray[np.int64], side: NDArray[np.int8], target: Fraction, least: Fraction
-) -> NDArray[np.float64]:
-    """Distances above `least`, to a relative 2**-51: two numbers of one sign are added."""
-    out = np.empty(len(k))
-    for s, offset in enumerate(_offsets(target)):
-        here = side == s
-        whole = math.floor(offset - least)
-        out[here] = (k[here] + whole) + float(offset - least - whole)
-    return out
+                rank[0] = column.less(int(at[0]), n)
+            less, leq = rank[:-1], rank[1:]
+    # By turns the gap before a cell that rows are on, and that cell; at last the gap after all.
+    size = 2 * len(at) + 1
+    start, end = np.empty(size, np.int64), np.empty(size, np.int64)
+    under, upto = np.empty(size, np.int64), np.empty(size, np.int64)
+    start[0], start[1::2], end[1::2], end[-1] = a, at, at, b
+    np.add(at, 1, out=start[2::2])
+    np.subtract(at, 1, out=end[:-1:2])
+    under[::2], under[1::2], upto[::2], upto[1::2] = rank, less, rank, leq
+    tie = np.zeros(size, np.bool_)
+    tie[1::2] = True
+    if len(at) and not a <= at[0] <= at[-1] <= b:
+        np.maximum(start, a, out=start)
+        np.minimum(end, b, out=end)
+    some = start <= end
+    low, high = bool(rank[0] > 0 and some[0]), bool(rank[-1] < n and some[-1])
+    if some.all():
+        return _Runs(start, end, under, upto, tie, low, high, n)
+    here = some.nonzero()[0]
+    return _Runs(start[here], end[here], under[here], upto[here], tie[here], low, high, n)
 
 
 def _counts(column: Column, cell: int, n: int) -> tuple[int, int]:
@@ -244,24 +289,26 @@ def choose(
     if a == b:
         return a
     runs = _survey(column, target, c, cells, cut, ties=False)
-    least = _least(runs.k, runs.side, target)
+    distances = _Distances(runs.less, runs.leq, target)
+    least = distances.least()
     assert least is not None
-    offsets = _offsets(target)
-    mass = column.base.mass(runs.start, runs.start + runs.size - 1)
-    weights = Weights(_relative(runs.k, runs.side, target, least), c, mass)
+    near = distances.above(least)
+    mass = column.base.mass(runs.start, runs.end)
+    weights = Weights(near, c, mass)
 
-    def exact(run: int) -> Fraction:
-        return int(runs.k[run]) + offsets[int(runs.side[run])] - least
+    def exact(_: int) -> Fraction:
+        return distances.exact(run) - least
 
     while True:
         proposal = weights.propose(1, stream)
         run = int(proposal[0])
-        start = int(runs.start[run])
-        cell = column.base.draw(start, start + int(runs.size[run]) - 1, stream)
-        distance = exact(run)
-        if runs.lump[run]:
-            distance = _far(*_counts(column, cell, runs.n), target) - least
-        if _keep(weights, proposal, distance, stream):
+        start, end = int(runs.start[run]), int(runs.end[run])
+        cell = start if start == end else column.base.draw(start, end, int(mass[run]), stream)
+        if runs.lump(run):
+            far = _far(*_counts(column, cell, runs.n), target) - least
+            if _keep(weights, proposal, far, stream):
+                return cell
+        elif weights.keep(proposal, near[run : run + 1], exact, stream)[0]:
             return cell
 
 
@@ -319,7 +366,7 @@ def divide(
         low, high = interval(int(runs.less[run]), int(runs.leq[run]))
         blocks += _blocks(int(runs.start[run]), low, high, target, c, parts)
     whole = np.flatnonzero(~apart)
-    k, side = runs.k[whole], runs.side[whole]
+    distances = _Distances(runs.less[whole], runs.leq[whole], target)
 
     def position(block: _Block, part: int) -> Fraction:
         return block.low + Fraction(2 * part + 1, 2 * parts) * (block.high - block.low)
@@ -329,7 +376,7 @@ def divide(
         return max([Fraction(0), p - target, target - q])
 
     near = [nearest(block) for block in blocks]
-    plain = _least(k, side, target)
+    plain = distances.least()
     least = min(near if plain is None else [plain, *near])
     # A block has less than the weight of a cell. To `Weights` it is a cell that is farther away,
     # not quite as far as its true weight would have it, and a second coin makes up for the rest.
@@ -339,14 +386,9 @@ def divide(
         for d, s in zip(near, share, strict=True)
     ]
     start = np.concatenate([runs.start[whole], np.array([b.cell for b in blocks], np.int64)])
-    end = start.copy()
-    end[: len(whole)] += runs.size[whole] - 1
-    weights = Weights(
-        np.concatenate([_relative(k, side, target, least), farther]),
-        c,
-        column.base.mass(start, end),
-    )
-    offsets = _offsets(target)
+    end = np.concatenate([runs.end[whole], start[len(whole) :]])
+    mass = column.base.mass(start, end)
+    weights = Weights(np.concatenate([distances.above(least), farther]), c, mass)
     while True:
         proposal = weights.propose(1, stream)
         i = int(proposal[0])
@@ -360,13 +402,13 @@ def divide(
                 return block.cell, p
             continue
         run = int(whole[i])
-        cell = column.base.draw(int(start[i]), int(end[i]), stream)
+        cell = column.base.draw(int(start[i]), int(end[i]), int(mass[i]), stream)
         less, leq = int(runs.less[run]), int(runs.leq[run])
-        distance = int(runs.k[run]) + offsets[int(runs.side[run])] - least
+        distance = distances.exact(i) - least
         p = Fraction(less)
-        if runs.lump[run]:
+        if runs.lump(run):
             less, leq = _counts(column, cell, runs.n)
-        if runs.lump[run] or runs.tie[run]:
+        if runs.lump(run) or runs.tie[run]:
             block = _Block(cell, *interval(less, leq), 0, parts)
             p = position(block, below(parts, stream))
             distance = abs(p - target) - least

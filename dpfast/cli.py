@@ -36,13 +36,8 @@ S = TypeVar("S")
 
 #: What the shell sees; the command's help lists them.
 ARGUMENT, FILE, BUDGET, DATA, OTHER, INTERRUPTED = 2, 3, 4, 5, 1, 130
-#: What `--method` calls the mechanisms.
-METHODS = {
-    SmoothQuantile: "smooth",
-    ExponentialQuantile: "exponential",
-    RecursiveQuantiles: "recursive",
-    JointQuantiles: "joint",
-}
+#: What `--method` calls the mechanisms that have one name.
+METHODS = {SmoothQuantile: "smooth", RecursiveQuantiles: "recursive", JointQuantiles: "joint"}
 HALF = Fraction(1, 2)
 #: Seconds before a progress bar appears.
 PATIENCE = 1.0
@@ -167,7 +162,8 @@ Method = Annotated[
     str,
     typer.Option(
         metavar="METHOD",
-        help="smooth (noise), exponential (an exact draw), or auto: by the loss alone.",
+        help="smooth (noise), exponential (an exact draw), exponential-round (one that favours "
+        "round numbers), or auto: by the loss alone.",
     ),
 ]
 Nan = Annotated[
@@ -325,6 +321,12 @@ def _exact(number: float) -> Fraction:
     return Fraction(repr(number))
 
 
+def _method(made: Any) -> str:
+    if isinstance(made, ExponentialQuantile):
+        return "exponential-round" if made.rounded else "exponential"
+    return METHODS[type(made)]
+
+
 def _release(
     statistic: str,
     asked: dict[str, Any],
@@ -347,7 +349,7 @@ def _release(
         "bounds": [made.lo, made.hi],
         **{name: float(amount) for name, amount in asdict(made.loss).items()},
         "neighbors": made.neighbors,
-        "method": METHODS[type(made)],
+        "method": _method(made),
         **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),
         "nan": made.nan,
     }

@@ -1,6 +1,6 @@
 """Quantiles by the exponential mechanism, as mechanisms for the door: one, and many by recursion.
 
-    ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False)
+    ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False, rounded=False)
     RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss, assume_sorted=False)
 
 `q` is a Fraction in [0, 1], `qs` a tuple of them in any order, duplicates allowed; `lo <= hi`
@@ -13,17 +13,18 @@ a float64 array in the order of `qs`, which ascends if `qs` does. `cells` (first
 
 One quantile
 ------------
-Every row is first put on the cell of the public grid at or next below it, a change of each row by
-itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
+Every row is first put on the cell of the public grid at or next below it, a change of each row
+by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
 candidate is a cell ``o``, t = q n is the target. The utility is minus
-``u(o) = max(0, #{x < o} - t, t - #{x <= o})``; the base measure, what cells weigh whatever the data
-are, is `_grid.Base`. A row that is added moves ``#{x < o} - t`` by
-``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so u by D = max(q, 1 - q) at most;
-a row that is replaced leaves t and moves u by at most D = 1. So probabilities proportional to
-``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and Talwar, FOCS 2007), bounded-
-range moreover, and therefore ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021). At the ends,
-q = 0 and q = 1, u is ``#{x < o}`` or ``#{x > o}``, which a row moves by 0 or 1 and in one direction
-for all cells. So there the range of the changes is 1, and c = epsilon: D = 1/2.
+``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. The base measure, what cells weigh whatever the data
+are, is uniform, or with `rounded` that of `_grid.Base`, which favours round numbers. A row that is
+added moves ``#{x < o} - t`` by ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so
+u by D = max(q, 1 - q) at most; a row that is replaced leaves t and moves u by at most D = 1. So
+probabilities proportional to ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and
+Talwar, FOCS 2007), bounded-range moreover, and therefore ``epsilon**2 / 8``-zCDP (Cesar and Rogers,
+ALT 2021). At the ends, q = 0 and q = 1, u is ``#{x < o}`` or ``#{x > o}``, which a row moves by 0
+or 1 and in one direction for all cells. So there the range of the changes is 1, and c = epsilon:
+D = 1/2.
 
 Many quantiles
 --------------
@@ -31,17 +32,18 @@ The middle one is drawn first, then those below it from the rows below, and thos
 rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022): L = floor(log2 m) + 1 levels for m
 different quantiles, each of which spends one L-th of the loss.
 
-Every row has a mass in every node (a range of cells with some quantiles to find in it), 1 in the
-root. What a node releases is a cell v, and a fraction f unless it is a leaf, which has no quantile
-left to pass on. The rows below v go to the left child with the mass that they had, those above to
-the right, and of those at v the fraction f of their mass goes left, the rest right. So, given what
-has been released, the masses are a function of the row alone, and those of a row add up to at most
-1 over the nodes of a level. (To give a tie to one side, or half of it to each, would be private
-too, but shift every quantile on that side by up to the size of the tie.) With M the mass in a node,
-q' the place of the quantile in the node and D = max(q', 1 - q'), the utility is the distance of
-``q' M`` from the mass below (v, f), or in a leaf from what lies between the mass below v and the
-mass up to v. A row of mass s in the node has a part w s of it below, with w from 0 to 1, and is
-worth ``s (w - q')``, so:
+The base measure is that of `_grid.Base`, without which a value that many rows share would be found
+only by luck. Every row has a mass in every node (a range of cells with some quantiles to find in
+it), 1 in the root. What a node releases is a cell v, and a fraction f unless it is a leaf, which
+has no quantile left to pass on. The rows below v go to the left child with the mass that they had,
+those above to the right, and of those at v the fraction f of their mass goes left, the rest right.
+So, given what has been released, the masses are a function of the row alone, and those of a row add
+up to at most 1 over the nodes of a level. (To give a tie to one side, or half of it to each, would
+be private too, but shift every quantile on that side by up to the size of the tie.) With M the mass
+in a node, q' the place of the quantile in the node and D = max(q', 1 - q'), the utility is the
+distance of ``q' M`` from the mass below (v, f), or in a leaf from what lies between the mass below
+v and the mass up to v. A row of mass s in the node has a part w s of it below, with w from 0 to 1,
+and is worth ``s (w - q')``, so:
 
 * Adding a row moves the utility by at most ``b = D s``.
 * Replacing a row of mass s by one of mass s' moves it by at most
@@ -75,7 +77,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, _missing
-from ._grid import Base, public_grid
+from ._grid import base, public_grid
 from ._intervals import CUT, PARTS, Column, choose, divide, width
 from ._native.rng import BitStream
 from .errors import ArgumentError
@@ -202,7 +204,10 @@ def _cells(lo: float, hi: float, grid: float) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ExponentialQuantile:
-    """One quantile: a cell of the grid, more probable the nearer its ranks are to ``q n``."""
+    """One quantile: a cell of the grid, more probable the nearer its ranks are to ``q n``.
+
+    All cells weigh the same before the data are seen, or if `rounded`, round numbers weigh more.
+    """
 
     q: Fraction
     lo: float
@@ -211,6 +216,7 @@ class ExponentialQuantile:
     nan: str | float
     loss: Pure | ZCDP
     assume_sorted: bool = False
+    rounded: bool = False
     grid: float = field(init=False)
     rate: float = field(init=False)
 
@@ -231,10 +237,10 @@ class ExponentialQuantile:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         first, last = self.cells
-        base = Base(first, last)
-        reach = width(self.rate, base.total) if self.lo < self.hi else 0
-        column = Column(ranks, self.lo, self.hi, self.grid, base)
-        window = ranks.window(rank_rule(self.q), reach, column.cells)
+        cells = base(first, last, None if self.rounded else 0)
+        reach = width(self.rate, cells.total) if self.lo < self.hi else 0
+        column = Column(ranks, self.lo, self.hi, self.grid, cells)
+        window = column.look(rank_rule(self.q), reach)
         _missing.refuse(self.nan, window.nan)
         return column, window.n
 
@@ -284,13 +290,13 @@ class RecursiveQuantiles:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         first, last = self.cells
-        base = Base(first, last)
-        column = Column(ranks, self.lo, self.hi, self.grid, base)
+        cells = base(first, last)
+        column = Column(ranks, self.lo, self.hi, self.grid, cells)
         different = sorted(set(self.qs))
         if self.lo == self.hi:
             window = ranks.window(rank_rule(different[0]), 0, column.cells)
         else:
-            reach = width(_slowest(self.root), base.total)
+            reach = width(_slowest(self.root), cells.total)
             # Targets deep in the recursion are off by what the draws before were off.
             rules = [rank_rule(q) for q in different]
             ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from . import _check
 from ._brackets import Target, collect, count, find, find_all, laid, random_words
-from ._layout import Layout, SortedSlice
+from ._layout import Layout, SortedSlice, least_from
 from .errors import DataError
 from .sources import ArraySource, as_source
 
@@ -142,6 +142,10 @@ class Ranks:
 
     def less(self, value: float) -> int:
         """How many values are below `value`; it may take a pass."""
+        edge = least_from(self._source.dtype, value)
+        missing = self._missing
+        if edge is not None and (missing is None or not value <= missing < edge.item()):
+            value = edge.item()  # the same rows are below, and pivots are of this dtype
         for layout in self._layouts:
             found = layout.less(value)
             if found is not None:

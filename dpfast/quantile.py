@@ -21,7 +21,7 @@ from .smooth import SmoothQuantile, smooth_quantile
 
 __all__ = ["many", "median", "one", "quantile", "quantiles"]
 
-METHODS = ("auto", "smooth", "exponential")
+METHODS = ("auto", "smooth", "exponential", "exponential-round")
 #: From these losses on "auto" means smooth sensitivity: where the errors of the two cross for
 #: evenly and for randomly spaced values, under both relations (`benchmarks/accuracy.py`).
 SMOOTH_FROM_EPSILON = Fraction(1)
@@ -63,12 +63,16 @@ def quantile(
     mechanism.
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
-    ``base(o) exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``. A
-    replaced row changes ``u`` by at most D = 1, an added one by at most D = max(q, 1 - q) (at q = 0
-    and q = 1 all of ``u`` moves in one direction, and D = 1/2), so this is `epsilon`-DP (McSherry
-    and Talwar, FOCS 2007; for quantiles Smith, STOC 2011) and ``epsilon**2 / 8``-zCDP (Cesar and
-    Rogers, ALT 2021). The draw is exact. The base measure is public and favours round numbers
-    (``dpfast/_grid.py``).
+    ``exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``, where every
+    row counts as the point of the grid at or next below it. A replaced row changes ``u`` by at most
+    D = 1, an added one by at most D = max(q, 1 - q) (at q = 0 and q = 1 all of ``u`` moves in one
+    direction, and D = 1/2), so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles
+    Smith, STOC 2011) and ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021). The draw is exact.
+
+    ``method="exponential-round"`` is the same with a public base measure that favours round
+    numbers: the probability is proportional to ``base(o) exp(-epsilon u(o) / (2 D))``, where
+    ``base(o)`` is the sum of the powers ``2**k`` that divide the number of the point
+    (``dpfast/_grid.py``). What is public costs nothing, so the loss is the same.
 
     Parameters
     ----------
@@ -93,13 +97,16 @@ def quantile(
         comparison, the looser published constants: "polyplace-hladik-tetek", "cauchy-nrs",
         "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
         "gaussian-nrs", "arsinh-normal-bun-steinke".
-    method : {"auto", "smooth", "exponential"}, default "auto"
-        "auto" is the exponential mechanism for an epsilon below 1 (with or without `delta`) or a
-        rho below 0.4, and smooth sensitivity from there on or when a `noise` law is named: the rule
-        knows the loss alone. The error of the exponential mechanism is about
-        ``2 ln(2) D / epsilon`` ranks, and it does not shrink below half a gap between values;
-        that of smooth sensitivity falls like ``1 / epsilon**2``, and further. The exponential
-        mechanism is pure: it leaves `delta` unspent, and the budget is not charged for it.
+    method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
+        "auto" is "exponential-round" for an epsilon below 1 (with or without `delta`) or a rho
+        below 0.4, and "smooth" from there on or when a `noise` law is named: the rule knows the
+        loss alone. The error of the exponential mechanism is about ``2 ln(2) D / epsilon`` ranks,
+        and it does not shrink below half a gap between values; that of smooth sensitivity falls
+        like ``1 / epsilon**2``, and further. Where many rows share a value, such as a whole year of
+        age, "exponential" sees one point among the billions up to the next value, which `epsilon`
+        times the number of these rows has to make up for; "exponential-round" finds it sooner, and
+        elsewhere its error is at most about twice as large. The exponential mechanism is pure: it
+        leaves `delta` unspent, and the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
         row at all (add-remove only), or a public replacement number. The error of "raise" depends
@@ -232,16 +239,18 @@ def quantiles(
     whose cost is ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021).
 
     ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
-    side (Kaplan, Schnapp and Stemmer, ICML 2022). Each of the ``floor(log2 m) + 1`` levels takes an
-    equal part of the loss; ties are divided so that a row counts once a level
-    (``dpfast/intervals.py`` has the proof).
+    side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the base measure of
+    ``dpfast.quantile(..., method="exponential-round")``, which favours round numbers. Each of the
+    ``floor(log2 m) + 1`` levels takes an equal part of the loss; ties are divided so that a row
+    counts once a level (``dpfast/intervals.py`` has the proof).
 
     ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
     2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive
-    answers; its sensitivity is 2 when a row is replaced, and ``2 (1 - min_j (q_j - q_(j-1)))`` over
-    all ``m + 1`` gaps when one is added. The sums that it needs are made of positive numbers alone,
-    and their rounding, a relative ``8 (m + 2)**2 2**-53``, is paid four times over out of epsilon,
-    so the loss is still the one that was asked for.
+    answers, and all points of the grid alike; its sensitivity is 2 when a row is replaced, and
+    ``2 (1 - min_j (q_j - q_(j-1)))`` over all ``m + 1`` gaps when one is added. The sums that it
+    needs are made of positive numbers alone, and their rounding, a relative
+    ``8 (m + 2)**2 2**-53``, is paid four times over out of epsilon, so the loss is still the one
+    that was asked for.
 
     Parameters
     ----------
@@ -377,24 +386,26 @@ def _make(
     policy = _check.nan_policy(nan, relation)
     trusted = _check.flag("assume_sorted", assume_sorted)
     loss = privacy.loss(epsilon, delta, rho)
-    if _chosen(method, noise, loss) == "exponential":
-        return ExponentialQuantile(rank, *interval, relation, policy, _pure(loss), trusted)
+    kind = _chosen(method, noise, loss)
+    if kind != "smooth":
+        rounded = kind == "exponential-round"
+        return ExponentialQuantile(rank, *interval, relation, policy, _pure(loss), trusted, rounded)
     calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
     return smooth_quantile(rank, interval, calibration, relation, policy, trusted)
 
 
 def _chosen(method: Any, noise: Any, loss: privacy.Loss) -> str:
-    """ "smooth" or "exponential", by the rule of `quantile`."""
+    """The method that is meant, by the rule of `quantile`."""
     kind = _check.choice("method", method, METHODS)
     if noise != "auto":
-        if kind == "exponential":
-            _check.fail("noise", "left out with method='exponential', which adds none", noise)
+        if kind.startswith("exponential"):
+            _check.fail("noise", f"left out with method={kind!r}, which adds none", noise)
         return "smooth"
     if kind != "auto":
         return kind
     if isinstance(loss, privacy.ZCDP):
-        return "exponential" if loss.rho < SMOOTH_FROM_RHO else "smooth"
-    return "exponential" if loss.epsilon < SMOOTH_FROM_EPSILON else "smooth"
+        return "exponential-round" if loss.rho < SMOOTH_FROM_RHO else "smooth"
+    return "exponential-round" if loss.epsilon < SMOOTH_FROM_EPSILON else "smooth"
 
 
 def _pure(loss: privacy.Loss) -> privacy.Pure | privacy.ZCDP:

@@ -227,12 +227,19 @@ def test_a_bad_quantile(shell, table, q):
     assert (code, out, err.count("\n")) == (2, "", 1) and "q" in err
 
 
-@pytest.mark.parametrize("method, epsilon", [("auto", "0.5"), ("exponential", "200")])
-def test_the_method_is_told_and_an_exact_draw_has_no_noise(shell, table, method, epsilon):
+@pytest.mark.parametrize(
+    "method, epsilon, told",
+    [
+        ("auto", "0.5", "exponential-round"),
+        ("exponential", "200", "exponential"),
+        ("exponential-round", "200", "exponential-round"),
+    ],
+)
+def test_the_method_is_told_and_an_exact_draw_has_no_noise(shell, table, method, epsilon, told):
     code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120,
                            "--epsilon", epsilon, "--method", method, "--json")  # fmt: skip
     got = json.loads(out)
-    assert (code, err) == (0, "") and got["method"] == "exponential" and "noise" not in got
+    assert (code, err) == (0, "") and got["method"] == told and "noise" not in got
     assert abs(got["value"] - 53) < 3
 
 

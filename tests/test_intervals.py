@@ -694,9 +694,11 @@ def test_a_file_is_read_once_for_all_quantiles():
     assert source.passes == 1
     one(source)
     assert source.passes == 2
-    ages = Chunks(data.astype(np.int32), 50_000)
-    many(ages)
-    assert ages.passes == 1
+    # Pivots are drawn: the first, the last or any of the rows of a year may be one.
+    for _ in range(15):
+        ages = Chunks(data.astype(np.int32), 50_000)
+        many(ages)
+        assert ages.passes == 1
 
 
 def test_bad_arguments_are_refused_before_the_spend():
