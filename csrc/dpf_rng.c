@@ -110,17 +110,23 @@ static void set_start(uint32_t start[16], const uint32_t key[8])
     memset(start + 12, 0, 16);
 }
 
-void dpf_chacha_group(const uint32_t key[8], uint32_t counter, const uint32_t nonce[3],
-                      uint8_t out[1024])
+void dpf_chacha_pairs(const uint32_t key[8], uint32_t counter, const uint32_t nonce[3],
+                      size_t pairs, uint8_t *out)
 {
     uint32_t start[16];
-    uint8_t pair[2048];
     set_start(start, key);
     start[12] = counter;
     memcpy(start + 13, nonce, 12);
-    chacha(start, 1, pair);
-    memcpy(out, pair, 1024);
+    chacha(start, pairs, out);
     dpf_wipe(start, sizeof start);
+}
+
+void dpf_chacha_group(const uint32_t key[8], uint32_t counter, const uint32_t nonce[3],
+                      uint8_t out[1024])
+{
+    uint8_t pair[2048];
+    dpf_chacha_pairs(key, counter, nonce, 1, pair);
+    memcpy(out, pair, 1024);
     dpf_wipe(pair, sizeof pair);
 }
 

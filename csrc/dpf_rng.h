@@ -32,6 +32,10 @@ typedef struct {
 /* Sixteen ChaCha20 blocks at counters counter..counter+15 in the interleaved order. */
 void dpf_chacha_group(const uint32_t key[8], uint32_t counter, const uint32_t nonce[3],
                       uint8_t out[1024]);
+/* 32 `pairs` blocks at counters counter, counter + 1, ..., which do not pass 2^32 - 1, by groups of
+ * sixteen in that order: out has 2048 bytes a pair. */
+void dpf_chacha_pairs(const uint32_t key[8], uint32_t counter, const uint32_t nonce[3],
+                      size_t pairs, uint8_t *out);
 
 void dpf_rng_seed(dpf_rng *rng, const uint8_t key[32]);
 /* The next `bytes` bytes of the stream. Kernels draw some KB at a time; a call costs a few ns. */

@@ -26,6 +26,7 @@ LEVEL = {
     "_choice": 5,
     "_jit": 5,
     "_pmf": 5,
+    "_blocks": 6,
     "_grid": 6,
     "_scores": 6,
     "_race": 7,

@@ -1,0 +1,145 @@
+"""Rows in blocks beside the machine's floor and NumPy's way.
+
+pytest benchmarks/test_bench_blocks.py --benchmark-sort=fullname
+DPFAST_BENCH_SMOKE=1 makes it a smoke run; the default is 5e7 rows (2e7 for the sort), 1,000 blocks.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpfast._blocks import (
+    ContiguousLabels,
+    Extremes,
+    KeyedLabels,
+    Moments,
+    RandomLabels,
+    scatter,
+)
+from dpfast._blocks.labels import secret
+from dpfast.rng import InsecureGenerator
+
+from .conftest import rows
+
+pytest.importorskip("pytest_benchmark")
+
+BLOCKS = 1000
+SOME = rows(20_000_000)
+
+
+@pytest.fixture(scope="module")
+def key():
+    return secret(InsecureGenerator(1).stream())
+
+
+@pytest.fixture(scope="module")
+def labels(key):
+    return RandomLabels(BLOCKS, key)
+
+
+def run(benchmark, work):
+    return benchmark.pedantic(work, rounds=5, warmup_rounds=1)
+
+
+def test_floor_sum(benchmark, unsorted_floats):
+    assert math.isfinite(run(benchmark, unsorted_floats.sum))
+
+
+def test_mean_of_contiguous_blocks(benchmark, unsorted_floats):
+    fixed = ContiguousLabels(BLOCKS, len(unsorted_floats))
+
+    def work():
+        moments = Moments(BLOCKS, 1)
+        moments.add_ranges(fixed, 0, unsorted_floats)
+        return moments.means()[:, 0]
+
+    found = run(benchmark, work)
+    _, cuts = fixed.runs(0, len(unsorted_floats))
+    due = np.add.reduceat(unsorted_floats, cuts[:-1]) / np.diff(cuts)
+    np.testing.assert_allclose(found, due, rtol=1e-12)
+
+
+def test_mean_of_random_blocks(benchmark, unsorted_floats, labels):
+    def work():
+        moments = Moments(BLOCKS, 1)
+        moments.add_rows(labels, 0, unsorted_floats)
+        return moments.means()[:, 0]
+
+    found = run(benchmark, work)
+    named = labels.read(0, len(unsorted_floats))
+    due = np.bincount(named, unsorted_floats) / np.bincount(named)
+    np.testing.assert_allclose(found, due, rtol=1e-10)
+
+
+def test_rival_mean_of_a_permutation(benchmark, unsorted_floats):
+    rng = np.random.default_rng(1)
+    whole = unsorted_floats[: len(unsorted_floats) // BLOCKS * BLOCKS]
+    work = lambda: rng.permutation(whole).reshape(BLOCKS, -1).mean(1)  # noqa: E731
+    found = benchmark.pedantic(work, rounds=3)
+    np.testing.assert_allclose(found.mean(), whole.mean(), rtol=1e-10)
+
+
+def test_variance_of_random_blocks(benchmark, unsorted_floats, labels):
+    x = unsorted_floats[:SOME]
+
+    def work():
+        moments = Moments(BLOCKS, 1, products=True, shift=np.array([50.0]))
+        moments.add_rows(labels, 0, x)
+        return moments.covariances()[:, 0, 0]
+
+    assert abs(run(benchmark, work).mean() / x.var() - 1) < 0.1
+
+
+def test_extremes_of_random_blocks(benchmark, unsorted_floats, labels):
+    x = unsorted_floats[:SOME]
+    named = labels.read(0, len(x))
+    ends = Extremes(BLOCKS)
+    run(benchmark, lambda: ends.add(named, x))
+    assert ends.most().max() == x.max()
+
+
+@pytest.mark.parametrize("blocks", [10, 1000, 100_000])
+def test_scatter(benchmark, unsorted_floats, key, blocks):
+    x = unsorted_floats[:SOME]
+    found, offsets = run(benchmark, lambda: scatter(x, RandomLabels(blocks, key), blocks))
+    assert offsets[-1] == len(x)
+    named = RandomLabels(blocks, key).read(0, len(x))
+    np.testing.assert_array_equal(found[offsets[3] : offsets[4]], x[named == 3])
+
+
+def test_scatter_of_rows_of_eight_columns(benchmark, unsorted_floats, labels):
+    x = unsorted_floats[:SOME].reshape(-1, 8)
+    found, _ = run(benchmark, lambda: scatter(x, labels, BLOCKS))
+    assert found.shape == x.shape
+
+
+def test_rival_permutation(benchmark, unsorted_floats):
+    """What NumPy needs for random blocks of equal size."""
+    rng = np.random.default_rng(1)
+    x = unsorted_floats[:SOME]
+    assert len(benchmark.pedantic(lambda: rng.permutation(x), rounds=3)) == len(x)
+
+
+def test_rival_stable_sort(benchmark, unsorted_floats, labels):
+    """The same blocks by sorting labels, whose two bytes NumPy sorts by radix."""
+    x = unsorted_floats[:SOME]
+    named = labels.read(0, len(x)).astype(np.uint16)
+    found = benchmark.pedantic(lambda: x[np.argsort(named, kind="stable")], rounds=3)
+    assert len(found) == len(x)
+
+
+@pytest.mark.parametrize("blocks", [600, 1000, 1 << 20])
+def test_random_labels(benchmark, key, blocks):
+    """A tile that stays in the cache: 0.7 ns a row and less."""
+    found = benchmark(RandomLabels(blocks, key).read, 0, 1 << 14)
+    assert found.max() < blocks
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "U8", "S8"])
+def test_labels_of_ids(benchmark, key, kind):
+    ids = np.random.default_rng(0).integers(0, 10**6, SOME // 10).astype(kind)
+    found = run(benchmark, lambda: KeyedLabels(BLOCKS, key).read(ids))
+    assert len(set(found[ids == ids[0]].tolist())) == 1
