@@ -7,15 +7,16 @@
 
 #define TILE 1024 /* values of one split sum: 8 KB, read twice */
 #define MULTIPLE 16
+#define DPF_SUMS_SPLIT 0x1p1000 /* values below can be split */
 
 #if defined(__GNUC__) || defined(__clang__)
 #define DPF_SUFFIX baseline
 #define WIDE 16
 #include "dpf_sums_body.h"
 #else
-static int split_sum_baseline(const double *x, size_t n, double part[2])
+static int split_sum_baseline(const double *x, size_t n, int *e, double part[2])
 {
-    (void)x, (void)n, (void)part;
+    (void)x, (void)n, (void)e, (void)part;
     return 0;
 }
 #endif
@@ -62,7 +63,8 @@ void dpf_sums_add(const dpf_sums *sums, const uint32_t *labels, const double *x,
 
 int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t n)
 {
-    int (*split)(const double *, size_t, double[2]);
+    int (*split)(const double *, size_t, int *, double[2]);
+    int e = 0; /* a tile is mostly as large as the one before */
     switch (dpf_isa()) {
 #if DPF_X86
     case DPF_ISA_AVX512: split = split_sum_avx512; break;
@@ -75,7 +77,7 @@ int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t
         double part[2];
         const size_t here = n < TILE ? n : TILE, even = here - here % MULTIPLE;
         size_t i = 0;
-        if (even && split(x, even, part)) {
+        if (even && split(x, even, &e, part)) {
             add_one(sums, block, part[0]);
             add_one(sums, block, part[1]);
             i = even;

@@ -19,48 +19,52 @@ static inline VEC DPF_NAME(sums_load)(const double *x)
     return v;
 }
 
-/* Two parts whose sum is that of x[0 .. n - 1], n a multiple of 2 LANES; 0 if they cannot be had. */
-static int DPF_NAME(split_sum)(const double *x, size_t n, double part[2])
+/* The larger of |v| and m. NaN in v loses. */
+static inline VEC DPF_NAME(sums_larger)(VEC v, VEC m)
 {
-    const BITS magnitude = INT64_MAX - (BITS){0};
-    VEC a = {0}, b = {0};
-    for (size_t i = 0; i < n; i += 2 * LANES) {
-        const VEC u = (VEC)((BITS)DPF_NAME(sums_load)(x + i) & magnitude);
-        const VEC v = (VEC)((BITS)DPF_NAME(sums_load)(x + i + LANES) & magnitude);
-        const BITS over_a = (BITS)(u > a), over_b = (BITS)(v > b);
-        a = (VEC)(((BITS)u & over_a) | ((BITS)a & ~over_a));
-        b = (VEC)(((BITS)v & over_b) | ((BITS)b & ~over_b));
-    }
-    double top = 0;
-    for (size_t l = 0; l < LANES; l++) {
-        top = a[l] > top ? a[l] : top;
-        top = b[l] > top ? b[l] : top;
-    }
-    if (!(top < 0x1p1000))
-        return 0;
-    int e;
-    frexp(top, &e);
-    const double first = ldexp(1.5, e + 10), second = ldexp(1.5, e - 32);
-    const VEC s = first - (VEC){0}, t = second - (VEC){0};
-    VEC high_a = {0}, high_b = {0}, low_a = {0}, low_b = {0};
-    BITS left = {0};
-    for (size_t i = 0; i < n; i += 2 * LANES) {
-        const VEC u = DPF_NAME(sums_load)(x + i), v = DPF_NAME(sums_load)(x + i + LANES);
-        const VEC qu = (u + s) - s, qv = (v + s) - s;
-        const VEC ru = u - qu, rv = v - qv;
-        const VEC pu = (ru + t) - t, pv = (rv + t) - t;
-        high_a += qu, high_b += qv;
-        low_a += pu, low_b += pv;
-        left |= (BITS)(ru - pu) | (BITS)(rv - pv);
-    }
-    high_a += high_b, low_a += low_b;
-    part[0] = part[1] = 0;
-    for (size_t l = 0; l < LANES; l++) {
-        part[0] += high_a[l], part[1] += low_a[l];
-        if (left[l] & INT64_MAX) /* more than a zero; a NaN leaves a NaN */
+    const VEC a = (VEC)((BITS)v & (INT64_MAX - (BITS){0}));
+    const BITS over = (BITS)(a > m);
+    return (VEC)(((BITS)a & over) | ((BITS)m & ~over));
+}
+
+/* Two parts whose sum is that of x[0 .. n - 1], n a multiple of 2 LANES. `e` says below which power
+ * of two they might be, and learns below which they are. Returns 0 if there are no such parts. */
+static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2])
+{
+    for (int trial = 0; trial < 2; trial++) {
+        const VEC s = ldexp(1.5, *e + 10) - (VEC){0}, t = ldexp(1.5, *e - 32) - (VEC){0};
+        VEC high_a = {0}, high_b = {0}, low_a = {0}, low_b = {0}, top_a = {0}, top_b = {0};
+        BITS left = {0};
+        for (size_t i = 0; i < n; i += 2 * LANES) {
+            const VEC u = DPF_NAME(sums_load)(x + i), v = DPF_NAME(sums_load)(x + i + LANES);
+            const VEC qu = (u + s) - s, qv = (v + s) - s;
+            const VEC ru = u - qu, rv = v - qv;
+            const VEC pu = (ru + t) - t, pv = (rv + t) - t;
+            top_a = DPF_NAME(sums_larger)(u, top_a), top_b = DPF_NAME(sums_larger)(v, top_b);
+            high_a += qu, high_b += qv;
+            low_a += pu, low_b += pv;
+            left |= (BITS)(ru - pu) | (BITS)(rv - pv);
+        }
+        double top = 0;
+        int rest = 0, own;
+        high_a += high_b, low_a += low_b;
+        top_a = DPF_NAME(sums_larger)(top_b, top_a);
+        part[0] = part[1] = 0;
+        for (size_t l = 0; l < LANES; l++) {
+            top = top_a[l] > top ? top_a[l] : top;
+            part[0] += high_a[l], part[1] += low_a[l];
+            rest |= (left[l] & INT64_MAX) != 0; /* a NaN leaves a NaN */
+        }
+        if (!(top < DPF_SUMS_SPLIT))
             return 0;
+        frexp(top, &own);
+        if (own <= *e && !rest)
+            return 1;
+        if (own == *e)
+            return 0;
+        *e = own;
     }
-    return 1;
+    return 0;
 }
 
 #undef LANES

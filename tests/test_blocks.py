@@ -12,6 +12,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import tracemalloc
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -339,6 +340,9 @@ def spreads():
         "zeros": np.zeros(5000),
         "negative zeros": -np.zeros(5000),
         "integers": np.floor(z * 1e6),
+        "tiles of many sizes": np.concatenate(
+            [z[:1024] * 2.0**p for p in (0, 60, -60, -1080, 990, 1010, 3, 995, 0, 1, -1)]
+        ),
         "widest that is split": np.where(z > 0, 2.0**40, 2.0**-40),
     }
 
@@ -346,7 +350,7 @@ def spreads():
 @pytest.mark.parametrize("name", spreads())
 def test_runs_of_all_lengths(name):
     x = spreads()[name]
-    for n in (0, 1, 15, 16, 17, 1023, 1024, 1025, 2047, len(x)):
+    for n in (0, 1, 15, 16, 17, 1023, 1024, 1025, 2047, 2049, 4999, len(x)):
         total = Totals(1)
         total.add_run(0, x[:n])
         same(total.sums(), [twin.total(x[:n].tolist())])
@@ -624,6 +628,25 @@ def test_rows_that_were_not_counted_are_refused_and_nothing_is_overrun():
         layout.place(0, labels[:50], x[:50], np.empty(100, np.float32))
     with pytest.raises(ValueError, match="two parts begin at row 0"):
         Parts(4).add(0, labels).merge(Parts(4).add(0, labels))
+
+
+def test_memory():
+    """A tally takes no memory by row, the sort one copy of the data."""
+    n, k = 1 << 20, 100
+    x = np.zeros(n)
+
+    def used(work) -> int:
+        tracemalloc.start()
+        work()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    assert used(lambda: Moments(k, 1).add_rows(random(k), 0, x)) < x.nbytes / 40
+    assert used(lambda: Moments(k, 1).add_ranges(ContiguousLabels(k, n), 0, x)) < x.nbytes / 40
+    assert used(lambda: Moments(k, 1, True).add_rows(random(k), 0, x)) < x.nbytes / 4
+    for workers in (1, 4):
+        assert used(lambda w=workers: scatter(x, random(k), k, workers=w)) < x.nbytes * 1.02
 
 
 def test_nothing_to_scatter():
