@@ -322,7 +322,7 @@ def test_local_sensitivity_is_caught(name, monkeypatch):
         x = sorted_with_bounds(aggregator.lattice.cells(np.array(z)), aggregator.lattice.span)
         if name == "attention":
             return attention.attention_span(x, 1e9) / aggregator.calibration.alpha
-        return trimmed.trimmed_span(x, aggregator.trim, 1e9) / aggregator.calibration.alpha
+        return trimmed.trimmed_span(x, aggregator.cut, 1e9) / aggregator.calibration.alpha
 
     assert end_to_end(make, HOMES[name], monkeypatch, 5, local) > 2
 
@@ -402,7 +402,7 @@ def test_bad_arguments(name, change):
     [
         lambda: aggregators.make("medium", 9, 0.0, 1.0, Pure(1)),
         lambda: aggregators.TrimmedMean(9, 0.0, 1.0, Pure(1), trim=5),
-        lambda: aggregators.TrimmedMean(9, 0.0, 1.0, Pure(1), trim=-2),
+        lambda: aggregators.TrimmedMean(9, 0.0, 1.0, Pure(1), trim=-1),
         lambda: aggregators.TrimmedMean(9, 0.0, 1.0, Pure(1), noise="cauchy-shifted"),
         lambda: aggregators.SmoothMedian(9, 0.0, 1.0, Pure(1), noise="gaussian"),
         lambda: aggregators.WidenedWinsorizedMean(9, 0.0, 1.0, Pure(1), widening=0.0),

@@ -128,7 +128,7 @@ class Attention:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # arrays have no one equality
 class VectorAttention:
     """The public candidate whose ball holds a majority at the least radius, plus Cauchy noise.
 

@@ -92,18 +92,19 @@ class TrimmedMean:
     lo: float
     hi: float
     loss: Loss
-    trim: int = -1
+    trim: int | None = None
     noise: str = "auto"
+    cut: int = field(init=False)
     lattice: Lattice = field(init=False)
     calibration: Calibration = field(init=False)
 
     def __post_init__(self) -> None:
         blocks = check_blocks(self.blocks, 1)
-        trim = blocks // 4 if self.trim == -1 else _check.whole("trim", self.trim)
-        if 2 * trim >= blocks:
+        cut = blocks // 4 if self.trim is None else _check.whole("trim", self.trim)
+        if 2 * cut >= blocks:
             _check.fail("trim", f"less than half of the {blocks} blocks", self.trim)
         found = calibration(self.noise, self.loss)
-        object.__setattr__(self, "trim", trim)
+        object.__setattr__(self, "cut", cut)
         object.__setattr__(self, "lattice", Lattice(self.lo, self.hi, blocks))
         object.__setattr__(self, "calibration", found)
         object.__setattr__(self, "loss", found.loss)
@@ -117,8 +118,8 @@ class TrimmedMean:
         x = sorted_with_bounds(self.lattice.cells(outputs(z, self.blocks)), span)
         if span == 0:
             return self.lattice.lo
-        total = int(x[self.trim + 1 : self.blocks - self.trim + 1].sum())
-        scale = trimmed_span(x, self.trim, self.calibration.beta) / self.calibration.alpha
+        total = int(x[self.cut + 1 : self.blocks - self.cut + 1].sum())
+        scale = trimmed_span(x, self.cut, self.calibration.beta) / self.calibration.alpha
         widest = 2.0 * span / self.calibration.alpha
         noisy_total = noisy(self.calibration.law, total, scale, widest, generator)
-        return self.lattice.number(noisy_total / (self.blocks - 2 * self.trim))
+        return self.lattice.number(noisy_total / (self.blocks - 2 * self.cut))
