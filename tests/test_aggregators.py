@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+import dpfast as dp
 from dpfast import _aggregators as aggregators
 from dpfast._aggregators import _additive, _lattice, attention, mean, trimmed, winsorized
 from dpfast._aggregators._smooth import sorted_with_bounds
@@ -499,3 +500,39 @@ def test_vectors_cannot_be_too_long_for_the_loss():
         aggregators.VectorAttention(
             9, (0.0,) * d, (1.0,) * d, np.zeros((1, d)), Pure(Fraction(1, 2**29))
         )
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 6])
+def test_the_noise_of_vectors_by_definition(k, monkeypatch):
+    """The scale of each coordinate from distances in plain numbers; both in cells of the grid."""
+    rng = np.random.default_rng(k)
+    aggregator = aggregators.VectorAttention(k, (0.0, 0.0), (1.0, 1.0), CANDIDATES, Pure(2))
+    grids = [g.grid for g in aggregator.lattices]
+    assert len(set(grids)) == 1
+    first = (k + 1) // 2 + 1
+    corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    farthest = np.abs(CANDIDATES[:, None] - corners).sum(axis=2).max(axis=1).min()
+    for _ in range(20):
+        z = rng.choice([0.0, 0.25, 0.5, 1.0], (k, 2))
+        far = np.sort(np.abs(CANDIDATES[:, None] - z).sum(axis=2), axis=1).min(axis=0)
+        radius = lambda t, far=far: far[t - 1] if t <= k else farthest  # noqa: E731
+        wanted = max(
+            math.exp(-aggregator.beta * t) * (radius(first + t) + radius(first + t + 1))
+            for t in range(k + 2)
+        )
+        for _, scale in vector_laws(aggregator, z, monkeypatch):
+            assert scale * aggregator.alpha * grids[0] == pytest.approx(wanted, rel=1e-11)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=["pure", "approx", "zcdp"])
+@pytest.mark.parametrize("method", ["smooth", "exponential"])
+def test_the_medians_are_the_public_median(method, loss):
+    """The same bits as `dpfast.median`, whose law and loss have tests of their own."""
+    z = np.random.default_rng(8).gamma(2.0, 0.1, 60)
+    made = aggregators.make(f"{method}-median", 60, 0.0, 1.0, loss)
+    asked = {
+        name: getattr(loss, name) for name in ("epsilon", "delta", "rho") if hasattr(loss, name)
+    }
+    for seed in range(5):
+        wanted = dp.median(z, bounds=(0, 1), method=method, rng=InsecureGenerator(seed), **asked)
+        assert made.release(z, InsecureGenerator(seed)) == wanted
