@@ -45,6 +45,7 @@ LEVEL = {
     "selection": 11,
     "intervals": 11,
     "joint": 11,
+    "_aggregators": 12,
     "quantile": 12,
     "_demo": 13,
     "cli": 14,

@@ -1,0 +1,107 @@
+"""Noise for a statistic of known sensitivity, as little of it as a loss allows.
+
+* Laplace of scale 1 / epsilon for sensitivity 1 is epsilon-DP (Dwork, McSherry, Nissim and Smith,
+  TCC 2006), hence (epsilon, delta)-DP with delta unspent, and with epsilon tanh(epsilon / 2) = rho
+  it is rho-zCDP.
+* Gaussian of standard deviation 1 / sqrt(2 rho) is rho-zCDP (Bun and Steinke, TCC 2016).
+* Gaussian of standard deviation 1 / s is (epsilon, delta)-DP if and only if
+  delta >= F(s/2 - epsilon/s) - e^epsilon F(-s/2 - epsilon/s), F the normal distribution function
+  (Balle and Wang, ICML 2018). With x = epsilon/s - s/2, n the normal density and M Mills' ratio,
+  that is n(x) (M(x) - M(x + s)), since e^epsilon n(x + s) = n(x). s is the largest solution with
+  x >= 0, by bisection.
+
+Where two serve, the one with the smaller standard deviation is taken, a choice among public
+numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .. import _check
+from .._admissible._mills import mills_drop
+from .._laws import Gaussian, Laplace, Law
+from ..privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
+
+__all__ = ["Additive", "additive", "amount", "without_delta"]
+
+_LEAST, _MOST = Fraction(1, 2**30), 500
+_LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True, slots=True)
+class Additive:
+    """A law, its scale for a sensitivity of 1, and what that costs."""
+
+    law: Law
+    unit: float
+    loss: Loss
+
+    def scale(self, sensitivity: int) -> float:
+        """The scale for an integer sensitivity below 2**53, rounded up."""
+        return math.nextafter(self.unit * sensitivity, math.inf)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation for a sensitivity of 1."""
+        return self.unit * (math.sqrt(2.0) if isinstance(self.law, Laplace) else 1.0)
+
+
+def amount(loss: Loss) -> Fraction:
+    """Check the size of a loss: the epsilon or the rho."""
+    name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
+    if not _LEAST <= size <= _MOST:
+        _check.fail(name, f"between 2**-30 and {_MOST}", float(size))
+    if isinstance(loss, Approx) and loss.delta < Fraction(1, 10**300):
+        _check.fail("delta", "0, or at least 1e-300 and less than 1", float(loss.delta))
+    return size
+
+
+def without_delta(loss: Loss) -> Pure | ZCDP:
+    """What a mechanism that has no use for delta spends."""
+    return Pure(loss.epsilon) if isinstance(loss, Approx) else loss
+
+
+def _laplace(epsilon: Fraction) -> float:
+    return math.nextafter(1.0 / float_down(epsilon), math.inf)
+
+
+def _log_delta(epsilon: float, s: float) -> float:
+    x = epsilon / s - 0.5 * s
+    return -0.5 * x * x - _LOG_ROOT_2PI + math.log(mills_drop(x, s))
+
+
+def _analytic(epsilon: float, delta: float) -> float:
+    """The standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
+    target = math.log(delta) - 1e-9
+    low, high = 0.0, math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
+    if _log_delta(epsilon, high) <= target:
+        low = high
+    # delta grows with s and is 0 at 0; below epsilon / 60 it is less than 1e-700.
+    else:
+        low = epsilon / 60.0
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            if _log_delta(epsilon, middle) <= target:
+                low = middle
+            else:
+                high = middle
+    return 1.0 / low * (1.0 + 2.0**-40)
+
+
+def additive(loss: Loss) -> Additive:
+    """The better of Laplace and Gaussian noise for a loss."""
+    size = amount(loss)
+    if isinstance(loss, Pure):
+        return Additive(Laplace(), _laplace(size), loss)
+    if isinstance(loss, ZCDP):
+        sigma = math.sqrt(0.5 / float_down(size)) * (1.0 + 2.0**-50)
+        found = Additive(Gaussian(), sigma, loss)
+        other = Additive(Laplace(), _laplace(pure_within(size)), loss)
+    else:
+        sigma = _analytic(float_down(size), float_down(loss.delta))
+        found = Additive(Gaussian(), sigma, loss)
+        other = Additive(Laplace(), _laplace(size), Pure(size))
+    return found if found.deviation < other.deviation else other

@@ -1,0 +1,94 @@
+"""Block outputs as integers, so that sums are exact and a sensitivity is what it says.
+
+A float64 sum depends on the order of its terms and may move by more than one term does. Here every
+block output is clipped to the public bounds and put on the nearest cell of a public grid, each by
+itself, so neighbours stay neighbours. Cells are numbered from 0 at the lower bound to `span`, and
+the grid is so coarse that ``blocks * span < 2**53``: sums of cells are exact in int64 and in
+float64 alike. Noise is added to such a sum in units of a cell (`noisy`), on whole cells; what
+becomes of the result after that, dividing it and moving it back, is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from .. import noise as _noise
+from .._grid import public_grid
+from .._laws import Law
+from ..rng import Generator
+
+__all__ = ["MOST_BLOCKS", "Lattice", "check_blocks", "noisy", "outputs"]
+
+MOST_BLOCKS = 1 << 24
+_PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
+
+
+def check_blocks(blocks: object, least: int) -> int:
+    """The number of blocks, public."""
+    found = _check.whole("blocks", blocks, least)
+    if found > MOST_BLOCKS:
+        _check.fail("blocks", f"at most {MOST_BLOCKS}", blocks)
+    return found
+
+
+def outputs(z: NDArray[np.float64], blocks: int) -> NDArray[np.float64]:
+    """The contract of every aggregator: one finite float64 a block."""
+    assert z.dtype == np.float64 and z.shape == (blocks,), "one float64 a block"
+    assert np.isfinite(z).all(), "what is not finite becomes the public default before this"
+    return z
+
+
+@dataclass(frozen=True, slots=True)
+class Lattice:
+    """The cells between public bounds, for sums of up to `blocks` of them."""
+
+    lo: float
+    hi: float
+    blocks: int
+    grid: float = field(init=False)
+    first: int = field(init=False)
+    span: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        lo, hi = _check.bounds((self.lo, self.hi))
+        object.__setattr__(self, "lo", lo)
+        object.__setattr__(self, "hi", hi)
+        coarser = max(0, _PUBLIC_BITS + self.blocks.bit_length() - 52)
+        grid = math.ldexp(public_grid(lo, hi), coarser)
+        if lo < hi and hi - lo < grid:
+            _check.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
+        object.__setattr__(self, "grid", grid)
+        object.__setattr__(self, "first", 0 if lo == hi else math.ceil(lo / grid))
+        last = 0 if lo == hi else math.floor(hi / grid)
+        object.__setattr__(self, "span", last - self.first)
+
+    def cell(self, x: float) -> int:
+        """The cell of one number."""
+        return int(self.cells(np.array([x]))[0])
+
+    def cells(self, z: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The nearest cell of each number; division by a power of two is exact."""
+        if self.span == 0:
+            return np.zeros(z.shape, np.int64)
+        place = np.rint(np.clip(z, self.lo, self.hi) / self.grid).astype(np.int64) - self.first
+        return np.clip(place, 0, self.span)
+
+    def number(self, cell: float) -> float:
+        """The number at a place counted in cells, within the bounds. Post-processing."""
+        if self.span == 0:
+            return self.lo
+        return min(max((self.first + cell) * self.grid, self.lo), self.hi)
+
+
+def noisy(law: Law, value: int, scale: float, widest: float, generator: Generator) -> float:
+    """``value + scale * Z``, rounded to whole units; coarser for very much noise.
+
+    `widest`, the largest scale there can be, is public, and so the grid is.
+    """
+    grid = math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
+    return _noise.draw(law, value=float(value), scale=scale, granularity=grid, generator=generator)

@@ -1,0 +1,48 @@
+"""What aggregators with noise scaled to a smooth sensitivity share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._admissible import Calibration, calibrate
+from ..privacy import ZCDP, Approx, Loss
+from ._additive import amount
+
+__all__ = ["INFLATION", "calibration", "smooth_span", "sorted_with_bounds"]
+
+#: Covers the rounding of exp, of its argument (at most 64 here) and of the product: 2**-45 or less.
+INFLATION = 1.0 + 2.0**-42
+
+
+def calibration(noise: str, loss: Loss) -> Calibration:
+    """The calibration of `noise` for a loss; its `loss` is without a delta that it cannot use."""
+    amount(loss)
+    if isinstance(loss, ZCDP):
+        return calibrate(noise, rho=loss.rho)
+    delta = loss.delta if isinstance(loss, Approx) else 0
+    return calibrate(noise, epsilon=loss.epsilon, delta=delta)
+
+
+def sorted_with_bounds(cells: NDArray[np.int64], span: int) -> NDArray[np.int64]:
+    """Ascending cells x_1 .. x_k at places 1 .. k, with x_0 = 0 and x_(k+1) = span about them."""
+    return np.concatenate(([0], np.sort(cells), [span]))
+
+
+def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) -> float:
+    """The largest of 1 and ``at(t) e^(-beta t)``, t = 0 .. steps - 1, with every at(t) <= `most`.
+
+    Integers come in; what comes out is at least the exact number and exceeds it by a factor below
+    1 + 2**-41, as `_admissible` asks. The floor of 1 unit is public, so it keeps smoothness. `at`
+    is not asked for steps that cannot win.
+    """
+    best = 1.0
+    for t in range(steps):
+        weight = math.exp(-beta * t)
+        if most * weight <= best:
+            break
+        best = max(best, at(t) * weight)
+    return math.nextafter(best * INFLATION, math.inf)
