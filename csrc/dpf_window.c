@@ -86,9 +86,11 @@ int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void 
     return 0;
 }
 
+#if DPF_X86
 /* The kind of values that were widened to be collected. */
 static const uint8_t kept_kind[DPF_WINDOW_KINDS] = {DPF_F64, DPF_F32, DPF_I64, DPF_I32,
                                                     DPF_I32, DPF_U64, DPF_U32, DPF_I32};
+#endif
 
 static void add(dpf_window_counts *c, const dpf_window_counts *more)
 {
