@@ -23,11 +23,6 @@
 #define STRETCH 512
 #define EXCLUDED (UINT64_MAX >> 1) /* a NaN */
 
-static inline double power_of_two(int e) /* for -1022 <= e <= 1023 */
-{
-    return double_of((uint64_t)(e + 1023) << 52);
-}
-
 #define DPF_SUFFIX baseline
 #include "dpf_choice_body.h"
 #undef DPF_SUFFIX

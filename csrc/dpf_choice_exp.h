@@ -10,21 +10,8 @@
 #define DPF_CHOICE_EXP_H
 
 #include <stdint.h>
-#include <string.h>
 
-static inline uint64_t bits_of(double x)
-{
-    uint64_t b;
-    memcpy(&b, &x, sizeof b);
-    return b;
-}
-
-static inline double double_of(uint64_t b)
-{
-    double x;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
+#include "dpf_bits.h"
 
 /* Added to a number below 2^51 it rounds it to an integer, which then stands in the low bits. */
 #define DPF_ROUND 0x1.8p52

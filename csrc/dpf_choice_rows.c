@@ -40,31 +40,23 @@ DPF_BEGIN_AVX512
 #include "dpf_choice_rows_body.h"
 #undef DPF_SUFFIX
 DPF_END
-#define CHOOSE(f, ...)                                                                              \
-    switch (dpf_isa()) {                                                                            \
-    case DPF_ISA_AVX512: return f##_avx512(__VA_ARGS__);                                            \
-    case DPF_ISA_AVX2: return f##_avx2(__VA_ARGS__);                                                \
-    default: return f##_baseline(__VA_ARGS__);                                                      \
-    }
-#else
-#define CHOOSE(f, ...) return f##_baseline(__VA_ARGS__);
 #endif
 
 size_t dpf_choice_rows(const dpf_choice_matrix *in, dpf_words *words, size_t draws, uint64_t *scratch,
                        int64_t *out, size_t from, uint64_t *bound, uint64_t *word)
 {
-    CHOOSE(rows, in, words, draws, scratch, out, from, bound, word)
+    DPF_RETURN(rows, in, words, draws, scratch, out, from, bound, word)
 }
 
 size_t dpf_choice_subset(const dpf_choice_matrix *in, dpf_words *words, uint64_t *drawn, uint8_t *heads,
                          int settled, int64_t *out, size_t from)
 {
-    CHOOSE(subset, in, words, drawn, heads, settled, out, from)
+    DPF_RETURN(subset, in, words, drawn, heads, settled, out, from)
 }
 
 static uint64_t row_sums(const double *values, double best, double c, double slack, size_t n, uint64_t *total)
 {
-    CHOOSE(sums, values, best, c, slack, n, total)
+    DPF_RETURN(sums, values, best, c, slack, n, total)
 }
 
 void dpf_choice_row_sums(const dpf_choice_matrix *in, uint64_t *total)

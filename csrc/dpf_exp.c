@@ -21,6 +21,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "dpf_bits.h"
 #include "dpf_exp_table.h"
 
 static const double L1 = 0x1.62e42fef80000p-7;
@@ -59,13 +60,6 @@ static inline reduced reduce(dpf_pair x)
     out.t = dpf_exp_table[out.j][0];
     out.small = dpf_exp_table[out.j][1] + out.t * out.p;
     return out;
-}
-
-static inline double power_of_two(int e) /* for -1022 <= e <= 1023 */
-{
-    union { uint64_t bits; double value; } u;
-    u.bits = (uint64_t)(e + 1023) << 52;
-    return u.value;
 }
 
 double dpf_exp_pair(dpf_pair x)

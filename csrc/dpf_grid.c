@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "dpf_bits.h"
 #include "dpf_isa.h"
 
 /* Rows count from the last segment below DPF_GRID_OCTAVE, where every smaller k is sent. */
@@ -19,20 +20,6 @@
 #define GAMMA_ERROR 0x1p-50
 #define GAMMA_SLOPE 0x1p-51
 #define GAMMA_FLOOR 0x1p-60
-
-static inline uint64_t bits_of(double x)
-{
-    uint64_t b;
-    memcpy(&b, &x, sizeof b);
-    return b;
-}
-
-static inline double double_of(uint64_t b)
-{
-    double x;
-    memcpy(&x, &b, sizeof x);
-    return x;
-}
 
 static inline double magnitude(double x)
 {
@@ -93,32 +80,24 @@ DPF_BEGIN_AVX512
 #undef DPF_SUFFIX
 #undef DPF_LEVEL
 DPF_END
-#define CHOOSE(f, ...)                                                                              \
-    switch (dpf_isa()) {                                                                            \
-    case DPF_ISA_AVX512: return f##_avx512(__VA_ARGS__);                                            \
-    case DPF_ISA_AVX2: return f##_avx2(__VA_ARGS__);                                                \
-    default: return f##_baseline(__VA_ARGS__);                                                      \
-    }
-#else
-#define CHOOSE(f, ...) return f##_baseline(__VA_ARGS__);
 #endif
 
 size_t dpf_grid_fill(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table,
                      const dpf_grid_input *in, double *out, size_t from, size_t n, int64_t *lane,
                      uint64_t *word, size_t room, size_t *found)
 {
-    CHOOSE(grid, rng, given, table, in, out, from, n, lane, word, room, found)
+    DPF_RETURN(grid, rng, given, table, in, out, from, n, lane, word, room, found)
 }
 
 size_t dpf_grid_integers(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, double ratio,
                          double frac, int64_t *out, size_t from, size_t n, int64_t *lane, uint64_t *word,
                          size_t room, size_t *found)
 {
-    CHOOSE(integers, rng, given, table, ratio, frac, out, from, n, lane, word, room, found)
+    DPF_RETURN(integers, rng, given, table, ratio, frac, out, from, n, lane, word, room, found)
 }
 
 size_t dpf_grid_accept(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, const int64_t *y,
                        double centre, double half_precision, uint64_t *drawn, uint8_t *keep, size_t n)
 {
-    CHOOSE(accept, rng, given, table, y, centre, half_precision, drawn, keep, n)
+    DPF_RETURN(accept, rng, given, table, y, centre, half_precision, drawn, keep, n)
 }

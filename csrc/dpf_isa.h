@@ -54,4 +54,16 @@ int dpf_isa_best(void);
 /* "baseline", "avx2" or "avx512". */
 const char *dpf_isa_name(int isa);
 
+/* The body of a function: what f_<path> returns, on the chosen path. */
+#if DPF_X86
+#define DPF_RETURN(f, ...)                                                                              \
+    switch (dpf_isa()) {                                                                            \
+    case DPF_ISA_AVX512: return f##_avx512(__VA_ARGS__);                                            \
+    case DPF_ISA_AVX2: return f##_avx2(__VA_ARGS__);                                                \
+    default: return f##_baseline(__VA_ARGS__);                                                      \
+    }
+#else
+#define DPF_RETURN(f, ...) return f##_baseline(__VA_ARGS__);
+#endif
+
 #endif
