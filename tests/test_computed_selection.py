@@ -10,8 +10,7 @@ from scipy.stats import chisquare
 import dpfast as dp
 from dpfast._scores import computed
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SlowWarning
-
-exponential = pytest.importorskip("dpfast.selection").exponential
+from dpfast.selection import exponential
 
 DATA = np.random.default_rng(4).integers(0, 40, 500)
 
