@@ -118,10 +118,13 @@ def selections(n):
             lambda s=scores: dp.selection.permute_and_flip(s, **loss), lambda s=scores: np.max(s)
         )
         yield f"permute-and-flip, {n:.0e} {name}", ours, floor_name, floor
-    ours, floor = best(
-        lambda: dp.selection.top_k(normal, 100, **loss), lambda: np.max(normal), rounds=5
-    )
-    yield f"top 100 of {n:.0e}", ours, floor_name, floor
+    for epsilon in (1.0, 100.0):
+        for name, scores in patterns.items():
+            ours, floor = best(
+                lambda s=scores, e=epsilon: dp.selection.top_k(s, 100, sensitivity=1.0, epsilon=e),
+                lambda s=scores: np.max(s),
+            )
+            yield f"top 100 of {n:.0e} {name}, epsilon {epsilon:g}", ours, floor_name, floor
     table = numpy.standard_normal((n // 100, 100)) * 10
     ours, theirs = best(
         lambda: dp.selection.exponential(table, **loss),

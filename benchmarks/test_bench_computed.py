@@ -17,6 +17,7 @@ import pytest
 
 from dpfast._scores.computed import Computed
 from dpfast._scores.stored import Stored
+from dpfast.selection import exponential
 
 from .conftest import rows
 
@@ -130,7 +131,6 @@ def test_plain_python(benchmark, case):
 @pytest.mark.parametrize("kind", ["computed", "rival fill", "floor stored"])
 def test_exponential(benchmark, kind):
     """One whole draw: from the function, from an array filled for it, from one that was there."""
-    exponential = pytest.importorskip("dpfast.selection").exponential
     function, data = CASES["near"]
     out = np.empty(N)
     fill(function, data, out)
