@@ -271,28 +271,34 @@ def test_neighbours_on_a_small_domain(loss, relation):
     last = 3
     for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
         made = JointQuantiles.make(tuple(qs), (0.0, 1.0), loss, relation, "raise", False)
-        laws = {}
-        worst = curve = 0.0
-        for pair in neighbours(last, 4, relation):
-            a, b = (np.array(sorted(rows)) for rows in pair)
-            p, q = (
-                laws.setdefault(
-                    tuple(rows), np.array([float(x) for x in law(rows, last, qs, made.c).values()])
-                )
-                for rows in (a.tolist(), b.tolist())
-            )
-            ratio = np.log(p / q)
-            worst = max(worst, np.abs(ratio).max())
-            for order in (1.0001, 2.0, 8.0, 64.0):
-                for r, base in ((ratio, q), (-ratio, p)):
-                    divergence = math.log((base * np.exp(order * r)).sum()) / (order - 1)
-                    curve = max(curve, divergence / order)
         epsilon = float(loss.epsilon) if isinstance(loss, Pure) else math.sqrt(8 * float(loss.rho))
+        worst, curve = told_apart(last, 4, relation, qs, made.c)
         assert 0.4 * epsilon < worst <= epsilon
         assert curve <= epsilon**2 / 8
-        # The control: with the exponent of monotone scores the bound is broken.
-        if relation == "replace":
-            assert 2 * worst > epsilon
+        # The control: with the exponent of monotone scores both bounds are broken.
+        worst, curve = told_apart(last, 4, relation, qs, 2 * made.c)
+        assert worst > epsilon
+        assert curve > epsilon**2 / 8
+
+
+def told_apart(last, most, relation, qs, c):
+    """The largest log-ratio, and the largest Renyi divergence over its order, of all neighbours."""
+    laws = {}
+    worst = curve = 0.0
+    for pair in neighbours(last, most, relation):
+        p, q = (
+            laws.setdefault(
+                tuple(rows), np.array([float(x) for x in law(rows, last, qs, c).values()])
+            )
+            for rows in (sorted(pair[0]), sorted(pair[1]))
+        )
+        ratio = np.log(p / q)
+        worst = max(worst, np.abs(ratio).max())
+        for order in (1.0001, 2.0, 8.0, 64.0):
+            for r, base in ((ratio, q), (-ratio, p)):
+                divergence = math.log((base * np.exp(order * r)).sum()) / (order - 1)
+                curve = max(curve, divergence / order)
+    return worst, curve
 
 
 def test_rounding_is_paid_out_of_epsilon():
