@@ -4,7 +4,8 @@ Chunks in, a noise-free mergeable summary out, one release at the end, through o
 the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of it for one column.
 """
 
-from . import errors, noise, order, privacy, rng, selection, sensitivity
+from . import errors, estimators, noise, order, privacy, rng, selection, sensitivity
+from .aggregate import sample_and_aggregate
 from .budget import Budget
 from .quantile import median, quantile, quantiles
 from .sources.scan import scan
@@ -14,6 +15,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Budget",
     "errors",
+    "estimators",
     "median",
     "noise",
     "order",
@@ -21,6 +23,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "rng",
+    "sample_and_aggregate",
     "scan",
     "selection",
     "sensitivity",
