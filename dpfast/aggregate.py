@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from . import _check, privacy
 from ._aggregators import AGGREGATORS, Aggregator, make
 from ._aggregators import default as default_aggregator
+from ._aggregators._additive import amount
 from ._aggregators.vector import VectorAggregator, make_vector
 from ._blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from ._blocks.labels import secret
@@ -102,7 +103,162 @@ def sample_and_aggregate(
     centres: Any = None,
     spill: str | None = None,
 ) -> Any:
-    """Release any statistic by way of its values on blocks of the data."""
+    """Release any statistic by way of its values on blocks of the data.
+
+    The rows are split into exactly `blocks` blocks, `estimator` is computed on each of them, its
+    answers are clipped to `bounds`, and `aggregator` makes one private answer of them.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced or added or removed; with
+    ``partition="key"``, in all rows of one person. The call satisfies the loss that it is asked
+    for: pure `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, whatever the estimator does with a
+    block (Nissim, Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
+
+    *One row touches one block.* The label of a row is a function of a secret key, drawn afresh
+    after the spend, and of the row's number (or of its id), never of what it holds. Numbers have
+    independent uniform labels. So the partitions of two neighbours can be coupled: all other rows
+    keep their blocks and their order in them, and the blocks differ in one. Contiguous blocks are a
+    function of the number of rows, so that holds only where rows are replaced. Where ids are
+    replaced too, one person becomes another, who may be in another block: the aggregator is then
+    given such a share of the loss that two changed blocks cost what was asked for.
+
+    *One changed block is covered by the aggregator*, a mechanism on exactly `blocks` numbers within
+    the bounds, one of them replaced:
+
+    ==================== ======================================================== ==================
+    aggregator           what it is                                               source
+    ==================== ======================================================== ==================
+    "mean"               average, Laplace or Gaussian noise for                   TCC 2006,
+                         ``(hi - lo) / blocks``                                   ICML 2018
+    "smooth-median"      lower median, noise scaled to its smooth sensitivity     STOC 2007
+    "exponential-median" a point between the bounds, by the exponential mechanism FOCS 2007
+    "trimmed-mean"       mean of the middle, noise scaled to smooth sensitivity   STOC 2007
+    "winsorized-mean"    mean clipped to a widened private interquartile range    STOC 2011
+    "attention"          centre of the smallest ball that holds a majority        STOC 2007
+    ==================== ======================================================== ==================
+
+    A block without an answer (it is empty; the estimator raises, is late, dies, or gives NaN or
+    something of another shape) counts as the public `default`: the data decide no error. The
+    estimator must be a function of its block alone. One that remembers other blocks (global
+    variables, files, a clock) voids the first part. It never sees the generator or the budget.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or (n, columns), structured array, table, or source
+        A block of it is what the estimator is given, in the same form: a 1-D or 2-D array of the
+        data's dtype, or a structured array, ``block["age"]``. Tables (pandas, Polars, Arrow, a
+        dict of columns, `dpfast.scan` with a list of columns) become structured arrays of float64;
+        null becomes NaN.
+    estimator : str, estimator or callable
+        What is computed on a block. By name: "mean", "var", "std", "min", "max", "correlation",
+        "least-squares", "median", "mode", "trimmed-mean", "logistic-regression". With parameters:
+        the classes of `dpfast.estimators`, such as ``dp.estimators.Quantile(0.9)``. A function made
+        by ``numba.njit`` runs inside a compiled loop. Any other callable is called block by block.
+        A callable returns a real number, or a 1-D array of them.
+    blocks : int
+        The number of blocks, public, at most 2**24; under "replace" at most n. See
+        `suggest_blocks`.
+    bounds : (float, float) or sequence of d such pairs
+        Public limits of the answers, in the estimator's units; answers outside are clipped. One
+        pair asks for a number, d pairs for a vector of length d. They must not come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Of a vector it is the
+        loss of the whole: "mean", and "attention" with `centres`, make one joint release; the
+        others release each coordinate with an equal share (``1 / d`` of `epsilon`, `delta`, `rho`).
+    aggregator : str, default "mean"
+        One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
+        at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
+    partition : {"auto", "random", "contiguous", "key"}, default "auto"
+        "random": an independent label for each row. "contiguous": fixed ranges of rows, for
+        "replace" only; no row is moved, but if the order of the rows means something, blocks
+        differ. "key": rows of one id meet in one block. "auto" is "key" if there are `ids`, else
+        "random"; what it chose is in the ledger's line and in a log message (`logging`, "dpfast",
+        level INFO).
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation. For ids, "add-remove" (a person comes or goes) costs half of
+        "replace" (a person is replaced by another).
+    default : float or sequence of d floats, optional
+        The answer of a block without one, within the bounds; their middle if left out.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+    workers : int, optional
+        Threads or processes. By default ``DPFAST_NUM_THREADS`` or 1 for named estimators, one a
+        core for compiled functions and for processes, 1 for other callables in threads. They do
+        not change the answer.
+    progress : bool or callable, optional
+        True for a progress bar on the standard error stream (needs Rich), or a function
+        ``progress(done, total)``. How fast blocks are done depends on the data: what it shows is
+        not private.
+    ids : array_like of shape (n,), or str, optional
+        Whose row each is (integers, text or bytes), or the name of a column of the table, which the
+        estimator then does not see.
+    nan : {"keep", "drop"}, default "keep"
+        Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
+        or are left out of it. No other row moves.
+    executor : {"auto", "threads", "processes"}, default "auto"
+        Where a callable is called. A process that dies costs one block its answer. "auto" is
+        "processes" if there is a `time_limit`, else "threads".
+    time_limit : float, optional
+        Seconds that a block may take, in processes only. Choose it generously: whether a block is
+        late depends on the load of the machine too.
+    centres : array_like, shape (c, d), optional
+        Public candidates of aggregator "attention" for vectors.
+    spill : str, optional
+        A directory for the blocks of data that do not fit in memory, by default that of `tempfile`.
+        The file has no name (where the system allows that), and is gone when the call ends.
+
+    Returns
+    -------
+    float or float64 array of shape (d,)
+        The private answer, within the bounds.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, MissingExtraError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError, SourceError
+        For a table with cells that are no numbers, or a file that cannot be read to its end. That
+        is known when it is read; what was spent stays spent.
+
+    Notes
+    -----
+    Cost: for estimators that are functions of sums ("mean", "var", "std", "correlation",
+    "least-squares") and extremes, one or two passes over the data and O(blocks) memory. For others
+    a counting sort, O(n) and one copy of the data (on disk for files that do not fit in memory),
+    and the calls; no copy for contiguous blocks of an array in C order. A Python callable costs
+    some microseconds a block beside the call itself.
+
+    The answer is nearly as good as the estimator's own on all rows where that is asymptotically
+    normal and `blocks` grows more slowly than the square root of n (Smith, STOC 2011).
+
+    References
+    ----------
+    Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data analysis",
+    STOC 2007. Smith, "Privacy-preserving statistical estimation with optimal convergence rates",
+    STOC 2011.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.random.default_rng(1).normal(40, 12, 30_000)
+    >>> 38 < dp.sample_and_aggregate(ages, "mean", blocks=600, bounds=(20, 80), epsilon=1.0) < 42
+    True
+
+    Any function of a block will do, and a vector of answers:
+
+    >>> def middle_half(block):
+    ...     return np.quantile(block, [0.25, 0.75])
+    >>> found = dp.sample_and_aggregate(
+    ...     ages, middle_half, blocks=300, bounds=[(0, 120)] * 2, epsilon=1.0, aggregator="auto"
+    ... )
+    >>> bool(abs(found - [32, 48]).max() < 3)
+    True
+    """
     loss = privacy.loss(epsilon, delta, rho)
     _check.whole("blocks", blocks, 1)
     _check.neighbors(neighbors)
@@ -116,6 +272,7 @@ def sample_and_aggregate(
     source = as_rows(data, ids if kind == "key" else None, workers)
     if neighbors == "replace" and source.length is not None and blocks > source.length:
         _check.fail("blocks", f"at most the number of rows, {source.length}", blocks)
+    amount(loss)
     each = _one_block(loss) if kind == "key" and neighbors == "replace" else loss
     wide = len(pairs) if is_vector else None
     what = aggregator_name(aggregator, blocks, each)
@@ -136,7 +293,7 @@ def sample_and_aggregate(
         default=fallback,
         drop=nan == "drop",
         neighbors=neighbors,
-        loss=loss if each is loss else _two_blocks(made.loss),
+        loss=made.loss if each is loss else _two_blocks(made.loss),
         name=name,
         job=Job(workers, None, spill),
     )
