@@ -194,7 +194,8 @@ def sample_and_aggregate(
         not private.
     ids : array_like of shape (n,), or str, optional
         Whose row each is (integers, text or bytes), or the name of a column of the table, which the
-        estimator then does not see.
+        estimator then does not see. The loss is then one of people, not of rows; keep separate
+        budgets for the two.
     nan : {"keep", "drop"}, default "keep"
         Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
         or are left out of it. No other row moves.
@@ -270,8 +271,10 @@ def sample_and_aggregate(
         _check.whole("workers", workers, 1)
     found = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
-    if neighbors == "replace" and source.length is not None and blocks > source.length:
-        _check.fail("blocks", f"at most the number of rows, {source.length}", blocks)
+    # The number of rows is public where single rows are replaced, and nowhere else.
+    public = source.length if neighbors == "replace" and kind != "key" else None
+    if public is not None and blocks > public:
+        _check.fail("blocks", f"at most the number of rows, {public}", blocks)
     amount(loss)
     each = _one_block(loss) if kind == "key" and neighbors == "replace" else loss
     wide = len(pairs) if is_vector else None
