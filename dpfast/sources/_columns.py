@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ..errors import DataError, MissingExtraError
+from ..errors import ArgumentTypeError, DataError, MissingExtraError
 from ._base import chunk_dtype
-from .array import ArraySource, ColumnSource, arrow_numbers, converted, numpy_array
+from .array import ArraySource, ColumnSource, arrow_numbers, arrow_values, converted, numpy_array
 from .rows import RowsSource
 
 __all__ = ["Column", "arrow_table", "as_column", "is_arrow", "records", "write_arrow"]
@@ -90,7 +90,9 @@ def _plain(
     if array.ndim == 2 and not array.shape[1]:
         _check.fail_kind(name, rule, given, " without columns")
     width = array.shape[1] if array.ndim == 2 else None
-    native = chunk_dtype(array.dtype, name)
+    native = _native(array.dtype)
+    if native is None:
+        _check.fail_kind(name, rule, given, f" of dtype {array.dtype}")
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
 
@@ -105,6 +107,13 @@ def _plain(
     if mask is not None:
         return Column(F8, len(array), masked, width)
     return Column(native, len(array), fill, width, _direct(array, native))
+
+
+def _native(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    try:
+        return chunk_dtype(dtype)
+    except ArgumentTypeError:
+        return None
 
 
 def _direct(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
@@ -178,7 +187,7 @@ def _pyarrow(name: str) -> Any:
 def _arrow(chunked: Any, name: str, rule: str) -> Column:
     how = arrow_numbers(chunked.type)
     if how is None:
-        _check.fail_type(name, rule, chunked.type)
+        _check.fail_kind(name, rule, chunked, f" of Arrow type {chunked.type}")
 
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
         at = 0
@@ -196,10 +205,11 @@ def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
     """Write the numbers of a `pyarrow.Array` to `out`, NaN where one is null."""
     if cast is not None:
         array = array.cast(cast)
-    if array.null_count:
-        out[...] = array.to_numpy(zero_copy_only=False)  # by now NaN, in every type
-    else:
-        out[...] = array.to_numpy(zero_copy_only=True)
+    values, present = arrow_values(array)
+    with np.errstate(invalid="ignore"):  # what stands in the place of a null is anything
+        out[...] = values
+    if present is not None:
+        out[~present] = np.nan
 
 
 # --- Python -------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def _column(piece: Any, how: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     if how.cast is not None:
         piece = piece.cast(how.cast)
     if not piece.null_count:
-        return arrow_values(piece, dtype)
+        return np.ascontiguousarray(arrow_values(piece)[0], dtype)
     rows = np.empty(len(piece), dtype)
     write_arrow(piece, None, rows)
     return rows

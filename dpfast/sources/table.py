@@ -86,7 +86,7 @@ def as_rows(
     if not isinstance(data, IN_MEMORY):
         if isinstance(data, RowSource):
             if ids is not None:
-                _check.fail("ids", "left out, for such data bring their own", ids)
+                _check.fail_kind("ids", "left out, for such data bring their own", ids)
             return data
         if isinstance(data, Source):
             return ForeignRows(data, None if ids is None else as_ids(ids, data.length))
