@@ -255,17 +255,18 @@ def _may_be(one: Any) -> bool:
 
 
 def _fill_numbers(some: Sequence[Any], out: NDArray[Any]) -> None:
-    try:
-        array = np.asarray(some)
-    except (ValueError, TypeError, OverflowError):
-        array = np.empty(0, object)
-    if array.ndim == 1 and array.dtype.kind in "biuf" and array.itemsize <= 8:
-        out[...] = array
-    else:
+    array = _at_once(some, out.shape)
+    if array is None:
         out[...] = [math.nan if one is None else _float(one) for one in some]
+    else:
+        out[...] = array
 
 
 def _fill_matrix(some: Sequence[Any], out: NDArray[Any]) -> None:
+    array = _at_once(some, out.shape)
+    if array is not None:
+        out[...] = array
+        return
     width = out.shape[1]
     for i, row in enumerate(some):
         if row is None:
@@ -274,6 +275,16 @@ def _fill_matrix(some: Sequence[Any], out: NDArray[Any]) -> None:
             _fill_numbers(row, out[i])
         else:
             _not_numbers()
+
+
+def _at_once(some: Sequence[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
+    """What NumPy makes of these rows if all is plain numbers, which it reads as `_float` does."""
+    try:
+        array = np.asarray(some)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    plain = array.shape == shape and array.dtype.kind in "biuf" and array.itemsize <= 8
+    return array if plain else None
 
 
 def _float(one: Any) -> float:
