@@ -114,6 +114,9 @@ def test_records(cut):
     plain.same(got["pay"], base["pay"])
     together(chunks, base["name"].tolist())
     plain.gather(as_rows(base.view(np.recarray)))
+    names = np.array([(f"p{i}", i) for i in range(9)], [("name", "O"), ("x", "f8")])
+    _, chunks = plain.gather(as_rows(names, "name"))
+    together(chunks, names["name"].tolist())
 
 
 def test_masked_arrays(cut):
@@ -616,6 +619,13 @@ IDS = {
     "arrow chunks": (uneven(NAMES), NAMES),
     "arrow numbers": (uneven(WHOLE), WHOLE),
     "dictionary": (uneven(NAMES).dictionary_encode(), NAMES),
+    "categories": (
+        pa.DictionaryArray.from_arrays(
+            pa.array([n and 50 - int(n[1:]) for n in NAMES], pa.uint32()),
+            pa.array([f"u{50 - i}" for i in range(51)], pa.string_view()),
+        ),
+        NAMES,
+    ),
     "bytes": (pa.array(NAMES).cast(pa.binary()), [n and n.encode() for n in NAMES]),
     "stream": (Stream(uneven(NAMES)), NAMES),
     "pandas": (pd.Series(NAMES), NAMES),

@@ -52,7 +52,8 @@ def as_column(data: Any, name: str, rule: str) -> Column:
         If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
     """
     if isinstance(data, np.ma.MaskedArray):
-        return _plain(np.ma.getdata(data), np.ma.getmaskarray(data), data, name, rule)
+        mask = np.broadcast_to(data.mask, data.shape)  # no mask at all is one False
+        return _plain(np.ma.getdata(data), mask, data, name, rule)
     if isinstance(data, np.ndarray):
         return _plain(np.asarray(data), None, data, name, rule)
     if isinstance(data, ArraySource):
@@ -127,11 +128,13 @@ def records(array: NDArray[Any], without: str | None, name: str) -> Column:
     Its fields keep their types, in native byte order.
     """
     rule = "a one-dimensional array of records without objects"
-    if array.ndim != 1 or array.dtype.hasobject or not array.dtype.names:
+    if array.ndim != 1 or not array.dtype.names:
         _check.fail_kind(name, rule, array, f" of {array.ndim} dimensions and {array.dtype}")
     kept = [field for field in array.dtype.names if field != without]
     if not kept:
         _check.fail("ids", "the name of one column of several", without)
+    if any(array.dtype[field].hasobject for field in kept):
+        _check.fail_kind(name, rule, array, f" of {array.dtype}")
     if without is None:
         native = np.dtype((np.void, array.dtype.newbyteorder("=")))
         direct = _direct(array, native)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import _check
 from . import arrow
 from ._columns import write_arrow
-from ._ids import Ids, as_ids
+from ._ids import Ids, as_ids, looked_up
 from ._pick import picker
 from ._rows import RowChunk, RowSource, Table, named_dtype
 from .array import Numbers, arrow_values
@@ -81,6 +81,8 @@ class FileRows:
         each = max(arrow.BATCH // len(self._names), min(LEAST, arrow.BATCH))
 
         def convert(start: int, arrays: Sequence[Any]) -> Iterator[RowChunk]:
+            if self._want.ids is not None:
+                arrays = [*arrays[:-1], looked_up(arrays[-1])]
             for at in range(0, len(arrays[0]), each):
                 pieces = [array.slice(at, each) for array in arrays]
                 yield RowChunk(self._rows(pieces), start + at, self._ids_of(start + at, pieces))

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _check
 from ..errors import DataError
 
-__all__ = ["Ids", "as_ids", "family", "no_column"]
+__all__ = ["Ids", "as_ids", "family", "looked_up", "no_column"]
 
 RULE = "a one-dimensional column of integers, text or bytes"
 
@@ -120,15 +120,36 @@ def _arrow(ids: Any) -> Any:
         import pyarrow as pa
     except ImportError:
         return None
-    if isinstance(ids, pa.ChunkedArray):
-        return ids
     try:
-        if hasattr(ids, "__arrow_c_stream__"):
-            return pa.chunked_array(ids)
-        return pa.chunked_array([ids if isinstance(ids, pa.Array) else pa.array(ids)])
+        if isinstance(ids, pa.ChunkedArray):
+            column = ids
+        elif hasattr(ids, "__arrow_c_stream__"):
+            column = pa.chunked_array(ids)
+        else:
+            column = pa.chunked_array([ids if isinstance(ids, pa.Array) else pa.array(ids)])
+        if not pa.types.is_dictionary(column.type) or not column.num_chunks:
+            return column
+        return pa.chunked_array([looked_up(array) for array in column.chunks])
     except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
         pass  # its message may quote a value, so it must not survive, not even as a context
     _check.fail_kind("ids", RULE, ids)
+
+
+def looked_up(array: Any) -> Any:
+    """A `pyarrow.Array` of ids, in a form in which pyarrow can look up those of a dictionary."""
+    import pyarrow as pa
+
+    types = pa.types
+    if not types.is_dictionary(array.type):
+        return array
+    kind = array.type.value_type
+    if types.is_string_view(kind):  # as Polars writes categories
+        words = array.dictionary.cast(pa.large_string())
+    elif types.is_binary_view(kind):
+        words = array.dictionary.cast(pa.large_binary())
+    else:
+        return array
+    return pa.DictionaryArray.from_arrays(array.indices, words)
 
 
 def family(kind: Any) -> str | None:
