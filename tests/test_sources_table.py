@@ -24,7 +24,7 @@ from dpfast.errors import (
     MissingExtraError,
     SourceError,
 )
-from dpfast.sources import CHUNK_DTYPES, Chunk, Source, arrow, as_source
+from dpfast.sources import CHUNK_DTYPES, Chunk, Source, _memory, arrow, as_source
 from dpfast.sources._memory import MemoryRows
 from dpfast.sources.rows import RowsSource
 from dpfast.sources.table import RowChunk, RowSource, Table, as_rows
@@ -757,6 +757,35 @@ def test_the_checks_of_this_file_catch_planted_faults():
         plain.same(np.array([1.0, 2.0]), plain.single([1.0, None]))
     with pytest.raises(AssertionError):  # ids of the neighbouring rows
         together([(0, NAMES[1:]), (ROWS - 1, NAMES[:1])], NAMES)
+
+
+def test_threads_split_rows_only_where_it_pays(monkeypatch):
+    monkeypatch.setattr(_memory, "SLICE", 10)
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
+    for rows, workers, want in [
+        (15, None, 1),
+        (1001, None, 3),
+        (25, None, 2),
+        (15, 4, 4),
+        (2, 9, 2),
+    ]:
+        source = as_rows(np.arange(rows), None, workers)
+        _, chunks = plain.gather(source)
+        assert [start for start, _ in chunks] == [rows * i // want for i in range(want)]
+        lock, names = threading.Barrier(want, timeout=60), set()
+
+        def meet(chunk, lock=lock, names=names):
+            lock.wait()  # nobody passes before all are there
+            names.add(threading.get_ident())
+
+        source.reduce(meet, lambda a, b: None)
+        assert len(names) == want
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "two")
+    with pytest.raises(ArgumentError, match="DPFAST_NUM_THREADS"):
+        as_rows(np.arange(1001))
+    for wrong in (0, 1.5, True):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="workers must be"):
+            as_rows(np.arange(5), None, wrong)
 
 
 def test_rows_are_taken_as_they_are():
