@@ -71,17 +71,11 @@ class MemoryRows:
             return _fold(pool.map(part, range(parts)), merge)
 
     def _chunks(self, start: int, stop: int) -> Iterator[RowChunk]:
-        each = self.dtype.itemsize * (self.width or 1)
+        columns = () if self.width is None else (self.width,)
+        each = max(1, self.dtype.itemsize) * (self.width or 1)
         array = self.array
         step = max(1, (self.BUFFER if array is None else self.DIRECT) // each)
-        shape = (
-            (min(step, stop - start),)
-            if self.width is None
-            else (
-                min(step, stop - start),
-                self.width,
-            )
-        )
+        shape = (min(step, stop - start), *columns)
         buffer = np.empty(shape if array is None else 0, self.dtype)
         for at in range(start, max(stop, start + 1), step):
             end = min(at + step, stop)
