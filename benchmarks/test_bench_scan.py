@@ -1,9 +1,10 @@
-"""A private median straight from a file, beside reading the file and asking for its maximum."""
+"""Columns of files: a private median beside reading the file for its maximum, and whole rows."""
 
 import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast.sources.table import as_rows
 
 from .conftest import rows
 
@@ -66,3 +67,50 @@ def test_one_pass(benchmark, files, form):
 def test_floor_read_and_max(benchmark, files, form):
     found = benchmark.pedantic(FLOORS[form], (files / f"v.{form}",), rounds=5, warmup_rounds=1)
     assert found == 1000.0
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Three columns of numbers and one of ids (4e6 rows) as Parquet and as Arrow."""
+    place = tmp_path_factory.mktemp("tables")
+    n = rows(4_000_000)
+    rng = np.random.default_rng(1)
+    table = pa.table({**{c: rng.normal(size=n) for c in "abc"}, "user": rng.integers(0, n, n)})
+    pq.write_table(table, place / "t.parquet", use_dictionary=False)
+    with (
+        pa.OSFile(str(place / "t.arrow"), "wb") as file,
+        pa.ipc.new_file(file, table.schema) as out,
+    ):
+        out.write_table(table, max_chunksize=1 << 20)
+    return place, float(table["b"].to_numpy().sum())
+
+
+def whole(path):
+    """The rows of a whole table in memory, by pyarrow."""
+    if path.suffix == ".parquet":
+        held = pq.read_table(path, columns=list("abc"))
+    else:
+        held = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    found = np.empty(len(held), [(c, float) for c in "abc"])
+    for name in "abc":
+        found[name] = held[name].to_numpy()
+    return float(found["b"].sum())
+
+
+def by_chunks(path, ids):
+    source = as_rows(dp.scan(path, list("abc")), ids)
+    return source.reduce(lambda chunk: float(chunk.rows["b"].sum()), lambda a, b: a + b)
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+@pytest.mark.parametrize("how", ["rows", "rows and ids", "floor: read whole"])
+@pytest.mark.benchmark(group="a table of a file")
+def test_rows_of_a_table(benchmark, tables, form, how):
+    place, total = tables
+    path = place / f"t.{form}"
+    if how.startswith("floor"):
+        found = benchmark.pedantic(whole, (path,), rounds=5, warmup_rounds=1)
+    else:
+        ids = "user" if how.endswith("ids") else None
+        found = benchmark.pedantic(by_chunks, (path, ids), rounds=5, warmup_rounds=1)
+    assert abs(found - total) < 1e-3

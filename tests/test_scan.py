@@ -147,13 +147,10 @@ def test_every_format_gives_the_release_that_the_array_gives(written):
 @pytest.mark.parametrize("batch", [1, 2, 63, 64, 1000, 10**6])
 @pytest.mark.parametrize("name", ["groups.parquet", "t.arrow", "stream.arrow", "t.csv"])
 def test_chunking_changes_nothing(tmp_path, monkeypatch, name, batch):
-    from dpfast.sources import parquet
-
     values, null = column(2000)
     EVERY[name](pa.table({"v": pa.array(values, mask=null)}), tmp_path / name)
     want = rows(scan(tmp_path / name))
     monkeypatch.setattr(arrow, "BATCH", batch)
-    monkeypatch.setattr(parquet, "BATCH", batch)
     got = rows(scan(tmp_path / name))
     np.testing.assert_array_equal(got[0], want[0])
     assert got[1] == want[1]

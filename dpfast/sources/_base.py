@@ -46,12 +46,15 @@ class Chunk(NamedTuple):
     `values` are the rows that are not null: one-dimensional, C-contiguous, of the source's dtype,
     read-only by agreement, and valid only until `summarise` returns (the buffer may be used
     again). `start` is the row number of the first row, nulls counted; `nulls` rows were null.
-    A NaN is a value, not a null.
+    `present` says of each row of the chunk whether it is among the values; None if all are. What
+    ignores nulls needs no more than their number, so a source may leave it out, but then its nulls
+    have no place and it cannot be cut into blocks. A NaN is a value, not a null.
     """
 
     values: NDArray[Any]
     start: int
     nulls: int = 0
+    present: NDArray[np.bool_] | None = None
 
 
 @runtime_checkable

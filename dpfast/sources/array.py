@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,21 @@ from numpy.typing import NDArray
 from .. import _check
 from ..errors import ArgumentError, ArgumentTypeError
 from ._base import Chunk, RandomWords, Source, chunk_dtype
+from ._rows import WithRows
 from .rows import RowsSource
 
-__all__ = ["ArraySource", "ColumnSource", "column", "threads"]
+__all__ = [
+    "ArraySource",
+    "ColumnSource",
+    "Numbers",
+    "arrow_chunk",
+    "arrow_numbers",
+    "arrow_values",
+    "column",
+    "converted",
+    "numpy_array",
+    "threads",
+]
 
 S = TypeVar("S")
 
@@ -125,8 +137,10 @@ class ArraySource:
             if self.mask is None:
                 yield Chunk(values, at)
             else:
-                kept = values[~self.mask[at : at + rows.shape[0]]]
-                yield Chunk(kept, at, rows.shape[0] - kept.shape[0])
+                present = ~self.mask[at : at + rows.shape[0]]
+                kept = values[present]
+                nulls = rows.shape[0] - kept.shape[0]
+                yield Chunk(kept, at, nulls, present if nulls else None)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """One value at a random place of each of `count` equal stretches.
@@ -162,6 +176,34 @@ def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     return index
 
 
+class Numbers(NamedTuple):
+    """How an Arrow column is read: its dtype, and the Arrow type to convert to first, if any."""
+
+    dtype: np.dtype[Any]
+    cast: Any
+
+
+def arrow_numbers(kind: Any) -> Numbers | None:
+    """How to read a column of Arrow type `kind`; None if it holds no numbers.
+
+    Integers and floats stay what they are. Booleans become uint8. Decimals become float64, row by
+    row, and so does a column of nulls only. A dictionary of numbers is looked up.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind) and not types.is_dictionary(kind.value_type):
+        plain = arrow_numbers(kind.value_type)
+        return plain and Numbers(plain.dtype, plain.cast or kind.value_type)
+    if types.is_boolean(kind):
+        return Numbers(np.dtype(np.uint8), pa.uint8())
+    if types.is_decimal(kind) or types.is_null(kind):
+        return Numbers(np.dtype(np.float64), pa.float64())
+    if types.is_integer(kind) or types.is_floating(kind):
+        return Numbers(chunk_dtype(np.dtype(kind.to_pandas_dtype())), None)
+    return None
+
+
 class ColumnSource:
     """An Arrow column in memory (`pyarrow.ChunkedArray`), read through its own buffers."""
 
@@ -176,24 +218,24 @@ class ColumnSource:
             raise ArgumentTypeError(
                 f"{name} must be a column of integers, floats or booleans, got {chunked.type}"
             )
-        self._chunked = chunked
+        self.chunked = chunked
         self.dtype = chunk_dtype(np.dtype(chunked.type.to_pandas_dtype()), name)
         self.length: int = len(chunked)
 
     @property
     def nulls(self) -> int:
-        return int(self._chunked.null_count)
+        return int(self.chunked.null_count)
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         return _fold((summarise(chunk) for chunk in self._pieces()), merge)
 
     def _pieces(self) -> Iterator[Chunk]:
         at = 0
-        for array in self._chunked.chunks:
+        for array in self.chunked.chunks:
             rows = BLOCK if array.null_count else max(1, len(array))
             for start in range(0, len(array), rows):
                 piece = array.slice(start, rows)
-                yield Chunk(arrow_values(piece, self.dtype), at + start, piece.null_count)
+                yield arrow_chunk(piece, at + start, self.dtype)
             at += len(array)
         if at == 0:
             yield Chunk(np.empty(0, self.dtype), 0)
@@ -204,18 +246,32 @@ class ColumnSource:
         if self.length == 0:
             return np.empty(0, self.dtype)
         index = pa.array(_strata(self.length, count, words))
-        taken = self._chunked.take(index)
-        return np.concatenate(
-            [arrow_values(a, self.dtype) for a in taken.chunks] or [np.empty(0, self.dtype)]
-        )
+        taken = self.chunked.take(index)
+        found = [arrow_chunk(array, 0, self.dtype).values for array in taken.chunks]
+        return np.concatenate(found or [np.empty(0, self.dtype)])
 
 
-def arrow_values(array: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The values of a `pyarrow.Array` that are not null, without a copy when none is null."""
-    if array.null_count:
-        array = array.drop_null()
-    values: NDArray[Any] = array.to_numpy(zero_copy_only=True)
-    return np.ascontiguousarray(values, dtype)
+def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
+    """A `pyarrow.Array` of numbers as a chunk, without a copy when none is null."""
+    values, present = arrow_values(array)
+    if present is not None:
+        values = values[present]
+    nulls = len(array) - len(values)
+    return Chunk(np.ascontiguousarray(values, dtype), start, nulls, present)
+
+
+def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """The values of a `pyarrow.Array` of numbers where they lie, and which of them are not null.
+
+    None if all are; what stands in the place of a null is anything.
+    """
+    if not array.null_count:
+        return array.to_numpy(zero_copy_only=True), None
+    bits = array.is_valid()  # three times as fast as pyarrow's own conversion and filter
+    whole = np.unpackbits(np.frombuffer(bits.buffers()[1], np.uint8), bitorder="little")
+    present = whole[bits.offset : bits.offset + len(bits)].view(np.bool_)
+    values = np.frombuffer(array.buffers()[1], array.type.to_pandas_dtype())
+    return values[array.offset : array.offset + len(array)], present
 
 
 def column(data: Any, name: str = "data") -> Source:
@@ -230,7 +286,9 @@ def column(data: Any, name: str = "data") -> Source:
             return ColumnSource(chunked, name)
     if isinstance(data, (list, tuple)):
         return _sequence(data, name)
-    array = _converted(data, name, _array)
+    if isinstance(data, WithRows):
+        _check.fail_kind(name, "one column (dpfast.scan with one name)", data)
+    array = converted(data, name, "a one-dimensional array of numbers", numpy_array)
     if array.ndim == 0:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
         raise ArgumentError(
@@ -250,14 +308,15 @@ def _sequence(data: Sequence[Any], name: str) -> Source:
     return RowsSource(data, name)
 
 
-def _array(data: Any) -> NDArray[Any]:
+def numpy_array(data: Any) -> NDArray[Any]:
+    """The NumPy array that anything on this machine which holds one gives."""
     if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
         return np.from_dlpack(data)
     return np.asarray(data)
 
 
-def _converted(data: Any, name: str, convert: Callable[[Any], Any]) -> Any:
-    """``convert(data)``, or one error that repeats no value.
+def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) -> Any:
+    """``convert(data)``, or one error (`name` must be `rule`) that repeats no value.
 
     Libraries like to quote the value that they stumbled on. That would be an answer about the data
     before anything is spent, so the new error is raised after the old one has been let go.
@@ -268,7 +327,6 @@ def _converted(data: Any, name: str, convert: Callable[[Any], Any]) -> Any:
         raise
     except Exception as error:
         kind = type(error).__name__
-    rule = "a one-dimensional array of numbers"
     _check.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
 
 
@@ -278,13 +336,14 @@ def _arrow(data: Any, name: str) -> Any:
         import pyarrow as pa
     except ImportError:
         return None
+    rule = "a one-dimensional array of numbers"
     if isinstance(data, pa.ChunkedArray):
         return data
     if isinstance(data, pa.Array):
         return pa.chunked_array([data])
     if hasattr(data, "__arrow_c_stream__"):
-        stream = _converted(data, name, pa.chunked_array)
+        stream = converted(data, name, rule, pa.chunked_array)
         if pa.types.is_struct(stream.type):
             _check.fail_kind(name, "one column, not a table", data)
         return stream
-    return pa.chunked_array([_converted(data, name, pa.array)])
+    return pa.chunked_array([converted(data, name, rule, pa.array)])

@@ -19,16 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingExtraError, SourceError
-from ._base import Chunk, RandomWords, chunk_dtype
+from ._base import Chunk, RandomWords
+from ._ids import family
 from ._overlap import overlapped
-from .array import arrow_values
+from ._pick import Pick
+from ._rows import RowSource, WithRows
+from .array import Numbers, arrow_chunk, arrow_numbers
 
 __all__ = [
     "BATCH",
+    "Convert",
     "FileSource",
     "Numbers",
+    "Reader",
+    "Want",
     "chunks",
     "guarded",
+    "id_family",
     "kind_of",
     "numbers",
     "opening",
@@ -39,6 +46,9 @@ __all__ = [
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+#: ``convert(start, arrays)`` yields something of the rows from `start` on, column by column.
+Convert = Callable[[int, Sequence[Any]], Iterator[T]]
 
 #: Rows of a chunk: half a megabyte of float64, which the kernel finds in the cache.
 BATCH = 1 << 16
@@ -58,34 +68,26 @@ def pyarrow(path: object) -> Any:
     return pa
 
 
-class Numbers(NamedTuple):
-    """How a column becomes chunks: their dtype, and the Arrow type to convert to first, if any."""
-
-    dtype: np.dtype[Any]
-    cast: Any
-
-
 def numbers(kind: Any, column: str, path: Path) -> Numbers:
-    """How to read a column of Arrow type `kind`, or the error that it holds no numbers.
+    """How to read a column of Arrow type `kind`, or the error that it holds no numbers."""
+    found = arrow_numbers(kind)
+    if found is None:
+        raise SourceError(
+            f"column {column!r} of {path.name} must hold integers, floats, booleans or decimals, "
+            f"got {kind}"
+        )
+    return found
 
-    Integers and floats stay what they are. Booleans become uint8. Decimals become float64, row by
-    row, and so does a column of nulls only. A dictionary of numbers is looked up.
-    """
-    pa = pyarrow(path)
-    types = pa.types
-    if types.is_dictionary(kind) and not types.is_dictionary(kind.value_type):
-        plain = numbers(kind.value_type, column, path)
-        return Numbers(plain.dtype, plain.cast or kind.value_type)
-    if types.is_boolean(kind):
-        return Numbers(chunk_dtype(np.dtype(np.uint8)), pa.uint8())
-    if types.is_decimal(kind) or types.is_null(kind):
-        return Numbers(np.dtype(np.float64), pa.float64())
-    if types.is_integer(kind) or types.is_floating(kind):
-        return Numbers(chunk_dtype(np.dtype(kind.to_pandas_dtype())), None)
-    raise SourceError(
-        f"column {column!r} of {path.name} must hold integers, floats, booleans or decimals, "
-        f"got {kind}"
-    )
+
+def id_family(kind: Any, column: str, path: Path) -> str:
+    """What ids a column of Arrow type `kind` holds, or the error that it holds none."""
+    found = family(kind)
+    if found is None:
+        raise SourceError(
+            f"column {column!r} of {path.name} must hold integers, text or bytes to be ids, "
+            f"got {kind}"
+        )
+    return found
 
 
 def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:
@@ -94,7 +96,7 @@ def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:
         piece = array.slice(at, BATCH)
         if how.cast is not None:
             piece = piece.cast(how.cast)
-        yield Chunk(arrow_values(piece, how.dtype), start + at, piece.null_count)
+        yield arrow_chunk(piece, start + at, how.dtype)
 
 
 #: What reading a damaged file may raise, beside pyarrow's own errors.
@@ -172,32 +174,65 @@ def pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]
     return None if effect > DRIFT else whole
 
 
-class FileSource(ABC):
-    """A column of one or more files that can be read as often as asked.
+class Want(NamedTuple):
+    """Which columns a pass reads."""
 
-    A format gives `makers`: generators of chunks that together make every row once, each to be run
-    in a thread of its own while the kernel works on what has come already.
-    """
-
-    def __init__(self, paths: Sequence[Path], how: Numbers, length: int | None) -> None:
-        self.dtype = how.dtype
-        self.length = length
-        self._paths = list(paths)
-        self._how = how
-        self._seen = [_stamp(path) for path in self._paths]
+    numbers: tuple[str, ...]
+    ids: str | None = None
 
     @property
-    def nulls(self) -> int | None:
-        return None
+    def names(self) -> tuple[str, ...]:
+        """Those of numbers in their order, then that of ids."""
+        return self.numbers if self.ids is None else (*self.numbers, self.ids)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self._paths[0])!r}, dtype={self.dtype})"
+
+class Reader(ABC):
+    """One or more files of the same columns that can be read as often as asked.
+
+    A format gives `makers`: generators that together make every row once, each to be run in a
+    thread of its own while the kernel works on what has come already. What they make of the Arrow
+    arrays of the columns that are asked for is said by `convert`.
+    """
+
+    def __init__(self, paths: Sequence[Path], length: int | None) -> None:
+        self.paths = list(paths)
+        self.length = length
+        self._seen = [_stamp(path) for path in self.paths]
 
     @abstractmethod
-    def makers(self) -> Sequence[Generator[Chunk]]:
-        """One generator of chunks for each thread that is worth having."""
+    def find(self, pick: Pick) -> str:
+        """The name of the column that `pick` wants, the same in every file."""
 
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+    @abstractmethod
+    def numbers(self, name: str) -> Numbers:
+        """How to read a column of numbers, the same in every file."""
+
+    @abstractmethod
+    def may_have_nulls(self, name: str) -> bool:
+        """By the schema, which is public, and not by looking."""
+
+    @abstractmethod
+    def ids(self, name: str) -> None:
+        """Refuse a column that cannot be one of ids."""
+
+    @abstractmethod
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
+        """One generator for each thread that is worth having, of all that `convert` yields.
+
+        `convert` gets row numbers and the arrays of the columns ``want.names``: of `rows` rows or
+        fewer where a format decodes so few at a time, else as they lie in the file.
+        """
+
+    def nulls(self, name: str) -> int | None:
+        """Null rows of a column; None when that is not known without reading."""
+        return None
+
+    def sample(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
+        """As `Source.sample`."""
         return None
 
     def check_unchanged(self) -> None:
@@ -205,31 +240,79 @@ class FileSource(ABC):
 
         Two passes over different rows would be a release about no dataset at all.
         """
-        for path, seen in zip(self._paths, self._seen, strict=True):
+        for path, seen in zip(self.paths, self._seen, strict=True):
             if _stamp(path) != seen:
                 raise SourceError(f"{path.name} was changed after it was scanned: scan it again")
 
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+    def reduce(
+        self,
+        makers: Sequence[Generator[T]],
+        rows_of: Callable[[T], int],
+        empty: T,
+        length: int | None,
+        summarise: Callable[[T], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
+        """One pass, and a check that the rows are as many as the file's own header says."""
+
+        def counted(ahead: Iterable[T]) -> Iterator[T]:
+            rows = 0
+            for item in ahead:
+                rows += rows_of(item)
+                yield item
+                del item
+            if rows == 0:
+                yield empty
+            if length is not None and rows != length:
+                raise SourceError(
+                    f"{self.paths[0].name} is damaged: its rows are not as many as its header says"
+                )
+
         self.check_unchanged()
-        makers = self.makers()
         with closing(overlapped(makers, 2 * len(makers))) as ahead:
-            total = functools.reduce(merge, map(summarise, self._counted(ahead)))
+            total = functools.reduce(merge, map(summarise, counted(ahead)))
         self.check_unchanged()
         return total
 
-    def _counted(self, ahead: Iterable[Chunk]) -> Iterator[Chunk]:
-        """The chunks, and a check that they are as many rows as the file's own header says."""
-        rows = 0
-        for chunk in ahead:
-            rows += len(chunk.values) + chunk.nulls
-            yield chunk
-            del chunk
-        if rows == 0:
-            yield Chunk(np.empty(0, self.dtype), 0)
-        if self.length is not None and rows != self.length:
-            raise SourceError(
-                f"{self._paths[0].name} is damaged: its rows are not as many as its header says"
-            )
+
+class FileSource(WithRows):
+    """One column of one or more files: a `Source`, which drops nulls, or rows, which do not."""
+
+    def __init__(self, reader: Reader, name: str) -> None:
+        self.reader = reader
+        self.name = name
+        self.length = reader.length
+        self._how = reader.numbers(name)
+        self.dtype = self._how.dtype
+        self.nulls = reader.nulls(name)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.reader.paths[0])!r}, dtype={self.dtype})"
+
+    def makers(self) -> Sequence[Generator[Chunk]]:
+        """The decoders of a pass."""
+        how = self._how
+        return self.reader.makers(
+            Want((self.name,)), BATCH, lambda start, arrays: chunks(arrays[0], start, how)
+        )
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        return self.reader.reduce(
+            self.makers(),
+            lambda chunk: len(chunk.values) + chunk.nulls,
+            Chunk(np.empty(0, self.dtype), 0),
+            self.length,
+            summarise,
+            merge,
+        )
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        return self.reader.sample(self.name, self._how, count, words)
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        from ._files import FileRows
+
+        return FileRows(self.reader, (self.name,), ids, workers, is_table=False)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

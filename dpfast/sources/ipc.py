@@ -5,29 +5,33 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SourceError
-from ._base import Chunk, RandomWords
-from .arrow import FileSource, chunks, guarded, numbers, opening, pooled
+from ._base import RandomWords
+from ._pick import Pick
+from .array import Numbers
+from .arrow import Convert, Reader, Want, chunks, guarded, id_family, numbers, opening, pooled
 
-__all__ = ["IpcSource"]
+__all__ = ["IpcReader"]
+
+T = TypeVar("T")
 
 #: Record batches that a sample looks into: at most this many, and at most one in four.
 SAMPLED = 64
 
 
-class IpcSource(FileSource):
-    """One column of an Arrow IPC file or stream.
+class IpcReader(Reader):
+    """An Arrow IPC file or stream.
 
     Buffers that are not compressed are read where they are mapped. A compressed record batch is
-    decompressed whole, this one column of it.
+    decompressed whole, those columns of it that are asked for.
     """
 
-    def __init__(self, path: Path, pick: Any) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         with path.open("rb") as file:
             magic = file.read(6)
@@ -36,53 +40,58 @@ class IpcSource(FileSource):
                 f"{path.name} is in the old Feather version 1 format: write it again with version 2"
             )
         self._seekable = magic == b"ARROW1"
-        self._field = 0
-        schema, length = opening(path, "Arrow IPC", self._header)
-        name = pick(schema.names, path)
-        self._field = schema.get_field_index(name)
-        super().__init__([path], numbers(schema.field(self._field).type, name, path), length)
+        self._schema, length = opening(path, "Arrow IPC", self._header)
+        super().__init__([path], length)
+
+    def find(self, pick: Pick) -> str:
+        return pick(self._schema.names, self._path)
+
+    def _field(self, name: str) -> Any:
+        return self._schema.field(self._schema.get_field_index(name))
+
+    def numbers(self, name: str) -> Numbers:
+        return numbers(self._field(name).type, name, self._path)
+
+    def may_have_nulls(self, name: str) -> bool:
+        return bool(self._field(name).nullable)
+
+    def ids(self, name: str) -> None:
+        id_family(self._field(name).type, name, self._path)
 
     @contextmanager
-    def _open(self, all_columns: bool = False) -> Iterator[Any]:
+    def _open(self, names: Sequence[str] | None = None) -> Iterator[Any]:
         import pyarrow as pa
 
-        options = pa.ipc.IpcReadOptions(
-            included_fields=None if all_columns else [self._field], use_threads=False
-        )
+        fields = None if names is None else [self._schema.get_field_index(name) for name in names]
+        options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
         start = pa.ipc.open_file if self._seekable else pa.ipc.open_stream
         with pa.memory_map(str(self._path)) as mapped, start(mapped, options=options) as opened:
             yield opened
 
-    def makers(self) -> Sequence[Generator[Chunk]]:
-        return [self._decode()]
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
+        return [guarded(self._path, self._pieces(want.names, convert))]
 
     def _header(self) -> tuple[Any, int | None]:
-        with self._open(all_columns=True) as opened:
+        with self._open() as opened:
             return opened.schema, opened.count_rows() if self._seekable else None
 
-    def _decode(self) -> Generator[Chunk]:
-        return guarded(self._path, self._chunks())
-
-    def _chunks(self) -> Iterator[Chunk]:
+    def _pieces(self, names: Sequence[str], convert: Convert[T]) -> Iterator[T]:
         at = 0
-        with self._open() as opened:
+        with self._open(names) as opened:
             for batch in self._batches(opened):
-                array = self._checked(batch)
-                yield from chunks(array, at, self._how)
-                at += len(array)
+                yield from convert(at, [_checked(batch, name) for name in names])
+                at += batch.num_rows
 
     def _batches(self, opened: Any) -> Iterator[Any]:
         if self._seekable:
             return map(opened.get_batch, range(opened.num_record_batches))
         return iter(opened)
 
-    def _checked(self, batch: Any) -> Any:
-        """The column, once its buffers are known to be as long as its header says."""
-        array = batch.column(0)
-        array.validate(full=array.type.num_fields > 0 or hasattr(array, "dictionary"))
-        return array
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+    def sample(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
         """Values at random of record batches at random, one batch from each equal stretch.
 
         None for a stream, which cannot be entered in the middle, and for few record batches.
@@ -90,13 +99,15 @@ class IpcSource(FileSource):
         if not self._seekable:
             return None
         self.check_unchanged()
-        found = list(guarded(self._path, self._picks(count, words)))
-        return pooled(found, self.dtype) if found else None
+        found = list(guarded(self._path, self._picks(name, how, count, words)))
+        return pooled(found, how.dtype) if found else None
 
-    def _picks(self, count: int, words: RandomWords) -> Iterator[NDArray[Any]]:
+    def _picks(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> Iterator[NDArray[Any]]:
         import pyarrow as pa
 
-        with self._open() as opened:
+        with self._open([name]) as opened:
             batches = opened.num_record_batches
             picked = min(SAMPLED, batches // 4)
             if picked < 2:
@@ -106,9 +117,17 @@ class IpcSource(FileSource):
                 np.int64
             )
             for place in places:
-                array = self._checked(opened.get_batch(int(place)))
+                array = _checked(opened.get_batch(int(place)), name)
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
                     rows = words(min(-(-count // picked), len(array))) % np.uint64(len(array))
-                    for chunk in chunks(array.take(pa.array(rows)), 0, self._how):
+                    for chunk in chunks(array.take(pa.array(rows)), 0, how):
                         yield chunk.values.copy()
+
+
+def _checked(batch: Any, name: str) -> Any:
+    """A column, once its buffers are known to be as long as its header says."""
+    array = batch.column(batch.schema.get_field_index(name))
+    fixed = array.type.num_fields == 0 and not hasattr(array, "dictionary")
+    array.validate(full=not (fixed and len(array.buffers()) <= 2))
+    return array

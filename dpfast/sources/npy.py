@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentTypeError, SourceError
+from ._base import chunk_dtype
+from ._columns import as_column
+from ._ids import as_ids, no_column
+from ._memory import MemoryRows
+from ._pick import Pick, distinct
+from ._rows import RowSource, Table, WithRows
 from .array import ArraySource
+from .table import table_rows
 
 __all__ = ["npy_source"]
 
@@ -37,23 +44,68 @@ def _mapped(path: Path) -> NDArray[Any]:
     return array
 
 
-def npy_source(path: Path, pick: Any) -> ArraySource:
-    """A one-dimensional array, one column of a two-dimensional one, or one field of records."""
+class NpySource(ArraySource, WithRows):
+    """One column of a file, which remembers the others."""
+
+    __slots__ = ("columns", "name")
+
+    def __init__(self, columns: dict[str, NDArray[Any]], name: str, path: Path) -> None:
+        super().__init__(_numbers(columns[name], path), name=path.name)
+        self.columns = columns
+        self.name = name
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        column = as_column(self.array, self.name, "numbers")
+        if isinstance(ids, str):
+            others = {name: some for name, some in self.columns.items() if name != self.name}
+            ids = others[ids] if ids in others else no_column(ids, others)
+        return MemoryRows(column, None if ids is None else as_ids(ids, self.length), workers)
+
+
+class NpyTable(Table):
+    """Some columns of a file."""
+
+    def __init__(self, columns: dict[str, NDArray[Any]], names: list[str], path: Path) -> None:
+        self.columns = columns
+        self.names = tuple(names)
+        self.length = len(next(iter(columns.values())))
+        for name in names:
+            _numbers(columns[name], path)
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        chosen = {name: self.columns[name] for name in self.names}
+        if isinstance(ids, str):
+            chosen.pop(ids, None)
+            ids = self.columns[ids] if ids in self.columns else no_column(ids, self.columns)
+        return table_rows(chosen, ids, workers, "data")
+
+
+def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable:
+    """The columns of a table, the fields of records, or the one column of a flat array."""
     array = _mapped(path)
-    if array.dtype.names is not None:
-        array = array[pick(list(array.dtype.names), path)]
+    if array.dtype.names is not None and array.ndim == 1:
+        columns = {name: array[name] for name in array.dtype.names}
     elif array.ndim == 2:
-        names = [str(number) for number in range(array.shape[1])]
-        array = array[:, int(pick(names, path))]
+        columns = {str(number): array[:, number] for number in range(array.shape[1])}
     elif array.ndim == 1:
-        pick(["0"], path)
-    if array.ndim != 1:
+        columns = {"0": array}
+    else:
         raise SourceError(
             f"{path.name} must hold an array of one or two dimensions, got shape {array.shape}"
         )
+    names = list(columns)
+    if isinstance(pick, list):
+        return NpyTable(columns, distinct([one(names, path) for one in pick]), path)
+    return NpySource(columns, pick(names, path), path)
+
+
+def _numbers(array: NDArray[Any], path: Path) -> NDArray[Any]:
     try:
-        return ArraySource(array, name=path.name)
+        chunk_dtype(array.dtype)
     except ArgumentTypeError:
         raise SourceError(
             f"{path.name} must hold integers, floats or booleans, got {array.dtype}"
         ) from None
+    if array.ndim != 1:
+        raise SourceError(f"{path.name} must hold one number a row in each of its columns")
+    return array

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,24 @@ from numpy.typing import NDArray
 from ..errors import SourceError
 from ._base import Chunk, RandomWords
 from ._overlap import decoders
-from .arrow import BATCH, FileSource, Numbers, chunks, guarded, numbers, opening, pooled, pyarrow
+from ._pick import Pick
+from .array import Numbers
+from .arrow import (
+    Convert,
+    Reader,
+    Want,
+    chunks,
+    guarded,
+    id_family,
+    numbers,
+    opening,
+    pooled,
+    pyarrow,
+)
 
-__all__ = ["ParquetSource"]
+__all__ = ["ParquetReader"]
+
+T = TypeVar("T")
 
 #: Bytes read from the file at a time, so that a column chunk of gigabytes is never held whole.
 BUFFER = 1 << 18
@@ -34,91 +49,124 @@ class _Part(NamedTuple):
     rows: int
 
 
-class ParquetSource(FileSource):
-    """One column of a Parquet file, or of several files with the same column, in their order."""
+class ParquetReader(Reader):
+    """A Parquet file, or several files with the same columns, in their order."""
 
-    def __init__(self, paths: Sequence[Path], pick: Any) -> None:
+    def __init__(self, paths: Sequence[Path]) -> None:
         self._team = decoders()  # asked now, for a bad setting must show before a spend
         self._footers: list[Any] = []
+        self._schemas: list[Any] = []
+        self._leaves: list[dict[str, list[int]]] = []
         self._parts: list[_Part] = []
-        self._column = ""
-        how: Numbers | None = None
         start = 0
-        nulls: int | None = 0
         for number, path in enumerate(paths):
             footer, schema = _footer(path)
-            name = pick(schema.names, path)
-            leaves = [i for i in range(footer.num_columns) if footer.schema.column(i).path == name]
-            found = numbers(schema.field(schema.get_field_index(name)).type, name, path)
+            self._footers.append(footer)
+            self._schemas.append(schema)
+            self._leaves.append(_leaves(footer))
+            for group in range(footer.num_row_groups):
+                rows = footer.row_group(group).num_rows
+                self._parts.append(_Part(number, group, start, rows))
+                start += rows
+        super().__init__(paths, start)
+
+    def find(self, pick: Pick) -> str:
+        name = pick(self._schemas[0].names, self.paths[0])
+        for schema, path in zip(self._schemas[1:], self.paths[1:], strict=True):
+            other = pick(schema.names, path)
+            if other != name:
+                raise SourceError(
+                    f"column {name!r} of {self.paths[0].name} must be the same in every file, but "
+                    f"in {path.name} it is {other!r}"
+                )
+        return name
+
+    def numbers(self, name: str) -> Numbers:
+        found = [numbers(kind, name, path) for kind, path in self._kinds(name)]
+        for how, path in zip(found, self.paths, strict=True):
+            if how != found[0]:
+                raise SourceError(
+                    f"column {name!r} must be the same in every file: it is {found[0].dtype} in "
+                    f"{self.paths[0].name}, and {how.dtype} in {path.name}"
+                )
+        return found[0]
+
+    def ids(self, name: str) -> None:
+        found = [id_family(kind, name, path) for kind, path in self._kinds(name)]
+        for held, path in zip(found, self.paths, strict=True):
+            if held != found[0]:
+                raise SourceError(
+                    f"column {name!r} must be the same in every file: it holds {found[0]} in "
+                    f"{self.paths[0].name}, and {held} in {path.name}"
+                )
+
+    def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
+        """The type of a column in each file."""
+        for stored, schema, path in zip(self._leaves, self._schemas, self.paths, strict=True):
+            yield schema.field(schema.get_field_index(name)).type, path
+            leaves = stored.get(name, [])  # after what the type is refused for
             if len(leaves) != 1:
                 raise SourceError(
                     f"column {name!r} of {path.name} must be one column, got {leaves}"
                 )
-            if how is not None and (found, name) != (how, self._column):
-                raise SourceError(
-                    f"column {self._column!r} must be the same in every file: it is {how.dtype} in "
-                    f"{paths[0].name}, and column {name!r} is {found.dtype} in {path.name}"
-                )
-            how, self._column = found, name
-            self._footers.append(footer)
-            for group in range(footer.num_row_groups):
-                rows = footer.row_group(group).num_rows
-                seen = footer.row_group(group).column(leaves[0]).statistics
-                if nulls is not None:
-                    nulls = nulls + seen.null_count if seen and seen.has_null_count else None
-                self._parts.append(_Part(number, group, start, rows))
-                start += rows
-        assert how is not None, "the caller gives at least one path"
-        self._nulls = nulls
-        super().__init__(paths, how, start)
 
-    @property
-    def nulls(self) -> int | None:
+    def may_have_nulls(self, name: str) -> bool:
+        return any(schema.field(schema.get_field_index(name)).nullable for schema in self._schemas)
+
+    def nulls(self, name: str) -> int | None:
         """Null rows, by the statistics that most writers put in the footer."""
-        return self._nulls
+        nulls = 0
+        for part in self._parts:
+            group = self._footers[part.file].row_group(part.group)
+            seen = group.column(self._leaves[part.file][name][0]).statistics
+            if not (seen and seen.has_null_count):
+                return None
+            nulls += seen.null_count
+        return nulls
 
-    def makers(self) -> Sequence[Generator[Chunk]]:
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
         left = deque(self._parts)
-        team = min(self._team, len(left)) or 1
-        return [self._decode(left) for _ in range(team)]
+        team = min(self._team if workers is None else workers, len(left)) or 1
+        return [self._decode(left, want, rows, convert) for _ in range(team)]
 
-    def _decode(self, left: deque[_Part]) -> Generator[Chunk]:
-        """Chunks of whichever row groups are still left; several of these share one `left`."""
+    def _decode(
+        self, left: deque[_Part], want: Want, rows: int, convert: Convert[T]
+    ) -> Generator[T]:
+        """What is made of row groups that are still left; several of these share one `left`."""
         with ExitStack() as held:
             files: dict[int, Any] = {}
+
+            def group(part: _Part) -> Iterator[T]:
+                if part.file not in files:
+                    files[part.file] = held.enter_context(self._open(part.file))
+                at = part.start
+                for arrays in _batches(files[part.file], part.group, rows, want.names):
+                    yield from convert(at, arrays)
+                    at += len(arrays[0])
+
             while left:
                 try:
                     part = left.popleft()
                 except IndexError:  # another thread took the last one
                     return
-                yield from guarded(self._paths[part.file], self._group(part, files, held))
-
-    def _group(self, part: _Part, files: dict[int, Any], held: ExitStack) -> Iterator[Chunk]:
-        if part.file not in files:
-            files[part.file] = held.enter_context(self._open(part.file))
-        at = part.start
-        for array in self._batches(files[part.file], part.group, BATCH):
-            yield from chunks(array, at, self._how)
-            at += len(array)
+                yield from guarded(self.paths[part.file], group(part))
 
     def _open(self, file: int) -> Any:
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(
-            self._paths[file],
+            self.paths[file],
             metadata=self._footers[file],
             buffer_size=BUFFER,
             pre_buffer=False,
             page_checksum_verification=True,
         )
 
-    def _batches(self, opened: Any, group: int, rows: int) -> Any:
-        found = opened.iter_batches(
-            rows, row_groups=[group], columns=[self._column], use_threads=False
-        )
-        return (batch.column(0) for batch in found)
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+    def sample(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
         """The first rows of up to `SAMPLED` row groups, one taken from each equal stretch of them.
 
         None where these would say little about the rest: few row groups, order, drift.
@@ -132,17 +180,38 @@ class ParquetSource(FileSource):
         width = np.diff(edges).astype(np.uint64)
         places = edges[:-1] + (words(len(width)) % width).astype(np.int64)
         each = max(1, -(-count // len(places)))
-        picked = [self._parts[place] for place in places]
-        heads = [
-            [head.values.copy() for head in guarded(self._paths[p.file], self._head(p, each))]
-            for p in picked
-        ]
-        return pooled([np.concatenate(head) for head in heads if head], self.dtype)
 
-    def _head(self, part: _Part, rows: int) -> Iterator[Chunk]:
-        with self._open(part.file) as opened:
-            for array in itertools.islice(self._batches(opened, part.group, rows), 1):
-                yield from chunks(array, part.start, self._how)
+        def head(part: _Part) -> Iterator[Chunk]:
+            with self._open(part.file) as opened:
+                batches = _batches(opened, part.group, each, (name,))
+                for arrays in itertools.islice(batches, 1):
+                    yield from chunks(arrays[0], part.start, how)
+
+        heads = [
+            [chunk.values.copy() for chunk in guarded(self.paths[part.file], head(part))]
+            for part in (self._parts[place] for place in places)
+        ]
+        return pooled([np.concatenate(head) for head in heads if head], how.dtype)
+
+
+def _leaves(footer: Any) -> dict[str, list[int]]:
+    """Where in the file each column is stored."""
+    found: dict[str, list[int]] = {}
+    for i in range(footer.num_columns):
+        found.setdefault(footer.schema.column(i).path, []).append(i)
+    return found
+
+
+def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterator[Sequence[Any]]:
+    """The arrays of the columns `names`, `rows` rows or fewer at a time."""
+    for batch in opened.iter_batches(
+        rows, row_groups=[group], columns=list(names), use_threads=False
+    ):
+        if len(names) == 1:
+            yield batch.columns
+        else:
+            places = map(batch.schema.get_field_index, names)
+            yield [batch.column(place) for place in places]
 
 
 def _footer(path: Path) -> tuple[Any, Any]:

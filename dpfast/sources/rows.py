@@ -34,13 +34,15 @@ class RowsSource:
     def __init__(self, rows: Sequence[Any], name: str = "data") -> None:
         if rows and not any(row is None or _number(row) for row in rows):
             _check.fail_kind(name, "a one-dimensional sequence of numbers", rows)
-        self._rows = rows
+        self.rows = rows
         self.length: int = len(rows)
         self.nulls: int | None = None
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        present = [_float(row) for row in self._rows if row is not None]
-        return summarise(Chunk(np.array(present, np.float64), 0, self.length - len(present)))
+        present = np.array([row is not None for row in self.rows], np.bool_)
+        values = np.array([_float(row) for row in self.rows if row is not None], np.float64)
+        nulls = self.length - len(values)
+        return summarise(Chunk(values, 0, nulls, present if nulls else None))
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         return None

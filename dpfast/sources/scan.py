@@ -1,4 +1,4 @@
-"""`scan(path, column)`: the source that reads one column of a file, by the file's ending."""
+"""`scan(path, column)`: what reads columns of a file, by the file's ending."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import difflib
 import glob
 import numbers
 import os
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .. import _check
 from ..errors import SourceError
 from ._base import Source
+from ._pick import distinct, picker
+from ._rows import Table
+
+if TYPE_CHECKING:
+    from .arrow import Reader
 
 __all__ = ["scan"]
 
@@ -21,14 +25,19 @@ IPC = (".arrow", ".arrows", ".feather", ".ipc")
 TEXT = {".csv": ",", ".tsv": "\t"}
 NPY = (".npy",)
 
-#: How many names an error message lists.
-LISTED = 30
-
-Pick = Callable[[Sequence[str], Path], str]
+Columns = list[str] | list[int] | list[str | int] | tuple[str | int, ...]
 
 
-def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Source:
-    """A column of a file as data for a release, read in small pieces and never held whole.
+@overload
+def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Source: ...
+
+
+@overload
+def scan(path: str | os.PathLike[str], column: Columns) -> Table: ...
+
+
+def scan(path: str | os.PathLike[str], column: str | int | Columns | None = None) -> Source | Table:
+    """Columns of a file as data for a release, read in small pieces and never held whole.
 
     Parameters
     ----------
@@ -37,14 +46,19 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
         ``.ipc`` (the Arrow file or stream format); in ``.csv`` or ``.tsv``, also compressed
         (``.csv.gz``, ``.bz2``, ``.zst``, ``.lz4``, or a ``.zip`` of one file); or in ``.npy``.
         Parquet may also be a directory of parts, or a pattern such as ``"sales/2024-*.parquet"``.
-    column : str or int, optional
-        The name of the column, or its place from 0. It may be left out when there is only one.
+    column : str, int, or list of these, optional
+        The name of the column, or its place from 0. It may be left out when there is only one. A
+        list makes a table.
 
     Returns
     -------
     Source
-        To be given to `dpfast.median` and the like, as often as wanted. The file is opened and its
-        header read now; its rows are read by the release.
+        One column, to be given to `dpfast.median` and the like, as often as wanted. The file is
+        opened and its header read now; its rows are read by the release.
+    Table
+        Several, or one in a list, for `dpfast.sample_and_aggregate`, whose estimator gets records
+        of float64 with the names of the columns. There `ids` may name a further column of the
+        file, of a table as of a single column: integers, text or bytes, which need not be listed.
 
     Raises
     ------
@@ -61,19 +75,22 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
     -----
     Integers and floats keep their type, booleans become uint8, decimals float64;
     dictionary-encoded numbers are looked up; text, dates and times are refused. A null counts as a
-    row, and the `nan` argument of the release says what becomes of it and of NaN.
+    row, and the `nan` argument of the release says what becomes of it and of NaN. In a table, and
+    wherever whole rows are read, a null is NaN.
 
     Every cell of a text file is read as float64, so integers beyond 2**53 are rounded. Empty cells
     and the usual words (NA, NaN, null, None, ...) are missing values. Any other cell that is no
     number, a row of another width, and one of over half a megabyte stop the release with
     `DataError`. It says nothing of the row, but it is an answer about the data: what was spent
     stays spent. A column with some text and no number in the first half megabyte is taken for a
-    column of text; like its name, that is held to be public.
+    column of text; like its name, that is held to be public. Ids in a text file are the bytes of
+    their cells, so ``7`` and ``07`` are two; those of missing values are one.
 
     Cost: a pass decodes the column in up to ``DPFAST_NUM_THREADS`` threads (by default one a core,
     at most four) while the kernel works on what they have finished. A file of text takes two
-    passes, for there is no cheap sample of it. Memory: two pieces of 65,536 rows for each thread
-    and, in Parquet, the pages being decoded; in a compressed Arrow file, one record batch.
+    passes, for there is no cheap sample of it. Memory: two pieces of 65,536 numbers (of 4,096
+    rows, in a table of more than sixteen columns) for each thread and, in Parquet, the pages being
+    decoded; in a compressed Arrow file, one record batch.
 
     Examples
     --------
@@ -87,9 +104,16 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
     """
     if not isinstance(path, (str, os.PathLike)):
         _check.fail_type("path", "a string or a path", path)
-    if isinstance(column, bool) or not isinstance(column, (str, numbers.Integral, type(None))):
-        _check.fail_type("column", "a name, a place from 0, or None", column)
-    pick = _picker(column)
+    wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
+    rule = "a name, a place from 0, a list of these, or None"
+    for one in wanted:
+        if isinstance(one, bool) or not isinstance(one, (str, numbers.Integral, type(None))):
+            _check.fail_type("column", rule, column)
+        if one is None and column is not None:
+            _check.fail_type("column", rule, column)
+    if not wanted:
+        _check.fail("column", "at least one name, if it is a list", column)
+    picks = [picker(one) for one in wanted]
     name = os.fspath(path)
     if not name:
         _check.fail("path", "the name of a file", path)
@@ -99,54 +123,35 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
         raise
     except OSError as error:  # a name that is too long, a directory that may not be entered
         raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
+    if _ending(paths[0])[0] in NPY:
+        from .npy import npy_source
+
+        return npy_source(paths[0], picks if isinstance(column, (list, tuple)) else picks[0])
+    from .arrow import FileSource
+
+    reader = _reader(paths)
+    if not isinstance(column, (list, tuple)):
+        return FileSource(reader, reader.find(picks[0]))
+    from ._files import FileTable
+
+    return FileTable(reader, distinct([reader.find(pick) for pick in picks]))
+
+
+def _reader(paths: list[Path]) -> Reader:
+    """What reads files of their ending."""
     first = paths[0]
     ending, compression = _ending(first)
     if ending in PARQUET:
-        from .parquet import ParquetSource
+        from .parquet import ParquetReader
 
-        return ParquetSource(paths, pick)
+        return ParquetReader(paths)
     if ending in IPC:
-        from .ipc import IpcSource
+        from .ipc import IpcReader
 
-        return IpcSource(first, pick)
-    if ending in TEXT:
-        from .text import TextSource
+        return IpcReader(first)
+    from .text import TextReader
 
-        return TextSource(first, pick, TEXT[ending], compression)
-    from .npy import npy_source
-
-    return npy_source(first, pick)
-
-
-def _picker(column: Any) -> Pick:
-    """What finds the wanted column among the names of a file."""
-
-    def pick(names: Sequence[str], path: Path) -> str:
-        shown = ", ".join(names[:LISTED]) + (
-            f", ... ({len(names)} in all)" if names[LISTED:] else ""
-        )
-        if column is None:
-            if len(names) == 1:
-                return names[0]
-            raise SourceError(f"column must be named for {path.name}, which has: {shown}")
-        if not isinstance(column, str):
-            if not 0 <= column < len(names):
-                raise SourceError(
-                    f"column must be a name or a place from 0 to {len(names) - 1} in {path.name}, "
-                    f"got {column}"
-                )
-            name = names[int(column)]
-        else:
-            name = column
-        if name not in names:
-            near = difflib.get_close_matches(name, names, 3, 0.6)
-            hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
-            raise SourceError(f"column {name!r} is not in {path.name}{hint}, which has: {shown}")
-        if names.count(name) > 1:
-            raise SourceError(f"column {name!r} stands more than once in {path.name}")
-        return name
-
-    return pick
+    return TextReader(first, TEXT[ending], compression)
 
 
 def _files(text: str) -> list[Path]:

@@ -6,85 +6,149 @@ because blocks are a function of row numbers, and a missing number is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ._base import chunk_dtype
-from .array import threads
+from ._base import Source
+from ._columns import Column, arrow_table, as_column, is_arrow, records
+from ._foreign import ForeignRows
+from ._ids import as_ids, no_column
+from ._memory import MemoryRows
+from ._rows import RowChunk, RowSource, Table, WithRows, named_dtype
+from .array import ArraySource, ColumnSource
+from .rows import RowsSource
 
-__all__ = ["RowChunk", "RowSource", "as_rows"]
+__all__ = ["RowChunk", "RowSource", "Table", "as_rows", "table_rows"]
 
-S = TypeVar("S")
-
-
-class RowChunk(NamedTuple):
-    """Some consecutive rows of a source, none left out.
-
-    `rows` has shape (r,), or (r, width) and C order; it is read-only by agreement and valid only
-    until `summarise` returns. `start` is the number of its first row in the whole data. `ids` are
-    the ids of these rows, in any form that `KeyedLabels.read` takes; None if none were asked for.
-    """
-
-    rows: NDArray[Any]
-    start: int
-    ids: Any = None
-
-
-class RowSource(Protocol):
-    """Rows that can be passed over as often as asked, always in the same chunks."""
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Of a number, in native byte order; a structured dtype for columns with names."""
-        ...
-
-    @property
-    def width(self) -> int | None:
-        """Columns of a matrix; None for single numbers and for named columns."""
-        ...
-
-    @property
-    def length(self) -> int | None:
-        """Rows; None when that is not known without reading."""
-        ...
-
-    @property
-    def array(self) -> NDArray[Any] | None:
-        """All rows, where they lie in memory in this dtype and in C order; else None."""
-        ...
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        """Summarise every chunk and merge the summaries, as `Source.reduce` does."""
-        ...
-
-
-class ArrayRows:
-    """An array in memory."""
-
-    def __init__(self, array: NDArray[Any], ids: Any, workers: int) -> None:
-        self.array: NDArray[Any] | None = array
-        self.dtype = array.dtype
-        self.width = array.shape[1] if array.ndim == 2 else None
-        self.length: int | None = len(array)
-        self._rows = array
-        self._ids = ids
-
-    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        return summarise(RowChunk(self._rows, 0, self._ids))
+RULE = "rows of numbers"
+#: Sources of this library that hold their column in memory.
+IN_MEMORY = (ArraySource, ColumnSource, RowsSource)
 
 
 def as_rows(
     data: Any, ids: Any = None, workers: int | None = None, name: str = "data"
 ) -> RowSource:
-    """The rows of anything that holds some, with the ids beside them if asked for."""
-    workers = threads() if workers is None else workers
-    array = np.ascontiguousarray(data)
-    if array.dtype.names is None:
-        array = array.astype(chunk_dtype(array.dtype, name), copy=False)
-    if array.ndim not in (1, 2):
-        _check.fail_kind(name, "rows of numbers", data, f" of {array.ndim} dimensions")
-    return ArrayRows(array, ids, workers)
+    """The rows of anything that holds some, with the ids beside them if asked for.
+
+    Parameters
+    ----------
+    data : array, list, column, table, mapping of names to columns, or source
+        A NumPy array of one or two dimensions keeps its dtype (in native byte order; bool becomes
+        uint8 and float16 float32), and so does a structured array. A masked array, a list and an
+        Arrow column are float64, NaN where there is no number. A list of lists is a matrix as
+        wide as its first row. A table (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a
+        list of columns) makes records of float64. A `Source` is one column, of float64 if it can
+        have nulls.
+    ids : array, list, column or str, optional
+        As many ids as there are rows, or the name of a column, which then is no part of the rows.
+    workers : int, optional
+        Threads of a pass; the library's default if left out. They do not change the rows.
+    name : str
+        What messages call the data.
+
+    Returns
+    -------
+    RowSource
+        Nothing has been read. Which dtype it has is a matter of types and schemas: no number, and
+        no null, has a say in it, nor in whether there is an error.
+
+    Raises
+    ------
+    ArgumentTypeError
+        Data or ids of a kind that cannot be read; a column that holds no numbers.
+    ArgumentError
+        Columns or ids of another length; ids that name no column.
+    SourceError
+        The same in a file.
+    MissingExtraError
+        Without pyarrow, when the data need it.
+
+    Notes
+    -----
+    A list may hold what is no number, and its rows may differ in length: that is a fact about the
+    rows and shows in the pass, as a `DataError`.
+    """
+    if isinstance(data, WithRows):
+        return data.rows(ids, workers)
+    if isinstance(data, np.ndarray) and data.dtype.names is not None:
+        return _records(data, ids, workers, name)
+    columns = _columns(data, name)
+    if columns is not None:
+        given = columns
+        if isinstance(ids, str):
+            given = {key: column for key, column in columns.items() if key != ids}
+            ids = columns[ids] if ids in columns else no_column(ids, columns)
+        return table_rows(given, ids, workers, name)
+    if not isinstance(data, IN_MEMORY):
+        if isinstance(data, RowSource):
+            if ids is not None:
+                _check.fail_kind("ids", "left out, for such data bring their own", ids)
+            return data
+        if isinstance(data, Source):
+            return ForeignRows(data, None if ids is None else as_ids(ids, data.length))
+    column = as_column(data, name, RULE)
+    return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
+
+
+def table_rows(columns: Mapping[str, Any], ids: Any, workers: int | None, name: str) -> RowSource:
+    """Records of float64 from columns of one length; `ids` are values."""
+    if not columns:
+        _check.fail_kind(name, "a table with a column of numbers", columns)
+    made = {
+        key: as_column(
+            column, f"column {key!r} of {name}", "numbers (choose columns, or give it as ids)"
+        )
+        for key, column in columns.items()
+    }
+    length = next(iter(made.values())).length
+    for key, column in made.items():
+        if column.width is not None:
+            _check.fail_kind(f"column {key!r} of {name}", "one number a row", columns[key])
+        if column.length != length:
+            _check.fail(
+                f"column {key!r} of {name}", f"of {length} rows as the first is", column.length
+            )
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        for key, column in made.items():
+            column.fill(start, stop, out[key])
+
+    table = Column(named_dtype(tuple(made)), length, fill)
+    return MemoryRows(table, None if ids is None else as_ids(ids, length), workers)
+
+
+def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> RowSource:
+    """A structured array, which keeps the types of its fields; masked, it is a table."""
+    if isinstance(data, np.ma.MaskedArray):
+        fields = {str(key): data[key] for key in data.dtype.names or ()}
+        if isinstance(ids, str):
+            ids = fields.pop(ids) if ids in fields else no_column(ids, fields)
+        return table_rows(fields, ids, workers, name)
+    data = np.asarray(data)
+    without = ids if isinstance(ids, str) else None
+    if without is not None:
+        names = data.dtype.names or ()
+        ids = data[without] if without in names else no_column(without, names)
+    column = records(data, without, name)
+    return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
+
+
+def _columns(data: Any, name: str) -> dict[str, Any] | None:
+    """The columns of a table by name; None if `data` are no table."""
+    if isinstance(data, Mapping):
+        found = list(data.items())
+    elif hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, whose columns are NumPy's
+        found = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
+    elif is_arrow(data):
+        return arrow_table(data, name)
+    else:
+        return None
+    rule = "a table whose columns have names of their own, which are text"
+    names = [key for key, _ in found]
+    if not all(isinstance(key, str) for key in names) or len(set(names)) < len(names):
+        _check.fail_kind(name, rule, data)
+    return dict(found)

@@ -11,15 +11,18 @@ import zipfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import DataError, SourceError
-from ._base import Chunk
-from .arrow import FileSource, Numbers, chunks, guarded, opening
+from ._pick import Pick
+from .array import Numbers
+from .arrow import Convert, Reader, Want, guarded, opening
 
-__all__ = ["COMPRESSIONS", "MISSING", "TextSource"]
+__all__ = ["COMPRESSIONS", "MISSING", "TextReader"]
+
+T = TypeVar("T")
 
 #: Cells that stand for "no value", as R, pandas, SQL tools and spreadsheets write them.
 MISSING = (
@@ -32,23 +35,33 @@ COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".z
 BLOCK = 1 << 19
 
 
-class TextSource(FileSource):
-    """One column of a text table with a header line, as float64."""
+class TextReader(Reader):
+    """A text table with a header line. Numbers are float64; ids are the bytes of their cells."""
 
-    def __init__(self, path: Path, pick: Any, delimiter: str, compression: str | None) -> None:
+    def __init__(self, path: Path, delimiter: str, compression: str | None) -> None:
         self._path = path
         self._delimiter = delimiter
         self._compression = compression
-        self._column = ""
-        names, first = opening(path, "a table of text", self._header)
-        self._column = pick(names, path)
-        super().__init__([path], Numbers(np.dtype(np.float64), None), None)
-        cells = first.column(names.index(self._column)) if first is not None else None
+        self._names, self._first = opening(path, "a table of text", self._header)
+        super().__init__([path], None)
+
+    def find(self, pick: Pick) -> str:
+        return pick(self._names, self._path)
+
+    def numbers(self, name: str) -> Numbers:
+        cells = self._first.column(self._names.index(name)) if self._first is not None else None
         if cells is not None and _only_text(cells):
             raise SourceError(
-                f"column {self._column!r} of {path.name} must hold numbers, but its first rows "
+                f"column {name!r} of {self._path.name} must hold numbers, but its first rows "
                 "hold text only"
             )
+        return Numbers(np.dtype(np.float64), None)
+
+    def may_have_nulls(self, name: str) -> bool:
+        return True
+
+    def ids(self, name: str) -> None:
+        """Every text is an id."""
 
     @contextmanager
     def _bytes(self) -> Iterator[Any]:
@@ -96,24 +109,30 @@ class TextSource(FileSource):
         except pa.ArrowInvalid:
             return names, None  # a bad row: that is an answer, which the pass gives after the spend
 
-    def makers(self) -> Sequence[Generator[Chunk]]:
-        return [guarded(self._path, self._chunks())]
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
+        return [guarded(self._path, self._pieces(want, convert))]
 
-    def _chunks(self) -> Iterator[Chunk]:
+    def _pieces(self, want: Want, convert: Convert[T]) -> Iterator[T]:
         import pyarrow as pa
 
-        kinds = {self._column: pa.float64()}
+        kinds = {name: pa.binary() if name == want.ids else pa.float64() for name in want.names}
         at = 0
         try:
             with self._bytes() as data:
-                for batch in self._reader(data, include_columns=[self._column], column_types=kinds):
-                    yield from chunks(batch.column(0), at, self._how)
+                for batch in self._reader(
+                    data, include_columns=list(want.names), column_types=kinds
+                ):
+                    yield from convert(at, batch.columns)
                     at += batch.num_rows
             return
         except pa.ArrowInvalid:
             pass  # its message quotes the row, so it must not survive, not even as a context
+        plural = "s" if len(want.numbers) > 1 else ""
         raise DataError(
-            f"column {self._column!r} of {self._path.name} holds a cell that is neither a number "
+            f"column{plural} {', '.join(map(repr, want.numbers))} of {self._path.name} "
+            f"hold{'' if plural else 's'} a cell that is neither a number "
             "nor a missing value, or a row has too few or too many cells. This answer depends on "
             "the data: what was spent stays spent"
         )

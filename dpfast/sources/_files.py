@@ -1,0 +1,132 @@
+"""Rows of files: the chosen columns as float64, and the ids of one more column beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from . import arrow
+from ._columns import write_arrow
+from ._ids import Ids, as_ids, looked_up
+from ._pick import picker
+from ._rows import RowChunk, RowSource, Table, named_dtype
+from .array import Numbers, arrow_values
+
+__all__ = ["FileRows", "FileTable"]
+
+S = TypeVar("S")
+
+#: Rows of a chunk of many columns, at least.
+LEAST = 1 << 12
+
+
+class FileTable(Table):
+    """Some columns of one or more files."""
+
+    def __init__(self, reader: arrow.Reader, names: Sequence[str]) -> None:
+        self.reader = reader
+        self.names = tuple(names)
+        self.length = reader.length
+        for name in names:
+            reader.numbers(name)
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        names = tuple(name for name in self.names if name != ids) if isinstance(ids, str) else None
+        return FileRows(self.reader, self.names if names is None else names, ids, workers)
+
+
+class FileRows:
+    """A `RowSource` of columns of files.
+
+    Several columns make records of float64. One column that is no table makes float64 where the
+    schema allows nulls, and its own dtype where it does not.
+    """
+
+    array = None
+    width = None
+
+    def __init__(
+        self,
+        reader: arrow.Reader,
+        names: tuple[str, ...],
+        ids: Any,
+        workers: int | None,
+        is_table: bool = True,
+    ) -> None:
+        self._reader = reader
+        self._hows = [reader.numbers(name) for name in names]
+        self._workers = workers if workers is None else _check.whole("workers", workers, 1)
+        self._ids: Ids | None = None
+        self._want = arrow.Want(names)
+        if isinstance(ids, str):
+            self._want = arrow.Want(names, reader.find(picker(ids)))
+            reader.ids(ids)
+            if not names or ids in names:
+                _check.fail("ids", "a column beside those of the data", ids)
+        elif ids is not None:
+            self._ids = as_ids(ids, reader.length)
+        if is_table:
+            self.dtype = named_dtype(names)
+        else:
+            nullable = reader.may_have_nulls(names[0])
+            self.dtype = np.dtype(np.float64) if nullable else self._hows[0].dtype
+        self._names = names
+        self.length = reader.length
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
+        each = max(arrow.BATCH // len(self._names), min(LEAST, arrow.BATCH))
+
+        def convert(start: int, arrays: Sequence[Any]) -> Iterator[RowChunk]:
+            if self._want.ids is not None:
+                arrays = [*arrays[:-1], looked_up(arrays[-1])]
+            for at in range(0, len(arrays[0]), each):
+                pieces = [array.slice(at, each) for array in arrays]
+                yield RowChunk(self._rows(pieces), start + at, self._ids_of(start + at, pieces))
+
+        makers = self._reader.makers(self._want, each, convert, self._workers)
+        nobody = self._ids.of(0, 0) if self._ids is not None else None
+        seen = [0]
+
+        def watched(chunk: RowChunk) -> S:
+            seen[0] += len(chunk.rows)
+            return summarise(chunk)
+
+        total = self._reader.reduce(
+            makers,
+            lambda chunk: len(chunk.rows),
+            RowChunk(np.empty(0, self.dtype), 0, nobody),
+            self.length,
+            watched,
+            merge,
+        )
+        if self._ids is not None:
+            self._ids.check_end(seen[0])
+        return total
+
+    def _ids_of(self, start: int, pieces: Sequence[Any]) -> Any:
+        if self._ids is not None:
+            return self._ids.of(start, start + len(pieces[0]))
+        return pieces[-1] if self._want.ids is not None else None
+
+    def _rows(self, pieces: Sequence[Any]) -> NDArray[Any]:
+        if self.dtype.names is None:
+            return _column(pieces[0], self._hows[0], self.dtype)
+        rows = np.empty(len(pieces[0]), self.dtype)
+        for name, piece, how in zip(self._names, pieces, self._hows, strict=False):
+            write_arrow(piece, how.cast, rows[name])
+        return rows
+
+
+def _column(piece: Any, how: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """One column, where it lies if that can be."""
+    if how.cast is not None:
+        piece = piece.cast(how.cast)
+    if not piece.null_count:
+        return np.ascontiguousarray(arrow_values(piece)[0], dtype)
+    rows = np.empty(len(piece), dtype)
+    write_arrow(piece, None, rows)
+    return rows

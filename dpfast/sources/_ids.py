@@ -1,0 +1,176 @@
+"""Ids beside rows: which kinds there are, and the ids of a stretch of rows."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Collection
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import _check
+from ..errors import DataError
+
+__all__ = ["Ids", "as_ids", "family", "looked_up", "no_column"]
+
+RULE = "a one-dimensional column of integers, text or bytes"
+
+
+class Ids:
+    """One id a row, which the labels read in the form that they have."""
+
+    def __init__(self, column: Any, is_arrow: bool = False) -> None:
+        self._column = column
+        self._is_arrow = is_arrow
+        self.length = len(column)
+
+    def of(self, start: int, stop: int) -> Any:
+        """The ids of rows `start` .. `stop - 1`.
+
+        Raises
+        ------
+        DataError
+            If there are not so many: of a file of text, rows are counted only as they are read.
+        """
+        if stop > self.length:
+            raise DataError(
+                f"ids must be as many as the rows, got {self.length} and more rows. This answer "
+                "depends on the data: what was spent stays spent"
+            )
+        if self._is_arrow:
+            return self._column.slice(start, stop - start)
+        return self._column[start:stop]
+
+    def check_rows(self, rows: int | None) -> Ids:
+        """Refuse ids that are not as many as the rows, where that is known."""
+        if rows is not None and rows != self.length:
+            _check.fail("ids", f"as many as the rows, {rows}", self.length)
+        return self
+
+    def check_end(self, rows: int) -> None:
+        """The same after a pass."""
+        if rows != self.length:
+            raise DataError(
+                f"ids must be as many as the rows, got {self.length} ids. This answer depends on "
+                "the data: what was spent stays spent"
+            )
+
+
+def as_ids(ids: Any, rows: int | None = None) -> Ids:
+    """The ids of an array, a list or a column of a data frame, once for each of `rows` rows.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If they are of a kind that has no equality to rely on, like floats.
+    ArgumentError
+        If they are not as many as the rows.
+    """
+    return _read(ids).check_rows(rows)
+
+
+def _read(ids: Any) -> Ids:
+    if isinstance(ids, (str, bytes)):
+        _check.fail("ids", "one id for each row (these data have no columns with names)", ids)
+    if isinstance(ids, (list, tuple)):
+        return _objects(ids, ids)
+    if isinstance(ids, np.ndarray):
+        return _array(ids, ids)
+    if not isinstance(getattr(ids, "dtype", None), np.dtype):
+        column = _arrow(ids)
+        if column is not None:
+            if family(column.type) is None:
+                _check.fail_kind("ids", RULE, ids, f" of Arrow type {column.type}")
+            return Ids(column, is_arrow=True)
+    if not hasattr(ids, "__array__"):
+        _check.fail_kind("ids", RULE, ids)
+    return _array(np.asarray(ids), ids)
+
+
+def _array(ids: Any, given: Any) -> Ids:
+    if ids.ndim != 1 or ids.dtype.kind not in "biuUSTO":
+        _check.fail_kind("ids", RULE, given, f" of {ids.ndim} dimensions and {ids.dtype}")
+    return _objects(ids, given) if ids.dtype.kind == "O" else Ids(ids)
+
+
+def _objects(ids: Any, given: Any) -> Ids:
+    """Python objects: one that is no id is a fact about its row, a column without one is not."""
+    if not any(map(_is_id, ids)) and not all(map(_is_missing, ids)):
+        _check.fail_kind("ids", RULE, given, " that holds no such thing")
+    return Ids(ids)
+
+
+def _is_id(one: Any) -> bool:
+    return isinstance(one, (str, bytes, bytearray, numbers.Integral, np.bool_))
+
+
+def _is_missing(one: Any) -> bool:
+    if isinstance(one, float):  # how pandas writes a missing text
+        return math.isnan(one)
+    return one is None or type(one).__name__ in ("NAType", "NaTType")
+
+
+def _arrow(ids: Any) -> Any:
+    """The ids as a `pyarrow.ChunkedArray`; None if they are no Arrow column."""
+    if not (hasattr(ids, "__arrow_c_stream__") or hasattr(ids, "__arrow_c_array__")):
+        return None
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    try:
+        if isinstance(ids, pa.ChunkedArray):
+            column = ids
+        elif hasattr(ids, "__arrow_c_stream__"):
+            column = pa.chunked_array(ids)
+        else:
+            column = pa.chunked_array([ids if isinstance(ids, pa.Array) else pa.array(ids)])
+        if not pa.types.is_dictionary(column.type) or not column.num_chunks:
+            return column
+        return pa.chunked_array([looked_up(array) for array in column.chunks])
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        pass  # its message may quote a value, so it must not survive, not even as a context
+    _check.fail_kind("ids", RULE, ids)
+
+
+def looked_up(array: Any) -> Any:
+    """A `pyarrow.Array` of ids, in a form in which pyarrow can look up those of a dictionary."""
+    import pyarrow as pa
+
+    types = pa.types
+    if not types.is_dictionary(array.type):
+        return array
+    kind = array.type.value_type
+    if types.is_string_view(kind):  # as Polars writes categories
+        words = array.dictionary.cast(pa.large_string())
+    elif types.is_binary_view(kind):
+        words = array.dictionary.cast(pa.large_binary())
+    else:
+        return array
+    return pa.DictionaryArray.from_arrays(array.indices, words)
+
+
+def family(kind: Any) -> str | None:
+    """What ids of an Arrow type are: those of one family can be equal. None if they are no ids."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return None if types.is_dictionary(kind.value_type) else family(kind.value_type)
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return "integers"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        return "bytes"
+    if types.is_fixed_size_binary(kind):
+        return "bytes"
+    return "nothing" if types.is_null(kind) else None
+
+
+def no_column(ids: Any, names: Collection[str]) -> NoReturn:
+    """The error about ids that name no column of a table."""
+    near = difflib.get_close_matches(str(ids), names, 3, 0.6)
+    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+    _check.fail("ids", f"the name of a column{hint} or one id for each row", ids)

@@ -1,0 +1,90 @@
+"""What a source of rows is: every row keeps its place, and a missing number is NaN."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+
+__all__ = ["RowChunk", "RowSource", "Table", "WithRows", "named_dtype"]
+
+S = TypeVar("S")
+
+
+class RowChunk(NamedTuple):
+    """Some consecutive rows of a source, none left out.
+
+    `rows` has shape (r,), or (r, width) and C order; it is read-only by agreement and valid only
+    until `summarise` returns. `start` is the number of its first row in the whole data. `ids` are
+    the ids of these rows, in any form that `KeyedLabels.read` takes; None if none were asked for.
+    """
+
+    rows: NDArray[Any]
+    start: int
+    ids: Any = None
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """Rows that can be passed over as often as asked, always in the same chunks."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of a number, in native byte order; a structured dtype for columns with names."""
+        ...
+
+    @property
+    def width(self) -> int | None:
+        """Columns of a matrix; None for single numbers and for named columns."""
+        ...
+
+    @property
+    def length(self) -> int | None:
+        """Rows; None when that is not known without reading."""
+        ...
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """All rows, where they lie in memory in this dtype and in C order; else None."""
+        ...
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
+        """Summarise every chunk and merge the summaries, as `Source.reduce` does."""
+        ...
+
+
+class WithRows(ABC):
+    """Something on disk whose rows can be read, with the ids of another of its columns."""
+
+    @abstractmethod
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        """Its rows; `ids` is the name of a column or as many ids as there are rows."""
+
+
+class Table(WithRows):
+    """Named columns of a file: rows for `dpfast.sample_and_aggregate`, and no one column.
+
+    Attributes
+    ----------
+    names : tuple of str
+    length : int or None
+        Rows; None when that is not known without reading.
+    """
+
+    names: tuple[str, ...]
+    length: int | None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+
+def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
+    """The dtype of a row of named columns: each is float64, for each may have missing numbers."""
+    if not all(names):  # NumPy would make up another name
+        _check.fail("the names of columns", "texts that are not empty", names)
+    return np.dtype([(name, np.float64) for name in names])
