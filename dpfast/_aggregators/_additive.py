@@ -12,6 +12,14 @@
 
 Where two serve, the one with the smaller standard deviation is taken, a choice among public
 numbers.
+
+Several coordinates that all move at once. Let coordinate i of d have integer sensitivity D_i and
+independent noise of scale u D_i. Divided by its scale each, the coordinates move by at most 1/u,
+so by d/u in l1 and by sqrt(d)/u in l2, whatever the D_i are, and the noise is standard. So
+* Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate;
+* Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP: the same as rho / d for each;
+* Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, s as above: the law of a spherical Gaussian
+  looks the same along every direction, so only the l2 length of the move counts.
 """
 
 from __future__ import annotations
@@ -23,9 +31,9 @@ from fractions import Fraction
 from .. import _check
 from .._admissible._mills import mills_drop
 from .._laws import Gaussian, Laplace, Law
-from ..privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
+from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
 
-__all__ = ["Additive", "additive", "amount", "without_delta"]
+__all__ = ["Additive", "additive", "amount", "several", "without_delta"]
 
 _LEAST, _MOST = Fraction(1, 2**30), 500
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -33,7 +41,7 @@ _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 @dataclass(frozen=True, slots=True)
 class Additive:
-    """A law, its scale for a sensitivity of 1, and what that costs."""
+    """A law, its scale for a sensitivity of 1 (of each coordinate), and what all of it costs."""
 
     law: Law
     unit: float
@@ -64,6 +72,13 @@ def without_delta(loss: Loss) -> Pure | ZCDP:
     return Pure(loss.epsilon) if isinstance(loss, Approx) else loss
 
 
+def several(epsilon: Fraction, coordinates: int, bounded_range: bool = False) -> Pure:
+    """The loss of independent releases of epsilon / coordinates each, for budgets in rho too."""
+    if coordinates == 1:
+        return Pure(epsilon)
+    return Draws(epsilon, draws=coordinates, bounded_range=bounded_range)
+
+
 def _laplace(epsilon: Fraction) -> float:
     return math.nextafter(1.0 / float_down(epsilon), math.inf)
 
@@ -91,17 +106,23 @@ def _analytic(epsilon: float, delta: float) -> float:
     return 1.0 / low * (1.0 + 2.0**-40)
 
 
-def additive(loss: Loss) -> Additive:
-    """The better of Laplace and Gaussian noise for a loss."""
+def additive(loss: Loss, coordinates: int = 1) -> Additive:
+    """The better of Laplace and Gaussian noise for a loss.
+
+    With several coordinates it is that for one joint release of all of them, each of which has the
+    sensitivity 1.
+    """
     size = amount(loss)
+    each = size / coordinates
     if isinstance(loss, Pure):
-        return Additive(Laplace(), _laplace(size), loss)
+        return Additive(Laplace(), _laplace(each), several(size, coordinates))
     if isinstance(loss, ZCDP):
-        sigma = math.sqrt(0.5 / float_down(size)) * (1.0 + 2.0**-50)
+        sigma = math.sqrt(0.5 / float_down(each)) * (1.0 + 2.0**-50)
         found = Additive(Gaussian(), sigma, loss)
-        other = Additive(Laplace(), _laplace(pure_within(size)), loss)
+        other = Additive(Laplace(), _laplace(pure_within(each)), loss)
     else:
-        sigma = _analytic(float_down(size), float_down(loss.delta))
+        root = math.nextafter(math.sqrt(coordinates), math.inf) if coordinates > 1 else 1.0
+        sigma = root * _analytic(float_down(size), float_down(loss.delta)) * (1.0 + 2.0**-50)
         found = Additive(Gaussian(), sigma, loss)
-        other = Additive(Laplace(), _laplace(size), Pure(size))
+        other = Additive(Laplace(), _laplace(each), several(size, coordinates))
     return found if found.deviation < other.deviation else other

@@ -22,9 +22,21 @@ from .._grid import public_grid
 from .._laws import Law
 from ..rng import Generator
 
-__all__ = ["MOST_BLOCKS", "Lattice", "check_blocks", "noisy", "outputs"]
+__all__ = [
+    "MOST_BLOCKS",
+    "MOST_COORDINATES",
+    "Lattice",
+    "check_blocks",
+    "check_coordinates",
+    "noisy",
+    "noisy_vector",
+    "outputs",
+    "vectors",
+]
 
 MOST_BLOCKS = 1 << 24
+#: So many that sums of distances over coordinates are exact: 2**12 * 2**41 = 2**53.
+MOST_COORDINATES = 1 << 12
 _PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
 
 
@@ -39,6 +51,21 @@ def check_blocks(blocks: object, least: int) -> int:
 def outputs(z: NDArray[np.float64], blocks: int) -> NDArray[np.float64]:
     """The contract of every aggregator: one finite float64 a block."""
     assert z.dtype == np.float64 and z.shape == (blocks,), "one float64 a block"
+    assert np.isfinite(z).all(), "what is not finite becomes the public default before this"
+    return z
+
+
+def check_coordinates(coordinates: int) -> int:
+    """The length of a vector answer, public."""
+    if not 1 <= coordinates <= MOST_COORDINATES:
+        rule = f"a pair for each of 1 to {MOST_COORDINATES} coordinates"
+        _check.fail("bounds", rule, f"{coordinates} pairs")
+    return coordinates
+
+
+def vectors(z: NDArray[np.float64], blocks: int, coordinates: int) -> NDArray[np.float64]:
+    """The same contract for vectors: one row of finite float64 a block."""
+    assert z.dtype == np.float64 and z.shape == (blocks, coordinates), "one float64 vector a block"
     assert np.isfinite(z).all(), "what is not finite becomes the public default before this"
     return z
 
@@ -85,10 +112,28 @@ class Lattice:
         return min(max((self.first + cell) * self.grid, self.lo), self.hi)
 
 
+def _whole_units(widest: float) -> float:
+    return math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
+
+
 def noisy(law: Law, value: int, scale: float, widest: float, generator: Generator) -> float:
     """``value + scale * Z``, rounded to whole units; coarser for very much noise.
 
     `widest`, the largest scale there can be, is public, and so the grid is.
     """
-    grid = math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
+    grid = _whole_units(widest)
     return _noise.draw(law, value=float(value), scale=scale, granularity=grid, generator=generator)
+
+
+def noisy_vector(
+    law: Law, values: list[int], scales: list[float], generator: Generator
+) -> NDArray[np.float64]:
+    """`noisy` for each of some values, independently, where the scales themselves are public."""
+    return _noise.draw_array(
+        law,
+        value=np.array(values, np.float64),
+        scale=np.array(scales),
+        granularity=np.array([_whole_units(scale) for scale in scales]),
+        shape=(len(values),),
+        generator=generator,
+    )

@@ -32,6 +32,7 @@ are not proved here, so there is no choice of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +44,13 @@ from .._laws import Cauchy
 from ..privacy import ZCDP, Loss, float_down, pure_within
 from ..rng import Generator
 from ._additive import amount, without_delta
-from ._lattice import Lattice, check_blocks, noisy, outputs
+from ._lattice import Lattice, check_blocks, check_coordinates, noisy, outputs, vectors
 from ._smooth import calibration, smooth_span, sorted_with_bounds
 
 __all__ = ["Attention", "VectorAttention", "attention_span", "majority"]
+
+#: Distances that are held at a time, so that they stay in a cache.
+_AT_ONCE = 1 << 16
 
 
 def majority(blocks: int) -> int:
@@ -128,6 +132,31 @@ class Attention:
         )
 
 
+def _candidates(given: Any, lo: tuple[float, ...], hi: tuple[float, ...]) -> NDArray[np.float64]:
+    """The public centres as an array of their own."""
+    rule = f"a finite array of shape (c, {len(lo)}), c > 0, within the bounds"
+    try:
+        found = np.array(given, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        _check.fail_type("centres", rule, given)
+    if found.ndim != 2 or found.shape[1] != len(lo) or not len(found):
+        _check.fail("centres", rule, f"shape {found.shape}")
+    if not ((np.array(lo) <= found) & (found <= np.array(hi))).all():  # NaN is not within
+        _check.fail("centres", rule, given)
+    return found
+
+
+def _distances(columns: NDArray[np.int64], centres: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The l1 distance of each centre from each point, shape (centres, points)."""
+    found = np.zeros((len(centres), columns.shape[1]), np.int64)
+    step = np.empty_like(found)
+    for column, place in zip(columns, centres.T, strict=True):
+        np.subtract(column, place[:, None], out=step)
+        np.abs(step, out=step)
+        found += step
+    return found
+
+
 @dataclass(frozen=True, slots=True, eq=False)  # arrays have no one equality
 class VectorAttention:
     """The public candidate whose ball holds a majority at the least radius, plus Cauchy noise.
@@ -144,8 +173,9 @@ class VectorAttention:
         Number of block outputs, public, at least 1.
     lo, hi : tuple of float
         Public bounds of each of the d coordinates.
-    candidates : ndarray, shape (c, d)
-        The centres, public; they must not have been chosen by a look at the data.
+    candidates : array_like, shape (c, d)
+        The centres, public, within the bounds; they must not have been chosen by a look at the
+        data.
     loss : Pure, Approx or ZCDP
         What the release may cost; afterwards without delta, for which there is no use.
     """
@@ -160,17 +190,13 @@ class VectorAttention:
     farthest: int = field(init=False)
     alpha: float = field(init=False)
     beta: float = field(init=False)
+    joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         blocks = check_blocks(self.blocks, 1)
-        d = len(self.lo)
-        if d < 1 or len(self.hi) != d:
-            _check.fail(
-                "bounds", "one pair for each of at least one coordinate", (self.lo, self.hi)
-            )
-        given = np.asarray(self.candidates, np.float64)
-        if given.ndim != 2 or given.shape[1] != d or not len(given) or not np.isfinite(given).all():
-            _check.fail("candidates", f"a finite array of shape (c, {d}), c > 0", given.shape)
+        d = check_coordinates(len(self.lo))
+        if len(self.hi) != d:
+            _check.fail("bounds", "one pair for each coordinate", (self.lo, self.hi))
         size = amount(self.loss)
         loss = without_delta(self.loss)
         epsilon = float_down(pure_within(size) if isinstance(loss, ZCDP) else size)
@@ -178,6 +204,7 @@ class VectorAttention:
         if not beta > SLACK:
             _check.fail("epsilon", f"larger for {d} coordinates", epsilon)
         lattices = tuple(Lattice(a, b, blocks) for a, b in zip(self.lo, self.hi, strict=True))
+        given = _candidates(self.candidates, self.lo, self.hi)
         centres = np.stack([g.cells(given[:, i]) for i, g in enumerate(lattices)], axis=1)
         spans = np.array([g.span for g in lattices])
         object.__setattr__(self, "candidates", given)
@@ -194,11 +221,18 @@ class VectorAttention:
         first = majority(self.blocks)
         least = np.full(max(0, self.blocks - first + 1), np.iinfo(np.int64).max)
         centre = 0
-        for number, place in enumerate(self.centres):
-            far = np.sort(np.abs(cells - place).sum(axis=1))[first - 1 :]
-            if len(far) and far[0] < least[0]:
-                centre = number
-            least = np.minimum(least, far)
+        if len(least):
+            columns = np.ascontiguousarray(cells.T)
+            at_once = max(1, _AT_ONCE // self.blocks)
+            for start in range(0, len(self.centres), at_once):
+                far = _distances(columns, self.centres[start : start + at_once])
+                far.partition(first - 1, axis=1)  # the nearer half need not be in order
+                upper = far[:, first - 1 :]
+                upper.sort(axis=1)
+                nearest = int(np.argmin(upper[:, 0]))
+                if upper[nearest, 0] < least[0]:
+                    centre = start + nearest
+                np.minimum(least, upper.min(axis=0), out=least)
         return centre, [*least.tolist(), self.farthest, self.farthest]
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
@@ -206,9 +240,7 @@ class VectorAttention:
 
         O(blocks (d + log blocks)) for each candidate.
         """
-        d = len(self.lattices)
-        assert z.dtype == np.float64 and z.shape == (self.blocks, d), "one float64 vector a block"
-        assert np.isfinite(z).all(), "what is not finite becomes the public default before this"
+        vectors(z, self.blocks, len(self.lattices))
         cells = np.stack([g.cells(z[:, i]) for i, g in enumerate(self.lattices)], axis=1)
         centre, r = self.radii(cells)
         most = 2 * max(self.farthest, 1)
