@@ -1,0 +1,113 @@
+"""Black-box lower bounds on the loss of vector releases, where every coordinate moves at once.
+
+All events are thresholds on one public statistic of the answer. The planted fault is noise for a
+sensitivity of 1 where the vector has that in each coordinate; the same bound must catch it.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import beta as beta_law
+
+from dpfast._aggregators._additive import additive
+from dpfast._aggregators.vector import make_vector
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+
+from .test_median_audit import ALPHA, lower_bound
+
+BLOCKS, D = 50, 4
+BOUNDS = ((0.0, 1.0), (-10.0, 10.0), (5.0, 5.5), (0.0, 300.0))
+LO, HI = np.array(BOUNDS).T
+LOSSES = {
+    "pure": Pure(2),
+    "approx": Approx(Fraction(1, 10), Fraction(1, 5)),
+    "zcdp": ZCDP(Fraction(1, 8)),
+}
+
+
+def samples(made, size, pair):
+    """Answers in units of the ranges of the coordinates."""
+    generator = InsecureGenerator(11)
+    return [
+        (np.array([made.release(z, generator) for _ in range(size)]) - LO) / (HI - LO) for z in pair
+    ]
+
+
+def corners():
+    """The outputs in the middle of the bounds, but for one at the lower or at the upper ends."""
+    z = np.tile((LO + HI) / 2, (BLOCKS, 1))
+    low, high = z.copy(), z.copy()
+    low[0], high[0] = LO, HI
+    return low, high
+
+
+def bounds(likely, unlikely, size):
+    """A lower bound of one probability and an upper bound of the other (Clopper and Pearson)."""
+    low = beta_law.ppf(ALPHA, likely, size - likely + 1)
+    return float(low), float(beta_law.ppf(1 - ALPHA, unlikely + 1, size - unlikely))
+
+
+def audit(kind, size, fault=False):
+    """How much of the loss is seen to be spent, at least; above 1 it is broken."""
+    loss = LOSSES[kind]
+    made = make_vector("mean", BLOCKS, BOUNDS, loss)
+    if fault:
+        object.__setattr__(made, "noise", additive(loss))
+    a, b = samples(made, size, corners())
+    if kind == "pure":
+        # The likeliest event with the whole loss: every coordinate on the far side of its average.
+        far = 0.5 - 0.5 / BLOCKS
+        low, high = bounds((a.max(axis=1) <= far).sum(), (b.max(axis=1) <= far).sum(), size)
+        return math.log(low / high) / float(loss.epsilon)
+    a, b = a.sum(axis=1), b.sum(axis=1)
+    half = size // 2
+    grown = math.exp(float(loss.epsilon)) if kind == "approx" else 1.0
+    cuts = np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0.01, 0.99, 99))
+    seen = [np.mean(b[:half] > cut) - grown * np.mean(a[:half] > cut) for cut in cuts]
+    cut = cuts[int(np.argmax(seen))]
+    low, high = bounds((b[half:] > cut).sum(), (a[half:] > cut).sum(), size - half)
+    # rho bounds the Kullback-Leibler divergence, so the variation by sqrt(rho / 2) (Pinsker).
+    most = float(loss.delta) if kind == "approx" else math.sqrt(float(loss.rho) / 2)
+    return (low - grown * high) / most
+
+
+@pytest.mark.parametrize("kind", list(LOSSES))
+def test_the_joint_mean(kind):
+    assert audit(kind, 6_000) <= 1
+
+
+@pytest.mark.parametrize("kind", list(LOSSES))
+def test_noise_for_one_coordinate_is_caught(kind):
+    assert audit(kind, 6_000, fault=True) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(LOSSES))
+def test_the_joint_mean_at_length(kind):
+    assert 0.5 < audit(kind, 60_000) <= 1
+
+
+CENTRES = np.array([[1.0, 1.0], [0.0, 0.0]])
+
+
+def attend(epsilon, size):
+    """Where four of five outputs are together, one of them leaves, and the centre moves over."""
+    made = make_vector("attention", 5, ((0.0, 1.0),) * 2, Pure(epsilon), CENTRES)
+    z = np.array([[0.0, 0.0]] * 4 + [[1.0, 1.0]])
+    y = np.array([[0.0, 0.0]] * 3 + [[1.0, 1.0]] * 2)
+    generator = InsecureGenerator(3)
+    return [np.array([made.release(w, generator) for _ in range(size)]).sum(axis=1) for w in (z, y)]
+
+
+def test_vector_attention():
+    with np.errstate(divide="ignore"):
+        assert lower_bound(*attend(1, 3_000)) <= 1
+
+
+def test_too_little_noise_of_vector_attention_is_caught():
+    """The planted fault: it claims 1 and spends 6."""
+    with np.errstate(divide="ignore"):
+        assert lower_bound(*attend(6, 6_000)) > 1
