@@ -5,6 +5,7 @@ the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of
 """
 
 from . import errors, estimators, noise, order, privacy, rng, selection, sensitivity
+from ._block_count import suggest_blocks
 from .aggregate import sample_and_aggregate
 from .budget import Budget
 from .quantile import median, quantile, quantiles
@@ -27,4 +28,5 @@ __all__ = [
     "scan",
     "selection",
     "sensitivity",
+    "suggest_blocks",
 ]

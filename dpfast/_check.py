@@ -22,6 +22,7 @@ __all__ = [
     "nan_policy",
     "neighbors",
     "number",
+    "pairs",
     "positive",
     "power_of_two",
     "quantile",
@@ -143,6 +144,17 @@ def bounds(value: Any) -> tuple[float, float]:
     if not math.isfinite(high - low):
         fail("bounds", "such that hi - lo does not overflow float64", value)
     return low + 0.0, high + 0.0
+
+
+def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
+    """Public bounds of each coordinate of an answer, and whether that is a vector."""
+    try:
+        nested = len(value) > 0 and all(len(pair) == 2 for pair in value)
+    except TypeError:  # a number has no length, so this is one pair, or nothing of the kind
+        nested = False
+    if not nested or isinstance(value, str):
+        return (bounds(value),), False
+    return tuple(bounds(pair) for pair in value), True
 
 
 def quantile(value: Any, name: str = "q") -> Fraction:

@@ -49,6 +49,7 @@ LEVEL = {
     "_aggregators": 12,
     "quantile": 12,
     "aggregate": 13,
+    "_block_count": 13,
     "_demo": 13,
     "cli": 14,
     "__main__": 15,

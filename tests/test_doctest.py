@@ -59,7 +59,7 @@ def test_what_is_not_private_says_so_first(function):
 PUBLIC = (
     [getattr(dp.noise, n) for n in dp.noise.__all__ if not n.startswith("draw")]
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
-    + [*EXPECTATIONS, *RELEASES, dp.order.window, dp.scan]
+    + [*EXPECTATIONS, *RELEASES, dp.order.window, dp.scan, dp.suggest_blocks]
 )
 
 
