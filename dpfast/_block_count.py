@@ -207,7 +207,7 @@ class Trade:
 
 def _least(error: Callable[[int], float], low: int, high: int) -> int:
     """Where an error with one valley, but for small ripples, is least; the smallest of equals."""
-    while high - low > 64:
+    while high - low > 16:
         steps = sorted({round(k) for k in np.geomspace(low, high, 33).tolist()})
         errors = [error(k) for k in steps]
         at = errors.index(min(errors))

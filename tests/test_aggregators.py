@@ -10,13 +10,14 @@ from scipy.stats import norm
 import dpfast as dp
 from dpfast import _aggregators as aggregators
 from dpfast._aggregators import _additive, _lattice, attention, mean, trimmed, winsorized
-from dpfast._aggregators._smooth import sorted_with_bounds
+from dpfast._aggregators._smooth import sorted_cells
 from dpfast._laws import Cauchy, Gaussian, Laplace
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
 from .reference import aggregators as reference
+from .reference.aggregators import sorted_with_bounds
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]
 LOSSES = [Pure(1), Approx(1, Fraction(1, 10**6)), ZCDP(Fraction(1, 2))]
@@ -68,6 +69,19 @@ def test_sums_of_cells_are_exact(blocks, bounds):
     lattice = _lattice.Lattice(*bounds, blocks)
     assert lattice.span * blocks <= 2**53
     assert lattice.span > 2**24
+
+
+@pytest.mark.parametrize("k", [1, 5, 8191, 8192, 8193, 30_000])
+def test_a_total_is_the_sum_of_cells(k):
+    """Part by part, of all cells and of some of them; and the sorted cells beside it."""
+    lattice = _lattice.Lattice(-1.5, 2.25, k)
+    z = np.random.default_rng(k).normal(0, 3, (k, 2))[:, 1]  # with gaps between
+    cells = [lattice.cell(x) for x in z]
+    assert lattice.cells(z).tolist() == cells
+    assert lattice.total(z) == sum(cells)
+    low, high = lattice.cell(-0.5), lattice.cell(1.0)
+    assert lattice.total(z, low, high) == sum(min(max(c, low), high) - low for c in cells)
+    assert (sorted_cells(lattice, z) == sorted_with_bounds(cells, lattice.span)).all()
 
 
 # ---- Mean ----

@@ -14,10 +14,11 @@ from dpfast import _aggregators as aggregators
 from dpfast import _block_count as block_count
 from dpfast._aggregators import attention, expected, trimmed
 from dpfast._aggregators._additive import additive
-from dpfast._aggregators._smooth import sorted_with_bounds
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
+
+from .reference.aggregators import sorted_with_bounds
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]
 #: Their noise has tails that are no heavier than those of Laplace noise.

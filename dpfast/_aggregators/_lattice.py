@@ -37,6 +37,8 @@ __all__ = [
 MOST_BLOCKS = 1 << 24
 #: So many that sums of distances over coordinates are exact: 2**12 * 2**41 = 2**53.
 MOST_COORDINATES = 1 << 12
+#: Numbers that are worked on at a time, so that what lies between stays in a cache.
+_AT_ONCE = 1 << 13
 _PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
 
 
@@ -98,12 +100,34 @@ class Lattice:
         """The cell of one number."""
         return int(self.cells(np.array([x]))[0])
 
-    def cells(self, z: NDArray[np.float64]) -> NDArray[np.int64]:
+    def cells(
+        self, z: NDArray[np.float64], out: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
         """The nearest cell of each number; division by a power of two is exact."""
+        found = np.empty(z.shape, np.int64) if out is None else out
+        for start in range(0, len(z), _AT_ONCE):
+            found[start : start + _AT_ONCE] = self._cells(z[start : start + _AT_ONCE])
+        return found
+
+    def total(self, z: NDArray[np.float64], low: int = 0, high: int | None = None) -> int:
+        """The exact sum of the cells, clipped to some of them and counted from the lowest."""
+        most = self.span if high is None else high
+        total = 0
+        for start in range(0, len(z), _AT_ONCE):
+            place = self._cells(z[start : start + _AT_ONCE])
+            if (low, most) != (0, self.span):
+                np.clip(place, low, most, out=place)
+            total += int(place.sum()) - low * len(place)
+        return total
+
+    def _cells(self, z: NDArray[np.float64]) -> NDArray[np.int64]:
         if self.span == 0:
             return np.zeros(z.shape, np.int64)
-        place = np.rint(np.clip(z, self.lo, self.hi) / self.grid).astype(np.int64) - self.first
-        return np.clip(place, 0, self.span)
+        scaled = np.clip(z, self.lo, self.hi)
+        scaled /= self.grid
+        place = np.rint(scaled, out=scaled).astype(np.int64)
+        place -= self.first
+        return np.clip(place, 0, self.span, out=place)
 
     def number(self, cell: float) -> float:
         """The number at a place counted in cells, within the bounds. Post-processing."""

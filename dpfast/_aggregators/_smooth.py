@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from .._admissible import Calibration, calibrate
 from ..privacy import ZCDP, Approx, Loss
 from ._additive import amount
+from ._lattice import Lattice
 
-__all__ = ["INFLATION", "calibration", "smooth_span", "sorted_with_bounds"]
+__all__ = ["INFLATION", "calibration", "smooth_span", "sorted_cells"]
 
 #: Covers the rounding of exp, of its argument (at most 64 here) and of the product: 2**-45 or less.
 INFLATION = 1.0 + 2.0**-42
@@ -27,9 +28,14 @@ def calibration(noise: str, loss: Loss) -> Calibration:
     return calibrate(noise, epsilon=loss.epsilon, delta=delta)
 
 
-def sorted_with_bounds(cells: NDArray[np.int64], span: int) -> NDArray[np.int64]:
+def sorted_cells(lattice: Lattice, z: NDArray[np.float64]) -> NDArray[np.int64]:
     """Ascending cells x_1 .. x_k at places 1 .. k, with x_0 = 0 and x_(k+1) = span about them."""
-    return np.concatenate(([0], np.sort(cells), [span]))
+    x = np.empty(len(z) + 2, np.int64)
+    x[0], x[-1] = 0, lattice.span
+    inside = x[1:-1]
+    lattice.cells(z, out=inside)
+    inside.sort()
+    return x
 
 
 def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) -> float:

@@ -45,7 +45,7 @@ from ..privacy import ZCDP, Loss, float_down, pure_within
 from ..rng import Generator
 from ._additive import amount, without_delta
 from ._lattice import Lattice, check_blocks, check_coordinates, noisy, outputs, vectors
-from ._smooth import calibration, smooth_span, sorted_with_bounds
+from ._smooth import calibration, smooth_span, sorted_cells
 
 __all__ = ["Attention", "VectorAttention", "attention_span", "majority"]
 
@@ -69,7 +69,7 @@ def _shortest(x: NDArray[np.int64], t: int) -> tuple[int, int]:
 
 
 def attention_span(x: NDArray[np.int64], beta: float) -> float:
-    """NOT PRIVATE. Twice the smooth bound, in cells; `x` as `sorted_with_bounds` gives it."""
+    """NOT PRIVATE. Twice the smooth bound, in cells; `x` as `sorted_cells` gives it."""
     k, span = len(x) - 2, int(x[-1])
     first = majority(k)
 
@@ -120,7 +120,7 @@ class Attention:
         A sort, and O(blocks) for each of about ``ln(span) / beta`` sizes of balls.
         """
         span = self.lattice.span
-        x = sorted_with_bounds(self.lattice.cells(outputs(z, self.blocks)), span)
+        x = sorted_cells(self.lattice, outputs(z, self.blocks))
         if span == 0:
             return self.lattice.lo
         length, at = _shortest(x, majority(self.blocks))

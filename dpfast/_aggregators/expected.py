@@ -162,7 +162,7 @@ def _exponential_error(
     centre = min(max(_NORMAL.inv_cdf(q), -half), half)
     middle = _NORMAL.cdf(centre)  # q, unless that is among the outputs that were clipped
     # Where the density falls off is not known beforehand: all scales down to 2**-40 get points.
-    away = np.append(0.0, np.geomspace(half * 2.0**-40, half + abs(centre), 500))
+    away = np.append(0.0, np.geomspace(half * 2.0**-40, half + abs(centre), 160))
 
     def density(x: float) -> float:
         return math.exp(-rate * k * abs(_NORMAL.cdf(x) - middle)) if abs(x) <= half else 0.0

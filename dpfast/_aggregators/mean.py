@@ -61,11 +61,11 @@ class Mean:
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
         """The noisy average of `z`, within the bounds; O(blocks)."""
-        cells = self.lattice.cells(outputs(z, self.blocks))
+        found = self.lattice.total(outputs(z, self.blocks))
         if self.lattice.span == 0:
             return self.lattice.lo
         scale = self.noise.scale(self.lattice.span)
-        total = noisy(self.noise.law, int(cells.sum()), scale, scale, generator)
+        total = noisy(self.noise.law, found, scale, scale, generator)
         return self.lattice.number(total / self.blocks)
 
 
@@ -119,7 +119,7 @@ class VectorMean:
         found = np.array([lattice.lo for lattice in self.lattices])
         moving = [i for i, lattice in enumerate(self.lattices) if lattice.span > 0]
         if moving:
-            totals = [int(self.lattices[i].cells(z[:, i]).sum()) for i in moving]
+            totals = [self.lattices[i].total(z[:, i]) for i in moving]
             scales = [self.noise.scale(self.lattices[i].span) for i in moving]
             noisy_totals = noisy_vector(self.noise.law, totals, scales, generator)
             for i, total in zip(moving, noisy_totals.tolist(), strict=True):

@@ -43,13 +43,13 @@ from .._admissible import Calibration
 from ..privacy import Loss
 from ..rng import Generator
 from ._lattice import Lattice, check_blocks, noisy, outputs
-from ._smooth import calibration, smooth_span, sorted_with_bounds
+from ._smooth import calibration, smooth_span, sorted_cells
 
 __all__ = ["TrimmedMean", "trimmed_span"]
 
 
 def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
-    """NOT PRIVATE. L times the smooth sensitivity, in cells; `x` as `sorted_with_bounds` gives it.
+    """NOT PRIVATE. L times the smooth sensitivity, in cells; `x` as `sorted_cells` gives it.
 
     One vector operation over at most ``trim + 2`` pairs for each of the distances that can win,
     about ``ln(span / result) / beta`` of them.
@@ -115,7 +115,7 @@ class TrimmedMean:
         A sort, and O(trim) for each of about ``ln(span) / beta`` distances.
         """
         span = self.lattice.span
-        x = sorted_with_bounds(self.lattice.cells(outputs(z, self.blocks)), span)
+        x = sorted_cells(self.lattice, outputs(z, self.blocks))
         if span == 0:
             return self.lattice.lo
         total = int(x[self.cut + 1 : self.blocks - self.cut + 1].sum())

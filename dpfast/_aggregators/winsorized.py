@@ -115,7 +115,7 @@ class WidenedWinsorizedMean:
         low, high = self.window(a, b)
         if low == high:
             return self.lattice.number(low)
-        total = int((np.clip(self.lattice.cells(z), low, high) - low).sum())
+        total = self.lattice.total(z, low, high)
         scale = self.noise.scale(high - low)
         return self.lattice.number(
             low + noisy(self.noise.law, total, scale, scale, generator) / self.blocks

@@ -33,6 +33,11 @@ def smooth(function, domain, k, beta):
     return {z: max(local[y] * math.exp(-beta * distance(z, y)) for y in inputs) for z in inputs}
 
 
+def sorted_with_bounds(cells, span):
+    """Ascending cells at places 1 .. k, with the ends of the bounds about them."""
+    return np.array([0, *sorted(int(c) for c in cells), span], np.int64)
+
+
 def trimmed_sum(z, trim):
     return sum(sorted(z)[trim : len(z) - trim])
 
