@@ -203,7 +203,7 @@ def test_the_better_of_two_compositions(name, gain, epsilon, delta):
                 assert used >= rho * (1 - 1e-12)
             else:
                 assert each == Approx(loss.epsilon / d, loss.delta / d)
-            better = gain * rho / d > (exact(loss.epsilon) / d) ** 2
+            better = gain * rho / d > (exact(loss.epsilon) / d) ** 2 and rho / d >= 2**-40
             assert isinstance(each, ZCDP) == better
 
 
@@ -219,6 +219,28 @@ def test_a_coordinate_is_what_it_is_alone():
         for (lo, hi), column in zip(BOUNDS, z.T, strict=True)
     ]
     assert made.release(z, InsecureGenerator(5)).tolist() == wanted
+
+
+TINY = [
+    Approx(Fraction(1, 10**3), Fraction(1, 10**6)),
+    Approx(Fraction(1, 10**4), Fraction(9, 10)),
+    ZCDP(Fraction(1, 10**9)),
+    Pure(Fraction(1, 10**4)),
+]
+
+
+@pytest.mark.parametrize("name", ["auto", "mean", *NAMES])
+@pytest.mark.parametrize("d", [2, 100])
+def test_a_small_loss_has_shares_that_do(name, d):
+    """What one coordinate could do with is no error for many."""
+    bounds = ((0.0, 1.0),) * d
+    for loss in TINY:
+        made = make_vector(name, 12, bounds, loss)
+        assert made.release(np.ones((12, d)), InsecureGenerator(1)).shape == (d,)
+    least = Fraction(d, 2**30)
+    make_vector("mean", 12, bounds, Pure(least))
+    with pytest.raises(ArgumentError, match=f"epsilon .* for each of {d} coordinates"):
+        make_vector(name, 12, bounds, Pure(least * Fraction(999, 1000)))
 
 
 # ---- All of them ----

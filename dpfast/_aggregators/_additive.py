@@ -35,7 +35,7 @@ from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
 
 __all__ = ["Additive", "additive", "amount", "several", "without_delta"]
 
-_LEAST, _MOST = Fraction(1, 2**30), 500
+_LEAST, _MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -57,11 +57,14 @@ class Additive:
         return self.unit * (math.sqrt(2.0) if isinstance(self.law, Laplace) else 1.0)
 
 
-def amount(loss: Loss) -> Fraction:
-    """Check the size of a loss: the epsilon or the rho."""
+def amount(loss: Loss, coordinates: int = 1) -> Fraction:
+    """Check the size of a loss, and of an equal share of it: the epsilon or the rho."""
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
-    if not _LEAST <= size <= _MOST:
-        _check.fail(name, f"between 2**-30 and {_MOST}", float(size))
+    least = _LEAST[name]
+    if not least * coordinates <= size <= _MOST:
+        each = f" for each of {coordinates} coordinates" if coordinates > 1 else ""
+        power = least.denominator.bit_length() - 1
+        _check.fail(name, f"at least 2**-{power}{each} and at most {_MOST}", float(size))
     if isinstance(loss, Approx) and loss.delta < Fraction(1, 10**300):
         _check.fail("delta", "0, or at least 1e-300 and less than 1", float(loss.delta))
     return size
@@ -112,7 +115,7 @@ def additive(loss: Loss, coordinates: int = 1) -> Additive:
     With several coordinates it is that for one joint release of all of them, each of which has the
     sensitivity 1.
     """
-    size = amount(loss)
+    size = amount(loss, coordinates)
     each = size / coordinates
     if isinstance(loss, Pure):
         return Additive(Laplace(), _laplace(each), several(size, coordinates))

@@ -21,6 +21,9 @@ from .mean import VectorMean
 
 __all__ = ["Coordinates", "VectorAggregator", "chosen", "make_vector", "share"]
 
+#: A smaller rho leaves hardly any smoothing.
+_LEAST_RHO = Fraction(1, 2**40)
+
 
 class VectorAggregator(Protocol):
     """A checked mechanism on vectors; `loss` is what its one release costs.
@@ -65,6 +68,7 @@ class Coordinates:
 
     def __post_init__(self) -> None:
         check_coordinates(len(self.bounds))
+        amount(self.loss, _moving(self.bounds))
         each = share(self.name, self.bounds, self.loss)
         made = tuple(make(self.name, self.blocks, lo, hi, each) for lo, hi in self.bounds)
         object.__setattr__(self, "parts", made)
@@ -99,10 +103,10 @@ def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
         return ZCDP(loss.rho / d)
     if isinstance(loss, Pure):
         return Pure(loss.epsilon / d)
-    amount(loss)  # or delta might be no float
+    amount(loss, d)  # or delta might be no float
     rho = _rho_within(loss) / d
     gain = 8 if name == "exponential-median" else 2
-    if gain * rho > (loss.epsilon / d) ** 2:
+    if rho >= _LEAST_RHO and gain * rho > (loss.epsilon / d) ** 2:
         return ZCDP(rho)
     return Approx(loss.epsilon / d, loss.delta / d)
 
@@ -143,7 +147,7 @@ def make_vector(
     """
     pairs = tuple(bounds)
     check_coordinates(len(pairs))
-    amount(loss)
+    amount(loss, _moving(pairs))
     name = chosen(name, blocks, pairs, loss)
     if centres is not None and name != "attention":
         _check.fail("centres", "left out for every aggregator but 'attention'", centres)
