@@ -17,6 +17,7 @@ from ._aggregators import AGGREGATORS, Aggregator, make
 from ._aggregators import default as default_aggregator
 from ._aggregators._additive import amount
 from ._aggregators.vector import VectorAggregator, make_vector
+from ._aggregators.vector import chosen as chosen_for_vectors
 from ._blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from ._blocks.labels import secret
 from ._blocks.partition import Partition
@@ -165,7 +166,8 @@ def sample_and_aggregate(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Of a vector it is the
         loss of the whole: "mean", and "attention" with `centres`, make one joint release; the
-        others release each coordinate with an equal share (``1 / d`` of `epsilon`, `delta`, `rho`).
+        others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or of
+        `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
     aggregator : str, default "mean"
         One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
         at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
@@ -264,7 +266,7 @@ def sample_and_aggregate(
     _check.whole("blocks", blocks, 1)
     _check.neighbors(neighbors)
     kind = chosen(partition, neighbors, ids)
-    pairs, is_vector = _pairs(bounds)
+    pairs, is_vector = _check.pairs(bounds)
     fallback = _default(default, pairs, is_vector)
     _check.choice("nan", nan, ("keep", "drop"))
     if workers is not None:
@@ -278,11 +280,15 @@ def sample_and_aggregate(
     amount(loss)
     each = _one_block(loss) if kind == "key" and neighbors == "replace" else loss
     wide = len(pairs) if is_vector else None
-    what = aggregator_name(aggregator, blocks, each)
+    _check.choice("aggregator", aggregator, AGGREGATORS)
     made: Aggregator | VectorAggregator
     if is_vector:
+        what = chosen_for_vectors(aggregator, blocks, pairs, each)
         made = make_vector(what, blocks, pairs, each, centres)
     else:
+        if centres is not None:
+            _check.fail("centres", "left out where the answer is one number", centres)
+        what = default_aggregator(blocks, each) if aggregator == "auto" else aggregator
         made = make(what, blocks, *pairs[0], each)
     bound = found.bind(source, wide)
     name = f"{what} of {bound.name} on {blocks} {kind} blocks"
@@ -319,23 +325,6 @@ def chosen(partition: str, neighbors: str, ids: Any) -> str:
     if (partition == "key") != (ids is not None):
         _check.fail("ids", "given for partition='key', and for no other", ids)
     return partition
-
-
-def aggregator_name(name: str, blocks: int, loss: Loss) -> str:
-    """The aggregator that is meant."""
-    _check.choice("aggregator", name, AGGREGATORS)
-    return default_aggregator(blocks, loss) if name == "auto" else name
-
-
-def _pairs(bounds: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
-    """Bounds of each coordinate, and whether the answer is a vector."""
-    try:
-        nested = len(bounds) > 0 and not np.isscalar(bounds[0]) and len(bounds[0]) == 2
-    except (TypeError, LookupError):
-        nested = False
-    if not nested:
-        return (_check.bounds(bounds),), False
-    return tuple(_check.bounds(pair) for pair in bounds), True
 
 
 def _default(
