@@ -166,8 +166,8 @@ def sample_and_aggregate(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Of a vector it is the
         loss of the whole: "mean", and "attention" with `centres`, make one joint release; the
-        others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or of
-        `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
+        others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
+        of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
     aggregator : str, default "mean"
         One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
         at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
