@@ -1,7 +1,9 @@
 """Rows and their blocks: labels, exact sums, scatter (csrc/dpf_labels.h, dpf_sums.h, dpf_scatter.h)."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+)
 from libc.stdlib cimport free, malloc
 
 cimport numpy as cnp
@@ -60,6 +62,18 @@ MOST_BLOCKS = DPF_LABELS_MOST
 TEXT = DPF_ID_TEXT
 BYTES = DPF_ID_BYTES
 NULL_ID = DPF_ID_NULL
+
+ctypedef fused real:
+    double
+    float
+    int64_t
+    int32_t
+    int16_t
+    int8_t
+    uint64_t
+    uint32_t
+    uint16_t
+    uint8_t
 
 # Rows whose labels are made and used at once, in the first-level cache.
 cdef enum:
@@ -258,20 +272,44 @@ cdef class Sums:
         if failed:
             raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
 
-    def add_random(self, Key key not None, int64_t start, const double[::1] values not None,
-                   int64_t[::1] counts not None):
-        """Add values to the blocks that `random_labels` gives to rows from `start` on; count them."""
+    def add_random(self, Key key not None, int64_t start, const real[::1] values not None,
+                   int64_t[::1] counts not None, const double[::1] shift=None, Sums squares=None):
+        """Add values to the blocks that `random_labels` gives to rows from `start` on; count them.
+
+        `shift` has a number for each block, subtracted first; `squares` takes the squares of what
+        is left.
+        """
         cdef uint32_t labels[TILE]
-        cdef size_t at = 0, here, n = values.shape[0]
+        cdef double terms[TILE]
+        cdef const double *x
+        cdef size_t i, at = 0, here, n = values.shape[0]
+        cdef bint shifted = shift is not None, squared = squares is not None
         if start < 0 or start > (<int64_t>1 << 62):
             raise ValueError(f"start must be from 0 to 2**62, got {start}")
         _same(counts.shape[0], self.sums.blocks)
+        if shifted:
+            _same(shift.shape[0], self.sums.blocks)
+        if squared:
+            _same(squares.sums.blocks, self.sums.blocks)
         with nogil:
             while at < n:
                 here = min(<size_t>TILE, n - at)
                 dpf_labels_random(key.words, <uint32_t>self.sums.blocks, start + at, here, labels)
                 dpf_scatter_count(labels, here, &counts[0])
-                dpf_sums_add(&self.sums, labels, &values[at], here)
+                x = terms
+                if real is double and not shifted:
+                    x = &values[at]
+                elif shifted:
+                    for i in range(here):
+                        terms[i] = <double>values[at + i] - shift[labels[i]]
+                else:
+                    for i in range(here):
+                        terms[i] = <double>values[at + i]
+                dpf_sums_add(&self.sums, labels, x, here)
+                if squared:
+                    for i in range(here):
+                        terms[i] = x[i] * x[i]
+                    dpf_sums_add(&squares.sums, labels, terms, here)
                 at += here
             dpf_wipe(labels, sizeof(labels))
 
