@@ -99,9 +99,9 @@ class Variance(ByColumn):
     Notes
     -----
     Two passes, the second about the means of the blocks, so that a large offset does not cost
-    digits; no shuffle, memory O(blocks). A block of at most `ddof` rows, or with a NaN or an
-    infinity, answers NaN and counts as the default. Squares beyond float64 (values more than
-    1e154 from their mean) are infinite, which is clipped.
+    digits; no shuffle, memory O(blocks). A block answers NaN, and counts as the default, where it
+    has at most `ddof` rows, a NaN or an infinity, or squares beyond float64 (of values more than
+    1e154 from their mean).
 
     Examples
     --------
@@ -122,7 +122,8 @@ class Variance(ByColumn):
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
         squares = [(j, j) for j in range(form.count)]
-        return centred(source, partition, form, squares).variances(self.ddof)
+        found = centred(source, partition, form, squares).variances(self.ddof)
+        return np.where(found < np.inf, found, np.nan)
 
 
 @dataclass(frozen=True)
