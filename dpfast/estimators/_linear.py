@@ -202,7 +202,7 @@ class _Residuals(ByLabel):
         for at in range(0, len(rows), PIECE):
             some = labels[at : at + PIECE]
             table = rows[at : at + PIECE]
-            shift, slopes = self.shift[some], self.slopes[some]
+            shift, slopes = (each.take(some, axis=0) for each in (self.shift, self.slopes))
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
                 left = table[:, self.target] - shift[:, self.target]
                 x = [table[:, j] - shift[:, j] for j in self.features]
