@@ -203,7 +203,7 @@ class Moments:
         if self.columns == 1 and _readable(rows) and len(self._pairs) < 2:
             values, shift = rows.reshape(-1), self.shift
             if shift is not None:
-                shift = np.array(np.broadcast_to(shift.reshape(-1), self.blocks))
+                shift = np.ascontiguousarray(np.broadcast_to(shift.reshape(-1), self.blocks))
             squares = self._second[0] if self._pairs else None
             self._first[0].add_rows(labels, start, values, self.counts, shift, squares)
             return

@@ -135,7 +135,8 @@ class StandardDeviation(Variance):
     Parameters
     ----------
     ddof : int, default 0
-        As in `Variance`. The root of a variance without bias has one of about 1 / (4 rows).
+        As in `Variance`. With 1 the root is still too little, by about one part in four times the
+        number of rows.
 
     Notes
     -----
