@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from .._blocks import Totals
+from .._blocks import ContiguousLabels, Totals
 from .._blocks.partition import Partition
 from ..sources.table import RowSource
 from ._base import Bound, Job
@@ -201,16 +201,27 @@ class _Residuals(ByLabel):
     def add(self, labels: NDArray[np.uint32], rows: NDArray[Any]) -> None:
         for at in range(0, len(rows), PIECE):
             some = labels[at : at + PIECE]
-            table = rows[at : at + PIECE]
             shift, slopes = (each.take(some, axis=0) for each in (self.shift, self.slopes))
-            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                left = table[:, self.target] - shift[:, self.target]
-                x = [table[:, j] - shift[:, j] for j in self.features]
-                for k, column in enumerate(x):
-                    left -= slopes[:, k] * column
-                terms = [left, *(left * column for column in x)]
+            terms = self._terms(rows[at : at + PIECE], shift, slopes)
             for total, term in zip(self.totals, terms, strict=True):
                 total.add(some, term)
+
+    def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
+        for at in range(0, len(rows), PIECE):
+            some = rows[at : at + PIECE]
+            first, cuts = labels.runs(start + at, len(some))
+            here, sizes = slice(first, first + len(cuts) - 1), np.diff(cuts)
+            shift, slopes = (each[here].repeat(sizes, axis=0) for each in (self.shift, self.slopes))
+            for total, term in zip(self.totals, self._terms(some, shift, slopes), strict=True):
+                total.add_runs(first, cuts, term)
+
+    def _terms(self, table: NDArray[Any], shift: Floats, slopes: Floats) -> list[Floats]:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            left = table[:, self.target] - shift[:, self.target]
+            x = [table[:, j] - shift[:, j] for j in self.features]
+            for k, column in enumerate(x):
+                left -= slopes[:, k] * column
+            return [left, *(left * column for column in x)]
 
     def merge(self, other: Self) -> Self:
         for own, more in zip(self.totals, other.totals, strict=True):
