@@ -7,7 +7,8 @@ that has met a NaN gives NaN. Nothing here is private.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,9 @@ class Totals:
         # Fresh zeros cost nothing until they are touched.
         planes = np.zeros((_native.PLANES, blocks, 2), np.uint64)
         self.blocks = blocks
+        near = np.zeros((blocks, 2)) if blocks <= _native.NEAR else None
         self._sums = _native.Sums(
-            planes, np.zeros(_native.PLANES, np.uint8), np.zeros(blocks, np.uint8)
+            planes, np.zeros(_native.PLANES, np.uint8), np.zeros(blocks, np.uint8), near
         )
 
     def add(self, labels: Labels, terms: Floats) -> None:
@@ -220,6 +222,7 @@ class Moments:
             first, cuts = labels.runs(start + at, len(some))
             last = first + len(cuts) - 1
             self.counts[first:last] += np.diff(cuts)
+            terms: Iterable[Floats]
             if plain:
                 terms = [some.reshape(-1)]
             else:
@@ -243,13 +246,19 @@ class Moments:
             return self.shift
         return self.shift.take(labels, axis=0)  # ten times as fast as an index in brackets
 
-    def _terms(self, rows: NDArray[Any], shift: Floats | None) -> list[Floats]:
+    def _terms(self, rows: NDArray[Any], shift: Floats | None) -> Iterator[Floats]:
+        """What each total adds, one at a time: all of them would not stay in the cache."""
         table = rows.reshape(len(rows), self.columns)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        quiet = partial(np.errstate, over="ignore", under="ignore", invalid="ignore")
+        with quiet():
             x = [np.ascontiguousarray(table[:, j], np.float64) for j in range(self.columns)]
             if shift is not None:
                 x = [column - shift[..., j] for j, column in enumerate(x)]
-            return x + [x[i] * x[j] for i, j in self._pairs]
+        yield from x
+        for i, j in self._pairs:
+            with quiet():
+                product = x[i] * x[j]
+            yield product
 
     def merge(self, other: Moments) -> Moments:
         """Add what another tally, with the same shift, has seen."""

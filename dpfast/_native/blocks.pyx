@@ -40,7 +40,12 @@ cdef extern from "dpf_sums.h" nogil:
         dpf_sums_cell *planes
         uint8_t *used
         uint8_t *seen
-    void dpf_sums_add(const dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
+        double *near
+        size_t rows
+        int e
+    size_t DPF_SUMS_NEAR
+    void dpf_sums_settle(dpf_sums *sums)
+    void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
     int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t n)
     int dpf_sums_add_runs(const dpf_sums *sums, size_t first, size_t runs, const int64_t *cuts,
                           const double *x)
@@ -55,6 +60,7 @@ cdef extern from "dpf_scatter.h" nogil:
                               double *most, uint8_t *seen)
 
 PLANES = DPF_SUMS_PLANES
+NEAR = DPF_SUMS_NEAR
 NAN = DPF_SUMS_NAN
 PLUS = DPF_SUMS_PLUS
 MINUS = DPF_SUMS_MINUS
@@ -213,25 +219,33 @@ def siphash(Key key not None, const uint8_t[::1] message not None):
 cdef class Sums:
     """Exact sums of float64 values, one for each block (csrc/dpf_sums.h).
 
-    `planes` is zeroed memory of shape (PLANES, blocks, 2), `used` (PLANES,), `seen` (blocks,): the
-    caller's arrays, which this object reads and writes.
+    `planes` is zeroed memory of shape (PLANES, blocks, 2), `used` (PLANES,), `seen` (blocks,), `near`
+    (blocks, 2), or None for more than NEAR blocks: the caller's arrays, which this object reads and
+    writes.
     """
 
     cdef dpf_sums sums
-    cdef readonly object planes, used, seen
+    cdef readonly object planes, used, seen, near
 
     def __cinit__(self, uint64_t[:, :, ::1] planes not None, uint8_t[::1] used not None,
-                  uint8_t[::1] seen not None):
+                  uint8_t[::1] seen not None, double[:, ::1] near=None):
         cdef Py_ssize_t blocks = seen.shape[0]
         _blocks(blocks)
         if (planes.shape[0] != DPF_SUMS_PLANES or planes.shape[1] != blocks or planes.shape[2] != 2
                 or used.shape[0] != DPF_SUMS_PLANES):
             raise ValueError("planes, used and seen must belong together")
+        if near is not None and (near.shape[0] != blocks or near.shape[1] != 2):
+            raise ValueError("near must have two numbers for each block")
         self.planes, self.used, self.seen = planes.base, used.base, seen.base
         self.sums.blocks = blocks
         self.sums.planes = <dpf_sums_cell *>&planes[0, 0, 0]
         self.sums.used = &used[0]
         self.sums.seen = &seen[0]
+        self.sums.near = NULL
+        if near is not None:
+            self.near = near.base
+            self.sums.near = &near[0, 0]
+        self.sums.rows, self.sums.e = 0, 0
 
     def add(self, const uint32_t[::1] labels not None, const double[::1] values not None):
         """Add each value to the block of its label."""
@@ -317,6 +331,7 @@ cdef class Sums:
         """Add the sums of as many other blocks."""
         _same(more.sums.blocks, self.sums.blocks)
         with nogil:
+            dpf_sums_settle(&more.sums)
             dpf_sums_merge(&self.sums, &more.sums)
 
     def rounded(self, double[::1] fraction not None, int32_t[::1] exponent not None):
@@ -324,6 +339,7 @@ cdef class Sums:
         _same(fraction.shape[0], self.sums.blocks)
         _same(exponent.shape[0], self.sums.blocks)
         with nogil:
+            dpf_sums_settle(&self.sums)
             dpf_sums_round(&self.sums, &fraction[0], &exponent[0])
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -215,13 +217,18 @@ class _Residuals(ByLabel):
             for total, term in zip(self.totals, self._terms(some, shift, slopes), strict=True):
                 total.add_runs(first, cuts, term)
 
-    def _terms(self, table: NDArray[Any], shift: Floats, slopes: Floats) -> list[Floats]:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+    def _terms(self, table: NDArray[Any], shift: Floats, slopes: Floats) -> Iterator[Floats]:
+        quiet = partial(np.errstate, over="ignore", under="ignore", invalid="ignore")
+        with quiet():
             left = table[:, self.target] - shift[:, self.target]
             x = [table[:, j] - shift[:, j] for j in self.features]
             for k, column in enumerate(x):
                 left -= slopes[:, k] * column
-            return [left, *(left * column for column in x)]
+        yield left
+        for column in x:
+            with quiet():
+                product = left * column
+            yield product
 
     def merge(self, other: Self) -> Self:
         for own, more in zip(self.totals, other.totals, strict=True):
