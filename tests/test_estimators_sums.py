@@ -34,7 +34,7 @@ from dpfast.estimators import (
     resolve,
 )
 from dpfast.estimators._base import Job
-from dpfast.sources.table import RowChunk
+from dpfast.sources.table import RowChunk, as_rows
 from tests.reference import sums as twin
 
 KEY = Key(bytes(range(32)))
@@ -768,6 +768,36 @@ def test_data_must_fit(estimator, rows, due):
 def test_text_columns_are_of_a_wrong_type():
     with pytest.raises(dp.errors.ArgumentTypeError, match="column 'b' of data"):
         Mean().bind(Rows(np.zeros(9, [("a", "f8"), ("b", "S3")])), 2)
+
+
+def tables(directory, n):
+    """The same two columns and ids in every form, in memory and in chunks of a file."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    x = floats(n, 2)
+    x[::50, 0] = NAN
+    table = pa.table({"a": x[:, 0], "b": x[:, 1], "who": [f"p{i // 3}" for i in range(n)]})
+    path = directory / "rows.parquet"
+    parquet.write_table(table, path, row_group_size=700)
+    yield table.select(["a", "b"]), table["who"]
+    yield {"a": x[:, 0].tolist(), "b": x[:, 1]}, table["who"].to_pylist()
+    yield np.rec.fromarrays(x.T, names="a,b"), np.array(table["who"].to_pylist())
+    yield dp.scan(path, ["a", "b"]), "who"
+
+
+@pytest.mark.parametrize("kind,drop", PARTITIONS)
+def test_tables_and_files(tmp_path, kind, drop):
+    n = 5000
+    partition, due = partition_of(kind, 9, n, drop), None
+    estimators = [Mean(), Variance(1), Maximum(), LeastSquares("a")]
+    for data, ids in tables(tmp_path, n):
+        for workers in (1, 3):
+            source = as_rows(data, ids if kind == "key" else None, workers)
+            found = np.hstack([outputs(e, source, partition, 2) for e in estimators])
+            due = found if due is None else due
+            np.testing.assert_array_equal(found, due)
+    assert np.isnan(due).any() != drop
 
 
 def test_they_are_values():
