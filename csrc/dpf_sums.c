@@ -1,5 +1,6 @@
 #include "dpf_sums.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -54,11 +55,88 @@ static inline void add_one(const dpf_sums *sums, size_t block, double x)
     cell->low = all;
 }
 
-void dpf_sums_add(const dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
+static void add_each(const dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
 {
     const dpf_sums own = *sums;
     for (size_t i = 0; i < n; i++)
         add_one(&own, labels[i], x[i]);
+}
+
+#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
+#define SPLITS 0 /* with registers wider than a double no split is exact */
+#else
+#define SPLITS 1
+#endif
+#define HERE 512               /* values split at once */
+#define ROWS ((size_t)1 << 17) /* values between two settlements */
+
+void dpf_sums_settle(dpf_sums *sums)
+{
+    if (!sums->rows)
+        return;
+    for (size_t b = 0; b < sums->blocks; b++)
+        for (size_t j = 2 * b; j < 2 * b + 2; j++)
+            if (sums->near[j] != 0) {
+                add_one(sums, b, sums->near[j]);
+                sums->near[j] = 0;
+            }
+    sums->rows = 0;
+}
+
+/* Makes room for n values below 2^own. */
+static void make_room(dpf_sums *sums, int own, size_t n)
+{
+    if (sums->rows && own <= sums->e && n <= ROWS - sums->rows)
+        return;
+    /* After numbers much larger than these, too much would be left of each. */
+    const int keeps = sums->rows && own <= sums->e && sums->e - own <= 8;
+    dpf_sums_settle(sums);
+    if (!keeps)
+        sums->e = own;
+}
+
+void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
+{
+    if (!sums->near || !SPLITS) {
+        add_each(sums, labels, x, n);
+        return;
+    }
+    while (n) {
+        const size_t here = n < HERE ? n : HERE;
+        double high[HERE], low[HERE];
+        uint64_t top = 0, left = 0;
+        for (size_t i = 0; i < here; i++) {
+            uint64_t bits;
+            memcpy(&bits, x + i, 8);
+            bits &= INT64_MAX;
+            top = bits > top ? bits : top;
+        }
+        const int own = (int)(top >> 52) - 1022; /* 1025 with NaN or infinity */
+        if (own < -900 || own > 900) {
+            add_each(sums, labels, x, here);
+        } else {
+            make_room(sums, own, here);
+            const double s = ldexp(1.5, sums->e + 16), t = ldexp(1.5, sums->e - 21);
+            for (size_t i = 0; i < here; i++) {
+                high[i] = (x[i] + s) - s;
+                const double r = x[i] - high[i];
+                low[i] = (r + t) - t;
+                const double rest = r - low[i];
+                uint64_t bits;
+                memcpy(&bits, &rest, 8);
+                left |= bits & INT64_MAX;
+            }
+            for (size_t i = 0; i < here; i++) {
+                double *cell = sums->near + 2 * (size_t)labels[i];
+                cell[0] += high[i], cell[1] += low[i];
+            }
+            for (size_t i = 0; left && i < here; i++)
+                if ((x[i] - high[i]) - low[i] != 0)
+                    add_one(sums, labels[i], (x[i] - high[i]) - low[i]);
+            sums->rows += here;
+        }
+        x += here, labels += here, n -= here;
+    }
 }
 
 int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t n)

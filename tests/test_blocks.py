@@ -370,6 +370,64 @@ def test_a_run_with_one_odd_value_anywhere():
             same(total.sums(), [odd])
 
 
+NEAR = {"near": 3, "planes only": native.NEAR + 1}
+
+
+def under_labels(blocks, labels, x, step):
+    total = Totals(blocks)
+    for at in range(0, len(x), step):
+        total.add(labels[at : at + step], x[at : at + step])
+    return total
+
+
+@pytest.mark.parametrize("blocks", NEAR.values(), ids=NEAR)
+@pytest.mark.parametrize("step", [1000, 1 << 20])
+def test_sums_that_fill_what_is_gathered_near(blocks, step):
+    """The largest values that an exponent allows, as many as fit before a settlement and more."""
+    n = (1 << 18) + 700
+    for x in (
+        np.full(n, np.nextafter(2.0, 0)),
+        np.full(n, -np.nextafter(1.0, 0)),
+        np.random.default_rng(1).uniform(-1, 1, n),
+        1 + np.random.default_rng(2).integers(0, 4, n) * 2.0**-52,
+    ):
+        total = under_labels(blocks, np.ones(n, np.uint32), x, step)
+        same(total.sums()[:3], [0.0, math.fsum(x.tolist()), 0.0])
+
+
+@pytest.mark.parametrize("blocks", NEAR.values(), ids=NEAR)
+def test_sums_of_values_whose_scale_changes(blocks):
+    """Rising, falling, and mixed, far beyond what two doubles could hold side by side."""
+    rng = np.random.default_rng(3)
+    scale = [0, 5, -3, 60, 300, -300, -80, 899, 901, -899, -905, -1000, 12, 1000, -1074, 3]
+    x = np.concatenate([rng.standard_normal(700) * 2.0**k for k in scale])
+    mixed = rng.standard_normal(9000) * 2.0 ** rng.integers(-120, 120, 9000)
+    x = np.concatenate([x, mixed, np.zeros(2000), -x[:600]])
+    labels = rng.integers(0, 3, len(x)).astype(np.uint32)
+    for step in (77, 5000, len(x)):
+        total = under_labels(blocks, labels, x, step)
+        same(total.sums()[:3], [math.fsum(x[labels == b].tolist()) for b in range(3)])
+
+
+def test_sums_may_be_looked_at_and_go_on():
+    total, other = Totals(2), Totals(2)
+    one = np.ones(1, np.uint32)
+    for i in range(1, 5):
+        total.add(one, np.array([float(i)]))
+        same(total.sums(), [0.0, i * (i + 1) / 2])
+    other.add(one, np.array([2.0**-70]))
+    total.merge(other).merge(other)
+    same(total.sums(), [0.0, 10.0])
+    total.add(one, np.array([-10.0]))
+    same(total.sums(), [0.0, 2.0**-69])
+
+
+def test_sums_want_memory_of_the_right_size():
+    planes, used = np.zeros((native.PLANES, 3, 2), np.uint64), np.zeros(native.PLANES, np.uint8)
+    with pytest.raises(ValueError, match="near must have two numbers for each block"):
+        native.Sums(planes, used, np.zeros(3, np.uint8), np.zeros((2, 2)))
+
+
 def test_sums_after_very_many_values_carry():
     """Full limbs in both directions: 2**-1074 less than a power of two, and over it again."""
     total = Totals(1)

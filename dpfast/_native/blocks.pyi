@@ -4,6 +4,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 PLANES: int
+NEAR: int
 NAN: int
 PLUS: int
 MINUS: int
@@ -32,12 +33,25 @@ class Sums:
     planes: Any
     used: Any
     seen: Any
-    def __init__(self, planes: NDArray[Any], used: NDArray[Any], seen: NDArray[Any]) -> None: ...
+    near: Any
+    def __init__(
+        self,
+        planes: NDArray[Any],
+        used: NDArray[Any],
+        seen: NDArray[Any],
+        near: NDArray[Any] | None = None,
+    ) -> None: ...
     def add(self, labels: NDArray[Any], values: NDArray[Any]) -> None: ...
     def add_run(self, block: int, values: NDArray[Any]) -> None: ...
     def add_runs(self, first: int, cuts: NDArray[Any], values: NDArray[Any]) -> None: ...
     def add_random(
-        self, key: Key, start: int, values: NDArray[Any], counts: NDArray[Any]
+        self,
+        key: Key,
+        start: int,
+        values: NDArray[Any],
+        counts: NDArray[Any],
+        shift: NDArray[Any] | None = None,
+        squares: Sums | None = None,
     ) -> None: ...
     def merge(self, more: Sums) -> None: ...
     def rounded(self, fraction: NDArray[Any], exponent: NDArray[Any]) -> None: ...

@@ -1,7 +1,9 @@
 """Rows and their blocks: labels, exact sums, scatter (csrc/dpf_labels.h, dpf_sums.h, dpf_scatter.h)."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport (
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+)
 from libc.stdlib cimport free, malloc
 
 cimport numpy as cnp
@@ -38,7 +40,12 @@ cdef extern from "dpf_sums.h" nogil:
         dpf_sums_cell *planes
         uint8_t *used
         uint8_t *seen
-    void dpf_sums_add(const dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
+        double *near
+        size_t rows
+        int e
+    size_t DPF_SUMS_NEAR
+    void dpf_sums_settle(dpf_sums *sums)
+    void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
     int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t n)
     int dpf_sums_add_runs(const dpf_sums *sums, size_t first, size_t runs, const int64_t *cuts,
                           const double *x)
@@ -53,6 +60,7 @@ cdef extern from "dpf_scatter.h" nogil:
                               double *most, uint8_t *seen)
 
 PLANES = DPF_SUMS_PLANES
+NEAR = DPF_SUMS_NEAR
 NAN = DPF_SUMS_NAN
 PLUS = DPF_SUMS_PLUS
 MINUS = DPF_SUMS_MINUS
@@ -60,6 +68,18 @@ MOST_BLOCKS = DPF_LABELS_MOST
 TEXT = DPF_ID_TEXT
 BYTES = DPF_ID_BYTES
 NULL_ID = DPF_ID_NULL
+
+ctypedef fused real:
+    double
+    float
+    int64_t
+    int32_t
+    int16_t
+    int8_t
+    uint64_t
+    uint32_t
+    uint16_t
+    uint8_t
 
 # Rows whose labels are made and used at once, in the first-level cache.
 cdef enum:
@@ -199,25 +219,33 @@ def siphash(Key key not None, const uint8_t[::1] message not None):
 cdef class Sums:
     """Exact sums of float64 values, one for each block (csrc/dpf_sums.h).
 
-    `planes` is zeroed memory of shape (PLANES, blocks, 2), `used` (PLANES,), `seen` (blocks,): the
-    caller's arrays, which this object reads and writes.
+    `planes` is zeroed memory of shape (PLANES, blocks, 2), `used` (PLANES,), `seen` (blocks,), `near`
+    (blocks, 2), or None for more than NEAR blocks: the caller's arrays, which this object reads and
+    writes.
     """
 
     cdef dpf_sums sums
-    cdef readonly object planes, used, seen
+    cdef readonly object planes, used, seen, near
 
     def __cinit__(self, uint64_t[:, :, ::1] planes not None, uint8_t[::1] used not None,
-                  uint8_t[::1] seen not None):
+                  uint8_t[::1] seen not None, double[:, ::1] near=None):
         cdef Py_ssize_t blocks = seen.shape[0]
         _blocks(blocks)
         if (planes.shape[0] != DPF_SUMS_PLANES or planes.shape[1] != blocks or planes.shape[2] != 2
                 or used.shape[0] != DPF_SUMS_PLANES):
             raise ValueError("planes, used and seen must belong together")
+        if near is not None and (near.shape[0] != blocks or near.shape[1] != 2):
+            raise ValueError("near must have two numbers for each block")
         self.planes, self.used, self.seen = planes.base, used.base, seen.base
         self.sums.blocks = blocks
         self.sums.planes = <dpf_sums_cell *>&planes[0, 0, 0]
         self.sums.used = &used[0]
         self.sums.seen = &seen[0]
+        self.sums.near = NULL
+        if near is not None:
+            self.near = near.base
+            self.sums.near = &near[0, 0]
+        self.sums.rows, self.sums.e = 0, 0
 
     def add(self, const uint32_t[::1] labels not None, const double[::1] values not None):
         """Add each value to the block of its label."""
@@ -258,20 +286,44 @@ cdef class Sums:
         if failed:
             raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
 
-    def add_random(self, Key key not None, int64_t start, const double[::1] values not None,
-                   int64_t[::1] counts not None):
-        """Add values to the blocks that `random_labels` gives to rows from `start` on; count them."""
+    def add_random(self, Key key not None, int64_t start, const real[::1] values not None,
+                   int64_t[::1] counts not None, const double[::1] shift=None, Sums squares=None):
+        """Add values to the blocks that `random_labels` gives to rows from `start` on; count them.
+
+        `shift` has a number for each block, subtracted first; `squares` takes the squares of what
+        is left.
+        """
         cdef uint32_t labels[TILE]
-        cdef size_t at = 0, here, n = values.shape[0]
+        cdef double terms[TILE]
+        cdef const double *x
+        cdef size_t i, at = 0, here, n = values.shape[0]
+        cdef bint shifted = shift is not None, squared = squares is not None
         if start < 0 or start > (<int64_t>1 << 62):
             raise ValueError(f"start must be from 0 to 2**62, got {start}")
         _same(counts.shape[0], self.sums.blocks)
+        if shifted:
+            _same(shift.shape[0], self.sums.blocks)
+        if squared:
+            _same(squares.sums.blocks, self.sums.blocks)
         with nogil:
             while at < n:
                 here = min(<size_t>TILE, n - at)
                 dpf_labels_random(key.words, <uint32_t>self.sums.blocks, start + at, here, labels)
                 dpf_scatter_count(labels, here, &counts[0])
-                dpf_sums_add(&self.sums, labels, &values[at], here)
+                x = terms
+                if real is double and not shifted:
+                    x = &values[at]
+                elif shifted:
+                    for i in range(here):
+                        terms[i] = <double>values[at + i] - shift[labels[i]]
+                else:
+                    for i in range(here):
+                        terms[i] = <double>values[at + i]
+                dpf_sums_add(&self.sums, labels, x, here)
+                if squared:
+                    for i in range(here):
+                        terms[i] = x[i] * x[i]
+                    dpf_sums_add(&squares.sums, labels, terms, here)
                 at += here
             dpf_wipe(labels, sizeof(labels))
 
@@ -279,6 +331,7 @@ cdef class Sums:
         """Add the sums of as many other blocks."""
         _same(more.sums.blocks, self.sums.blocks)
         with nogil:
+            dpf_sums_settle(&more.sums)
             dpf_sums_merge(&self.sums, &more.sums)
 
     def rounded(self, double[::1] fraction not None, int32_t[::1] exponent not None):
@@ -286,6 +339,7 @@ cdef class Sums:
         _same(fraction.shape[0], self.sums.blocks)
         _same(exponent.shape[0], self.sums.blocks)
         with nogil:
+            dpf_sums_settle(&self.sums)
             dpf_sums_round(&self.sums, &fraction[0], &exponent[0])
 
 

@@ -1,4 +1,15 @@
-"""Estimators for sample and aggregate: by name, compiled, or any callable."""
+"""Estimators for `dpfast.sample_and_aggregate`: by name, compiled, or any callable.
+
+An estimator is what is computed on each block; nothing here is private by itself. The classes
+are the named ones, with their parameters: ``dp.estimators.Variance(ddof=1)`` where the name
+``"var"`` stands for ``Variance()``. An estimator of one column answers with a number; of rows of m
+columns (a matrix, a structured array, a table) it makes m answers, a vector.
+
+Estimators that are functions of sums and extremes (`Mean`, `Variance`, `StandardDeviation`,
+`Minimum`, `Maximum`, `Correlation`, `LeastSquares`) read the data in passes and move no row: they
+need memory for the blocks only, however many rows there are. Sums are exact, so their answers do
+not depend on the order of rows, on chunks or on threads, to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +19,37 @@ from typing import Any
 from .. import _check
 from ._base import Estimator
 from ._called import Called
-from ._moments import Mean
+from ._extremes import Maximum, Minimum
+from ._linear import Correlation, LeastSquares
+from ._moments import Mean, StandardDeviation, Variance
 
-__all__ = ["Mean"]
+__all__ = [
+    "Correlation",
+    "LeastSquares",
+    "Maximum",
+    "Mean",
+    "Minimum",
+    "StandardDeviation",
+    "Variance",
+]
 
-_NAMES: dict[str, Callable[[], Estimator]] = {"mean": Mean}
+#: What a name stands for.
+_NAMES: dict[str, Callable[[], Estimator]] = {
+    "mean": Mean,
+    "var": Variance,
+    "std": StandardDeviation,
+    "min": Minimum,
+    "max": Maximum,
+    "correlation": Correlation,
+    "least-squares": LeastSquares,
+}
 
 
 def resolve(estimator: Any, executor: str = "auto", time_limit: float | None = None) -> Estimator:
     """The estimator that a name, an estimator object, or a function stands for."""
     if isinstance(estimator, str):
-        return _NAMES[_check.choice("estimator", estimator, tuple(_NAMES))]()
+        name = estimator.replace("_", "-")  # "least_squares" is "least-squares"
+        return _NAMES[name if name in _NAMES else _check.choice("estimator", estimator, _NAMES)]()
     if hasattr(estimator, "bind"):
         found: Estimator = estimator
         return found

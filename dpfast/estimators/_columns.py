@@ -1,0 +1,88 @@
+"""The columns of rows of numbers, and whether bounds are for as many answers as there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from ..errors import ArgumentError
+from ..sources.table import RowSource
+
+__all__ = ["Columns", "columns", "expect", "pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a row is made of.
+
+    `count` columns, with `names` or without; `is_row` is false where a row is a single number.
+    """
+
+    count: int
+    names: tuple[str, ...] | None
+    is_row: bool
+
+    @property
+    def width(self) -> int | None:
+        """Numbers of an answer that has one for each column; None where that is a scalar."""
+        return self.count if self.is_row else None
+
+    def floats(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows as an array of numbers: as they are, or the named columns side by side."""
+        if self.names is None:
+            return rows
+        table = np.empty((self.count, len(rows)))
+        for column, name in zip(table, self.names, strict=True):
+            column[...] = rows[name]
+        return table.T
+
+    def place(self, name: str, value: int | str) -> int:
+        """The place of a column that is called by its place or its name."""
+        if isinstance(value, str):
+            if self.names is None or value not in self.names:
+                known = "columns have no names here" if self.names is None else repr(self.names)
+                _check.fail(name, f"the place of a column, or its name ({known})", value)
+            return self.names.index(value)
+        if not -self.count <= value < self.count:
+            _check.fail(name, f"from {-self.count} to {self.count - 1}", value)
+        return value % self.count
+
+
+def columns(source: RowSource) -> Columns:
+    """The columns of a source whose rows are numbers.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a named column holds something else.
+    """
+    names = source.dtype.names
+    if names is None:
+        return Columns(1 if source.width is None else source.width, None, source.width is not None)
+    for name in names:
+        field = source.dtype[name]
+        if field.kind not in "biuf":
+            _check.fail_type(f"column {name!r} of data", "numbers for this estimator", field)
+    return Columns(len(names), names, True)
+
+
+def expect(name: str, count: int | None, width: int | None) -> None:
+    """Check that bounds are for `count` answers, None for a scalar."""
+    if width != count:
+        refuse(name, pairs(count), width)
+
+
+def refuse(name: str, due: str, width: int | None) -> NoReturn:
+    """Raise the one message about bounds of another number of answers."""
+    raise ArgumentError(f"bounds must be {due} for {name!r} of these data, got {pairs(width)}")
+
+
+def pairs(count: int | None) -> str:
+    """How bounds of so many answers look."""
+    if count is None:
+        return "one pair (lo, hi)"
+    return f"a sequence of {count} pair{'s' * (count != 1)} (lo, hi)"
