@@ -110,17 +110,19 @@ def _loop(function: Any, form: str) -> Any:
     """The loop of one thread.
 
     Numba's options (fastmath, error_model, boundscheck) for the user's function are those that the
-    user gave. The atomic step after each block also keeps the compiler from merging the work of
-    several blocks in one vector, where a block's answer could depend on its place.
+    user gave. A block is a part of `rows`; or of `source`, from where it is copied to the start of
+    `target`, which is the same memory as `rows` but has one dimension, like `source`. The atomic
+    step after each block also keeps the compiler from merging the work of several blocks in one
+    vector, where a block's answer could depend on its place.
     """
     add, uncounted, writers = _tools()
     write = writers[form]
 
     @load().njit(nogil=True)
-    def fill(theirs, ours, width, is_copied, offsets, counts, step, thread, out):  # type: ignore[no-untyped-def]
-        blocks = len(offsets) - 1
-        source, target = theirs.reshape(theirs.size), ours.reshape(ours.size)
-        rows = uncounted(ours)
+    def fill(  # type: ignore[no-untyped-def]
+        source, target, rows, width, is_copied, offsets, counts, step, thread, out
+    ):
+        blocks, rows = len(offsets) - 1, uncounted(rows)
         while True:
             first = add(counts, 0, step)
             if first >= blocks:
@@ -129,8 +131,9 @@ def _loop(function: Any, form: str) -> Any:
                 start, stop = offsets[b], offsets[b + 1]
                 if start < stop:
                     if is_copied:
-                        for i in range((stop - start) * width):
-                            target[i] = source[start * width + i]
+                        found = source[start * width : stop * width]
+                        for i in range(len(found)):
+                            target[i] = found[i]
                         start, stop = 0, stop - start
                     try:
                         answer = function(rows[start:stop])
@@ -204,7 +207,8 @@ class BlockLoop:
             returned(
                 self._fill,
                 (
-                    numba.types.Array(item, 1 + is_matrix, "C", readonly=True),
+                    numba.types.Array(item, 1, "C", readonly=True),
+                    numba.types.Array(item, 1, "C"),
                     block,
                     numba.int64,
                     numba.boolean,
@@ -247,12 +251,12 @@ class BlockLoop:
         def work(thread: int) -> None:
             own = np.empty((longest, *rows.shape[1:]), rows.dtype) if is_copied else rows
             own = own.view(np.ndarray)
-            frozen = _frozen(rows), own, width, is_copied, _frozen(offsets)
-            self._fill(*frozen, counts, step, (1 + thread) * LINE, out)
+            source = _frozen(rows).reshape(-1), own.reshape(-1), own, width, is_copied
+            self._fill(*source, _frozen(offsets), counts, step, (1 + thread) * LINE, out)
 
         with ThreadPoolExecutor(workers) as pool:
-            running = {pool.submit(work, thread) for thread in range(workers)}
             try:
+                running = {pool.submit(work, thread) for thread in range(workers)}
                 while running:
                     done, running = wait(running, LOOK, return_when="FIRST_EXCEPTION")
                     for one in done:
