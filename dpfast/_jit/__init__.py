@@ -1,10 +1,11 @@
 """A user's own function inside a compiled loop.
 
 Numba is imported when the first function that it has compiled comes along, and not before. One file
-a loop: here the scores of candidates.
+a loop: scores of candidates, and answers for blocks of rows.
 """
 
 from ._numba import is_compiled, load
+from .blocks import BlockLoop
 from .tiles import Tiles
 
-__all__ = ["Tiles", "is_compiled", "load"]
+__all__ = ["BlockLoop", "Tiles", "is_compiled", "load"]

@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 
 from .. import _check
 from ._numba import load
+from ._typed import REMEMBERED, compiling, is_real, returned
 
 __all__ = ["TILE", "Tiles"]
 
 #: Long enough for vectors (four of AVX-512), and one look at a candidate costs so many evaluations.
 TILE = 32
-#: Functions whose loops are remembered. A loop refers to its function, and Numba's objects are not
-#: collected in cycles, so a weak reference would keep every function for ever.
-REMEMBERED = 64
 
 _lock = threading.Lock()
 
@@ -55,13 +53,12 @@ def _loops(function: Any) -> tuple[Any, Any]:
 
 def _result(numba: Any, kind: Any) -> np.dtype[Any] | None:
     """What holds every value of a Numba type without loss."""
+    if not is_real(numba, kind):
+        return None
     if isinstance(kind, numba.types.Float):
         return np.dtype(np.float64)
-    if isinstance(kind, numba.types.Boolean) or (
-        isinstance(kind, numba.types.Integer) and (kind.signed or kind.bitwidth < 64)
-    ):
-        return np.dtype(np.int64)
-    return np.dtype(np.uint64) if isinstance(kind, numba.types.Integer) else None
+    is_wide = isinstance(kind, numba.types.Integer) and not kind.signed and kind.bitwidth == 64
+    return np.dtype(np.uint64 if is_wide else np.int64)
 
 
 class Tiles:
@@ -90,19 +87,14 @@ class Tiles:
         numba = load()
         with _lock:  # so that two threads do not make two loops of one function
             self._fill, one = _loops(function)
-        try:
-            types = (numba.typeof(data), numba.int64)
-            if types not in one.overloads:
-                one.compile(types)
-        # typeof() has no exception of its own
-        except (numba.core.errors.NumbaError, TypeError, ValueError) as error:
-            rule = "a function that Numba can compile for these data and an integer"
-            _check.fail_kind("scores", rule, function, f": {error}")
-        returned = one.overloads[types].signature.return_type
-        dtype = _result(numba, returned)
+        with compiling(
+            "scores", "a function that Numba can compile for these data and an integer", function
+        ):
+            kind = returned(one, (numba.typeof(data), numba.int64))
+        dtype = _result(numba, kind)
         if dtype is None:
             rule = "a function that returns a real number"
-            _check.fail_kind("scores", rule, function, f" that returns {returned}")
+            _check.fail_kind("scores", rule, function, f" that returns {kind}")
         self.data = data
         self.count = count
         self.dtype: np.dtype[Any] = dtype

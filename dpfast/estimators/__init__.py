@@ -17,8 +17,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _check
+from .._jit import is_compiled
 from ._base import Estimator
 from ._called import Called
+from ._compiled import Compiled
 from ._extremes import Maximum, Minimum
 from ._linear import Correlation, LeastSquares
 from ._moments import Mean, StandardDeviation, Variance
@@ -53,6 +55,17 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: float | None = N
     if hasattr(estimator, "bind"):
         found: Estimator = estimator
         return found
+    if is_compiled(estimator) and not _needs_processes(executor, time_limit):
+        return Compiled(estimator)
     if not callable(estimator):
         _check.fail_type("estimator", "a name, an estimator or a function of a block", estimator)
     return Called(estimator, executor, time_limit)
+
+
+def _needs_processes(executor: str, time_limit: float | None) -> bool:
+    """Whether a compiled function is to be called from worker processes, like any callable."""
+    _check.choice("executor", executor, ("auto", "threads", "processes"))
+    if executor == "threads" and time_limit is not None:
+        rule = "None for a compiled function in threads; executor='processes' can stop it"
+        _check.fail("time_limit", rule, time_limit)
+    return executor == "processes" or time_limit is not None

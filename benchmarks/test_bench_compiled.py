@@ -1,0 +1,170 @@
+"""A compiled estimator on 10,000 blocks, beside a plain compiled loop over the same blocks.
+
+pytest benchmarks/test_bench_compiled.py --benchmark-sort=fullname
+
+`test_floor_one_thread` is the total of t, the time of the function on all blocks; `test_scatter` is
+the time of the layout. `test_compiled` should take at most 1.15 of the first over the number of
+cores, plus the second. `test_share` puts them beside each other in one run and prints them (-s).
+DPFAST_BENCH_SMOKE=1 makes it a smoke run.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numba
+import numpy as np
+import pytest
+
+from dpfast._blocks import RandomLabels
+from dpfast._blocks.labels import secret
+from dpfast._blocks.partition import Partition
+from dpfast._blocks.store import laid_out
+from dpfast._jit import BlockLoop
+from dpfast.estimators import resolve
+from dpfast.estimators._base import Job
+from dpfast.estimators._compiled import _cores
+from dpfast.rng import InsecureGenerator
+from dpfast.sources.table import as_rows
+
+from .conftest import rows
+
+pytest.importorskip("pytest_benchmark")
+
+BLOCKS = rows(10_000, 50)
+N = rows(10_000_000, 5_000)
+
+
+@numba.njit(nogil=True)
+def median(block):
+    return np.median(block)
+
+
+@numba.njit(nogil=True)
+def uneven(block):
+    """Some blocks cost fifty times as much as others, and nobody knows which."""
+    rounds = 50 if block[0] > 74 else 1
+    total = 0.0
+    for _ in range(rounds):
+        for x in block:
+            total += np.log1p(np.exp((x - 50 - total * 1e-9) / 12))
+    return total / rounds / len(block)
+
+
+@numba.njit(nogil=True)
+def total(block):
+    """Hardly more than the reading of it."""
+    return block.sum()
+
+
+CASES = {"median": median, "uneven": uneven, "sum": total}
+
+
+@pytest.fixture(scope="module")
+def source():
+    return as_rows(np.random.default_rng(0).normal(50, 12, N))
+
+
+@pytest.fixture(scope="module")
+def partition():
+    return Partition(RandomLabels(BLOCKS, secret(InsecureGenerator(1).stream())), False)
+
+
+@pytest.fixture(scope="module")
+def window(source, partition):
+    with laid_out(source, partition) as blocks:
+        return next(iter(blocks.windows()))
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request, window):
+    function = CASES[request.param]
+
+    @numba.njit
+    def plain(rows, offsets, out):
+        for b in range(len(out)):
+            out[b] = function(rows[offsets[b] : offsets[b + 1]])
+
+    def floor():
+        out = np.empty(BLOCKS)
+        plain(window.rows, window.offsets, out)
+        return out
+
+    return function, floor, floor()
+
+
+def run(benchmark, work):
+    return benchmark.pedantic(work, rounds=5, warmup_rounds=1)
+
+
+def test_floor_one_thread(benchmark, case):
+    assert np.array_equal(run(benchmark, case[1]), case[2])
+
+
+def test_scatter(benchmark, source, partition):
+    def work():
+        with laid_out(source, partition) as blocks:
+            return next(iter(blocks.windows())).offsets[-1]
+
+    assert run(benchmark, work) == N
+
+
+@pytest.mark.parametrize("is_ours", [True, False], ids=["in place", "copied"])
+def test_loop(benchmark, case, window, is_ours):
+    function, _, expected = case
+    loop = BlockLoop(function, window.rows.dtype, False)
+
+    def work():
+        out = np.full((BLOCKS, 1), np.nan)
+        loop.fill(window.rows, window.offsets, is_ours, out, _cores())
+        return out[:, 0]
+
+    assert np.array_equal(run(benchmark, work), expected)
+
+
+def test_compiled(benchmark, case, source, partition):
+    bound = resolve(case[0]).bind(source, None)
+    found = run(benchmark, lambda: bound.outputs(source, partition, Job()))
+    assert np.array_equal(found[:, 0], case[2])
+
+
+def test_share(case, source, partition, window):
+    function, floor, expected = case
+    bound = resolve(function).bind(source, None)
+    loop = BlockLoop(function, window.rows.dtype, False)
+    best = dict.fromkeys(("total of t", "loop", "copied", "scatter", "wall"), np.inf)
+    work_of = dict.fromkeys(best, np.inf)  # in all threads, also where the machine is busy
+
+    def scatter():
+        with laid_out(source, partition) as blocks:
+            return next(iter(blocks.windows())).rows
+
+    def alone(is_ours):
+        out = np.full((BLOCKS, 1), np.nan)
+        loop.fill(window.rows, window.offsets, is_ours, out, _cores())
+        return out
+
+    work = (
+        floor,
+        lambda: alone(True),
+        lambda: alone(False),
+        scatter,
+        lambda: bound.outputs(source, partition, Job()),
+    )
+    for _ in range(5):
+        for name, one in zip(best, work, strict=True):
+            start, used = time.perf_counter(), time.process_time()
+            found = one()
+            work_of[name] = min(work_of[name], time.process_time() - used)
+            best[name] = min(best[name], time.perf_counter() - start)
+    assert np.array_equal(found[:, 0], expected)
+    fair = best["total of t"] / _cores()
+    print(
+        f"\n{function.__name__}: {BLOCKS} blocks, {_cores()} cores, t = "
+        f"{best['total of t'] / BLOCKS * 1e6:.1f} us\n"
+        f"  wall over (total of t) / cores: loop {best['loop'] / fair:.3f}, with copies "
+        f"{best['copied'] / fair:.3f}, whole less scatter "
+        f"{(best['wall'] - best['scatter']) / fair:.3f}\n"
+        f"  work over total of t: loop {work_of['loop'] / work_of['total of t']:.3f}, with copies "
+        f"{work_of['copied'] / work_of['total of t']:.3f}"
+    )
