@@ -1,0 +1,523 @@
+"""`dp.sample_and_aggregate`: arguments, the ledger, outputs by definition, and who sees what."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import math
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast import aggregate
+from dpfast._aggregators import AGGREGATORS
+from dpfast._blocks import ContiguousLabels, KeyedLabels, RandomLabels
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DpfastError
+from dpfast.privacy import Pure
+from dpfast.rng import Generator, InsecureGenerator
+from tests.test_aggregate_replay import BOUNDS, KEY, ids_for, recorded
+
+N = 200
+X = np.linspace(-9, 9, N)
+PAIRS = np.stack([X, X[::-1]], axis=1)
+IDS = np.arange(N) // 4
+
+
+def call(data=X, estimator="mean", **kw):
+    return dp.sample_and_aggregate(
+        data, estimator, **{"blocks": 10, "bounds": BOUNDS, "epsilon": 1, **kw}
+    )
+
+
+# --- bad arguments --------------------------------------------------------------------------------
+
+NAN, INF = math.nan, math.inf
+
+BAD = [
+    # what is wrong, the argument that the message names
+    ({"blocks": 0}, "blocks"),
+    ({"blocks": -3}, "blocks"),
+    ({"blocks": N + 1}, "blocks"),
+    ({"blocks": 2.0}, "blocks"),
+    ({"blocks": True}, "blocks"),
+    ({"blocks": None}, "blocks"),
+    ({"blocks": "10"}, "blocks"),
+    ({"blocks": 1 << 25, "neighbors": "add-remove"}, "blocks"),
+    ({"bounds": None}, "bounds"),
+    ({"bounds": 3}, "bounds"),
+    ({"bounds": []}, "bounds"),
+    ({"bounds": (1,)}, "bounds"),
+    ({"bounds": (0, 1, 2)}, "bounds"),
+    ({"bounds": (1, 0)}, "bounds"),
+    ({"bounds": (0, NAN)}, "bounds"),
+    ({"bounds": (-INF, 1)}, "bounds"),
+    ({"bounds": (-1e308, 1e308)}, "bounds"),
+    ({"bounds": ("a", "b")}, "bounds"),
+    ({"bounds": [(0, 1), (2, 3)]}, "bounds"),  # two pairs, one column
+    ({"bounds": [(0, 1)]}, "bounds"),  # a vector of one is none
+    ({"bounds": [(0, 1), 5], "data": PAIRS}, "bounds"),
+    ({"bounds": [(0, 1), (1, 0)], "data": PAIRS}, "bounds"),
+    ({"bounds": [(0, 1), (0, NAN)], "data": PAIRS}, "bounds"),
+    ({"bounds": [(0, 1), (0, 1, 2)], "data": PAIRS}, "bounds"),
+    ({"bounds": (0, 1), "data": PAIRS}, "bounds"),  # one pair, two columns
+    ({"bounds": np.zeros((2, 2, 2)), "data": PAIRS}, "bounds"),
+    ({"default": 11}, "default"),
+    ({"default": -10.5}, "default"),
+    ({"default": NAN}, "default"),
+    ({"default": INF}, "default"),
+    ({"default": "0"}, "default"),
+    ({"default": [0]}, "default"),
+    ({"default": [0, 0, 0], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
+    ({"default": [0, 11], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
+    ({"default": [[0, 0]], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
+    ({"epsilon": None}, "epsilon"),
+    ({"epsilon": 0}, "epsilon"),
+    ({"epsilon": -1}, "epsilon"),
+    ({"epsilon": NAN}, "epsilon"),
+    ({"epsilon": 1e-12}, "epsilon"),
+    ({"epsilon": 1e9}, "epsilon"),
+    ({"rho": 1}, "rho"),
+    ({"epsilon": None, "rho": 0}, "rho"),
+    ({"delta": 1}, "delta"),
+    ({"delta": -0.1}, "delta"),
+    ({"epsilon": None, "rho": 1, "delta": 0.1}, "delta"),
+    ({"estimator": "average"}, "estimator"),
+    ({"estimator": None}, "estimator"),
+    ({"estimator": 3}, "estimator"),
+    ({"aggregator": "average"}, "aggregator"),
+    ({"aggregator": None}, "aggregator"),
+    ({"aggregator": "average", "data": PAIRS, "bounds": [BOUNDS] * 2}, "aggregator"),
+    ({"partition": "hash"}, "partition"),
+    ({"partition": None}, "partition"),
+    ({"partition": "contiguous", "neighbors": "add-remove"}, "partition"),
+    ({"neighbors": "add"}, "neighbors"),
+    ({"neighbors": None}, "neighbors"),
+    ({"nan": "raise"}, "nan"),
+    ({"nan": 0}, "nan"),
+    ({"workers": 0}, "workers"),
+    ({"workers": -1}, "workers"),
+    ({"workers": 1.5}, "workers"),
+    ({"workers": True}, "workers"),
+    ({"partition": "key"}, "ids"),
+    ({"partition": "random", "ids": IDS}, "ids"),
+    ({"partition": "contiguous", "ids": IDS}, "ids"),
+    ({"centres": [[0.0]]}, "centres"),
+    ({"centres": [[0.0, 0.0]], "data": PAIRS, "bounds": [BOUNDS] * 2}, "centres"),
+    ({"data": np.zeros((5, 2, 2))}, "data"),
+    ({"data": np.float64(3)}, "data"),
+    ({"data": np.array(["a", "b"]), "blocks": 2}, "data"),
+    ({"data": np.array([1 + 2j, 3]), "blocks": 2}, "data"),
+    ({"budget": 3}, "budget"),
+    ({"rng": 3}, "rng"),
+]
+
+
+@pytest.mark.parametrize(("kw", "name"), BAD, ids=lambda v: str(v)[:60])
+def test_a_bad_argument_is_one_clear_error_before_the_spend(kw, name):
+    budget = dp.Budget(epsilon=1e6)
+    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
+        call(**{"budget": budget, **kw})
+    assert name in str(caught.value).split(" must be ")[0]
+    assert "\n" not in str(caught.value)
+    assert budget.spent["epsilon"] == 0 and budget.history == ()
+    # The same call without what is wrong is none of these errors.
+    call(budget=budget)
+    assert budget.spent["epsilon"] == 1
+
+
+def test_contiguous_blocks_under_add_remove_say_why():
+    with pytest.raises(ArgumentError, match=r"'random' or 'key' under add-remove .* comes or goes"):
+        call(partition="contiguous", neighbors="add-remove")
+
+
+def test_an_insecure_generator_cannot_be_paid_for():
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(BudgetError, match="private noise only"):
+        call(budget=budget, rng=InsecureGenerator(1))
+    assert budget.history == ()
+
+
+def test_the_ledger_is_asked_before_data_and_randomness(monkeypatch):
+    calls = []
+
+    def estimator(block):
+        calls.append(block)
+        return 0.0
+
+    monkeypatch.setattr(aggregate, "secret", lambda stream: calls.append(stream))
+    budget = dp.Budget(epsilon=0.5)
+    with pytest.raises(BudgetError, match=r"left epsilon=0\.5"):
+        call(estimator=estimator, budget=budget)
+    assert calls == [] and budget.history == ()
+
+
+# --- the ledger -----------------------------------------------------------------------------------
+
+
+def fails(block):
+    raise ZeroDivisionError("no")
+
+
+def stops(block):
+    raise SystemExit(3)
+
+
+def is_nan(block):
+    return math.nan
+
+
+def wrong_shape(block):
+    return [1.0, 2.0, 3.0]
+
+
+def wrong_type(block):
+    return "one"
+
+
+def nothing(block):
+    return None
+
+
+def complex_number(block):
+    return 1 + 2j
+
+
+def ragged(block):
+    return [[1.0], [2.0, 3.0]]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [fails, stops, is_nan, wrong_shape, wrong_type, nothing, complex_number, ragged],
+    ids=lambda f: f.__name__,
+)
+@pytest.mark.parametrize("default", [None, 0.75])
+def test_an_estimator_that_fails_everywhere_costs_its_price(estimator, default):
+    """The answer is noise round the public default, and no error says that all was in vain."""
+    budget = dp.Budget(epsilon=400)
+    got = call(
+        estimator=estimator, bounds=(0, 1), epsilon=400, blocks=100, default=default, budget=budget
+    )
+    assert budget.remaining["epsilon"] == 0
+    assert abs(got - (0.5 if default is None else default)) < 0.01
+    z = recorded(X, estimator, blocks=100, bounds=(0, 1), default=default).z
+    assert (z == (0.5 if default is None else default)).all()
+
+
+def test_half_an_answer_is_none():
+    def half(block):
+        return [block[0], math.nan]
+
+    z = recorded(X, half, blocks=4, bounds=[BOUNDS] * 2, default=[1, 2]).z
+    np.testing.assert_array_equal(z, [[1, 2]] * 4)
+
+
+def test_infinite_answers_are_clipped_and_stay_answers():
+    def endless(block):
+        return [math.inf, -math.inf]
+
+    z = recorded(X, endless, blocks=4, bounds=[(-1, 3), (-5, 2)]).z
+    np.testing.assert_array_equal(z, [[3, -5]] * 4)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_an_interrupt_passes_on_and_the_spend_stands(workers):
+    def interrupted(block):
+        raise KeyboardInterrupt
+
+    budget = dp.Budget(epsilon=2)
+    threads = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        call(estimator=interrupted, budget=budget, workers=workers)
+    assert budget.spent["epsilon"] == 1 and len(budget.history) == 1
+    assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    ("asked", "limit"),
+    [
+        ({"epsilon": Fraction(1, 3)}, {"epsilon": Fraction(1, 3)}),
+        (
+            {"epsilon": Fraction(1, 3), "delta": Fraction(1, 1000)},
+            {"epsilon": Fraction(1, 3), "delta": Fraction(1, 1000)},
+        ),
+        ({"epsilon": None, "rho": Fraction(1, 7)}, {"rho": Fraction(1, 7)}),
+    ],
+)
+def test_a_call_never_costs_more_than_it_asks_for(asked, limit, relation):
+    for ids in (None, IDS):
+        for aggregator in AGGREGATORS:
+            budget = dp.Budget(**limit)
+            cost = budget.cost(
+                dp.sample_and_aggregate,
+                X,
+                fails,
+                blocks=20,
+                bounds=BOUNDS,
+                aggregator=aggregator,
+                ids=ids,
+                neighbors=relation,
+                **asked,
+            )
+            assert budget.history == ()
+            call(
+                aggregator=aggregator,
+                ids=ids,
+                neighbors=relation,
+                blocks=20,
+                budget=budget,
+                **asked,
+            )
+            (line,) = budget.history
+            assert line.loss == cost and line.neighbors == relation
+            assert all(left >= 0 for left in budget.remaining.values())
+            if "epsilon" in limit:  # nor less of what it has a use for
+                assert budget.remaining["epsilon"] == 0
+
+
+def test_auto_says_what_it_chose(caplog):
+    caplog.set_level(logging.INFO, "dpfast")
+    for kw, partition, aggregator in [
+        ({}, "random", "mean"),
+        ({"ids": IDS}, "key", "mean"),
+        ({"aggregator": "auto", "blocks": 15}, "random", "mean"),
+        ({"aggregator": "auto", "blocks": 16}, "random", "trimmed-mean"),
+        # Half of the loss, for two blocks, is too little for the trimmed mean of so few.
+        ({"aggregator": "auto", "blocks": 16, "ids": IDS}, "key", "mean"),
+        (
+            {"aggregator": "auto", "blocks": 16, "ids": IDS, "neighbors": "add-remove"},
+            "key",
+            "trimmed-mean",
+        ),
+        ({"partition": "contiguous"}, "contiguous", "mean"),
+    ]:
+        budget = dp.Budget(epsilon=1)
+        caplog.clear()
+        call(budget=budget, **kw)
+        (line,) = budget.history
+        (record,) = caplog.records
+        assert record.levelno == logging.INFO and record.name == "dpfast"
+        for text in (line.what, record.getMessage()):
+            assert f" {partition} " in text and text.startswith(aggregator + " of")
+            assert str(N) not in text  # the number of rows need not be public
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 10, 200])
+@pytest.mark.parametrize("blocks", [1, 2, 10, 37])
+@pytest.mark.parametrize("partition", ["random", "key", "contiguous"])
+def test_there_are_always_as_many_outputs_as_blocks(n, blocks, partition):
+    """By definition: label the rows, compute on each block, the default where there is no row."""
+    x = np.sin(np.arange(n))
+    kw = {"neighbors": "add-remove"} if partition != "contiguous" else {}
+    labels = RandomLabels(blocks, KEY).read(0, n)
+    if partition == "key":
+        kw["ids"] = ids = np.arange(n) % 7
+        labels = KeyedLabels(blocks, KEY).read(ids)
+    elif partition == "contiguous":
+        if blocks > n:
+            return
+        labels = ContiguousLabels(blocks, n).read(0, n)
+    expected = [np.mean(x[labels == b]) if (labels == b).any() else 0.25 for b in range(blocks)]
+    for estimator in ("mean", np.mean):
+        z = recorded(x, estimator, blocks=blocks, partition=partition, default=0.25, **kw).z
+        assert z.shape == (blocks, 1)
+        np.testing.assert_allclose(z[:, 0], expected, rtol=1e-13, atol=1e-15)
+    got = call(x, blocks=blocks, partition=partition, **kw)
+    assert isinstance(got, float) and BOUNDS[0] <= got <= BOUNDS[1]
+
+
+@pytest.mark.parametrize("aggregator", AGGREGATORS)
+@pytest.mark.parametrize("d", [None, 1, 2, 5])
+def test_answers_are_numbers_or_vectors_within_the_bounds(aggregator, d):
+    def spread(block):
+        return block.mean() if d is None else np.full(d, block.mean())
+
+    bounds = (-0.5, 0.25) if d is None else [(-0.5 - i, 0.25) for i in range(d)]
+    for loss in ({"epsilon": 0.1}, {"epsilon": 1, "delta": 1e-6}, {"epsilon": None, "rho": 0.01}):
+        got = call(estimator=spread, bounds=bounds, aggregator=aggregator, **loss)
+        if d is None:
+            assert type(got) is float and -0.5 <= got <= 0.25
+        else:
+            assert got.shape == (d,) and got.dtype == np.float64
+            assert all(lo <= g <= hi for g, (lo, hi) in zip(got, bounds, strict=True))
+
+
+@pytest.mark.parametrize("aggregator", AGGREGATORS)
+def test_the_answer_is_near_for_much_epsilon(aggregator):
+    x = np.random.default_rng(0).normal(2, 1, 40_000)
+    for kw in ({}, {"ids": np.arange(40_000)}, {"partition": "contiguous"}):
+        got = call(x, blocks=100, epsilon=100, aggregator=aggregator, **kw)
+        assert abs(got - 2) < 0.1
+
+
+def test_equal_bounds_are_the_answer():
+    assert call(bounds=(3, 3)) == 3.0
+    assert call(PAIRS, bounds=[(3, 3), (4, 4)]).tolist() == [3.0, 4.0]
+
+
+def test_bounds_and_defaults_come_in_many_forms():
+    for bounds in ([BOUNDS, BOUNDS], (list(BOUNDS),) * 2, np.array([BOUNDS, BOUNDS])):
+        for default in (None, 0, [0, 1], (0, 1), np.array([0.0, 1.0])):
+            assert call(PAIRS, bounds=bounds, default=default).shape == (2,)
+    for bounds in (list(BOUNDS), np.array(BOUNDS), (Fraction(-10), 10)):
+        assert isinstance(call(bounds=bounds), float)
+    assert isinstance(call(blocks=np.int64(10)), float)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_the_same_seed_gives_the_same_bits(relation):
+    """Over forms of the data and numbers of workers; another seed gives others."""
+    x = np.random.default_rng(5).normal(0, 3, 5000)
+
+    def tail(block):
+        return float(np.sort(block)[-3])
+
+    for estimator in ("mean", tail):
+        for kw in ({}, {"ids": np.arange(5000) // 3}):
+            kw = {"blocks": 50, "neighbors": relation, "estimator": estimator, **kw}
+            expected = call(x, rng=InsecureGenerator(3), **kw)
+            for data in (x, x[::-1][::-1], x.tolist(), x.astype(">f8"), np.repeat(x, 2)[::2]):
+                for workers in (None, 1, 2, 4):
+                    got = call(data, rng=InsecureGenerator(3), workers=workers, **kw)
+                    assert got == expected
+            assert call(x, rng=InsecureGenerator(4), **kw) != expected
+
+
+def test_blocks_are_drawn_anew_for_each_call():
+    seen = []
+
+    def first(block):
+        seen.append(float(block[0]))
+        return 0.0
+
+    for _ in range(4):
+        call(estimator=first, workers=1)
+    assert len({tuple(seen[i : i + 10]) for i in range(0, 40, 10)}) == 4
+
+
+# --- what the estimator is handed -----------------------------------------------------------------
+
+
+def handed(data, **kw):
+    blocks = []
+
+    def look(block):
+        blocks.append(block)
+        return 0.0
+
+    recorded(data, look, **{"blocks": 7, "workers": 1, **kw})
+    return blocks
+
+
+@pytest.mark.parametrize("partition", ["random", "contiguous", "key"])
+def test_blocks_hold_their_rows_in_order(partition):
+    kw = {"partition": partition, **({"ids": IDS} if partition == "key" else {})}
+    for data in (X, X.astype("f4"), np.arange(N), PAIRS, np.arange(N) % 2 == 0):
+        blocks = handed(data, **kw)
+        labels = {
+            "random": lambda: RandomLabels(7, KEY).read(0, N),
+            "contiguous": lambda: np.arange(N) * 7 // N,
+            "key": lambda: KeyedLabels(7, KEY).read(IDS),
+        }[partition]()
+        if partition == "contiguous":
+            labels = ContiguousLabels(7, N).read(0, N)
+        for b, block in enumerate(blocks):
+            np.testing.assert_array_equal(block, data[labels == b])
+            assert block.ndim == data.ndim and block.flags.c_contiguous
+
+
+def test_named_columns_keep_their_names():
+    table = np.empty(N, [("age", "f8"), ("pay", "i4")])
+    table["age"], table["pay"] = X, np.arange(N)
+    blocks = handed(table)
+    assert {b.dtype.names for b in blocks} == {("age", "pay")}
+    assert sorted(np.concatenate([b["pay"] for b in blocks]).tolist()) == list(range(N))
+
+    def pay_of_the_old(block):
+        return block["pay"][block["age"] > 0].mean()
+
+    got = call(table, estimator=pay_of_the_old, bounds=(0, N), epsilon=100)
+    assert abs(got - 149.5) < 20
+
+
+@pytest.mark.parametrize("partition", ["random", "contiguous"])
+def test_what_an_estimator_writes_stays_with_it(partition):
+    """Neither the caller's data nor another block, nor a later call, sees it."""
+
+    def vandal(block):
+        found = float(block.sum())
+        whole = block if block.base is None else block.base
+        block[...] = 1e9
+        if isinstance(whole, np.ndarray) and whole.flags.writeable:
+            whole[...] = 1e9
+        return found
+
+    x = X.copy()
+    kw = {"blocks": 10, "bounds": (-1e6, 1e6), "partition": partition}
+    expected = recorded(X, lambda block: float(block.sum()), **kw).z
+    for workers in (1, 3):
+        np.testing.assert_array_equal(recorded(x, vandal, workers=workers, **kw).z, expected)
+        np.testing.assert_array_equal(x, X)
+
+
+def test_an_estimator_never_meets_the_generator_or_the_ledger():
+    """What it is handed leads to no generator, key, budget or mechanism in any number of steps.
+
+    (Python hides nothing from code that walks the stack: see docs/threat-model.md.)
+    """
+    found = []
+
+    def curious(*args, **kwargs):
+        assert len(args) == 1 and not kwargs
+        found.append(reachable(args[0]))
+        return 0.0
+
+    budget = dp.Budget(epsilon=1)
+    call(estimator=curious, budget=budget, workers=1)
+    assert len(found) == 10
+    for kinds in found:
+        assert not [k for k in kinds if issubclass(k, (Generator, dp.Budget, DpfastError))]
+        assert not [k for k in kinds if k.__name__ in ("Key", "BitStream", "SampleAndAggregate")]
+    # The control: the same walk finds what is there.
+    assert dp.Budget in reachable([{"a": (budget,)}])
+
+
+def reachable(start):
+    """The types of all objects that references lead to, other than by way of modules and types."""
+    kinds, seen, todo = set(), set(), [start]
+    while todo:
+        one = todo.pop()
+        if id(one) in seen or isinstance(one, type) or type(one).__name__ == "module":
+            continue
+        seen.add(id(one))
+        kinds.add(type(one))
+        base = getattr(one, "base", None)
+        todo += gc.get_referents(one) + ([] if base is None else [base])
+    return kinds
+
+
+def test_an_estimator_object_is_used_as_it_is():
+    from dpfast.estimators import Mean
+
+    np.testing.assert_array_equal(
+        recorded(X, Mean(), blocks=10).z, recorded(X, "mean", blocks=10).z
+    )
+
+
+def test_labels_that_are_replayed_are_those_that_were_recorded():
+    """The tool of the replay tests."""
+    labels = RandomLabels(13, KEY).read(0, N)
+    ids = ids_for(labels, 13)
+    np.testing.assert_array_equal(KeyedLabels(13, KEY).read(ids), labels)
+
+
+def test_a_loss_of_one_block_is_what_the_aggregator_gets():
+    assert recorded(X, "mean", blocks=10).loss == Pure(1)
+    assert recorded(X, "mean", blocks=10, ids=IDS).loss == Pure(Fraction(1, 2))
