@@ -92,3 +92,36 @@ def test_labels_of_consecutive_ids_are_uniform_and_independent():
     weak = (spread * np.uint64(100) >> np.uint64(32)).astype(np.int64)
     assert uniform(weak, 100) < 1
     assert pairs(weak, 100) > 1
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 10, 600, 1000, 4096, 65_537])
+@pytest.mark.parametrize("kind", ["integers", "text", "bytes", "strings of Python"])
+def test_labels_of_ids_are_uniform(kind, blocks):
+    """Ids as people write them: counted up, in steps, with the same beginning."""
+    rows = 1 << 18
+    numbers = np.arange(rows)
+    ids = {
+        "integers": lambda: numbers * 1000 - 7,
+        "text": lambda: np.char.add("person-", numbers.astype(str)),
+        "bytes": lambda: numbers.astype("S8"),
+        "strings of Python": lambda: [f"{i:09d}@example.org" for i in range(rows)],
+    }[kind]()
+    labels = KeyedLabels(blocks, key(1)).read(ids)
+    assert labels.max() < blocks
+    assert uniform(labels, blocks) < 1
+    # Neighbouring ids, and ids that share their ends, have nothing in common.
+    if blocks <= 100:
+        assert pairs(labels, blocks) < 1
+    for step in (10, 16, 100):
+        if rows / step > 5 * blocks:
+            assert uniform(labels[::step], blocks) < 1
+
+
+def test_a_modulus_of_few_bits_is_caught_for_ids():
+    """The control: 16 bits of the same hash, reduced without refusal, for 10,000 blocks."""
+    ids = np.arange(N // 4)
+    whole = KeyedLabels(1 << 16, key(1)).read(ids).astype(np.int64)
+    assert uniform(whole, 1 << 16) < 1
+    assert uniform(KeyedLabels(10_000, key(1)).read(ids), 10_000) < 1
+    assert uniform(whole % 10_000, 10_000) > 1
+    assert uniform(whole * 10_000 >> 16, 10_000) > 1

@@ -1,0 +1,222 @@
+"""End-to-end audits of sample and aggregate on neighbours whose blocks differ from lo to hi.
+
+The labels, the estimator and the aggregator all run, with the losses that the call was asked for.
+An event on one half of the samples is judged on the other half by exact binomial bounds, in the
+currency of the loss: log(p / q), log((p - delta) / q), or the largest Renyi divergence of order a
+between two coins, divided by a. Passing proves nothing; the planted faults must be caught.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta as beta_law
+
+import dpfast as dp
+from dpfast import aggregate
+from dpfast._aggregators import make
+from dpfast.rng import InsecureGenerator
+
+from .test_aggregators_audit import PAIRS
+
+ALPHA = 1e-6
+ORDERS = np.array([1.05, 1.2, 1.5, 2, 3, 5, 10, 20, 50])
+
+
+def pure(p, q):
+    return np.log(p / q)
+
+
+def approximate(p, q, delta=0.1):
+    return np.log(np.maximum(p - delta, 1e-300) / q)
+
+
+def renyi(p, q):
+    """The largest divergence of order a over a between coins; at most rho by data processing."""
+    p, q = np.asarray(p)[..., None], np.asarray(q)[..., None]
+    sums = p**ORDERS * q ** (1 - ORDERS) + (1 - p) ** ORDERS * (1 - q) ** (1 - ORDERS)
+    return (np.log(sums) / (ORDERS - 1) / ORDERS).max(axis=-1)
+
+
+#: The loss that is asked for, what its bound is measured in, and how large that may be.
+LOSSES = {
+    "pure": ({"epsilon": 2}, pure, 2.0),
+    "approximate": ({"epsilon": 2, "delta": 0.1}, approximate, 2.0),
+    "rho": ({"rho": 1}, renyi, 1.0),
+}
+
+
+def bounds(x, y, cuts, measure):
+    """For events ``x > cut`` or ``x < cut``: what is certain of the measure, x against y."""
+    n = len(x)
+    hits = [np.array([[(s > c).sum(), (s < c).sum()] for c in cuts]).ravel() for s in (x, y)]
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        low = np.nan_to_num(beta_law.ppf(ALPHA, hits[0], n - hits[0] + 1))
+        high = np.nan_to_num(beta_law.ppf(1 - ALPHA, hits[1] + 1, n - hits[1]), nan=1.0)
+        return np.where((low > high) & (high < 1), measure(low, high), 0.0)
+
+
+def lower_bound(a, b, measure):
+    """A lower confidence bound of the measure of the best threshold event between two samples."""
+    half = len(a) // 2
+    cuts = np.unique(np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0, 1, 100)))
+    best = 0.0
+    for x, y in ((a, b), (b, a)):
+        event = int(np.argmax(bounds(x[:half], y[:half], cuts, measure)))
+        cut, side = cuts[event // 2], event % 2
+        best = max(best, float(bounds(x[half:], y[half:], [cut], measure)[side]))
+    return best
+
+
+def highest(block):
+    return block.max()
+
+
+def neighbours(name, partition, relation):
+    """Two calls: the aggregator's worst pair of outputs where rows fall into blocks of their own.
+
+    One row moves the output of its block from 0 to 1, the ends of the bounds.
+    """
+    blocks = len(PAIRS[name][0])
+    common = [float(v) for v in PAIRS[name][0][1:]]
+    assert [0.0, *common] == PAIRS[name][0] and sorted([*common, 1.0]) == PAIRS[name][1]
+    first = [*common, 0.0] if relation == "replace" else common
+    both = []
+    for rows in (first, [*common, 1.0]):
+        kw = {"blocks": blocks, "partition": partition, "neighbors": relation, "aggregator": name}
+        if partition == "key":
+            kw["ids"] = np.arange(len(rows))
+        both.append((np.array(rows), kw))
+    return both
+
+
+def samples(calls, size, asked, estimator=highest):
+    generator = InsecureGenerator(7)
+    return [
+        np.array(
+            [
+                dp.sample_and_aggregate(
+                    rows, estimator, bounds=(0, 1), default=0, rng=generator, **kw, **asked
+                )
+                for _ in range(size)
+            ]
+        )
+        for rows, kw in calls
+    ]
+
+
+def audit(calls, size, loss="pure", estimator=highest):
+    """The lower bound, in units of what the loss allows."""
+    asked, measure, most = LOSSES[loss]
+    return lower_bound(*samples(calls, size, asked, estimator), measure) / most
+
+
+WAYS = [
+    ("random", "replace"),
+    ("random", "add-remove"),
+    ("key", "replace"),
+    ("key", "add-remove"),
+    ("contiguous", "replace"),
+]
+
+
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_a_quick_audit_of_each_aggregator(name):
+    assert audit(neighbours(name, "random", "add-remove"), 1_200) <= 1
+
+
+@pytest.mark.parametrize(("partition", "relation"), WAYS)
+def test_a_quick_audit_of_each_partition(partition, relation):
+    assert audit(neighbours("mean", partition, relation), 1_200) <= 1
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_a_quick_audit_of_each_loss(loss):
+    """Tight enough to see a good part of what is spent."""
+    assert 0.3 < audit(neighbours("mean", "contiguous", "replace"), 2_000, loss) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize(("partition", "relation"), WAYS)
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_no_event_exceeds_the_loss(name, partition, relation, loss):
+    assert audit(neighbours(name, partition, relation), 8_000, loss) <= 1
+
+
+# --- an id that becomes another -------------------------------------------------------------------
+
+
+def moved():
+    """A row goes from one person's block to another's, and both outputs go from lo to hi.
+
+    Anna's block loses the company of the row that Bea's block gets: from (0, 1) to (1, 0) is no
+    change of the mean, so Bea has a second row, and she is told from Anna by it.
+    """
+
+    def alone(block):
+        anna, bea = (block == 1).sum(), (block == 2).sum()
+        return float(anna == 1 or bea == 3)
+
+    kw = {"blocks": 50, "partition": "key", "neighbors": "replace", "aggregator": "mean"}
+    first = np.array([1, 1, 2, 2]), {**kw, "ids": np.array([1, 1, 2, 2])}
+    second = np.array([1, 2, 2, 2]), {**kw, "ids": np.array([1, 2, 2, 2])}
+    return alone, [first, second]
+
+
+def test_an_id_that_becomes_another_is_paid_for():
+    estimator, calls = moved()
+    assert 0.3 < audit(calls, 2_000, estimator=estimator) <= 1
+
+
+def test_an_id_that_is_charged_for_one_block_only_is_caught(monkeypatch):
+    monkeypatch.setattr(aggregate, "_one_block", lambda loss: loss)
+    estimator, calls = moved()
+    assert audit(calls, 2_000, estimator=estimator) > 1
+
+
+# --- planted faults -------------------------------------------------------------------------------
+
+
+def repeated(times):
+    """The aggregator of several times as many blocks: each output counts that often."""
+
+    class Repeated:
+        def __init__(self, name, blocks, lo, hi, loss):
+            self.made = make(name, times * blocks, lo, hi, loss)
+            self.loss = loss
+
+        def release(self, z, generator):
+            return self.made.release(np.tile(z, times), generator)
+
+    return Repeated
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_noise_for_twice_as_many_blocks_is_caught(loss, monkeypatch):
+    monkeypatch.setattr(aggregate, "make", repeated(2))
+    assert audit(neighbours("mean", "contiguous", "replace"), 2_000, loss) > 1
+
+
+@pytest.mark.parametrize("name", [n for n in PAIRS if n != "mean"])
+def test_each_aggregator_for_too_many_blocks_is_caught(name, monkeypatch):
+    """A robust one hides a part of what it spends too much."""
+    monkeypatch.setattr(aggregate, "make", repeated(5))
+    assert audit(neighbours(name, "contiguous", "replace"), 1_500) > 1
+
+
+def textbook(x, blocks, size):
+    """Chunks of ceil(n / blocks) rows, averaged, with noise for `blocks` of them."""
+    rows = -(-len(x) // blocks)
+    z = [x[i : i + rows].max() for i in range(0, len(x), rows)]
+    return np.mean(z) + dp.noise.laplace(1 / (2 * blocks), size, rng=InsecureGenerator(len(x)))
+
+
+def test_fewer_blocks_than_the_noise_is_scaled_for_are_caught():
+    """593 for 600 in small: ceil(21 / 20) = 2 rows a chunk make 11 chunks for 20."""
+    x, y = np.zeros(21), np.append(np.zeros(20), 1.0)
+    assert lower_bound(textbook(x, 20, 3_000), textbook(y, 20, 3_000), pure) > 2
+    kw = {"blocks": 20, "partition": "contiguous", "aggregator": "mean"}
+    assert audit([(x, kw), (y, kw)], 1_200) <= 1
