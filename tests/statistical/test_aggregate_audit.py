@@ -8,8 +8,6 @@ between two coins, divided by a. Passing proves nothing; the planted faults must
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from scipy.stats import beta as beta_law
