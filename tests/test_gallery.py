@@ -29,7 +29,8 @@ def test_a_page_runs_and_makes_its_plots(page, tmp_path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_states_its_privacy(page):
     text = page.read_text(encoding="utf-8")
-    for row in ("candidates", "score", "neighbours", "sensitivity", "loss"):
+    what = ("estimator", "blocks", "bounds") if "_aggregate" in text else ("candidates", "score")
+    for row in (*what, "neighbours", "sensitivity", "loss"):
         assert re.search(rf"^\| {row} \| \S", text, re.M), row
     # The number of repeats can be turned down.
     assert len(build["REPEATS"].findall(text)) == ("repeats" in text)

@@ -4,7 +4,7 @@
 
 A page is Markdown. Its fenced ``python`` blocks run in order, in one namespace, from within the
 directory that gets the plots; this one unless a test says otherwise. `pip install -e ".[docs]"`
-brings matplotlib, and the embedded table wants the extra `io`.
+brings matplotlib and scikit-learn, and the embedded table wants the extra `io`.
 """
 
 import argparse
