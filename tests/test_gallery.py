@@ -55,6 +55,15 @@ def test_the_example_in_the_readme_runs():
     assert names["budget"].remaining["epsilon"] == 0
 
 
+def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
+    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    section = text.split("### Any statistic")[1].split("\n###")[0]
+    names = {"np": np, "dp": dp}
+    exec(section.split("```python\n")[1].split("```")[0], names)
+    low, high = names["spread"]
+    assert 28 < low < 36 and 44 < high < 52
+
+
 def test_a_broken_claim_is_caught_with_its_line(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
