@@ -12,6 +12,7 @@ import itertools
 import math
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import cache
 from unittest.mock import patch
 
 import numba
@@ -64,12 +65,18 @@ def recorded(data, estimator, *, blocks, bounds=BOUNDS, **kw):
     return made[0]
 
 
+@cache
+def ids_of(blocks):
+    """For each block an id that the key sends there."""
+    candidates = np.arange(64 * blocks)
+    labels, first = np.unique(KeyedLabels(blocks, KEY).read(candidates), return_index=True)
+    assert len(labels) == blocks
+    return candidates[first]
+
+
 def ids_for(labels, blocks):
     """Ids whose keyed labels are these."""
-    candidates = np.arange(64 * blocks)
-    found = KeyedLabels(blocks, KEY).read(candidates)
-    first = {int(b): int(i) for i, b in reversed(list(zip(candidates, found, strict=True)))}
-    return np.array([first[int(b)] for b in labels], np.int64)
+    return ids_of(blocks)[np.asarray(labels, np.int64)]
 
 
 def replayed(data, labels, estimator, *, blocks, **kw):
@@ -135,7 +142,7 @@ def worst(scheme, relation, starts=STARTS[:1], values=VALUES):
     return found
 
 
-NAMES = (0, 1, 2, 3, 99)
+NAMES = (0, 1, 2, 99)
 SAFE = {
     ("random", "replace"): coupling.random(K),
     ("random", "add-remove"): coupling.random(K),
@@ -147,7 +154,7 @@ SAFE = {
 
 @pytest.mark.parametrize(("name", "relation"), list(SAFE))
 def test_partitions_that_change_one_block(name, relation):
-    assert worst(SAFE[name, relation], relation, values=(0.0, 7.0)) == 1
+    assert worst(SAFE[name, relation], relation, [STARTS[0][:3]]) == 1
 
 
 NAN_VALUES = (math.nan, *VALUES)
@@ -169,10 +176,10 @@ def test_partitions_that_change_more_are_caught(name):
 def test_how_bad_they_are():
     """Numbers that the docs state."""
     assert worst(coupling.permuted(K), "add-remove", values=(7.0,)) == 2
-    assert worst(coupling.by_content(K, VALUES), "replace") == 2
+    assert worst(coupling.by_content(K, VALUES), "replace", values=(7.0,)) == 2
     assert worst(coupling.contiguous(K), "add-remove", [(0.0, 1.0, 7.0, 7.0, 0.0, 1.0)]) == K
     # Where they are safe.
-    assert worst(coupling.permuted(K), "replace") == 1
+    assert worst(coupling.permuted(K), "replace", values=(7.0,)) == 1
 
 
 def test_an_id_that_becomes_that_of_another_changes_two_blocks():
@@ -181,7 +188,7 @@ def test_an_id_that_becomes_that_of_another_changes_two_blocks():
     An id that nobody has gets the block that the old one had under an equally likely key.
     """
     scheme = coupling.keyed(K, NAMES)
-    rows = people(STARTS[0])
+    rows = people(STARTS[0][:3])
     here = outputs(scheme, rows)
     for name, most in ((1, 1), (99, 1), (2, 2)):
         there = outputs(scheme, [*rows[:1], Row(name, 0.0), *rows[2:]])
@@ -223,8 +230,27 @@ def corner(block):
     return block.sum(axis=0)[:2] / len(block)
 
 
-ONE_COLUMN = ["mean", spread, second_moment]
-TWO_COLUMNS = [("mean", [BOUNDS, BOUNDS]), (corner, [BOUNDS, BOUNDS])]
+ONE_COLUMN = [
+    "mean",
+    "var",
+    "std",
+    "min",
+    "max",
+    "median",
+    "mode",
+    dp.estimators.Quantile(0.9),
+    dp.estimators.TrimmedMean(0.1),
+    spread,
+    second_moment,
+]
+TWO_COLUMNS = [
+    ("mean", [BOUNDS, BOUNDS]),
+    ("median", [BOUNDS, BOUNDS]),
+    ("correlation", (-1, 1)),
+    ("least-squares", [BOUNDS, BOUNDS]),
+    (dp.estimators.LogisticRegression(target=1), [BOUNDS, BOUNDS]),
+    (corner, [BOUNDS, BOUNDS]),
+]
 N, BLOCKS = 30, 5
 
 value = st.one_of(
@@ -258,8 +284,9 @@ def name_of(case):
 
 
 def matrix(rows, wide):
+    """Rows of one number; or of two, the other of which is mostly 0 or 1."""
     x = np.array(rows, np.float64)
-    return np.stack([x, np.roll(x, 3)[: len(x)]], axis=1) if wide else x
+    return np.stack([x, np.where(np.abs(x) < 12, x < 1, x)], axis=1) if wide else x
 
 
 every_estimator = pytest.mark.parametrize("case", list(estimators()), ids=name_of)

@@ -64,6 +64,16 @@ def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
     assert 28 < low < 36 and 44 < high < 52
 
 
+def test_the_page_on_blocks_runs_and_shows_what_exists(tmp_path):
+    page = GALLERY.parent / "blocks.md"
+    build["run"](page, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    shown = build["images"](page.read_text(encoding="utf-8"))
+    assert shown == ["blocks.png", "normality.png"]
+    for name in shown:
+        assert (page.parent / name).read_bytes().startswith(b"\x89PNG")
+
+
 def test_a_broken_claim_is_caught_with_its_line(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
