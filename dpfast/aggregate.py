@@ -271,6 +271,11 @@ def sample_and_aggregate(
     _check.choice("nan", nan, ("keep", "drop"))
     if workers is not None:
         _check.whole("workers", workers, 1)
+    _check.choice("executor", executor, ("auto", "threads", "processes"))
+    if time_limit is not None:
+        _check.positive("time_limit", time_limit)
+        if not callable(estimator):
+            _check.fail("time_limit", "None for an estimator of this library", time_limit)
     found = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
     # The number of rows is public where single rows are replaced, and nowhere else.

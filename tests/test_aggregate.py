@@ -9,6 +9,9 @@ import threading
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
@@ -30,6 +33,10 @@ def call(data=X, estimator="mean", **kw):
     return dp.sample_and_aggregate(
         data, estimator, **{"blocks": 10, "bounds": BOUNDS, "epsilon": 1, **kw}
     )
+
+
+def fails(block):
+    raise ZeroDivisionError("no")
 
 
 # --- bad arguments --------------------------------------------------------------------------------
@@ -110,6 +117,22 @@ BAD = [
     ({"data": np.float64(3)}, "data"),
     ({"data": np.array(["a", "b"]), "blocks": 2}, "data"),
     ({"data": np.array([1 + 2j, 3]), "blocks": 2}, "data"),
+    ({"ids": IDS[:-1]}, "ids"),
+    ({"ids": IDS[None]}, "ids"),
+    ({"ids": IDS / 3}, "ids"),
+    ({"ids": "person"}, "ids"),  # these data have no columns with names
+    ({"ids": "person", "data": np.zeros(N, [("age", "f8")]), "estimator": fails}, "ids"),
+    ({"executor": "fork"}, "executor"),
+    ({"executor": None, "estimator": fails}, "executor"),
+    ({"time_limit": 0, "estimator": fails}, "time_limit"),
+    ({"time_limit": -1, "estimator": fails}, "time_limit"),
+    ({"time_limit": NAN, "estimator": fails}, "time_limit"),
+    ({"time_limit": "1", "estimator": fails}, "time_limit"),
+    ({"time_limit": 1, "executor": "threads", "estimator": fails}, "time_limit"),
+    ({"time_limit": 1, "estimator": "mean"}, "time_limit"),  # nothing there can be stopped
+    ({"progress": 3}, "progress"),
+    ({"spill": 3}, "spill"),
+    ({"spill": "/no/such/directory"}, "spill"),
     ({"budget": 3}, "budget"),
     ({"rng": 3}, "rng"),
 ]
@@ -155,10 +178,6 @@ def test_the_ledger_is_asked_before_data_and_randomness(monkeypatch):
 
 
 # --- the ledger -----------------------------------------------------------------------------------
-
-
-def fails(block):
-    raise ZeroDivisionError("no")
 
 
 def stops(block):
@@ -371,23 +390,66 @@ def test_bounds_and_defaults_come_in_many_forms():
     assert isinstance(call(blocks=np.int64(10)), float)
 
 
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_the_same_seed_gives_the_same_bits(relation):
+def tail(block):
+    return float(np.sort(block)[-3]) if len(block) > 2 else 0.0
+
+
+def forms(x, folder):
+    """The same numbers in memory and in files, in chunks of many sizes."""
+    yield from (x, x[::-1][::-1], np.repeat(x, 2)[::2], x.astype(">f8"), x.tolist(), pd.Series(x))
+    yield pa.chunked_array([x[:1], x[1:1], x[1:1234], x[1234:]])
+    pq.write_table(pa.table({"x": x}), folder / "x.parquet", row_group_size=700)
+    yield dp.scan(folder / "x.parquet", "x")
+    np.save(folder / "x.npy", x)
+    yield dp.scan(folder / "x.npy")
+
+
+@pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=str)
+def test_the_same_seed_gives_the_same_bits(estimator, tmp_path):
     """Over forms of the data and numbers of workers; another seed gives others."""
     x = np.random.default_rng(5).normal(0, 3, 5000)
+    for kw in ({}, {"ids": np.arange(5000) // 3}, {"partition": "contiguous"}):
+        kw = {"blocks": 50, "estimator": estimator, **kw}
+        expected = call(x, rng=InsecureGenerator(3), **kw)
+        for data in forms(x, tmp_path):
+            for workers in (None, 1, 2, 4):
+                assert call(data, rng=InsecureGenerator(3), workers=workers, **kw) == expected
+        assert call(x, rng=InsecureGenerator(4), **kw) != expected
 
-    def tail(block):
-        return float(np.sort(block)[-3])
 
-    for estimator in ("mean", tail):
-        for kw in ({}, {"ids": np.arange(5000) // 3}):
-            kw = {"blocks": 50, "neighbors": relation, "estimator": estimator, **kw}
-            expected = call(x, rng=InsecureGenerator(3), **kw)
-            for data in (x, x[::-1][::-1], x.tolist(), x.astype(">f8"), np.repeat(x, 2)[::2]):
-                for workers in (None, 1, 2, 4):
-                    got = call(data, rng=InsecureGenerator(3), workers=workers, **kw)
-                    assert got == expected
-            assert call(x, rng=InsecureGenerator(4), **kw) != expected
+def test_the_same_bits_from_tables():
+    """Columns by name, with the ids among them or beside them."""
+    x = np.random.default_rng(5).normal(0, 3, (3000, 2))
+    ids = np.arange(3000) // 2
+    columns = {"a": x[:, 0], "b": x[:, 1], "who": ids}
+    table = np.empty(3000, [("a", "f8"), ("b", "f8"), ("who", "i8")])
+    for name, values in columns.items():
+        table[name] = values
+
+    def product(block):
+        assert block.dtype.names == ("a", "b")
+        return float((block["a"] * block["b"]).sum())
+
+    answers = {
+        call(data, product, ids="who", blocks=20, rng=InsecureGenerator(3), workers=workers)
+        for data in (table, columns, pd.DataFrame(columns), pa.table(columns))
+        for workers in (1, 3)
+    }
+    beside = call(
+        pd.DataFrame({"a": x[:, 0], "b": x[:, 1]}),
+        product,
+        ids=ids,
+        blocks=20,
+        rng=InsecureGenerator(3),
+    )
+    assert answers == {beside}
+
+
+@pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=str)
+def test_progress_counts_the_blocks(estimator):
+    seen = []
+    call(estimator=estimator, blocks=30, progress=lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen) and seen[-1] == (30, 30)
 
 
 def test_blocks_are_drawn_anew_for_each_call():
