@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +17,20 @@ from .labels import ContiguousLabels
 from .partition import Partition
 from .scatter import scatter
 
-__all__ = ["Blocks", "Window", "laid_out"]
+__all__ = ["Blocks", "SharedRows", "Window", "laid_out"]
+
+
+class SharedRows(NamedTuple):
+    """Where the rows of a window lie in a file that other processes can map.
+
+    `fd` is open in this process until the context of `laid_out` ends; `path` is the name of the
+    file where a descriptor cannot be handed on (Windows), else None: the file has no name.
+    ``window.rows[0]`` begins at byte `start`, a multiple of `mmap.ALLOCATIONGRANULARITY`.
+    """
+
+    fd: int
+    path: str | None
+    start: int
 
 
 class Window(NamedTuple):
@@ -29,6 +44,7 @@ class Window(NamedTuple):
     rows: NDArray[Any]
     offsets: NDArray[np.int64]
     ours: bool
+    file: SharedRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +55,21 @@ class Blocks:
     rows: NDArray[Any]
     offsets: NDArray[np.int64]
     ours: bool
+    file: SharedRows | None = None
 
     def windows(self) -> Iterator[Window]:
         """Every block is in exactly one window; a window is valid until the next is asked for."""
-        yield Window(0, self.rows, self.offsets, self.ours)
+        yield Window(0, self.rows, self.offsets, self.ours, self.file)
 
 
 @contextmanager
 def laid_out(
-    source: RowSource, partition: Partition, workers: int | None = None, spill: str | None = None
+    source: RowSource,
+    partition: Partition,
+    workers: int | None = None,
+    spill: str | None = None,
+    *,
+    shared: bool = False,
 ) -> Iterator[Blocks]:
     """The rows of `source` block by block, until the context ends."""
     array = source.array
@@ -56,7 +78,11 @@ def laid_out(
         _, offsets = partition.labels.runs(0, len(array))
         if len(array) == 0:
             offsets = np.zeros(partition.blocks + 1, np.int64)
-        yield Blocks(partition.blocks, array, offsets, False)
+        if not shared:
+            yield Blocks(partition.blocks, array, offsets, False)
+            return
+        with _file(array, spill) as (rows, file):
+            yield Blocks(partition.blocks, rows, offsets, True, file)
         return
 
     def both(chunk: Any) -> Any:
@@ -64,4 +90,19 @@ def laid_out(
         return scatter(rows, labels, partition.blocks, workers=workers)
 
     rows, offsets = source.reduce(both, lambda a, b: a)
-    yield Blocks(partition.blocks, rows, offsets, True)
+    if not shared:
+        yield Blocks(partition.blocks, rows, offsets, True)
+        return
+    with _file(rows, spill) as (rows, file):
+        yield Blocks(partition.blocks, rows, offsets, True, file)
+
+
+@contextmanager
+def _file(rows: NDArray[Any], spill: str | None) -> Iterator[tuple[NDArray[Any], SharedRows]]:
+    """A copy of `rows` in a file without a name."""
+    with tempfile.TemporaryFile(dir=spill) as file:
+        file.truncate(max(1, rows.nbytes))
+        held = mmap.mmap(file.fileno(), 0)
+        made = np.frombuffer(held, rows.dtype, rows.size).reshape(rows.shape)
+        made[...] = rows
+        yield made, SharedRows(file.fileno(), None, 0)
