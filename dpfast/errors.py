@@ -17,6 +17,7 @@ __all__ = [
     "NativeError",
     "SlowWarning",
     "SourceError",
+    "WorkerError",
 ]
 
 
@@ -58,6 +59,10 @@ class DataError(DpfastError):
     Or a function of the user's gave two answers to one question about them. That is an answer which
     depends on the data, so the budget that was spent stays spent.
     """
+
+
+class WorkerError(DpfastError, RuntimeError):
+    """No worker process can be started, or none gets as far as the user's function."""
 
 
 class SlowWarning(UserWarning):

@@ -1,0 +1,233 @@
+"""Blocks in worker processes, whom a crash or a hanging call cannot take along.
+
+Blocks are handed out in ranges; which block a worker has come to is read in shared memory, so that
+a block costs no message. A worker that dies, or whose call takes longer than the time limit and
+that is killed for it, leaves that one block without an answer; a new worker goes on with the next.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from ..errors import WorkerError
+from .pack import packed, search_path
+from .process import Worker
+from .program import DONE, FAILED, READY
+from .ranges import Ranges
+from .shared import Board, File
+
+__all__ = ["Crew", "cores"]
+
+#: Workers that may end, one after another, before they have loaded the function.
+ATTEMPTS = 3
+
+
+class RowFile(Protocol):
+    """Where rows lie in a file; see `_blocks.store.SharedRows`."""
+
+    @property
+    def fd(self) -> int: ...
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def start(self) -> int: ...
+
+
+class Crew:
+    """Worker processes that have loaded one function; a ``with`` statement ends them.
+
+    It can be used again after that: workers are started when they are needed.
+
+    Parameters
+    ----------
+    function : callable
+    time_limit : float or None
+        Seconds of wall time that a call may take, from when it begins in its worker.
+    name : str
+        The argument that the function was given as, for messages.
+
+    Raises
+    ------
+    ArgumentError
+        If the function cannot be sent, or a worker cannot load it.
+    MissingExtraError
+        If cloudpickle is needed and not installed.
+    WorkerError
+        If no process can be started.
+
+    Notes
+    -----
+    One worker is started at once, to see that it can load the function. That takes as long as an
+    interpreter that imports NumPy and whatever the function needs.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], time_limit: float | None, name: str) -> None:
+        load = packed(function, name)
+        self._limit = None if time_limit is None else max(1, round(time_limit * 1e9))
+        self._payload = File(len(load))
+        self._workers: list[Worker] = []
+        weakref.finalize(self, _disband, os.getpid(), self._workers, self._payload)
+        self._payload.map()[: len(load)] = load
+        self._start = search_path(), self._payload.path, len(load), self._limit
+        self._unable = 0
+        worker = self._hire(0)
+        said = worker.hear()
+        if said == READY:
+            worker.ready = True
+            return
+        self._bury(worker)
+        if not said.startswith(FAILED):
+            raise WorkerError("a worker process ended as soon as it had begun")
+        why = said[1:].decode(errors="replace")
+        _check.fail(name, f"a function that a worker process can load ({why})", function)
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _end(self._workers)
+
+    def call_blocks(
+        self,
+        rows: NDArray[Any],
+        file: RowFile,
+        offsets: NDArray[np.int64],
+        out: NDArray[np.float64],
+        workers: int,
+        tick: Callable[[int], None] | None = None,
+    ) -> None:
+        """Call the function on every block that has rows, and write its answers to `out`.
+
+        Parameters
+        ----------
+        rows : array, shape (n, ...)
+            Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only its form is looked at.
+        file : RowFile
+            Where the rows lie.
+        offsets : int64 array, shape (blocks + 1,)
+        out : float64 array, shape (blocks, d)
+            NaN for a block without rows and for one without answer: the function raised something,
+            returned what is no answer, took too long, or was the end of its worker.
+        workers : int
+            Processes at most.
+        tick : callable, optional
+            ``tick(b)`` now and then, with how many more blocks are done; from this thread.
+
+        Raises
+        ------
+        WorkerError
+            If no process can be started.
+        """
+        filled = int(np.count_nonzero(np.diff(offsets)))
+        if not filled:
+            if tick is not None:
+                tick(len(out))
+            return
+        board = Board(workers, offsets, out.shape[1])
+        try:
+            window = ("window", (file.path, file.start, rows.nbytes, rows.dtype, rows.shape))
+            self._work(board, Ranges(board, self._limit, tick), window, file.fd, filled)
+            out[:] = board.out
+        finally:
+            board.file.close()
+
+    def _work(self, board: Board, ranges: Ranges, window: Any, fd: int, filled: int) -> None:
+        wanted = min(len(board.slots), filled)
+        with selectors.DefaultSelector() as ears:
+            for worker in self._workers:
+                ears.register(worker.control, selectors.EVENT_READ, worker)
+            while True:
+                for worker in self._workers:
+                    if worker.ready and not worker.busy and ranges.waiting:
+                        if worker.board is not board:
+                            form = board.form(worker.slot)
+                            worker.send((*window, form), [fd, board.file.fd])
+                            worker.board = board
+                        worker.send(("range", *ranges.take(worker.slot)))
+                        worker.busy = True
+                if ranges.over:
+                    return
+                while ranges.waiting and len(self._workers) < wanted:
+                    free = set(range(wanted)) - {worker.slot for worker in self._workers}
+                    worker = self._hire(min(free))
+                    ears.register(worker.control, selectors.EVENT_READ, worker)
+                heard = {key.data for key, _ in ears.select(ranges.pause())}
+                looked = time.monotonic_ns()
+                for worker in list(self._workers):
+                    gone = worker in heard and not _heed(worker, worker.hear(), ranges)
+                    late = not gone and ranges.late(worker.slot, looked)
+                    if gone or late or worker.process.poll() is not None:
+                        ears.unregister(worker.control)
+                        _heed(worker, self._bury(worker), ranges)
+                        self._count(worker)
+                        ranges.lost(worker.slot, looked if late else None)
+                    else:
+                        ranges.look(worker.slot)
+
+    def _hire(self, slot: int) -> Worker:
+        worker = Worker(slot)
+        self._workers.append(worker)
+        worker.send(self._start, [self._payload.fd])
+        return worker
+
+    def _bury(self, worker: Worker) -> bytes:
+        self._workers.remove(worker)
+        return worker.bury()
+
+    def _count(self, lost: Worker) -> None:
+        """Give up when workers do not even begin; which they do whatever the rows hold."""
+        self._unable = 0 if lost.ready else self._unable + 1
+        if self._unable == ATTEMPTS:
+            self._unable = 0
+            raise WorkerError(f"{ATTEMPTS} worker processes ended before they could begin")
+
+
+def cores() -> int:
+    """How many processes can run at the same time."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _heed(worker: Worker, said: bytes, ranges: Ranges) -> bool:
+    """Take note of what a worker says; false if that is its end."""
+    for code in said:
+        if code == READY[0]:
+            worker.ready = True
+        elif code == DONE[0] and worker.busy:
+            worker.busy = False
+            ranges.done(worker.slot)
+        else:
+            return False
+    return bool(said)
+
+
+def _end(workers: list[Worker]) -> None:
+    """End all of them: those at rest by themselves, those at work at once."""
+    for worker in workers:
+        worker.dismiss()
+    while workers:
+        workers.pop().part()
+
+
+def _disband(owner: int, workers: list[Worker], payload: File) -> None:
+    """`_end` for a crew that nobody holds any more; not for its copy in a forked process."""
+    if os.getpid() == owner:
+        _end(workers)
+    payload.close()

@@ -1,0 +1,60 @@
+"""A function as bytes that a fresh interpreter can turn into the function again."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .. import _check
+from ..errors import MissingExtraError
+
+__all__ = ["packed", "search_path"]
+
+
+def packed(function: Callable[[Any], Any], name: str) -> bytes:
+    """The pickle of `function`: by reference where its module can be imported, else by value.
+
+    What belongs to `__main__`, a closure or a lambda goes by value, through cloudpickle.
+
+    Raises
+    ------
+    ArgumentError
+        If it cannot be pickled; `name` is the argument.
+    MissingExtraError
+        If that takes cloudpickle, which is not installed.
+    """
+    try:
+        plain = pickle.dumps(function)
+        if b"__main__" not in plain:  # a worker has another __main__
+            return plain
+    except Exception:  # an object may raise anything where it is pickled
+        pass
+    try:
+        import cloudpickle
+    except ImportError:
+        raise MissingExtraError(
+            f"a worker process cannot import {name}, so its code must be sent, which needs "
+            'cloudpickle: pip install "dpfast[processes]" (or put it in a module)'
+        ) from None
+    try:
+        by_value: bytes = cloudpickle.dumps(function)
+    except Exception as error:
+        rule = f"a function that can be sent to a worker process ({reason(error)})"
+        _check.fail(name, rule, function)
+    return by_value
+
+
+def reason(error: BaseException) -> str:
+    """An error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def search_path() -> list[str]:
+    """Where this process looks for modules, whatever the directory it is read in."""
+    try:
+        return [os.path.abspath(entry) for entry in sys.path]
+    except OSError:  # the current directory is gone
+        return list(sys.path)
