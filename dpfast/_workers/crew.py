@@ -23,7 +23,7 @@ from .. import _check
 from ..errors import WorkerError
 from .pack import packed, search_path
 from .process import Worker
-from .program import DONE, FAILED, READY
+from .program import DONE, READY
 from .ranges import Ranges
 from .shared import Board, File
 
@@ -74,7 +74,7 @@ class Crew:
 
     def __init__(self, function: Callable[[Any], Any], time_limit: float | None, name: str) -> None:
         load = packed(function, name)
-        self._limit = None if time_limit is None else max(1, round(time_limit * 1e9))
+        self._limit = None if time_limit is None else max(1, round(min(time_limit, 1e9) * 1e9))
         self._payload = File(len(load))
         self._workers: list[Worker] = []
         weakref.finalize(self, _disband, os.getpid(), self._workers, self._payload)
@@ -82,15 +82,12 @@ class Crew:
         self._start = search_path(), self._payload.path, len(load), self._limit
         self._unable = 0
         worker = self._hire(0)
-        said = worker.hear()
-        if said == READY:
-            worker.ready = True
-            return
-        self._bury(worker)
-        if not said.startswith(FAILED):
-            raise WorkerError("a worker process ended as soon as it had begun")
-        why = said[1:].decode(errors="replace")
-        _check.fail(name, f"a function that a worker process can load ({why})", function)
+        if not _heed(worker, worker.hear()):
+            self._bury(worker)
+            if not worker.trouble:
+                raise WorkerError("a worker process ended as soon as it had begun")
+            rule = f"a function that a worker process can load ({worker.trouble})"
+            _check.fail(name, rule, function)
 
     def __enter__(self) -> Crew:
         return self
@@ -165,7 +162,13 @@ class Crew:
                     return
                 while ranges.waiting and len(self._workers) < wanted:
                     free = set(range(wanted)) - {worker.slot for worker in self._workers}
-                    worker = self._hire(min(free))
+                    try:
+                        worker = self._hire(min(free))
+                    except WorkerError:
+                        if not self._workers:
+                            raise
+                        wanted = len(self._workers)  # the machine has no room for more
+                        break
                     ears.register(worker.control, selectors.EVENT_READ, worker)
                 heard = {key.data for key, _ in ears.select(ranges.pause())}
                 looked = time.monotonic_ns()
@@ -175,8 +178,8 @@ class Crew:
                     if gone or late or worker.process.poll() is not None:
                         ears.unregister(worker.control)
                         _heed(worker, self._bury(worker), ranges)
+                        worker.useful |= ranges.lost(worker.slot, looked if late else None)
                         self._count(worker)
-                        ranges.lost(worker.slot, looked if late else None)
                     else:
                         ranges.look(worker.slot)
 
@@ -191,11 +194,12 @@ class Crew:
         return worker.bury()
 
     def _count(self, lost: Worker) -> None:
-        """Give up when workers do not even begin; which they do whatever the rows hold."""
-        self._unable = 0 if lost.ready else self._unable + 1
+        """Give up when workers end before the first call, since then it is not for the rows."""
+        self._unable = 0 if lost.useful else self._unable + 1
         if self._unable == ATTEMPTS:
             self._unable = 0
-            raise WorkerError(f"{ATTEMPTS} worker processes ended before they could begin")
+            why = f" ({lost.trouble})" if lost.trouble else ""
+            raise WorkerError(f"{ATTEMPTS} worker processes ended before they could begin{why}")
 
 
 def cores() -> int:
@@ -205,15 +209,16 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _heed(worker: Worker, said: bytes, ranges: Ranges) -> bool:
+def _heed(worker: Worker, said: bytes, ranges: Ranges | None = None) -> bool:
     """Take note of what a worker says; false if that is its end."""
-    for code in said:
+    for at, code in enumerate(said):
         if code == READY[0]:
             worker.ready = True
-        elif code == DONE[0] and worker.busy:
-            worker.busy = False
+        elif code == DONE[0] and worker.busy and ranges is not None:
+            worker.busy, worker.useful = False, True
             ranges.done(worker.slot)
         else:
+            worker.trouble = said[at + 1 :].decode(errors="replace")
             return False
     return bool(said)
 
@@ -223,7 +228,8 @@ def _end(workers: list[Worker]) -> None:
     for worker in workers:
         worker.dismiss()
     while workers:
-        workers.pop().part()
+        workers[-1].part()
+        workers.pop()
 
 
 def _disband(owner: int, workers: list[Worker], payload: File) -> None:

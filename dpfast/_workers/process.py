@@ -1,4 +1,9 @@
-"""One worker process: a fresh interpreter that runs `program.py`, and the socket to it."""
+"""One worker process: a fresh interpreter that runs `program.py`, and the socket to it.
+
+Not `multiprocessing`: that runs the caller's main module again in each process, and hands blocks
+over by message. On Windows the socket goes through standard input and files have names; that part
+is written after the manual and has not been run.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +51,20 @@ class Worker:
         Its place on a board.
     busy : bool
         It has a range of blocks to work on.
+    useful : bool
+        It has come as far as to call the function.
     board : object
         The board that it has been shown last.
+    trouble : str
+        Why it cannot go on, if it has said so.
     """
 
     def __init__(self, slot: int) -> None:
         self.slot = slot
         self.ready = False
         self.busy = False
+        self.useful = False
+        self.trouble = ""
         self.board: Any = None
         self.control, theirs = socket.socketpair()
         try:

@@ -55,9 +55,7 @@ def main(argument: str) -> None:
         calls = _beside("calls")
         function = pickle.loads(_mapped(payload, fds, size)[:size])
     except BaseException as error:
-        with contextlib.suppress(Exception):
-            reason = f"{type(error).__name__}: {error}"
-            control.sendall(FAILED + " ".join(reason.split()).encode(errors="replace")[:500])
+        _give_up(control, error)
         return
     orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(control, orders), daemon=True).start()
@@ -68,10 +66,21 @@ def main(argument: str) -> None:
             order, fds = orders.get()
             if order[0] == "window":
                 window = None  # unmaps the one before
-                window = _window(np, order[1:], fds)
+                try:
+                    window = _window(np, order[1:], fds)
+                except (OSError, MemoryError) as error:
+                    _give_up(control, error)
+                    return
             else:
                 _run(np, calls.attempt, function, window, order[1], order[2], limit)
                 control.sendall(DONE)
+
+
+def _give_up(control: socket.socket, error: BaseException) -> None:
+    """Say why nothing can be called here."""
+    with contextlib.suppress(Exception):
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        control.sendall(FAILED + reason.encode(errors="replace")[:500])
 
 
 def _run(

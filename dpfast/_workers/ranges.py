@@ -43,6 +43,7 @@ class Ranges:
         self._tick = tick
         self._waiting = deque([(0, len(board.out))] if len(board.out) else [])
         self._held: dict[int, tuple[int, int]] = {}
+        self._reported: dict[int, int] = {}
 
     @property
     def waiting(self) -> bool:
@@ -63,6 +64,7 @@ class Ranges:
             self._waiting.appendleft((stop, last))
         self._board.slots[slot] = 2 * first, 0
         self._held[slot] = first, stop
+        self._reported[slot] = first
         return first, stop
 
     def done(self, slot: int) -> None:
@@ -72,7 +74,7 @@ class Ranges:
 
     def look(self, slot: int) -> None:
         """Report what the worker has done so far."""
-        if self._tick is not None and slot in self._held:
+        if slot in self._held:
             self._report(slot, int(self._board.slots[slot, 0]) >> 1)
 
     def late(self, slot: int, now: int) -> bool:
@@ -97,15 +99,16 @@ class Ranges:
             soonest = min(soonest, self._limit + (began - now if state & 1 else 0))
         return max(soonest / 1e9, 0.0) + TICK
 
-    def lost(self, slot: int, looked: int | None = None) -> None:
+    def lost(self, slot: int, looked: int | None = None) -> bool:
         """The worker is dead: the block in work has no answer, the rest of its range waits again.
+
+        Returns whether it had come to a block of its range.
 
         `looked` is when it was found late, None if it died by itself. Between that look and its
         death a worker may have gone on to the next block; which is not late, and waits again too.
         """
         if slot not in self._held:
-            return
-        last = self._held[slot][1]
+            return False
         state, began = (int(word) for word in self._board.slots[slot])
         first = state >> 1
         if state & 1:
@@ -113,12 +116,13 @@ class Ranges:
             if looked is None or self._limit is None or looked - began > self._limit:
                 first += 1
         self._report(slot, first)
-        del self._held[slot]
+        start, last = self._held.pop(slot)
         if first < last:
             self._waiting.appendleft((first, last))
+        return state > 2 * start
 
     def _report(self, slot: int, reached: int) -> None:
-        first, last = self._held[slot]
-        if self._tick is not None and reached > first:
-            self._held[slot] = reached, last
-            self._tick(reached - first)
+        more = reached - self._reported[slot]
+        self._reported[slot] = reached
+        if self._tick is not None and more > 0:
+            self._tick(more)
