@@ -133,19 +133,21 @@ class Crew:
         """
         filled = int(np.count_nonzero(np.diff(offsets)))
         if not filled:
+            out[:] = np.nan
             if tick is not None:
                 tick(len(out))
             return
-        board = Board(workers, offsets, out.shape[1])
+        places = max([workers, *(1 + worker.slot for worker in self._workers)])
+        board = Board(places, offsets, out.shape[1])
         try:
             window = ("window", (file.path, file.start, rows.nbytes, rows.dtype, rows.shape))
-            self._work(board, Ranges(board, self._limit, tick), window, file.fd, filled)
+            ranges = Ranges(board, self._limit, tick)
+            self._work(board, ranges, window, file.fd, min(workers, filled))
             out[:] = board.out
         finally:
             board.file.close()
 
-    def _work(self, board: Board, ranges: Ranges, window: Any, fd: int, filled: int) -> None:
-        wanted = min(len(board.slots), filled)
+    def _work(self, board: Board, ranges: Ranges, window: Any, fd: int, wanted: int) -> None:
         with selectors.DefaultSelector() as ears:
             for worker in self._workers:
                 ears.register(worker.control, selectors.EVENT_READ, worker)

@@ -53,8 +53,12 @@ def reason(error: BaseException) -> str:
 
 
 def search_path() -> list[str]:
-    """Where this process looks for modules, whatever the directory it is read in."""
+    """Where this process looks for modules, whatever directory that is read in.
+
+    What is no path (a hook of an editable installation) stays as it is.
+    """
+    entries = [entry for entry in sys.path if isinstance(entry, str)]
     try:
-        return [os.path.abspath(entry) for entry in sys.path]
+        return [os.path.abspath(e) if not e or os.path.exists(e) else e for e in entries]
     except OSError:  # the current directory is gone
-        return list(sys.path)
+        return entries

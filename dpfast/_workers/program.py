@@ -68,7 +68,7 @@ def main(argument: str) -> None:
                 window = None  # unmaps the one before
                 try:
                     window = _window(np, order[1:], fds)
-                except (OSError, MemoryError) as error:
+                except Exception as error:
                     _give_up(control, error)
                     return
             else:

@@ -40,8 +40,15 @@ class File:
         """Give it back. Those who have mapped it keep it until they have done."""
         os.close(self.fd)
         if self.path is not None:
-            with contextlib.suppress(OSError):  # Windows keeps a file that is mapped
-                os.unlink(self.path)
+            _named.add(self.path)
+        for path in list(_named):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                _named.discard(path)
+
+
+#: Files that cannot be deleted yet: Windows keeps a file for as long as somebody maps it.
+_named: set[str] = set()
 
 
 class Board:
