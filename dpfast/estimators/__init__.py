@@ -14,7 +14,7 @@ not depend on the order of rows, on chunks or on threads, to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _check
 from .._jit import is_compiled
@@ -23,17 +23,33 @@ from ._called import Called
 from ._compiled import Compiled
 from ._extremes import Maximum, Minimum
 from ._linear import Correlation, LeastSquares
+from ._mode import Mode
 from ._moments import Mean, StandardDeviation, Variance
+from ._ordered import Median, Quantile, TrimmedMean
 
 __all__ = [
     "Correlation",
     "LeastSquares",
     "Maximum",
     "Mean",
+    "Median",
     "Minimum",
+    "Mode",
+    "Quantile",
     "StandardDeviation",
+    "TrimmedMean",
     "Variance",
 ]
+
+
+def _quantile() -> NoReturn:
+    _check.fail("estimator", "dpfast.estimators.Quantile(q), which says the quantile", "quantile")
+
+
+def _trimmed_mean() -> NoReturn:
+    rule = "dpfast.estimators.TrimmedMean(proportion), which says how much is cut off at each end"
+    _check.fail("estimator", rule, "trimmed-mean")
+
 
 #: What a name stands for.
 _NAMES: dict[str, Callable[[], Estimator]] = {
@@ -44,6 +60,10 @@ _NAMES: dict[str, Callable[[], Estimator]] = {
     "max": Maximum,
     "correlation": Correlation,
     "least-squares": LeastSquares,
+    "median": Median,
+    "mode": Mode,
+    "quantile": _quantile,
+    "trimmed-mean": _trimmed_mean,
 }
 
 
