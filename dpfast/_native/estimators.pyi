@@ -25,3 +25,15 @@ def trimmed(
 def modes(
     rows: NDArray[Any], offsets: NDArray[Any], keys: NDArray[Any], out: NDArray[Any]
 ) -> None: ...
+def logistic(
+    rows: NDArray[Any],
+    offsets: NDArray[Any],
+    target: int,
+    intercept: bool,
+    penalty: float,
+    iterations: int,
+    tolerance: float,
+    work: NDArray[Any],
+    out: NDArray[Any],
+) -> None: ...
+def logistic_work(width: int) -> int: ...

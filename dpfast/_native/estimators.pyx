@@ -19,6 +19,17 @@ cdef extern from "dpf_select.h" nogil:
     void dpf_select_modes(const double *rows, const int64_t *offsets, size_t blocks,
                           uint64_t *keys, double *out)
 
+cdef extern from "dpf_logistic.h" nogil:
+    ctypedef struct dpf_logistic_model:
+        size_t width, target
+        int intercept
+        double penalty
+        size_t iterations
+        double tolerance
+    size_t DPF_LOGISTIC_WORK(size_t width)
+    int dpf_logistic(const double *rows, const int64_t *offsets, size_t blocks,
+                     const dpf_logistic_model *model, double *work, double *out)
+
 dpf_window_init()
 
 SPARE = DPF_SELECT_SPARE
@@ -125,3 +136,38 @@ def modes(const double[::1] rows not None, const int64_t[::1] offsets not None,
         return
     with nogil:
         dpf_select_modes(x, &offsets[0], blocks, k, &out[0])
+
+
+def logistic(const double[:, ::1] rows not None, const int64_t[::1] offsets not None,
+             Py_ssize_t target, bint intercept, double penalty, Py_ssize_t iterations,
+             double tolerance, double[::1] work not None, double[:, ::1] out not None):
+    """Coefficients of block j in row j of `out`, the intercept first; NaN for no answer.
+
+    `work` has `logistic_work(columns)` values.
+    """
+    cdef dpf_logistic_model model
+    cdef Py_ssize_t blocks = offsets.shape[0] - 1, width = rows.shape[1]
+    cdef int status
+    _largest(offsets, rows.shape[0])
+    if width < 2 or not 0 <= target < width:
+        raise ValueError("target must be one of two columns or more")
+    if not (penalty > 0 and tolerance > 0 and iterations > 0):
+        raise ValueError("penalty, tolerance and iterations must be positive")
+    _same(out.shape[0], blocks)
+    _same(out.shape[1], width - 1 + intercept)
+    if work.shape[0] < logistic_work(width):
+        raise ValueError(f"work must have {logistic_work(width)} values")
+    cdef double none = 0
+    cdef const double *x = &rows[0, 0] if rows.shape[0] else &none
+    model.width, model.target, model.intercept = width, target, intercept
+    model.penalty, model.iterations, model.tolerance = penalty, iterations, tolerance
+    if blocks == 0:
+        return
+    with nogil:
+        status = dpf_logistic(x, &offsets[0], blocks, &model, &work[0], &out[0, 0])
+    _status(status)
+
+
+def logistic_work(Py_ssize_t width):
+    """Values of work space for rows of `width` columns."""
+    return DPF_LOGISTIC_WORK(width)

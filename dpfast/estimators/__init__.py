@@ -9,6 +9,9 @@ Estimators that are functions of sums and extremes (`Mean`, `Variance`, `Standar
 `Minimum`, `Maximum`, `Correlation`, `LeastSquares`) read the data in passes and move no row: they
 need memory for the blocks only, however many rows there are. Sums are exact, so their answers do
 not depend on the order of rows, on chunks or on threads, to the last bit.
+
+Those that need a block side by side (`Median`, `Quantile`, `TrimmedMean`, `Mode`, `LogisticRegression`)
+lay the rows out block by block first. Their answers do not depend on chunks or threads either.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from ._called import Called
 from ._compiled import Compiled
 from ._extremes import Maximum, Minimum
 from ._linear import Correlation, LeastSquares
+from ._logistic import LogisticRegression
 from ._mode import Mode
 from ._moments import Mean, StandardDeviation, Variance
 from ._ordered import Median, Quantile, TrimmedMean
@@ -30,6 +34,7 @@ from ._ordered import Median, Quantile, TrimmedMean
 __all__ = [
     "Correlation",
     "LeastSquares",
+    "LogisticRegression",
     "Maximum",
     "Mean",
     "Median",
@@ -60,6 +65,7 @@ _NAMES: dict[str, Callable[[], Estimator]] = {
     "max": Maximum,
     "correlation": Correlation,
     "least-squares": LeastSquares,
+    "logistic-regression": LogisticRegression,
     "median": Median,
     "mode": Mode,
     "quantile": _quantile,

@@ -95,8 +95,8 @@ class Median(EachColumn):
     Notes
     -----
     O(n) whatever the rows are, about 1.5 ns a row beside laying them out block by block. Data of
-    other types are compared after they are rounded to float64 (integers beyond 2^53 are). The
-    median of a block with a NaN is NaN, and so is that of an empty block: both count as the default.
+    other types are compared after they are rounded to float64 (integers beyond 2^53 are). A block
+    with a NaN has the median NaN, and so has an empty block: both count as the default.
 
     Examples
     --------
@@ -127,8 +127,8 @@ class Median(EachColumn):
 class Quantile(EachColumn):
     """A quantile of a block; of a block of rows, the quantile of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. Of m rows in order, counted
-    from 0, it is the one at place q (m - 1), as for `numpy.quantile`.
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. Of m rows in order,
+    counted from 0, it is the one at place q (m - 1), as for `numpy.quantile`.
 
     Parameters
     ----------
