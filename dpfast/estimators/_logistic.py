@@ -69,9 +69,9 @@ class LogisticRegression:
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> rng = np.random.default_rng(0)
-    >>> x = rng.normal(size=(60_000, 2))
-    >>> y = rng.random(60_000) < 1 / (1 + np.exp(-(0.5 + x @ [1, -1])))
+    >>> u = np.arange(60_000)[:, None] * [0.8191725, 0.6710436, 0.5497005] % 1
+    >>> x = 6 * u[:, :2] - 3
+    >>> y = u[:, 2] < 1 / (1 + np.exp(-(0.5 + x @ [1, -1])))
     >>> found = dp.sample_and_aggregate(np.column_stack([x, y]), "logistic-regression", blocks=300,
     ...                                 bounds=[(-3, 3)] * 3, epsilon=3.0,
     ...                                 rng=dp.rng.InsecureGenerator(1))

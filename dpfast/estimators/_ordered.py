@@ -62,9 +62,10 @@ class _EachColumn(ByBlock):
 
     def _column(self, rows: NDArray[Any], column: int, room: Room) -> Floats:
         """One column as float64 side by side: where it is, or in a buffer."""
-        names = self._form.names
-        values = rows[names[column]] if names is not None else rows.reshape(len(rows), -1)
-        values = values if names is not None else values[:, column]
+        if self._form.names is not None:
+            values = rows[self._form.names[column]]
+        else:
+            values = rows if rows.ndim == 1 else rows[:, column]
         if values.dtype == np.float64 and values.flags.c_contiguous and values.flags.aligned:
             return values
         copy = room.take("column", len(values))
@@ -101,7 +102,7 @@ class Median(EachColumn):
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> ages = np.random.default_rng(0).uniform(20, 60, 30_000)
+    >>> ages = 20 + np.arange(30_000) * 0.618 % 1 * 40
     >>> found = dp.sample_and_aggregate(ages, dp.estimators.Median(), blocks=600, bounds=(0, 100),
     ...                                 epsilon=1.0, rng=dp.rng.InsecureGenerator(1))
     >>> abs(found - 40) < 2
@@ -150,7 +151,7 @@ class Quantile(EachColumn):
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> ages = np.random.default_rng(0).uniform(20, 60, 30_000)
+    >>> ages = 20 + np.arange(30_000) * 0.618 % 1 * 40
     >>> found = dp.sample_and_aggregate(ages, dp.estimators.Quantile(0.9), blocks=600,
     ...                                 bounds=(0, 100), epsilon=1.0,
     ...                                 rng=dp.rng.InsecureGenerator(1))
@@ -215,11 +216,11 @@ class TrimmedMean(EachColumn):
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> incomes = np.random.default_rng(0).lognormal(3, 1, 30_000)
+    >>> incomes = 10 / (1 - np.arange(30_000) * 0.618 % 1)  # a heavy tail
     >>> found = dp.sample_and_aggregate(incomes, dp.estimators.TrimmedMean(0.1), blocks=300,
     ...                                 bounds=(0, 100), epsilon=1.0,
     ...                                 rng=dp.rng.InsecureGenerator(1))
-    >>> bool(20 < found < 30)
+    >>> abs(found - 27.5) < 2
     True
     """
 
