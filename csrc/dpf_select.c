@@ -111,7 +111,7 @@ static int select_two(const double *x, size_t n, const size_t wanted[2], size_t 
 static int place_pivots(const double *x, size_t n, const size_t ranks[2], double pivots[2])
 {
     double sample[SAMPLE];
-    const size_t size = n < 1024 ? FEW : n < 8192 ? 256 : SAMPLE;
+    const size_t size = n < 2048 ? FEW : n < 32768 ? 256 : SAMPLE;
     const size_t stretch = n / size;
     /* One place in each stretch, at golden-ratio steps, so that no period of the rows fits. */
     for (size_t i = 0; i < size; i++)
