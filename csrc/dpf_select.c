@@ -28,6 +28,11 @@ DPF_END
 #define FEW 64
 /* Values of the largest sample. */
 #define SAMPLE 1024
+/* Keys are parted by up to so many bits, into parts of about so many. */
+#define PARTS 13
+#define FULL 12
+/* Up to so many keys are compared in pairs. */
+#define PAIRED 24
 
 /* --- doubles as integers in the same order ------------------------------------------------------ */
 
@@ -301,28 +306,91 @@ static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, size_t n)
     return keys;
 }
 
+/* The most frequent key so far, the least of several. */
+typedef struct {
+    uint64_t key;
+    size_t count;
+} leader;
+
+static void challenge(leader *best, uint64_t key, size_t count)
+{
+    if (count > best->count || (count == best->count && key < best->key)) {
+        best->key = key;
+        best->count = count;
+    }
+}
+
+/* How often each of n keys occurs. It may leave `keys` and `other` in any state. */
+static void tally(uint64_t *keys, uint64_t *other, size_t n, leader *best)
+{
+    size_t i = 0;
+    if (n <= PAIRED) {
+        /* Without a branch on keys. Where a key is met first, all of its kind are still to come. */
+        for (; i < n; i++) {
+            uint64_t same = 0;
+            for (size_t j = i; j < n; j++)
+                same += keys[j] == keys[i];
+            challenge(best, keys[i], same);
+        }
+        return;
+    }
+    while (i < n && keys[i] == keys[0])
+        i++;
+    if (i == n) { /* one value: often so, and nothing to sort */
+        challenge(best, keys[0], n);
+        return;
+    }
+    const uint64_t *sorted = sort_keys(keys, other, n);
+    for (size_t from = 0; from < n; from = i) {
+        for (i = from + 1; i < n && sorted[i] == sorted[from]; i++)
+            ;
+        challenge(best, sorted[from], i - from);
+    }
+}
+
+/* The part of a key, out of 2^bits, that equal keys share: the multiplier is 2^64 by the golden
+ * ratio. Keys that all fall into one part cost a longer sort, which is linear too. */
+static size_t part_of(uint64_t key, unsigned bits)
+{
+    return (size_t)((key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
+}
+
+static double mode(const double *x, size_t n, uint64_t *keys)
+{
+    size_t ends[1 << PARTS];
+    uint64_t *parted = keys + n;
+    leader best = {0, 0};
+    unsigned bits = 1;
+    for (size_t i = 0; i < n; i++)
+        keys[i] = key_of(x[i]);
+    if (n <= PAIRED) {
+        tally(keys, parted, n, &best);
+        return value_of(best.key);
+    }
+    while (bits < PARTS && n >> bits > FULL)
+        bits++;
+    memset(ends, 0, sizeof *ends << bits);
+    for (size_t i = 0; i < n; i++)
+        ends[part_of(keys[i], bits)]++;
+    for (size_t part = 0, at = 0; part < (size_t)1 << bits; part++) {
+        const size_t count = ends[part];
+        ends[part] = at;
+        at += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        parted[ends[part_of(keys[i], bits)]++] = keys[i];
+    for (size_t part = 0, from = 0; part < (size_t)1 << bits; from = ends[part++])
+        if (ends[part] - from >= best.count && ends[part] > from)
+            tally(parted + from, keys, ends[part] - from, &best);
+    return value_of(best.key);
+}
+
 void dpf_select_modes(const double *rows, const int64_t *offsets, size_t blocks, uint64_t *keys,
                       double *out)
 {
     for (size_t j = 0; j < blocks; j++) {
         const double *x = rows + offsets[j];
         const size_t n = (size_t)(offsets[j + 1] - offsets[j]);
-        if (n == 0 || any_nan(x, n)) {
-            out[j] = NAN;
-            continue;
-        }
-        for (size_t i = 0; i < n; i++)
-            keys[i] = key_of(x[i]);
-        const uint64_t *sorted = sort_keys(keys, keys + n, n);
-        uint64_t best = sorted[0];
-        size_t most = 0, run = 0;
-        for (size_t i = 0; i < n; i++) {
-            run = i && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-            if (run > most) {
-                most = run;
-                best = sorted[i];
-            }
-        }
-        out[j] = value_of(best);
+        out[j] = n == 0 || any_nan(x, n) ? NAN : mode(x, n, keys);
     }
 }

@@ -219,6 +219,21 @@ def test_numpy_and_scipy_agree():
         assert one(Mode(), small) == stats.mode(small).mode
 
 
+@pytest.mark.parametrize("n", [25, 65, 1000, 30_000])
+def test_modes_of_rows_made_against_the_parting_of_keys(n):
+    """All keys fall into one of the parts (csrc/dpf_select.c), alone or beside others."""
+    inverse = pow(0x9E3779B97F4A7C15, -1, 2**64)
+    mixed = [i * inverse % 2**64 for i in range(n)]
+    keys = np.array([key ^ key >> 32 for key in mixed], np.uint64)
+    top = np.uint64(1 << 63)
+    rows = np.where(keys >= top, keys ^ top, ~keys).view(np.float64)
+    rows = rows[np.isfinite(rows)]
+    for block in (rows, np.append(rows, rows[::3]), np.append(rows, RNG.normal(size=n))):
+        block = RNG.permutation(block)
+        values, counts = np.unique(block, return_counts=True)
+        assert one(Mode(), block) == values[counts.argmax()]
+
+
 def test_a_share_is_meant_as_written():
     """0.29 of 100 steps is 29, though 0.29 * 100 is less in float64."""
     rows = np.arange(101.0)

@@ -22,9 +22,9 @@ class Mode(EachColumn):
 
     Notes
     -----
-    O(n) by a radix sort, 5 to 10 ns a row beside laying them out block by block. Data of other
-    types are compared after they are rounded to float64 (integers beyond 2^53 are). The mode of a
-    block with a NaN is NaN, and so is that of an empty block: both count as the default.
+    O(n) whatever the rows are, 3 to 10 ns a row beside laying them out block by block. Data of
+    other types are compared after they are rounded to float64 (integers beyond 2^53 are). A block
+    with a NaN has the mode NaN, and so has an empty block: both count as the default.
 
     Examples
     --------
