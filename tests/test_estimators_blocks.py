@@ -656,7 +656,7 @@ def test_releases():
         args = dict(blocks=200, epsilon=4.0, rng=rng)
         found = dp.sample_and_aggregate(rows, estimator, bounds=[LIMITS] * 2, **args)
         assert found.shape == (2,) and abs(found - expected).max() < 3
-        found = dp.sample_and_aggregate(rows[:, 0], estimator, bounds=LIMITS, **args)
+        found = dp.sample_and_aggregate(rows[:, 0].copy(), estimator, bounds=LIMITS, **args)
         assert isinstance(found, float) and abs(found - expected) < 3
 
 
