@@ -10,8 +10,9 @@ Estimators that are functions of sums and extremes (`Mean`, `Variance`, `Standar
 need memory for the blocks only, however many rows there are. Sums are exact, so their answers do
 not depend on the order of rows, on chunks or on threads, to the last bit.
 
-Those that need a block side by side (`Median`, `Quantile`, `TrimmedMean`, `Mode`, `LogisticRegression`)
-lay the rows out block by block first. Their answers do not depend on chunks or threads either.
+Those that need a block side by side (`Median`, `Quantile`, `TrimmedMean`, `Mode`,
+`LogisticRegression`) lay the rows out block by block first. Their answers do not depend on chunks
+or threads either.
 """
 
 from __future__ import annotations
