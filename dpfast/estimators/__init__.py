@@ -9,12 +9,16 @@ Estimators that are functions of sums and extremes (`Mean`, `Variance`, `Standar
 `Minimum`, `Maximum`, `Correlation`, `LeastSquares`) read the data in passes and move no row: they
 need memory for the blocks only, however many rows there are. Sums are exact, so their answers do
 not depend on the order of rows, on chunks or on threads, to the last bit.
+
+Those that need a block side by side (`Median`, `Quantile`, `TrimmedMean`, `Mode`,
+`LogisticRegression`) lay the rows out block by block first. Their answers do not depend on chunks
+or threads either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _check
 from .._jit import is_compiled
@@ -23,17 +27,35 @@ from ._called import Called
 from ._compiled import Compiled
 from ._extremes import Maximum, Minimum
 from ._linear import Correlation, LeastSquares
+from ._logistic import LogisticRegression
+from ._mode import Mode
 from ._moments import Mean, StandardDeviation, Variance
+from ._ordered import Median, Quantile, TrimmedMean
 
 __all__ = [
     "Correlation",
     "LeastSquares",
+    "LogisticRegression",
     "Maximum",
     "Mean",
+    "Median",
     "Minimum",
+    "Mode",
+    "Quantile",
     "StandardDeviation",
+    "TrimmedMean",
     "Variance",
 ]
+
+
+def _quantile() -> NoReturn:
+    _check.fail("estimator", "dpfast.estimators.Quantile(q), which says the quantile", "quantile")
+
+
+def _trimmed_mean() -> NoReturn:
+    rule = "dpfast.estimators.TrimmedMean(proportion), which says how much is cut off at each end"
+    _check.fail("estimator", rule, "trimmed-mean")
+
 
 #: What a name stands for.
 _NAMES: dict[str, Callable[[], Estimator]] = {
@@ -44,6 +66,11 @@ _NAMES: dict[str, Callable[[], Estimator]] = {
     "max": Maximum,
     "correlation": Correlation,
     "least-squares": LeastSquares,
+    "logistic-regression": LogisticRegression,
+    "median": Median,
+    "mode": Mode,
+    "quantile": _quantile,
+    "trimmed-mean": _trimmed_mean,
 }
 
 
