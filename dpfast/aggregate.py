@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +21,8 @@ from ._aggregators.vector import chosen as chosen_for_vectors
 from ._blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from ._blocks.labels import secret
 from ._blocks.partition import Partition
+from ._progress import check as check_progress
+from ._progress import reporter
 from .budget import Budget
 from .estimators import resolve
 from .estimators._base import Bound, Job
@@ -52,6 +54,7 @@ class SampleAndAggregate:
     loss: Loss
     name: str
     job: Job
+    progress: Any = None
 
     def reduce(self, source: RowSource) -> RowSource:
         """Nothing yet: the blocks are random, and randomness belongs to `finish`."""
@@ -65,7 +68,9 @@ class SampleAndAggregate:
 
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. The output of each block within the bounds, shape (blocks, d)."""
-        z = self.bound.outputs(source, self.split(source, generator), self.job)
+        split = self.split(source, generator)
+        with reporter(self.progress, self.blocks) as tick:
+            z = self.bound.outputs(source, split, replace(self.job, tick=tick))
         z[np.isnan(z).any(axis=1)] = self.default
         lo, hi = np.array(self.bounds).T
         return np.clip(z, lo, hi, out=z)
@@ -120,9 +125,10 @@ def sample_and_aggregate(
     after the spend, and of the row's number (or of its id), never of what it holds. Numbers have
     independent uniform labels. So the partitions of two neighbours can be coupled: all other rows
     keep their blocks and their order in them, and the blocks differ in one. Contiguous blocks are a
-    function of the number of rows, so that holds only where rows are replaced. Where ids are
-    replaced too, one person becomes another, who may be in another block: the aggregator is then
-    given such a share of the loss that two changed blocks cost what was asked for.
+    function of the number of rows, so that holds only where rows are replaced. An id that becomes
+    that of somebody else moves rows from one block to another: under "replace" the aggregator of
+    ``partition="key"`` is given such a share of the loss that two changed blocks cost what was
+    asked for.
 
     *One changed block is covered by the aggregator*, a mechanism on exactly `blocks` numbers within
     the bounds, one of them replaced:
@@ -178,8 +184,9 @@ def sample_and_aggregate(
         "random"; what it chose is in the ledger's line and in a log message (`logging`, "dpfast",
         level INFO).
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation. For ids, "add-remove" (a person comes or goes) costs half of
-        "replace" (a person is replaced by another).
+        The neighbouring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
+        by one whose id nobody else has (whose label is as good as that of the other); "replace" is
+        rows of one id that become any rows of any id, and has to spread its loss over two blocks.
     default : float or sequence of d floats, optional
         The answer of a block without one, within the bounds; their middle if left out.
     budget : Budget, optional
@@ -276,6 +283,7 @@ def sample_and_aggregate(
         _check.positive("time_limit", time_limit)
         if not callable(estimator):
             _check.fail("time_limit", "None for an estimator of this library", time_limit)
+    check_progress(progress)
     found = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
     # The number of rows is public where single rows are replaced, and nowhere else.
@@ -310,6 +318,7 @@ def sample_and_aggregate(
         loss=made.loss if each is loss else _two_blocks(made.loss),
         name=name,
         job=Job(workers, None, spill),
+        progress=progress,
     )
     log.info("%s", name)
     return release(source, mechanism, budget=budget, rng=rng, prepare=lambda rows: rows)
