@@ -52,11 +52,6 @@ def _quantile() -> NoReturn:
     _check.fail("estimator", "dpfast.estimators.Quantile(q), which says the quantile", "quantile")
 
 
-def _trimmed_mean() -> NoReturn:
-    rule = "dpfast.estimators.TrimmedMean(proportion), which says how much is cut off at each end"
-    _check.fail("estimator", rule, "trimmed-mean")
-
-
 #: What a name stands for.
 _NAMES: dict[str, Callable[[], Estimator]] = {
     "mean": Mean,
@@ -70,7 +65,7 @@ _NAMES: dict[str, Callable[[], Estimator]] = {
     "median": Median,
     "mode": Mode,
     "quantile": _quantile,
-    "trimmed-mean": _trimmed_mean,
+    "trimmed-mean": TrimmedMean,
 }
 
 

@@ -199,7 +199,7 @@ class TrimmedMean(EachColumn):
 
     Parameters
     ----------
-    proportion : number
+    proportion : number, default 0.1
         Cut off at each end: at least 0 and less than 0.5, meant as written (0.1 is one tenth).
 
     Raises
@@ -224,7 +224,7 @@ class TrimmedMean(EachColumn):
     True
     """
 
-    proportion: Any
+    proportion: Any = 0.1
 
     def __post_init__(self) -> None:
         rule = "a number that is at least 0 and less than 0.5"
