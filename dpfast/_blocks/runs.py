@@ -12,7 +12,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,18 +20,23 @@ from numpy.typing import NDArray
 from .._native import blocks as _native
 from ..sources.table import RowChunk
 from .files import Spill
-from .partition import Partition, tiles
+from .labels import RandomLabels
+from .partition import TILE, Partition, tiles
 from .scatter import Empty, each, groups_of, low_type, shift_of, spans_of
 
 __all__ = ["Runs", "Sizes"]
 
 
 class Sizes(NamedTuple):
-    """Bytes: of a run, of a window, and of all runs together that stay in memory."""
+    """Bytes of a run, of a window, and of all runs together that stay in memory.
+
+    `open` stretches, of a run each, are gathered at the same time.
+    """
 
     run: int
     window: int
     kept: int
+    open: int = 4
 
 
 class _Piece(NamedTuple):
@@ -53,18 +57,18 @@ class _Run(NamedTuple):
     low: _Piece | None
 
 
-@dataclass(slots=True)
 class _Stretch:
-    """Chunks that follow one another, from row `start` to row `stop` - 1."""
+    """Rows of chunks that follow one another, from row `start` to row `stop` - 1.
 
-    start: int
-    stop: int
-    nbytes: int = 0
-    parts: list[tuple[NDArray[np.uint32], NDArray[Any]]] = field(default_factory=list)
+    `rows` and `labels` have room for a run; those that count are the first `count`. Random labels
+    of rows that all count are made when they are used, so then there is no array of them.
+    """
+
+    def __init__(self, rows: NDArray[Any], labels: NDArray[np.uint32] | None) -> None:
+        self.rows, self.labels = rows, labels
+        self.start = self.stop = self.count = 0
 
 
-#: Stretches that are open at once, in runs.
-OPEN = 4
 #: Blocks of a window at most: there is a number for each.
 MOST_BLOCKS = 1 << 20
 #: Bits of a group's number, so that a group of a terabyte of data is a few windows.
@@ -100,10 +104,15 @@ class Runs:
         self._dtype, self._tail = dtype, tail
         self._width = dtype.itemsize * int(np.prod(tail, dtype=np.int64))
         self._sizes, self._where, self._workers = sizes, where, workers
+        self._room = max(1, sizes.run // self._width)
+        self._random: RandomLabels | None = None
+        if isinstance(partition.labels, RandomLabels) and not partition.drop:
+            self._random = partition.labels
         self._shift = shift_of(partition.blocks, GROUPS)
         self._groups = groups_of(partition.blocks, self._shift)
         self._lock = threading.Lock()
         self._open: dict[int, _Stretch] = {}
+        self._spare: list[_Stretch] = []
         self._runs: list[_Run] = []
         self._kept = 0
         self._spill: Spill | None = None
@@ -115,6 +124,7 @@ class Runs:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._open.clear()
+        self._spare.clear()
         self._runs.clear()
         if self._spill is not None:
             self._spill.close()
@@ -123,44 +133,56 @@ class Runs:
 
     def add(self, chunk: RowChunk) -> None:
         """Take the rows of a chunk. Several threads may."""
-        for some in tiles(chunk, max(1, self._sizes.run // self._width)):
-            labels, rows = self._partition.split(some)
-            if rows.base is not None or rows is some.rows:
-                rows = rows.copy()  # the chunk's memory is used again
-            for stretch in self._gather(some.start, some.start + len(some.rows), labels, rows):
-                self._sort_soon(stretch)
+        for some in tiles(chunk, min(self._room, TILE)):
+            if len(some.rows) == 0:
+                continue
+            labels, rows = None, some.rows
+            if self._random is None:
+                labels, rows = self._partition.split(some)
+            full = self._gather(some.start, some.start + len(some.rows), labels, rows)
+            if full is not None:
+                self._sort_soon(full)
 
     def done(self) -> None:
         """All chunks have come."""
-        for stretch in list(self._open.values()):
+        for stretch in self._open.values():
             self._sort_soon(stretch)
         self._open.clear()
         while self._sorting:
             self._sorting.popleft().result()
+        self._spare.clear()
         self._runs.sort(key=lambda run: run.start)
 
     def _gather(
-        self, start: int, stop: int, labels: NDArray[np.uint32], rows: NDArray[Any]
-    ) -> list[_Stretch]:
-        """Put rows to the stretch that ends where they begin; which stretches are now full."""
-        if start == stop:
-            return []
+        self, start: int, stop: int, labels: NDArray[np.uint32] | None, rows: NDArray[Any]
+    ) -> _Stretch | None:
+        """Put rows to the stretch that ends where they begin; a stretch that is to be sorted."""
         with self._lock:
-            stretch = self._open.pop(start, None) or _Stretch(start, start)
-            if len(rows):
-                stretch.parts.append((labels, rows))
-            stretch.nbytes += rows.nbytes
-            stretch.stop = stop
-            if stretch.nbytes >= self._sizes.run:
-                return [stretch]
+            full = None
+            stretch = self._open.pop(start, None)
+            if stretch is not None and stretch.count + len(rows) > self._room:
+                full, stretch = stretch, None
+            elif stretch is None and len(self._open) >= self._sizes.open:
+                full = self._open.pop(max(self._open, key=lambda end: self._open[end].count))
+            if stretch is None:
+                stretch = self._fresh(start)
+            at, to = stretch.count, stretch.count + len(rows)
+            stretch.rows[at:to] = rows
+            if labels is not None and stretch.labels is not None:
+                stretch.labels[at:to] = labels
+            stretch.count, stretch.stop = to, stop
             self._open[stop] = stretch
-            full = []
-            total = sum(one.nbytes for one in self._open.values())
-            while total > OPEN * self._sizes.run:
-                largest = max(self._open.values(), key=lambda one: one.nbytes)
-                full.append(self._open.pop(largest.stop))
-                total -= largest.nbytes
-            return full
+        return full
+
+    def _fresh(self, start: int) -> _Stretch:
+        """An empty stretch, in memory that another has left."""
+        if self._spare:
+            stretch = self._spare.pop()
+        else:
+            labels = np.empty(self._room, np.uint32) if self._random is None else None
+            stretch = _Stretch(np.empty((self._room, *self._tail), self._dtype), labels)
+        stretch.start, stretch.count = start, 0
+        return stretch
 
     def _sort_soon(self, stretch: _Stretch) -> None:
         if self._pool is None:
@@ -175,20 +197,25 @@ class Runs:
             waiting.result()
 
     def _sort(self, stretch: _Stretch) -> None:
-        total = sum(len(labels) for labels, _ in stretch.parts)
-        if total == 0:
-            return
+        start, count, blocks = stretch.start, stretch.count, self._partition.blocks
+        given = stretch.rows[:count]
         cuts = np.zeros(self._groups + 1, np.int64)
-        for labels, _ in stretch.parts:
+        rows = np.empty_like(given)
+        low = np.empty(count, low_type(self._shift)) if self._shift else None
+        if self._random is not None:
+            key = self._random.key
+            _native.count_random(key, blocks, start, count, cuts[1:], self._shift)
+            at = np.cumsum(cuts, out=cuts)[:-1].copy()
+            _native.place_random(key, blocks, start, given, at, rows, self._shift, low)
+        else:
+            assert stretch.labels is not None
+            labels = stretch.labels[:count]
             _native.count(labels, cuts[1:], self._shift)
-        np.cumsum(cuts, out=cuts)
-        at = cuts[:-1].copy()
-        rows = np.empty((total, *self._tail), self._dtype)
-        low = np.empty(total, low_type(self._shift)) if self._shift else None
-        for labels, some in stretch.parts:
-            _native.place(labels, some, at, rows, self._shift, low)
-        stretch.parts.clear()
-        run = _Run(stretch.start, cuts, self._keep(rows), None if low is None else self._keep(low))
+            at = np.cumsum(cuts, out=cuts)[:-1].copy()
+            _native.place(labels, given, at, rows, self._shift, low)
+        with self._lock:
+            self._spare.append(stretch)
+        run = _Run(start, cuts, self._keep(rows), None if low is None else self._keep(low))
         with self._lock:
             self._runs.append(run)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sources._overlap import decoders
 from ..sources.array import threads
 from ..sources.table import RowChunk, RowSource
 from .files import SharedMemory, SharedRows, directory
@@ -22,8 +23,8 @@ from .scatter import Empty, is_little, low_type, scatter, shift_of, spans_of
 
 __all__ = ["Blocks", "SharedRows", "Window", "laid_out"]
 
-#: Bytes of a run and of a window, where there is memory enough.
-RUN, WINDOW = 1 << 25, 1 << 26
+#: Bytes of a run and of a window, where there is memory enough, and how many runs are still few.
+RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
 #: Of the memory that is available, what may be taken for rows: seven tenths; for one run or window,
 #: of which there are several at a time, a sixteenth. Never less than `LEAST`.
 SHARE, PART, LEAST = 0.7, 16, 1 << 20
@@ -112,8 +113,17 @@ def laid_out(
             if named is not None:
                 yield _in_memory(array, named, partition, workers, where, shared, stack)
                 return
-        sizes = Sizes(min(RUN, part), min(WINDOW, part), room)
+        sizes = _sizes(source, part, room)
         yield _in_runs(source, partition, sizes, where, most, shared, stack)
+
+
+def _sizes(source: RowSource, part: int, room: int) -> Sizes:
+    """How much to do at once: longer runs for more data, and none longer than all rows."""
+    rows, size = source.length, RUN
+    if rows is not None:
+        total = rows * source.dtype.itemsize * (source.width or 1)
+        size = min(max(size, total // FEW), total)
+    return Sizes(min(size, part), min(WINDOW, part), room, max(4, decoders()))
 
 
 def _where_they_are(
