@@ -21,6 +21,7 @@ from .._native import blocks as _native
 from ..sources.table import RowChunk
 from .files import Spill
 from .labels import RandomLabels
+from .memory import available
 from .partition import TILE, Partition, tiles
 from .scatter import Empty, each, groups_of, low_type, shift_of, spans_of
 
@@ -28,15 +29,21 @@ __all__ = ["Runs", "Sizes"]
 
 
 class Sizes(NamedTuple):
-    """Bytes of a run, of a window, and of all runs together that stay in memory.
+    """How much is done at once, in bytes.
 
-    `open` stretches, of a run each, are gathered at the same time.
+    Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks.
+    All runs that stay in memory have `kept` together, and are kept only while `spare` bytes more
+    are available. `open` stretches, of a run each, are gathered at the same time, and blocks are
+    sorted in up to ``2**groups`` groups.
     """
 
     run: int
     window: int
     kept: int
+    wide: int = 0
+    spare: int = 0
     open: int = 4
+    groups: int = 12
 
 
 class _Piece(NamedTuple):
@@ -71,8 +78,8 @@ class _Stretch:
 
 #: Blocks of a window at most: there is a number for each.
 MOST_BLOCKS = 1 << 20
-#: Bits of a group's number, so that a group of a terabyte of data is a few windows.
-GROUPS = 12
+#: Blocks of a window at least, if memory allows: several workers share them.
+FEW_BLOCKS = 64
 
 
 class Runs:
@@ -108,7 +115,7 @@ class Runs:
         self._random: RandomLabels | None = None
         if isinstance(partition.labels, RandomLabels) and not partition.drop:
             self._random = partition.labels
-        self._shift = shift_of(partition.blocks, GROUPS)
+        self._shift = shift_of(partition.blocks, sizes.groups)
         self._groups = groups_of(partition.blocks, self._shift)
         self._lock = threading.Lock()
         self._open: dict[int, _Stretch] = {}
@@ -221,7 +228,8 @@ class Runs:
 
     def _keep(self, array: NDArray[Any]) -> _Piece:
         with self._lock:
-            fits = self._kept + array.nbytes <= self._sizes.kept
+            total = self._kept + array.nbytes
+            fits = total <= self._sizes.kept and available() >= self._sizes.spare
             if fits:
                 self._kept += array.nbytes
             elif self._spill is None:
@@ -245,7 +253,10 @@ class Runs:
         cuts = np.zeros(self._groups + 1, np.int64)
         for run in self._runs:
             cuts += run.cuts
-        most = max(1, self._sizes.window // self._width)
+        few = min(
+            int(cuts[-1]) * self._width * FEW_BLOCKS // self._partition.blocks, self._sizes.wide
+        )
+        most = max(1, max(self._sizes.window, few) // self._width)
         spans = list(spans_of(cuts, most, MOST_BLOCKS >> self._shift))
         empty = buffer(max(int(cuts[stop] - cuts[first]) for first, stop in spans))
         for first, stop in spans:

@@ -25,9 +25,9 @@ __all__ = ["Blocks", "SharedRows", "Window", "laid_out"]
 
 #: Bytes of a run and of a window, where there is memory enough, and how many runs are still few.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
-#: Of the memory that is available, what may be taken for rows: seven tenths; for one run or window,
+#: Of the memory that is available, what may be taken for rows: two thirds; for one run or window,
 #: of which there are several at a time, a sixteenth. Never less than `LEAST`.
-SHARE, PART, LEAST = 0.7, 16, 1 << 20
+SHARE, PART, LEAST = 2 / 3, 16, 1 << 18
 
 
 class Window(NamedTuple):
@@ -113,17 +113,20 @@ def laid_out(
             if named is not None:
                 yield _in_memory(array, named, partition, workers, where, shared, stack)
                 return
-        sizes = _sizes(source, part, room)
+        sizes = _sizes(source, left, part, room)
         yield _in_runs(source, partition, sizes, where, most, shared, stack)
 
 
-def _sizes(source: RowSource, part: int, room: int) -> Sizes:
-    """How much to do at once: longer runs for more data, and none longer than all rows."""
-    rows, size = source.length, RUN
-    if rows is not None:
-        total = rows * source.dtype.itemsize * (source.width or 1)
-        size = min(max(size, total // FEW), total)
-    return Sizes(min(size, part), min(WINDOW, part), room, max(4, decoders()))
+def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
+    """How much to do at once: for rows in memory little beside them, and no more than a part."""
+    run, window, groups = RUN, WINDOW, 12
+    if source.length is not None:
+        total = source.length * source.dtype.itemsize * (source.width or 1)
+        run = max(min(RUN, total // 64), total // FEW)
+        window = min(WINDOW, total // 16)
+        groups = min(max(8, (total >> 23).bit_length()), groups)  # a window is several groups
+    run, window = (min(max(size, LEAST), part) for size in (run, window))
+    return Sizes(run, window, room, part, left - room, max(4, decoders()), groups)
 
 
 def _where_they_are(
