@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfast._blocks import ContiguousLabels, KeyedLabels, RandomLabels, files, runs, store
+from dpfast._blocks import ContiguousLabels, KeyedLabels, RandomLabels, files, runs, store, straight
 from dpfast._blocks.memory import available
 from dpfast._blocks.partition import TILE, Partition, missing, tiles
 from dpfast._blocks.store import laid_out
@@ -154,15 +154,17 @@ def test_equals_a_dict_of_lists(small, tmp_path, kind, name, drop, blocks):
     named = labels.read(ids) if kind == "key" else labels.read(0, n)
     expected = twin.laid_out(plain(rows), named, blocks, drop)
     before = rows.copy()
-    for memory, spill, workers, shared in [
-        (True, None, 1, False),
-        (True, None, 3, True),
-        (True, tmp_path, 2, False),
-        (False, None, 1, True),
-        (False, tmp_path, 3, False),
-        (False, tmp_path, 1, True),
+    for memory, spill, workers, shared, length in [
+        (True, None, 1, False, n),
+        (True, None, 3, True, n),
+        (True, tmp_path, 2, False, n),
+        (False, None, 1, True, None),
+        (False, None, 2, False, n),
+        (False, None, 1, True, n),
+        (False, tmp_path, 3, False, None),
+        (False, tmp_path, 1, True, n),
     ]:
-        source = Rows(rows, ids, [5, 6, 1000, 1001, 2500], order=workers, memory=memory)
+        source = Rows(rows, ids, [5, 6, 1000, 1001, 2500], workers, memory, length)
         with laid_out(source, Partition(labels, drop), workers, spill, shared=shared) as found:
             assert found.count == blocks
             if memory and kind == "contiguous" and not drop and not shared:
@@ -215,11 +217,32 @@ def test_chunks_and_workers_change_nothing(data):
 def test_chunks_from_several_threads(small):
     n, k = 40_000, 300
     rows = table("f8", n)
-    expected = twin.laid_out(plain(rows), RandomLabels(k, KEY).read(0, n), k, True)
-    for workers in (1, 4):
-        source = Rows(rows, None, range(0, n, 777), team=4)
-        with laid_out(source, Partition(RandomLabels(k, KEY), True), workers) as found:
+    for workers, drop, length in [(1, True, None), (4, True, n), (2, False, None), (2, False, n)]:
+        expected = twin.laid_out(plain(rows), RandomLabels(k, KEY).read(0, n), k, drop)
+        source = Rows(rows, None, range(0, n, 777), length=length, team=4)
+        with laid_out(source, Partition(RandomLabels(k, KEY), drop), workers) as found:
             same(blocks_of(found.windows(), k), expected)
+
+
+def test_a_source_with_other_rows_than_its_length_is_noticed():
+    for wrong in (999, 1001):
+        source = Rows(np.zeros(1000), None, [9, 500], length=wrong)
+        with (
+            pytest.raises(RuntimeError, match="not those that were counted"),
+            laid_out(source, Partition(RandomLabels(3, KEY))),
+        ):
+            pass
+
+
+def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
+    monkeypatch.setattr(straight, "STEP", 1000)
+    rows = np.arange(5000.0)
+    for blocks in (7, 3000):
+        expected = twin.laid_out(plain(rows), RandomLabels(blocks, KEY).read(0, 5000), blocks)
+        for order in range(3):
+            source = Rows(rows, None, [1, 999, 1000, 1001, 3333, 4000], order, length=5000)
+            with laid_out(source, Partition(RandomLabels(blocks, KEY)), 2) as found:
+                same(blocks_of(found.windows(), blocks), expected)
 
 
 @pytest.mark.parametrize("memory", [False, True])
@@ -515,6 +538,8 @@ def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
     for module in (store, runs):
         monkeypatch.setattr(module, "available", lambda: 1 << 40)
     assert peak(work) > rows.nbytes
+    source.length = N  # then there is no copy of a window either
+    assert rows.nbytes < peak(work) < 1.05 * rows.nbytes
 
 
 def test_how_much_memory_is_available(tmp_path):

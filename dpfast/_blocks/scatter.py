@@ -19,7 +19,17 @@ from ..sources.array import threads
 from .labels import RandomLabels, RowLabels
 from .partition import TILE, missing
 
-__all__ = ["Empty", "each", "groups_of", "is_little", "low_type", "scatter", "shift_of"]
+__all__ = [
+    "Empty",
+    "each",
+    "groups_of",
+    "is_little",
+    "low_type",
+    "refined",
+    "scatter",
+    "shift_of",
+    "step_of",
+]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -59,6 +69,38 @@ def low_type(shift: int) -> np.dtype[Any]:
 def is_little(more: int, width: int) -> bool:
     """Whether `more` bytes for each row of `width` bytes are little enough to be kept beside it."""
     return 10 * more <= 3 * width
+
+
+def step_of(blocks: int, rows: int, width: int) -> int:
+    """`shift_of` where two steps are worth it, and 0 where one is enough, for rows in memory."""
+    shift = shift_of(blocks)
+    one = rows * width <= SMALL or width >= WIDE or not is_little(low_type(shift).itemsize, width)
+    return 0 if one else shift
+
+
+def refined(
+    rows: NDArray[Any],
+    low: NDArray[Any],
+    shift: int,
+    cuts: NDArray[np.int64],
+    blocks: int,
+    workers: int,
+) -> NDArray[np.int64]:
+    """Sort each group of rows into its blocks, where it is; where these begin."""
+    offsets = np.zeros(blocks + 1, np.int64)
+
+    def refine(span: tuple[int, int]) -> None:
+        first, stop = span
+        begin, end = int(cuts[first]), int(cuts[stop])
+        least, most = first << shift, min(stop << shift, blocks)
+        own = np.empty(most - least + 1, np.int64)
+        some = rows[begin:end]
+        _native.refine(low[begin:end], shift, some.copy(), cuts[first : stop + 1], own, some)
+        np.add(own[1:], begin, out=offsets[least + 1 : most + 1])
+
+    step = max(1, STEP * len(rows) // max(1, rows.nbytes))
+    each(refine, list(spans_of(cuts, step)), workers)
+    return offsets
 
 
 def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
@@ -111,10 +153,7 @@ def scatter(
     bytes a block; with fewer, 8 bytes a block and worker.
     """
     most = threads() if workers is None else _check.whole("workers", workers, 1)
-    shift = shift_of(blocks)
-    width = rows.nbytes // max(1, len(rows))
-    if rows.nbytes <= SMALL or width >= WIDE or not is_little(low_type(shift).itemsize, width):
-        shift = 0
+    shift = step_of(blocks, len(rows), rows.nbytes // max(1, len(rows)))
     parts = most if workers is not None else min(most, len(rows) // SLICE)
     if shift == 0:  # tables of counts must stay small beside the data
         parts = min(parts, rows.nbytes // (64 * blocks))
@@ -162,13 +201,9 @@ class _Sort:
             work.append((part, at.copy(), at + counts))
             at += counts
         each(self._place, work, len(work))
-        if not self.shift:
+        if self.low is None:
             return self.out, cuts
-        offsets = np.zeros(self.blocks + 1, np.int64)
-        step = max(1, STEP // max(1, self.rows.nbytes // max(1, len(self.rows))))
-        spans = list(spans_of(cuts, step))
-        each(lambda span: self._refine(span, cuts, offsets), spans, workers)
-        return self.out, offsets
+        return self.out, refined(self.out, self.low, self.shift, cuts, self.blocks, workers)
 
     def _tiles(self, part: tuple[int, int]) -> Iterable[tuple[NDArray[np.uint32], NDArray[Any]]]:
         start, stop = part
@@ -205,25 +240,6 @@ class _Sort:
                 _native.place(labels, rows, at, self.out, self.shift, self.low)
         if not np.array_equal(at, end):
             raise RuntimeError(_native.CHANGED)
-
-    def _refine(
-        self, span: tuple[int, int], cuts: NDArray[np.int64], offsets: NDArray[np.int64]
-    ) -> None:
-        first, stop = span
-        low = self.low
-        assert low is not None
-        begin, end = int(cuts[first]), int(cuts[stop])
-        least, most = first << self.shift, min(stop << self.shift, self.blocks)
-        own = np.empty(most - least + 1, np.int64)
-        _native.refine(
-            low[begin:end],
-            self.shift,
-            self.out[begin:end].copy(),
-            cuts[first : stop + 1],
-            own,
-            self.out[begin:end],
-        )
-        np.add(own[1:], begin, out=offsets[least + 1 : most + 1])
 
 
 def spans_of(

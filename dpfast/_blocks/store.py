@@ -15,11 +15,12 @@ from ..sources.array import threads
 from ..sources.table import RowChunk, RowSource
 from .files import SharedMemory, SharedRows, directory
 from .ids import KeyedLabels
-from .labels import ContiguousLabels
+from .labels import ContiguousLabels, RandomLabels
 from .memory import available
 from .partition import Partition
 from .runs import Runs, Sizes
 from .scatter import Empty, is_little, low_type, scatter, shift_of, spans_of
+from .straight import Straight
 
 __all__ = ["Blocks", "SharedRows", "Window", "laid_out"]
 
@@ -95,8 +96,10 @@ def laid_out(
     -----
     Fixed ranges of rows in memory stay where they are. Other rows in memory are sorted into one
     copy; what is kept beside it, labels of ids and low bits of labels where there are more than
-    2048 blocks, is at most 0.3 of the data. Of other sources there is one pass, which keeps sorted
-    runs of 32 MB, and a copy of one window, of 64 MB or one block, at a time.
+    2048 blocks, is at most 0.3 of the data. Of other sources there is one pass. If their length is
+    known, memory is large enough, and labels are random, rows go straight to such a copy; else
+    sorted runs of 32 MB are kept, and there is a copy of one window, of 64 MB or one block, at a
+    time.
     """
     where = directory(spill)
     most = threads() if workers is None else workers
@@ -113,15 +116,26 @@ def laid_out(
             if named is not None:
                 yield _in_memory(array, named, partition, workers, where, shared, stack)
                 return
+        elif source.length is not None and isinstance(labels, RandomLabels) and not partition.drop:
+            size = source.length * _width(source)
+            if size + size // 3 <= room:
+                memory = _Room(where, shared, stack)
+                yield _straight(source, source.length, labels, most, memory)
+                return
         sizes = _sizes(source, left, part, room)
         yield _in_runs(source, partition, sizes, where, most, shared, stack)
+
+
+def _width(source: RowSource) -> int:
+    """Bytes of a row."""
+    return source.dtype.itemsize * (1 if source.width is None else source.width)
 
 
 def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
     """How much to do at once: for rows in memory little beside them, and no more than a part."""
     run, window, groups = RUN, WINDOW, 12
     if source.length is not None:
-        total = source.length * source.dtype.itemsize * (source.width or 1)
+        total = source.length * _width(source)
         run = max(min(RUN, total // 64), total // FEW)
         window = min(WINDOW, total // 16)
         groups = min(max(8, (total >> 23).bit_length()), groups)  # a window is several groups
@@ -196,22 +210,40 @@ def _in_memory(
     stack: ExitStack,
 ) -> Blocks:
     """One sorted copy of an array."""
-    file: SharedRows | None = None
+    room = _Room(where, shared, stack)
+    rows, offsets = scatter(
+        array, named, partition.blocks, drop=partition.drop, workers=workers, empty=room
+    )
+    return room.blocks(rows, offsets)
 
-    def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        nonlocal file
-        if not shared:
+
+def _straight(source: RowSource, n: int, labels: RandomLabels, workers: int, room: _Room) -> Blocks:
+    """The same of a source that comes in chunks."""
+    tail = () if source.width is None else (source.width,)
+    sort = Straight(labels, n, source.dtype, tail, workers, room)
+    source.reduce(sort.add, lambda a, b: a)
+    return room.blocks(*sort.done())
+
+
+class _Room:
+    """Memory for all rows, an `Empty` that is used once."""
+
+    def __init__(self, where: str, shared: bool, stack: ExitStack) -> None:
+        self._where, self._shared, self._stack = where, shared, stack
+        self._file: SharedRows | None = None
+
+    def __call__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        if not self._shared:
             return np.empty(shape, dtype)
         size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        memory = stack.enter_context(_shared(size, where))
-        file = memory.rows
+        memory = self._stack.enter_context(_shared(size, self._where))
+        self._file = memory.rows
         return memory.array(shape, dtype)
 
-    rows, offsets = scatter(
-        array, named, partition.blocks, drop=partition.drop, workers=workers, empty=empty
-    )
-    window = Window(0, rows, offsets, True, file)
-    return Blocks(partition.blocks, lambda: iter([window]))
+    def blocks(self, rows: NDArray[Any], offsets: NDArray[np.int64]) -> Blocks:
+        """One window of all blocks."""
+        window = Window(0, rows, offsets, True, self._file)
+        return Blocks(len(offsets) - 1, lambda: iter([window]))
 
 
 def _in_runs(
@@ -238,7 +270,7 @@ def _in_runs(
             if not shared:
                 held = np.empty((rows, *tail), source.dtype)
                 return lambda shape, dtype: held[: shape[0]]
-            size = rows * source.dtype.itemsize * int(np.prod(tail, dtype=np.int64))
+            size = rows * _width(source)
             memory = stack.enter_context(_shared(size, where, size <= 4 * sizes.window))
             file = memory.rows
             return memory.array
