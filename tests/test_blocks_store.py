@@ -225,11 +225,11 @@ def test_chunks_from_several_threads(small):
 
 
 def test_a_source_with_other_rows_than_its_length_is_noticed():
-    for wrong in (999, 1001):
+    for wrong, kind in itertools.product((999, 1001), ("random", "contiguous")):
         source = Rows(np.zeros(1000), None, [9, 500], length=wrong)
         with (
             pytest.raises(RuntimeError, match="not those that were counted"),
-            laid_out(source, Partition(RandomLabels(3, KEY))),
+            laid_out(source, Partition(labels_of(kind, 3, wrong))),
         ):
             pass
 
@@ -249,9 +249,9 @@ def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
 @pytest.mark.parametrize("kind", ["random", "contiguous", "key"])
 def test_no_rows(memory, kind):
     rows = np.empty((0, 2))
-    source = Rows(rows, np.empty(0, np.int64), memory=memory)
-    for shared in (False, True):
-        with laid_out(source, Partition(labels_of(kind, 5, 0)), shared=shared) as found:
+    for shared, workers, length in itertools.product((False, True), (1, 2), (0, None)):
+        source = Rows(rows, np.empty(0, np.int64), memory=memory, length=length)
+        with laid_out(source, Partition(labels_of(kind, 5, 0)), workers, shared=shared) as found:
             assert blocks_of(found.windows(), 5, shared) == [[]] * 5
 
 

@@ -105,7 +105,7 @@ def refined(
 
 def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
     """``work`` of each item, in up to `workers` threads."""
-    if workers == 1 or len(items) == 1:
+    if workers == 1 or len(items) <= 1:
         return [work(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
 

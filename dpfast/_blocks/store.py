@@ -20,7 +20,7 @@ from .memory import available
 from .partition import Partition
 from .runs import Runs, Sizes
 from .scatter import Empty, is_little, low_type, scatter, shift_of, spans_of
-from .straight import Straight
+from .straight import InOrder, Straight
 
 __all__ = ["Blocks", "SharedRows", "Window", "laid_out"]
 
@@ -97,7 +97,7 @@ def laid_out(
     Fixed ranges of rows in memory stay where they are. Other rows in memory are sorted into one
     copy; what is kept beside it, labels of ids and low bits of labels where there are more than
     2048 blocks, is at most 0.3 of the data. Of other sources there is one pass. If their length is
-    known, memory is large enough, and labels are random, rows go straight to such a copy; else
+    known, memory is large enough, and no id or NaN decides, rows go straight to such a copy; else
     sorted runs of 32 MB are kept, and there is a copy of one window, of 64 MB or one block, at a
     time.
     """
@@ -116,9 +116,9 @@ def laid_out(
             if named is not None:
                 yield _in_memory(array, named, partition, workers, where, shared, stack)
                 return
-        elif source.length is not None and isinstance(labels, RandomLabels) and not partition.drop:
+        elif source.length is not None and not partition.drop:
             size = source.length * _width(source)
-            if size + size // 3 <= room:
+            if size + size // 3 <= room and not isinstance(labels, KeyedLabels):
                 memory = _Room(where, shared, stack)
                 yield _straight(source, source.length, labels, most, memory)
                 return
@@ -217,10 +217,16 @@ def _in_memory(
     return room.blocks(rows, offsets)
 
 
-def _straight(source: RowSource, n: int, labels: RandomLabels, workers: int, room: _Room) -> Blocks:
+def _straight(
+    source: RowSource, n: int, labels: ContiguousLabels | RandomLabels, workers: int, room: _Room
+) -> Blocks:
     """The same of a source that comes in chunks."""
     tail = () if source.width is None else (source.width,)
-    sort = Straight(labels, n, source.dtype, tail, workers, room)
+    sort: InOrder | Straight
+    if isinstance(labels, RandomLabels):
+        sort = Straight(labels, n, source.dtype, tail, workers, room)
+    else:
+        sort = InOrder(labels, n, source.dtype, tail, room)
     source.reduce(sort.add, lambda a, b: a)
     return room.blocks(*sort.done())
 

@@ -1,7 +1,8 @@
 """Rows that come chunk by chunk and go straight to their places.
 
-Random labels are a function of row numbers, so if all rows count and their number is known, places
-are known before a row is read. Chunks may come in any order and from several threads.
+Random labels and fixed ranges are functions of row numbers, so if all rows count and their number
+is known, places are known before a row is read. Chunks may come in any order and from several
+threads.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from numpy.typing import NDArray
 
 from .._native import blocks as _native
 from ..sources.table import RowChunk
-from .labels import RandomLabels
+from .labels import ContiguousLabels, RandomLabels
 from .scatter import Empty, each, groups_of, low_type, refined, step_of
 
-__all__ = ["Straight"]
+__all__ = ["InOrder", "Straight"]
 
 #: Rows between two places where the cursors of all groups are known. A chunk that follows no other
 #: counts its way from there.
@@ -102,3 +103,37 @@ class Straight:
         return self._rows, refined(
             self._rows, self._low, self._shift, self._cuts, blocks, self._workers
         )
+
+
+class InOrder:
+    """All rows under fixed ranges, which is the order that they have."""
+
+    def __init__(
+        self,
+        labels: ContiguousLabels,
+        n: int,
+        dtype: np.dtype[Any],
+        tail: tuple[int, ...],
+        empty: Empty,
+    ) -> None:
+        self._labels, self._n = labels, n
+        self._rows = empty((n, *tail), dtype)
+        self._lock = threading.Lock()
+        self._placed = 0
+
+    def add(self, chunk: RowChunk) -> None:
+        """Place the rows of a chunk."""
+        stop = chunk.start + len(chunk.rows)
+        if stop > self._n:
+            raise RuntimeError(_native.CHANGED)
+        self._rows[chunk.start : stop] = chunk.rows
+        with self._lock:
+            self._placed += len(chunk.rows)
+
+    def done(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """All chunks have come: the rows, and where blocks begin."""
+        if self._placed != self._n:
+            raise RuntimeError(_native.CHANGED)
+        offsets = np.zeros(self._labels.blocks + 1, np.int64)
+        np.cumsum(self._labels.count(0, self._n), out=offsets[1:])
+        return self._rows, offsets
