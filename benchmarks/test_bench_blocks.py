@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pytest
 
+import dpfast as dp
 from dpfast._blocks import (
     ContiguousLabels,
     Extremes,
@@ -20,7 +21,10 @@ from dpfast._blocks import (
     scatter,
 )
 from dpfast._blocks.labels import secret
+from dpfast._blocks.partition import Partition
+from dpfast._blocks.store import laid_out
 from dpfast.rng import InsecureGenerator
+from dpfast.sources.table import RowChunk
 
 from .conftest import rows
 
@@ -101,13 +105,61 @@ def test_extremes_of_random_blocks(benchmark, unsorted_floats, labels):
     assert ends.most().max() == x.max()
 
 
-@pytest.mark.parametrize("blocks", [10, 1000, 100_000])
-def test_scatter(benchmark, unsorted_floats, key, blocks):
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("blocks", [10, 1000, 100_000, 1_000_000])
+def test_scatter(benchmark, unsorted_floats, key, blocks, workers):
     x = unsorted_floats[:SOME]
-    found, offsets = run(benchmark, lambda: scatter(x, RandomLabels(blocks, key), blocks))
+    labels = RandomLabels(blocks, key)
+    found, offsets = run(benchmark, lambda: scatter(x, labels, blocks, workers=workers))
     assert offsets[-1] == len(x)
-    named = RandomLabels(blocks, key).read(0, len(x))
+    named = labels.read(0, len(x))
     np.testing.assert_array_equal(found[offsets[3] : offsets[4]], x[named == 3])
+
+
+class Chunked:
+    """A column of a file, or an array as if it were one, as rows."""
+
+    array, width = None, None
+
+    def __init__(self, source):
+        self.source, self.dtype, self.length = source, source.dtype, source.length
+
+    def reduce(self, summarise, merge):
+        return self.source.reduce(lambda c: summarise(RowChunk(c.values, c.start)), merge)
+
+
+@pytest.fixture(scope="module")
+def parquet(unsorted_floats, tmp_path_factory):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path_factory.mktemp("blocks") / "x.parquet"
+    pq.write_table(pa.table({"x": unsorted_floats[:SOME]}), path, use_dictionary=False)
+    return dp.scan(path, "x")
+
+
+def test_floor_decode(benchmark, parquet):
+    """What the next case adds to."""
+    count = lambda: parquet.reduce(lambda c: len(c.values), lambda a, b: a + b)  # noqa: E731
+    assert run(benchmark, count) == SOME
+
+
+@pytest.mark.parametrize("kept", ["memory", "file"])
+@pytest.mark.parametrize("blocks", [1000, 100_000, 1_000_000])
+def test_blocks_of_a_file(benchmark, parquet, unsorted_floats, key, blocks, kept, tmp_path):
+    partition = Partition(RandomLabels(blocks, key))
+    spill = str(tmp_path) if kept == "file" else None
+
+    def work():
+        first, rows = None, 0
+        with laid_out(Chunked(parquet), partition, 1, spill) as found:
+            for window in found.windows():
+                rows += len(window.rows)
+                first = window.rows[: window.offsets[1]].copy() if first is None else first
+        return first, rows
+
+    first, rows = run(benchmark, work)
+    named = partition.labels.read(0, SOME)
+    assert rows == SOME
+    np.testing.assert_array_equal(first, unsorted_floats[:SOME][named == 0])
 
 
 def test_scatter_of_rows_of_eight_columns(benchmark, unsorted_floats, labels):

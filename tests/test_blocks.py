@@ -11,7 +11,6 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 import tracemalloc
 from fractions import Fraction
 from functools import cache
@@ -26,9 +25,7 @@ from dpfast._blocks import (
     ContiguousLabels,
     Extremes,
     KeyedLabels,
-    Layout,
     Moments,
-    Parts,
     RandomLabels,
     Totals,
     scatter,
@@ -615,77 +612,18 @@ def test_scatter_is_the_stable_sort(rows, blocks):
             np.testing.assert_array_equal(offsets, edges)
 
 
-@given(st.data())
-def test_chunks_in_any_order(data):
-    n, k = data.draw(st.integers(0, 200)), data.draw(st.integers(1, 9))
-    labels = random(k).read(0, n)
-    rows = np.arange(n)
-    cuts = sorted(data.draw(st.sets(st.integers(0, n), max_size=6)) | {0, n})
-    chunks = data.draw(st.permutations(list(itertools.pairwise(cuts))))
-    parts = Parts(k)
-    for start, stop in chunks:
-        parts.merge(Parts(k).add(start, labels[start:stop]))
-    layout = parts.layout()
-    out = layout.empty(rows)
-    for i, (start, stop) in enumerate(reversed(chunks)):
-        if i % 2:
-            layout.place_random(start, random(k), rows[start:stop], out)
-        else:
-            layout.place(start, labels[start:stop], rows[start:stop], out)
-    np.testing.assert_array_equal(out, sorted_by(labels, rows))
-
-
-def test_several_threads_place_at_once():
-    n, k = 200_000, 50
-    x = np.random.default_rng(0).standard_normal((n, 2))
-    edges = np.linspace(0, n, 9).astype(int).tolist()
-    parts = Parts(k)
-    for start, stop in itertools.pairwise(edges):
-        parts.put(start, random(k).count(start, stop - start))
-    layout = parts.layout()
-    out = layout.empty(x)
-    team = [
-        threading.Thread(target=layout.place_random, args=(a, random(k), x[a:b], out))
-        for a, b in itertools.pairwise(edges)
-    ]
-    for thread in team:
-        thread.start()
-    for thread in team:
-        thread.join()
-    np.testing.assert_array_equal(out, sorted_by(random(k).read(0, n), x))
-
-
-def test_scatter_into_a_memory_map(tmp_path):
+def test_scatter_into_memory_of_the_callers(tmp_path):
     x = np.random.default_rng(0).standard_normal(5000)
-    out = np.lib.format.open_memmap(tmp_path / "blocks.npy", "w+", x.dtype, x.shape)
-    found, offsets = scatter(x, random(9), 9, out=out)
-    assert found is out
-    out.flush()
-    np.testing.assert_array_equal(
-        np.load(tmp_path / "blocks.npy"), sorted_by(random(9).read(0, 5000), x)
-    )
+    path = tmp_path / "blocks.npy"
+
+    def empty(shape, dtype):
+        return np.lib.format.open_memmap(path, "w+", dtype, shape)
+
+    found, offsets = scatter(x, random(9), 9, empty=empty)
+    assert isinstance(found, np.memmap)
+    found.flush()
+    np.testing.assert_array_equal(np.load(path), sorted_by(random(9).read(0, 5000), x))
     assert offsets[-1] == 5000
-
-
-def test_rows_that_were_not_counted_are_refused_and_nothing_is_overrun():
-    x = np.arange(100.0)
-    labels = (np.arange(100) % 4).astype(np.uint32)
-    layout = Parts(4).add(0, labels[:50]).add(50, labels[50:]).layout()
-    room = np.full(108, 7.0)
-    out = room[4:104]
-    changed = np.zeros(50, np.uint32)
-    for start, some in [(0, changed), (50, np.full(50, 3, np.uint32)), (50, labels[:49])]:
-        with pytest.raises(RuntimeError, match="not those that were counted"):
-            layout.place(start, some, x[: len(some)], out)
-    with pytest.raises(RuntimeError, match="not those that were counted"):
-        layout.place(25, labels[25:50], x[25:50], out)
-    assert (room[:4] == 7).all() and (room[104:] == 7).all()
-    with pytest.raises(ValueError, match="out must have 100 rows, got 99"):
-        layout.place(0, labels[:50], x[:50], room[:99])
-    with pytest.raises(ValueError, match="one dtype"):
-        layout.place(0, labels[:50], x[:50], np.empty(100, np.float32))
-    with pytest.raises(ValueError, match="two parts begin at row 0"):
-        Parts(4).add(0, labels).merge(Parts(4).add(0, labels))
 
 
 def test_memory():
@@ -710,7 +648,6 @@ def test_memory():
 def test_nothing_to_scatter():
     found, offsets = scatter(np.empty((0, 2)), random(3), 3)
     assert found.shape == (0, 2) and offsets.tolist() == [0, 0, 0, 0]
-    assert Layout(3, {}).rows == 0
 
 
 # --- instruction sets -----------------------------------------------------------------------------

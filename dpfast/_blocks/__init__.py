@@ -6,16 +6,14 @@ key that is drawn once, so that every pass, worker and chunk sees the same block
 
 from .ids import KeyedLabels
 from .labels import ContiguousLabels, RandomLabels, RowLabels
-from .scatter import Layout, Parts, scatter
+from .scatter import scatter
 from .tallies import Extremes, Moments, Totals
 
 __all__ = [
     "ContiguousLabels",
     "Extremes",
     "KeyedLabels",
-    "Layout",
     "Moments",
-    "Parts",
     "RandomLabels",
     "RowLabels",
     "Totals",

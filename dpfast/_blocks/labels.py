@@ -63,7 +63,7 @@ class RandomLabels:
 
     def count(self, start: int, rows: int) -> NDArray[np.int64]:
         counts = np.zeros(self.blocks, np.int64)
-        _native.count_random(self.key, start, rows, counts)
+        _native.count_random(self.key, self.blocks, start, rows, counts)
         return counts
 
 
@@ -87,10 +87,11 @@ class ContiguousLabels:
             return 0, np.zeros(1, np.int64)
         # The last blocks that begin at the first and at the last row or before.
         first, last = (((i + 1) * self.blocks - 1) // self.n for i in (start, start + rows - 1))
-        edges = [
-            min(max(b * self.n // self.blocks - start, 0), rows) for b in range(first, last + 2)
-        ]
-        return first, np.array(edges, np.int64)
+        if self.blocks * self.n < 2**62:
+            edges = np.arange(first, last + 2, dtype=np.int64) * self.n // self.blocks - start
+            return first, np.clip(edges, 0, rows)
+        exact = [b * self.n // self.blocks - start for b in range(first, last + 2)]
+        return first, np.array([min(max(edge, 0), rows) for edge in exact], np.int64)
 
     def read(self, start: int, rows: int) -> NDArray[np.uint32]:
         first, cuts = self.runs(start, rows)

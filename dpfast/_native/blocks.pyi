@@ -12,6 +12,7 @@ MOST_BLOCKS: int
 TEXT: int
 BYTES: int
 NULL_ID: int
+CHANGED: str
 
 class Key:
     def __init__(self, key: Buffer) -> None: ...
@@ -63,11 +64,36 @@ def extremes(
     most: NDArray[Any],
     seen: NDArray[Any],
 ) -> None: ...
-def count(labels: NDArray[Any], counts: NDArray[Any]) -> None: ...
-def count_random(key: Key, start: int, rows: int, counts: NDArray[Any]) -> None: ...
+def count(labels: NDArray[Any], counts: NDArray[Any], shift: int = 0) -> None: ...
+def count_random(
+    key: Key, blocks: int, start: int, rows: int, counts: NDArray[Any], shift: int = 0
+) -> None: ...
 def place(
-    labels: NDArray[Any], rows: NDArray[Any], at: NDArray[Any], out: NDArray[Any]
+    labels: NDArray[Any],
+    rows: NDArray[Any],
+    at: NDArray[Any],
+    out: NDArray[Any],
+    shift: int = 0,
+    low: NDArray[Any] | None = None,
 ) -> None: ...
 def place_random(
-    key: Key, start: int, rows: NDArray[Any], at: NDArray[Any], out: NDArray[Any]
+    key: Key,
+    blocks: int,
+    start: int,
+    rows: NDArray[Any],
+    at: NDArray[Any],
+    out: NDArray[Any],
+    shift: int = 0,
+    low: NDArray[Any] | None = None,
+) -> None: ...
+def refine(
+    low: NDArray[Any],
+    shift: int,
+    rows: NDArray[Any],
+    cuts: NDArray[Any],
+    offsets: NDArray[Any],
+    out: NDArray[Any],
+) -> None: ...
+def place_runs(
+    cuts: NDArray[Any], rows: NDArray[Any], at: NDArray[Any], out: NDArray[Any]
 ) -> None: ...

@@ -53,9 +53,15 @@ cdef extern from "dpf_sums.h" nogil:
     void dpf_sums_round(const dpf_sums *sums, double *fraction, int32_t *exponent)
 
 cdef extern from "dpf_scatter.h" nogil:
-    void dpf_scatter_count(const uint32_t *labels, size_t n, int64_t *counts)
-    size_t dpf_scatter_place(const uint32_t *labels, const void *rows, size_t n, size_t width,
-                             int64_t *at, void *out, int64_t total)
+    void dpf_scatter_count(const uint32_t *labels, size_t n, unsigned shift, int64_t *counts)
+    size_t dpf_scatter_place(const uint32_t *labels, size_t n, unsigned shift, const void *rows,
+                             size_t width, int64_t *at, void *out, void *low, size_t low_width,
+                             int64_t total)
+    int dpf_scatter_refine(const void *low, size_t low_width, unsigned shift, const void *rows,
+                           size_t width, const int64_t *cuts, size_t groups, size_t blocks,
+                           int64_t *offsets, void *out)
+    size_t dpf_scatter_runs(const int64_t *cuts, size_t runs, const void *rows, size_t width,
+                            int64_t *at, void *out, int64_t total)
     void dpf_scatter_extremes(const uint32_t *labels, const double *x, size_t n, double *least,
                               double *most, uint8_t *seen)
 
@@ -68,6 +74,8 @@ MOST_BLOCKS = DPF_LABELS_MOST
 TEXT = DPF_ID_TEXT
 BYTES = DPF_ID_BYTES
 NULL_ID = DPF_ID_NULL
+
+CHANGED = "rows have no place: they are not those that were counted"
 
 ctypedef fused real:
     double
@@ -309,7 +317,7 @@ cdef class Sums:
             while at < n:
                 here = min(<size_t>TILE, n - at)
                 dpf_labels_random(key.words, <uint32_t>self.sums.blocks, start + at, here, labels)
-                dpf_scatter_count(labels, here, &counts[0])
+                dpf_scatter_count(labels, here, 0, &counts[0])
                 x = terms
                 if real is double and not shifted:
                     x = &values[at]
@@ -359,27 +367,37 @@ def extremes(const uint32_t[::1] labels not None, const double[::1] values not N
 # --- counts and scatter ---------------------------------------------------------------------------
 
 
-def count(const uint32_t[::1] labels not None, int64_t[::1] counts not None):
-    """Add the number of rows of each label to `counts`."""
+cdef size_t _groups(Py_ssize_t groups, unsigned shift) except 0:
+    """The first label beyond groups of 2**shift blocks."""
+    if shift > 16 or not 1 <= groups <= <Py_ssize_t>DPF_LABELS_MOST >> shift:
+        raise ValueError(f"shift must be at most 16 and groups few, got {shift} and {groups}")
+    return <size_t>groups << shift
+
+
+def count(const uint32_t[::1] labels not None, int64_t[::1] counts not None, unsigned shift=0):
+    """Add the number of rows of each label, or group of 2**shift labels, to `counts`."""
     cdef size_t n = labels.shape[0]
-    _below(labels, counts.shape[0])
+    _below(labels, _groups(counts.shape[0], shift))
     if n:
         with nogil:
-            dpf_scatter_count(&labels[0], n, &counts[0])
+            dpf_scatter_count(&labels[0], n, shift, &counts[0])
 
 
-def count_random(Key key not None, int64_t start, Py_ssize_t rows, int64_t[::1] counts not None):
-    """Add the numbers of rows `start` .. `start` + `rows` - 1 in each block of `random_labels`."""
+def count_random(Key key not None, Py_ssize_t blocks, int64_t start, Py_ssize_t rows,
+                 int64_t[::1] counts not None, unsigned shift=0):
+    """`count` of the labels that `random_labels` gives to rows `start` .. `start` + `rows` - 1."""
     cdef uint32_t labels[TILE]
-    cdef uint32_t k = _blocks(counts.shape[0])
+    cdef uint32_t k = _blocks(blocks)
     cdef size_t at = 0, here, n = rows
     if start < 0 or rows < 0 or start > (<int64_t>1 << 62):
         raise ValueError("start and rows must be from 0 to 2**62")
+    if _groups(counts.shape[0], shift) < k:
+        raise ValueError("counts must have room for all blocks")
     with nogil:
         while at < n:
             here = min(<size_t>TILE, n - at)
             dpf_labels_random(key.words, k, start + at, here, labels)
-            dpf_scatter_count(labels, here, &counts[0])
+            dpf_scatter_count(labels, here, shift, &counts[0])
             at += here
         dpf_wipe(labels, sizeof(labels))
 
@@ -400,44 +418,119 @@ cdef size_t _width(cnp.ndarray rows, cnp.ndarray out) except 0:
     return width
 
 
+cdef size_t _low(object low, unsigned shift, Py_ssize_t rows) except? 3:
+    """Bytes of the low bits of a label; 0 where there are none."""
+    if shift == 0:
+        if low is not None:
+            raise ValueError("there are low bits only where shift is above 0")
+        return 0
+    if not (isinstance(low, cnp.ndarray) and low.ndim == 1 and low.dtype.kind == "u"
+            and low.itemsize == (1 if shift <= 8 else 2) and low.flags.c_contiguous
+            and low.flags.writeable and low.shape[0] == rows):
+        raise ValueError(f"low must be {rows} unsigned integers that just hold {shift} bits")
+    return low.itemsize
+
+
 def place(const uint32_t[::1] labels not None, cnp.ndarray rows not None,
-          int64_t[::1] at not None, cnp.ndarray out not None):
-    """Copy each row to row ``at[label]++`` of `out`.
+          int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0, low=None):
+    """Copy each row to row ``at[label >> shift]++`` of `out`, the low bits of its label to `low`.
 
     A cursor beyond the table is a `RuntimeError`: the data are not those that were counted.
     """
     cdef size_t width = _width(rows, out), n = rows.shape[0], done = n
+    cdef size_t low_width = _low(low, shift, out.shape[0])
     cdef int64_t total = out.shape[0]
     cdef const void *source = cnp.PyArray_DATA(rows)
     cdef void *to = cnp.PyArray_DATA(out)
+    cdef void *bits = cnp.PyArray_DATA(low) if low_width else NULL
     _same(labels.shape[0], n)
-    _below(labels, at.shape[0])
+    _below(labels, _groups(at.shape[0], shift))
     if n:
         with nogil:
-            done = dpf_scatter_place(&labels[0], source, n, width, &at[0], to, total)
+            done = dpf_scatter_place(&labels[0], n, shift, source, width, &at[0], to, bits,
+                                     low_width, total)
     if done != n:
-        raise RuntimeError("rows have no place: they are not those that were counted")
+        raise RuntimeError(CHANGED)
 
 
-def place_random(Key key not None, int64_t start, cnp.ndarray rows not None,
-                 int64_t[::1] at not None, cnp.ndarray out not None):
+def place_random(Key key not None, Py_ssize_t blocks, int64_t start, cnp.ndarray rows not None,
+                 int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0, low=None):
     """`place` with the labels that `random_labels` gives to rows from `start` on."""
     cdef uint32_t labels[TILE]
-    cdef uint32_t k = _blocks(at.shape[0])
+    cdef uint32_t k = _blocks(blocks)
     cdef size_t width = _width(rows, out), n = rows.shape[0], first = 0, here, done
+    cdef size_t low_width = _low(low, shift, out.shape[0])
     cdef int64_t total = out.shape[0]
     cdef const uint8_t *source = <const uint8_t *>cnp.PyArray_DATA(rows)
     cdef void *to = cnp.PyArray_DATA(out)
+    cdef void *bits = cnp.PyArray_DATA(low) if low_width else NULL
     if start < 0 or start > (<int64_t>1 << 62):
         raise ValueError(f"start must be from 0 to 2**62, got {start}")
+    if _groups(at.shape[0], shift) < k:
+        raise ValueError("there must be a cursor for each group")
     with nogil:
         while first < n:
             here = min(<size_t>TILE, n - first)
             dpf_labels_random(key.words, k, start + first, here, labels)
-            done = dpf_scatter_place(labels, source + first * width, here, width, &at[0], to, total)
+            done = dpf_scatter_place(labels, here, shift, source + first * width, width, &at[0], to,
+                                     bits, low_width, total)
             if done != here:
                 break
             first += here
         dpf_wipe(labels, sizeof(labels))
     if first < n:
-        raise RuntimeError("rows have no place: they are not those that were counted")
+        raise RuntimeError(CHANGED)
+
+
+cdef int _cuts(const int64_t[::1] cuts, Py_ssize_t rows) except -1:
+    """Cuts that do not fall and span `rows` rows."""
+    cdef Py_ssize_t g
+    cdef bint good = cuts.shape[0] > 0
+    for g in range(cuts.shape[0] - 1):
+        good &= cuts[g] <= cuts[g + 1]
+    if not good or cuts[cuts.shape[0] - 1] - cuts[0] != rows:
+        raise ValueError(f"cuts must not fall, and span {rows} rows")
+    return 0
+
+
+def refine(low not None, unsigned shift, cnp.ndarray rows not None,
+           const int64_t[::1] cuts not None, int64_t[::1] offsets not None,
+           cnp.ndarray out not None):
+    """Sort groups of 2**shift blocks, ``rows[cuts[g]:cuts[g + 1]]`` from ``cuts[0]`` on, into blocks.
+
+    Block b becomes ``out[offsets[b]:offsets[b + 1]]``; there are as many blocks as `offsets` says.
+    """
+    cdef size_t width = _width(rows, out)
+    cdef size_t low_width = _low(low, shift, rows.shape[0])
+    cdef size_t groups = cuts.shape[0] - 1
+    cdef Py_ssize_t blocks = offsets.shape[0] - 1
+    cdef const void *bits = cnp.PyArray_DATA(low) if low_width else NULL
+    cdef const void *source = cnp.PyArray_DATA(rows)
+    cdef void *to = cnp.PyArray_DATA(out)
+    cdef int good = 1
+    _cuts(cuts, rows.shape[0])
+    _same(out.shape[0], rows.shape[0])
+    if low_width == 0 or source == to or blocks < 1 or ((blocks - 1) >> shift) + 1 != <Py_ssize_t>groups:
+        raise ValueError("groups must be those of the blocks, and out another array")
+    offsets[0] = 0
+    with nogil:
+        good = dpf_scatter_refine(bits, low_width, shift, source, width, &cuts[0], groups, blocks,
+                                  &offsets[0], to)
+    if not good:
+        raise RuntimeError(CHANGED)
+
+
+def place_runs(const int64_t[::1] cuts not None, cnp.ndarray rows not None,
+               int64_t[::1] at not None, cnp.ndarray out not None):
+    """Copy ``rows[cuts[g]:cuts[g + 1]]``, from ``cuts[0]`` on, to row ``at[g]`` of `out` and on."""
+    cdef size_t width = _width(rows, out), runs = cuts.shape[0] - 1, done = runs
+    cdef int64_t total = out.shape[0]
+    cdef const void *source = cnp.PyArray_DATA(rows)
+    cdef void *to = cnp.PyArray_DATA(out)
+    _cuts(cuts, rows.shape[0])
+    _same(at.shape[0], runs)
+    if runs:
+        with nogil:
+            done = dpf_scatter_runs(&cuts[0], runs, source, width, &at[0], to, total)
+    if done != runs:
+        raise RuntimeError(CHANGED)

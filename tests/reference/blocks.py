@@ -100,3 +100,15 @@ def total(values: Sequence[float]) -> float:
         return float(exact)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
+
+
+def laid_out(
+    rows: Sequence[object], labels: Sequence[int], blocks: int, drop: bool = False
+) -> list[list[object]]:
+    """The rows of each block, in their order; `rows` are numbers, tuples or lists of them."""
+    found: dict[int, list[object]] = {}
+    for row, b in zip(rows, labels, strict=True):
+        cells = row if isinstance(row, (tuple, list)) else [row]
+        if not (drop and any(isinstance(cell, float) and math.isnan(cell) for cell in cells)):
+            found.setdefault(int(b), []).append(row)
+    return [found.get(b, []) for b in range(blocks)]
