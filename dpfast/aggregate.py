@@ -19,6 +19,7 @@ from ._aggregators._additive import amount
 from ._aggregators.vector import VectorAggregator, make_vector
 from ._aggregators.vector import chosen as chosen_for_vectors
 from ._blocks import ContiguousLabels, KeyedLabels, RandomLabels
+from ._blocks.files import directory
 from ._blocks.labels import secret
 from ._blocks.partition import Partition
 from ._progress import check as check_progress
@@ -284,6 +285,8 @@ def sample_and_aggregate(
         if not callable(estimator):
             _check.fail("time_limit", "None for an estimator of this library", time_limit)
     check_progress(progress)
+    if spill is not None:
+        directory(spill)
     found = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
     # The number of rows is public where single rows are replaced, and nowhere else.
