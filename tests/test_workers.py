@@ -551,7 +551,7 @@ def test_rows_that_cannot_be_mapped():
 # --- a whole program ----------------------------------------------------------------------------
 
 PROGRAM = """
-    import sys, time
+    import signal, sys, time
     import numpy as np
     from dpfast._workers.crew import Crew
     from tests.reference.called import blocks, in_file
@@ -562,6 +562,8 @@ PROGRAM = """
     rows, offsets = blocks(range(4))
     out = np.zeros((4, 1))
     if __name__ == "__main__":  # a worker does not run this file
+        # Programs that a shell runs in the background ignore it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         print("begin", flush=True)
         with in_file(rows) as file, Crew(f, {limit}, "f") as crew:
             crew.call_blocks(rows, file, offsets, out, 2)
