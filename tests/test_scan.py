@@ -494,8 +494,11 @@ def text(tmp_path, content, name="t.csv"):
         ("v\ninf\n-inf\n1e400\n-1e400\n1e-400\n", [np.inf, -np.inf, np.inf, -np.inf, 0], 0),
         ("v\n9007199254740993\n0.1\n", [9007199254740992, 0.1], 0),
         ("w,v\n,\n,\n", [], 2),
+        ("v\n1\n\n3\n\n", [1, 3], 2),  # of one column: an empty cell, as databases write null
+        ("\r\n\nv\r\n1\r\n\r\n3", [1, 3], 1),
+        ("v,w\n1,2\n\n3,4\n\n", [1, 3], 0),  # no row
     ],
-    ids=range(11),
+    ids=range(14),
 )
 def test_cells(tmp_path, content, want, nulls):
     got = rows(text(tmp_path, content))

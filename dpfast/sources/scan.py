@@ -79,7 +79,8 @@ def scan(path: str | os.PathLike[str], column: str | int | Columns | None = None
     wherever whole rows are read, a null is NaN.
 
     Every cell of a text file is read as float64, so integers beyond 2**53 are rounded. Empty cells
-    and the usual words (NA, NaN, null, None, ...) are missing values. Any other cell that is no
+    and the usual words (NA, NaN, null, None, ...) are missing values. In a file of one column an
+    empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
     number, a row of another width, and one of over half a megabyte stop the release with
     `DataError`. It says nothing of the row, but it is an answer about the data: what was spent
     stays spent. A column with some text and no number in the first half megabyte is taken for a

@@ -42,6 +42,8 @@ class TextReader(Reader):
         self._path = path
         self._delimiter = delimiter
         self._compression = compression
+        self._above = 0
+        self._is_alone = False
         self._names, self._first = opening(path, "a table of text", self._header)
         super().__init__([path], None)
 
@@ -83,10 +85,11 @@ class TextReader(Reader):
 
         return csv.open_csv(
             data,
-            csv.ReadOptions(block_size=BLOCK),
+            csv.ReadOptions(block_size=BLOCK, skip_rows=self._above),
             csv.ParseOptions(
                 delimiter=self._delimiter,
                 newlines_in_values=True,
+                ignore_empty_lines=not self._is_alone,
             ),
             csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True, **convert),
         )
@@ -101,6 +104,9 @@ class TextReader(Reader):
         names: list[str] = list(self._reader(pa.BufferReader(line)).schema.names)
         if len(set(names)) < len(names):
             return names, None
+        if len(names) == 1:  # an empty line is a row whose only cell is empty
+            self._is_alone = True
+            self._above = _empty_lines(line)
         kinds = dict.fromkeys(names, pa.binary())
         try:
             with self._bytes() as data:
@@ -147,6 +153,12 @@ def _first_line(block: bytes) -> bytes:
         elif not quoted and block[: found.start()].strip(b"\r\n"):
             return block[: found.end()]
     return block
+
+
+def _empty_lines(block: bytes) -> int:
+    """How many empty lines `block` begins with."""
+    start = len(block) - len(block.lstrip(b"\r\n"))
+    return len(re.findall(rb"\r\n|\r|\n", block[:start]))
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
