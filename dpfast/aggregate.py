@@ -70,7 +70,8 @@ class SampleAndAggregate:
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. The output of each block within the bounds, shape (blocks, d)."""
         split = self.split(source, generator)
-        with reporter(self.progress, self.blocks) as tick:
+        # The caller's settings could make an error or a warning of what the data are.
+        with np.errstate(all="ignore"), reporter(self.progress, self.blocks) as tick:
             z = self.bound.outputs(source, split, replace(self.job, tick=tick))
         z[np.isnan(z).any(axis=1)] = self.default
         lo, hi = np.array(self.bounds).T
@@ -339,8 +340,10 @@ def chosen(partition: str, neighbors: str, ids: Any) -> str:
             "it to other places, and so changes every contiguous block)",
             partition,
         )
-    if (partition == "key") != (ids is not None):
-        _check.fail("ids", "given for partition='key', and for no other", ids)
+    if partition == "key" and ids is None:
+        _check.fail("ids", "given for partition='key'", ids)
+    if partition != "key" and ids is not None:
+        _check.fail_kind("ids", "left out for every partition but 'key'", ids)
     return partition
 
 

@@ -151,6 +151,17 @@ def test_a_bad_argument_is_one_clear_error_before_the_spend(kw, name):
     assert budget.spent["epsilon"] == 1
 
 
+def test_no_message_repeats_an_id_or_a_row():
+    names = [f"alice{i}" for i in range(N)]
+    for kw in ({"partition": "random"}, {"partition": "contiguous"}, {"data": X.reshape(2, -1)}):
+        with pytest.raises(ArgumentTypeError if "partition" in kw else ArgumentError) as caught:
+            call(ids=names, **kw)
+        assert "alice" not in str(caught.value)
+    with pytest.raises(ArgumentTypeError) as caught:
+        call("mean", np.array([1234.5] * N))  # the wrong way round
+    assert "1234" not in str(caught.value)
+
+
 def test_contiguous_blocks_under_add_remove_say_why():
     with pytest.raises(ArgumentError, match=r"'random' or 'key' under add-remove .* comes or goes"):
         call(partition="contiguous", neighbors="add-remove")
@@ -240,6 +251,43 @@ def test_infinite_answers_are_clipped_and_stay_answers():
 
     z = recorded(X, endless, blocks=4, bounds=[(-1, 3), (-5, 2)]).z
     np.testing.assert_array_equal(z, [[3, -5]] * 4)
+
+
+def hostile(dtype):
+    """Rows of three columns that raise every flag a processor has, the last one 0 and 1."""
+    x = np.random.default_rng(3).choice(
+        np.array([0, -0.0, 0.5, 1, NAN, INF, -INF, 2.0**127, 2.0**-149, 2.0**-75], dtype), (N, 3)
+    )
+    if dtype == np.float64:
+        x[::3] *= 2.0**890
+        x[1::3] *= 2.0**-900
+    bits = x.view(f"u{x.itemsize}")
+    bits[::7, 1] = np.array(INF, dtype).view(bits.dtype) + 1  # a signalling NaN
+    x[:, 2] = np.arange(N) % 2
+    return x
+
+
+ONE_COLUMN = [dp.estimators.Quantile(0.3), "mean", "var", "std", "min", "max", "median", "mode"]
+ONE_COLUMN.append("trimmed-mean")
+SEVERAL = ["correlation", "least-squares", "logistic-regression"]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("estimator", [*ONE_COLUMN, *SEVERAL], ids=str)
+def test_no_value_decides_an_error_or_a_warning(estimator, dtype, workers, tmp_path):
+    """Whatever the caller has told NumPy to do about floating-point errors."""
+    x = hostile(dtype)
+    columns = dict(zip("abc", x.T, strict=True))
+    pq.write_table(pa.table({k: pa.array(v) for k, v in columns.items()}), tmp_path / "x.parquet")
+    for data in (x, np.asfortranarray(x), columns, dp.scan(tmp_path / "x.parquet", list("abc"))):
+        for partition in ("random", "contiguous"):
+            with np.errstate(all="raise"):
+                call(data, estimator, bounds=[BOUNDS] * 3, partition=partition, workers=workers)
+    if estimator in ONE_COLUMN:
+        with np.errstate(all="raise"):
+            call(dp.scan(tmp_path / "x.parquet", "b"), estimator, workers=workers)
+            call(x[:, 1], estimator, nan="drop", workers=workers)
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -80,7 +80,7 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: float | None = N
     if is_compiled(estimator) and not _needs_processes(executor, time_limit):
         return Compiled(estimator)
     if not callable(estimator):
-        _check.fail_type("estimator", "a name, an estimator or a function of a block", estimator)
+        _check.fail_kind("estimator", "a name, an estimator or a function of a block", estimator)
     return Called(estimator, executor, time_limit)
 
 

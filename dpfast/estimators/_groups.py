@@ -45,7 +45,8 @@ def by_groups(offsets: Offsets, work: Callable[[int, int, Room], None], job: Job
     def through(part: int) -> None:
         room = Room()
         for first, last in groups[part::count]:
-            work(first, last, room)
+            with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
+                work(first, last, room)
             if job.tick is not None:
                 job.tick(last - first)
 

@@ -126,7 +126,8 @@ def _column(piece: Any, how: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
     if how.cast is not None:
         piece = piece.cast(how.cast)
     if not piece.null_count:
-        return np.ascontiguousarray(arrow_values(piece)[0], dtype)
+        with np.errstate(invalid="ignore"):  # of a signalling NaN
+            return np.ascontiguousarray(arrow_values(piece)[0], dtype)
     rows = np.empty(len(piece), dtype)
     write_arrow(piece, None, rows)
     return rows

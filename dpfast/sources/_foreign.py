@@ -59,7 +59,8 @@ class ForeignRows:
 def _rows(chunk: Chunk) -> Any:
     values = np.asarray(chunk.values)
     if not chunk.nulls:
-        return np.ascontiguousarray(values, np.float64)
+        with np.errstate(invalid="ignore"):  # of a signalling NaN
+            return np.ascontiguousarray(values, np.float64)
     present = getattr(chunk, "present", None)
     if present is None:
         _wrong("say which rows are null, in the field `present` of its chunks")
@@ -67,7 +68,8 @@ def _rows(chunk: Chunk) -> Any:
     rows = np.full(len(values) + chunk.nulls, np.nan)
     if present.shape != rows.shape or np.count_nonzero(present) != len(values):
         _wrong("say of each row in the field `present` of its chunks whether it has a value")
-    rows[present] = values
+    with np.errstate(invalid="ignore"):
+        rows[present] = values
     return rows
 
 

@@ -61,7 +61,8 @@ class MemoryRows:
         edges = [rows * i // parts for i in range(parts + 1)]
 
         def part(i: int) -> S:
-            return _fold(map(summarise, self._chunks(edges[i], edges[i + 1])), merge)
+            with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
+                return _fold(map(summarise, self._chunks(edges[i], edges[i + 1])), merge)
 
         if parts == 1:
             return part(0)
