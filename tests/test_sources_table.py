@@ -1,6 +1,7 @@
 """Rows of every kind of data: each keeps its place and its id, and a missing number is NaN."""
 
 import decimal
+import functools
 import itertools
 import os
 import subprocess
@@ -724,6 +725,40 @@ def test_a_source_must_place_its_nulls_and_number_its_rows():
     short.length = 51
     with pytest.raises(DataError, match="as many rows as it says"):
         plain.gather(as_rows(short))
+
+
+class Made(Own):
+    """Chunks as they are given."""
+
+    def __init__(self, chunks, length):
+        self.chunks, self.length = chunks, length
+
+    def reduce(self, summarise, merge):
+        return functools.reduce(merge, map(summarise, self.chunks))
+
+
+@pytest.mark.parametrize("estimator", ["mean", "median", len])
+@pytest.mark.parametrize("partition", ["random", "contiguous", "key"])
+@pytest.mark.parametrize(
+    "chunks, length",
+    [
+        ([(np.zeros(50), 0), (np.zeros(50), 50)], 80),
+        ([(np.zeros(50), -5), (np.zeros(55), 45)], 100),
+        ([(np.zeros(50), 2**63 - 3)], 50),
+        ([(np.zeros(50), 2**63 - 3)], None),
+        ([(np.array(["SECRET"] * 50), 0)], 50),
+        ([(np.zeros((50, 2)), 0)], 50),
+    ],
+    ids=range(6),
+)
+def test_a_wrong_chunk_is_one_error_whatever_reads_it(chunks, length, partition, estimator):
+    source = Made([Chunk(*chunk) for chunk in chunks], length)
+    ids = np.arange(length or 50) if partition == "key" else None
+    with pytest.raises(DataError, match="what was spent stays spent") as caught:
+        dp.sample_and_aggregate(
+            source, estimator, blocks=4, bounds=(0, 1), epsilon=1, partition=partition, ids=ids
+        )
+    assert "SECRET" not in str(caught.value)
 
 
 class Broken:

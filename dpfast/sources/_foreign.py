@@ -16,6 +16,10 @@ __all__ = ["ForeignRows"]
 
 S = TypeVar("S")
 
+#: Rows that kernels can number.
+MOST = 1 << 62
+NUMBERED = "number each row once from 0 in the starts of its chunks"
+
 
 class ForeignRows:
     """One column, as float64: nobody but its pass can say whether it has nulls.
@@ -39,6 +43,8 @@ class ForeignRows:
         def read(chunk: Chunk) -> S:
             rows = _rows(chunk)
             stop = chunk.start + len(rows)
+            if not 0 <= chunk.start <= stop <= (MOST if self.length is None else self.length):
+                _wrong(NUMBERED)
             seen.append((chunk.start, stop))
             ids = None if self._ids is None else self._ids.of(chunk.start, stop)
             return summarise(RowChunk(rows, chunk.start, ids))
@@ -47,7 +53,7 @@ class ForeignRows:
         at = 0
         for start, stop in sorted(span for span in seen if span[0] < span[1]):
             if start != at:
-                _wrong("number each row once from 0 in the starts of its chunks")
+                _wrong(NUMBERED)
             at = stop
         if self.length is not None and at != self.length:
             _wrong("have as many rows as it says")
@@ -58,6 +64,8 @@ class ForeignRows:
 
 def _rows(chunk: Chunk) -> Any:
     values = np.asarray(chunk.values)
+    if values.ndim != 1 or values.dtype.kind not in "biuf":
+        _wrong("have one number a row in the values of its chunks")
     if not chunk.nulls:
         with np.errstate(invalid="ignore"):  # of a signalling NaN
             return np.ascontiguousarray(values, np.float64)
