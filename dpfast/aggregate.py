@@ -188,7 +188,8 @@ def sample_and_aggregate(
     neighbors : {"replace", "add-remove"}, default "replace"
         The neighbouring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
         by one whose id nobody else has (whose label is as good as that of the other); "replace" is
-        rows of one id that become any rows of any id, and has to spread its loss over two blocks.
+        the rows of one id that become any rows of one id, also of one that others have, and has to
+        spread its loss over two blocks.
     default : float or sequence of d floats, optional
         The answer of a block without one, within the bounds; their middle if left out.
     budget : Budget, optional
