@@ -80,6 +80,7 @@ class Rows:
 def small(monkeypatch):
     """Runs and windows of a few hundred rows, groups of blocks for small data."""
     monkeypatch.setattr(store, "LEAST", 1 << 11)
+    monkeypatch.setattr(store, "LITTLE", -1)
     monkeypatch.setattr(store, "RUN", 1 << 12)
     monkeypatch.setattr(store, "WINDOW", 1 << 12)
     monkeypatch.setattr(store, "FEW", 1 << 40)
@@ -203,6 +204,7 @@ def test_chunks_and_workers_change_nothing(data):
         patch.setattr(store, "_sizes", lambda *rest: sizes)
         if data.draw(st.booleans()):
             patch.setattr(store, "available", lambda: 0)
+            patch.setattr(store, "LITTLE", -1)
         workers = data.draw(st.sampled_from([1, 2]))
         with laid_out(source, Partition(labels, drop), workers) as found:
             for _ in range(2):  # windows can be asked for again
@@ -540,6 +542,17 @@ def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
     assert peak(work) > rows.nbytes
     source.length = N  # then there is no copy of a window either
     assert rows.nbytes < peak(work) < 1.05 * rows.nbytes
+
+
+@pytest.mark.parametrize("length", [None, 1000])
+def test_the_machine_is_not_asked_for_room_for_little(monkeypatch, length):
+    asked = []
+    monkeypatch.setattr(store, "available", lambda: asked.append(1) or 1 << 30)
+    for n in (1000, store.LITTLE // 8 + 1):
+        source = Rows(table("f8", n), None, [9], length=n if length else None)
+        with laid_out(source, Partition(RandomLabels(10, KEY))) as found:
+            assert sum(len(window.rows) for window in found.windows()) == n
+    assert len(asked) == (1 if length else 2)
 
 
 def test_how_much_memory_is_available(tmp_path):

@@ -485,7 +485,7 @@ def test_a_form_is_compiled_once():
 
 
 def test_functions_are_forgotten(monkeypatch):
-    for name in ("_one", "_loop"):
+    for name in ("_one", "_loop", "_interprets"):
         small = blocks.functools.lru_cache(maxsize=1)(getattr(blocks, name).__wrapped__)
         monkeypatch.setattr(blocks, name, small)
 

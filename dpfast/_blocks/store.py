@@ -29,6 +29,9 @@ RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
 #: Of the memory that is available, what may be taken for rows: two thirds; for one run or window,
 #: of which there are several at a time, a sixteenth. Never less than `LEAST`.
 SHARE, PART, LEAST = 2 / 3, 16, 1 << 18
+#: Bytes of rows for which the machine is not asked, since that takes longer than all the rest, and
+#: the memory that is taken to be there for them.
+LITTLE, ENOUGH = 1 << 21, 1 << 23
 
 
 class Window(NamedTuple):
@@ -103,7 +106,7 @@ def laid_out(
     """
     where = directory(spill)
     most = threads() if workers is None else workers
-    left = available()
+    left = _left(source)
     room = 0 if spill is not None else int(SHARE * left)
     part = max(left // PART, LEAST)
     with ExitStack() as stack:
@@ -124,6 +127,12 @@ def laid_out(
                 return
         sizes = _sizes(source, left, part, room)
         yield _in_runs(source, partition, sizes, where, most, shared, stack)
+
+
+def _left(source: RowSource) -> int:
+    """Memory that may still be taken."""
+    rows = source.length
+    return ENOUGH if rows is not None and rows * _width(source) <= LITTLE else available()
 
 
 def _width(source: RowSource) -> int:

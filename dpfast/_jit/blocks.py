@@ -106,6 +106,12 @@ def _one(function: Any) -> Any:
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
+def _interprets(one: Any, block: Any) -> bool:
+    """Whether the call that `_one` made, compiled for this type of block, calls the interpreter."""
+    return "PyObject_CallFunctionObjArgs" in one.inspect_llvm((block,))
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
 def _loop(function: Any, form: str) -> Any:
     """The loop of one thread.
 
@@ -192,7 +198,7 @@ class BlockLoop:
             with _lock:  # so that two threads do not make two loops of one function
                 one = _one(function)
             kind = returned(one, (block,))
-        if "PyObject_CallFunctionObjArgs" in one.inspect_llvm((block,)):
+        if _interprets(one, block):
             # An exception there leaves Numba with a made-up answer and the thread with an error.
             rule = "a compiled function that does not call the interpreter (objmode)"
             _check.fail_kind("estimator", rule, function, "; as a plain function it may")
