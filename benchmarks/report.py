@@ -2,12 +2,13 @@
 
     python benchmarks/report.py [--rows 50000000] [--write]
 
-Every pair is timed in turn in one process, on one thread; the figure is the best of several
-rounds. The suite (`pytest benchmarks`) times the same calls and asserts their answers. Rivals that
-are not installed are left out by name.
+Every pair is timed in turn in one process, on one thread unless it says how many; the figure is the
+best of several rounds. The suite (`pytest benchmarks`) times the same calls and asserts their
+answers. Rivals that are not installed are left out by name.
 """
 
 import argparse
+import importlib.util
 import os
 import platform
 import re
@@ -151,6 +152,96 @@ def deciles(n):
     yield f"9 private deciles, {n:.0e} unsorted float64", ours, "`np.sort` (not private)", floor
 
 
+def aggregates(n):
+    """The targets of sample and aggregate: whole calls, one private number of all blocks."""
+    data = np.random.default_rng(0).normal(50.0, 12.0, n)
+    numpy, blocks = np.random.default_rng(1), 1000
+    some, whole = data[: 2 * n // 5], n // blocks * blocks
+    few = len(some) // blocks * blocks
+    ours, floor = best(lambda: aggregate(data, "mean", blocks, "contiguous"), lambda: np.sum(data))
+    work = f"{n:.0e} float64, {blocks} blocks"
+    yield f"mean of contiguous blocks, {work}", ours, "`np.sum`", floor
+    ours, theirs = best(
+        lambda: aggregate(data, "mean", blocks),
+        lambda: numpy.permutation(data[:whole]).reshape(blocks, -1).mean(1),
+        rounds=1,
+    )
+    rival = "`permutation(x).reshape(1000, -1).mean(1)` (not private)"
+    yield f"mean of random blocks, {work}", ours, rival, theirs
+    ours, theirs = best(
+        lambda: aggregate(some, "median", blocks),
+        lambda: np.median(numpy.permutation(some[:few]).reshape(blocks, -1), axis=1),
+        rounds=1,
+    )
+    work = f"{len(some):.0e} float64, {blocks} blocks"
+    rival = "`np.median(permutation(x).reshape(1000, -1), axis=1)` (not private)"
+    yield f"median of random blocks, {work}", ours, rival, theirs
+    if importlib.util.find_spec("numba"):
+        yield compiled(data[: n // 5], min(10_000, n // 500))
+    yield called(data[: n // 50], min(10_000, n // 500))
+
+
+def aggregate(data, estimator, blocks, partition="random", **more):
+    more = {"bounds": BOUNDS, "epsilon": 1.0, "partition": partition, **more}
+    return dp.sample_and_aggregate(data, estimator, blocks=blocks, **more)
+
+
+def compiled(data, blocks):
+    """A Numba estimator on all cores, beside a plain loop over blocks that are there already."""
+    import numba
+
+    from dpfast._blocks import RandomLabels
+    from dpfast._blocks.labels import secret
+    from dpfast._blocks.partition import Partition
+    from dpfast._blocks.store import laid_out
+    from dpfast.sources.table import as_rows
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    source = as_rows(data)
+    key = secret(dp.rng.default_generator().stream())
+    partition = Partition(RandomLabels(blocks, key))
+
+    @numba.njit(nogil=True)
+    def softplus(block):
+        total = 0.0
+        for x in block:
+            total += np.log1p(np.exp((x - 50.0) / 12.0))
+        return total / len(block)
+
+    @numba.njit(nogil=True)
+    def loop(rows, offsets, out):
+        for b in range(len(out)):
+            if offsets[b] < offsets[b + 1]:
+                out[b] = softplus(rows[offsets[b] : offsets[b + 1]])
+
+    def scatter():
+        with laid_out(source, partition, cores) as found:
+            return next(iter(found.windows()))
+
+    there = scatter()
+    ours, moving, total = best(
+        lambda: aggregate(data, softplus, blocks, workers=cores),
+        scatter,
+        lambda: loop(there.rows, there.offsets, np.empty(blocks)),
+        rounds=5,
+    )
+    work = f"Numba estimator, {len(data):.0e} float64, {blocks:.0e} random blocks, {cores} threads"
+    allowed = 1.15 * total / cores + moving
+    return work, ours, f"1.15 (time of all calls in one thread) / {cores} + scatter", allowed
+
+
+def called(data, blocks):
+    """What a block costs a Python estimator beside its call: the whole less a loop of calls."""
+    size = max(1, len(data) // blocks)
+    parts = [data[i * size : (i + 1) * size] for i in range(blocks)]
+    mean = lambda block: block.mean()  # noqa: E731
+    ours, bare = best(
+        lambda: aggregate(data, mean, blocks), lambda: [mean(part) for part in parts], rounds=5
+    )
+    work = f"Python estimator, {blocks:.0e} random blocks: overhead per block"
+    return work, max(ours - bare, 0) / blocks, "the call itself, `block.mean()`", bare / blocks
+
+
 def selections_of_rivals():
     scores = np.random.default_rng(3).standard_normal(1_000_000) * 10
     kinds = {
@@ -211,6 +302,7 @@ def table(n):
         *samples(10_000_000),
         *selections(10_000_000),
         *deciles(10_000_000),
+        *aggregates(n),
         *against_rivals(),
         *selections_of_rivals(),
     ]
@@ -220,7 +312,7 @@ def table(n):
         for work, ours, label, other in rows
     ]
     note = (
-        f"Best of several rounds in one run, one thread, {os.cpu_count()} cores, "
+        f"Best of several rounds in one run, one thread unless it says how many, {os.cpu_count()} cores, "
         f"{platform.machine()}, instruction set {dp._native.rng.isa()}, Python "
         f"{platform.python_version()}, NumPy {np.__version__}; written by `benchmarks/report.py`."
     )
