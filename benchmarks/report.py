@@ -312,9 +312,10 @@ def table(n):
         for work, ours, label, other in rows
     ]
     note = (
-        f"Best of several rounds in one run, one thread unless it says how many, {os.cpu_count()} cores, "
-        f"{platform.machine()}, instruction set {dp._native.rng.isa()}, Python "
-        f"{platform.python_version()}, NumPy {np.__version__}; written by `benchmarks/report.py`."
+        "Best of several rounds in one run, one thread unless it says how many, "
+        f"{os.cpu_count()} cores, {platform.machine()}, instruction set {dp._native.rng.isa()}, "
+        f"Python {platform.python_version()}, NumPy {np.__version__}; written by "
+        "`benchmarks/report.py`."
     )
     return "\n".join([*lines, "", note])
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import math
+import os
+import subprocess
+import sys
 import threading
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,11 +23,13 @@ import dpfast as dp
 from dpfast import aggregate
 from dpfast._aggregators import AGGREGATORS
 from dpfast._blocks import ContiguousLabels, KeyedLabels, RandomLabels
+from dpfast._native.rng import isa_paths
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DpfastError
 from dpfast.privacy import Pure
 from dpfast.rng import Generator, InsecureGenerator
 from tests.test_aggregate_replay import BOUNDS, KEY, ids_for, recorded
 
+ROOT = Path(__file__).parents[1]
 N = 200
 X = np.linspace(-9, 9, N)
 PAIRS = np.stack([X, X[::-1]], axis=1)
@@ -463,6 +470,59 @@ def test_the_same_seed_gives_the_same_bits(estimator, tmp_path):
             for workers in (None, 1, 2, 4):
                 assert call(data, rng=InsecureGenerator(3), workers=workers, **kw) == expected
         assert call(x, rng=InsecureGenerator(4), **kw) != expected
+
+
+def everything():
+    """Answers for every named estimator, partition and aggregator, of a seed."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(0, 3, 9000)
+    table = np.column_stack([x, rng.normal(0, 1, 9000), rng.normal(0, 1, 9000) + x > 0])
+    narrow = x.astype(np.float32)
+    one = ["mean", "var", "std", "min", "max", "median", "mode", "trimmed-mean", tail]
+    several = [("correlation", 3), ("least-squares", 3), ("logistic-regression", 3), ("median", 3)]
+    kinds = [{}, {"ids": np.arange(9000) // 3}, {"ids": (np.arange(9000) // 3).astype(str)}]
+    kinds += [{"partition": "contiguous"}, {"blocks": 4000}, {"nan": "drop"}]
+    found = []
+
+    def take(data, estimator, **kw):
+        kw = {"blocks": 60, "epsilon": 9.0, "rng": InsecureGenerator(8), **kw}
+        found.append(np.atleast_1d(call(data, estimator, **kw)))
+
+    for kind in kinds:
+        for data in (x, narrow):
+            for estimator in one:
+                take(data, estimator, **kind)
+        for estimator, d in several:
+            take(table, estimator, bounds=[BOUNDS] * d, **kind)
+    for aggregator in AGGREGATORS:
+        take(x, "mean", aggregator=aggregator)
+        take(table, "mean", aggregator=aggregator, bounds=[BOUNDS] * 3)
+        take(x, "mean", aggregator=aggregator, epsilon=None, rho=2.0)
+    return [answer.tobytes().hex() for answer in found]
+
+
+PROBE = """
+import json
+from dpfast._native.rng import isa
+from tests.test_aggregate import everything
+print(json.dumps([isa(), everything()]))
+"""
+
+
+def test_all_instruction_sets_give_the_same_bits():
+    expected = everything()
+    assert len(set(expected)) > len(expected) / 2
+    for path in isa_paths():
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE],
+            env={**os.environ, "DPFAST_ISA": path},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout) == [path, expected]
 
 
 def test_the_same_bits_from_tables():
