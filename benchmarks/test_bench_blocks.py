@@ -97,6 +97,22 @@ def test_variance_of_random_blocks(benchmark, unsorted_floats, labels):
     assert abs(run(benchmark, work).mean() / x.var() - 1) < 0.1
 
 
+@pytest.mark.parametrize("products", [False, True], ids=["mean", "variance"])
+@pytest.mark.parametrize("blocks", [20_000, 100_000, 1_000_000])
+def test_sums_of_many_random_blocks(benchmark, unsorted_floats, key, blocks, products):
+    """Beyond the cache, at the price of some misses a row."""
+    x, many = unsorted_floats[:SOME], RandomLabels(blocks, key)
+
+    def work():
+        moments = Moments(blocks, 1, products=products, shift=np.array([50.0]))
+        moments.add_rows(many, 0, x)
+        return moments
+
+    found = run(benchmark, work)
+    assert found.counts.sum() == len(x)
+    np.testing.assert_allclose(found.sums().sum(), (x - 50).sum(), rtol=1e-6)
+
+
 def test_extremes_of_random_blocks(benchmark, unsorted_floats, labels):
     x = unsorted_floats[:SOME]
     named = labels.read(0, len(x))

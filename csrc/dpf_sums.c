@@ -55,11 +55,28 @@ static inline void add_one(const dpf_sums *sums, size_t block, double x)
     cell->low = all;
 }
 
+#if defined(__GNUC__) || defined(__clang__)
+#define PREFETCH(place) __builtin_prefetch(place, 1)
+#else
+#define PREFETCH(place) ((void)0)
+#endif
+/* A cell is asked for so many values before its turn: beyond the cache, one that waits holds up all
+ * that come after it. */
+#define AHEAD 24
+
 static void add_each(const dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
 {
     const dpf_sums own = *sums;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) {
+            uint64_t bits;
+            memcpy(&bits, x + i + AHEAD, 8);
+            const unsigned e = (unsigned)(bits >> 52) & 0x7ff; /* NaN falls in the last plane */
+            const size_t plane = (e - (e != 0)) >> 5;
+            PREFETCH(own.planes + plane * own.blocks + labels[i + AHEAD]);
+        }
         add_one(&own, labels[i], x[i]);
+    }
 }
 
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0
