@@ -35,6 +35,8 @@ def _show(value: object) -> str:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python is willing to print
         text = f"<{type(value).__name__} too long to show>"
+    except Exception:  # objects of other libraries may raise anything
+        text = f"<{type(value).__name__}>"
     text = " ".join(text.split()) if "\n" in text else text  # a message is one line
     return text if len(text) <= 80 else text[:77] + "..."
 

@@ -273,14 +273,14 @@ def sample_and_aggregate(
     True
     """
     loss = privacy.loss(epsilon, delta, rho)
-    _check.whole("blocks", blocks, 1)
+    blocks = _check.whole("blocks", blocks, 1)
     _check.neighbors(neighbors)
     kind = chosen(partition, neighbors, ids)
     pairs, is_vector = _check.pairs(bounds)
     fallback = _default(default, pairs, is_vector)
     _check.choice("nan", nan, ("keep", "drop"))
     if workers is not None:
-        _check.whole("workers", workers, 1)
+        workers = _check.whole("workers", workers, 1)
     _check.choice("executor", executor, ("auto", "threads", "processes"))
     if time_limit is not None:
         _check.positive("time_limit", time_limit)

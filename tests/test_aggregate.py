@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -101,6 +102,8 @@ BAD = [
     ({"estimator": "average"}, "estimator"),
     ({"estimator": None}, "estimator"),
     ({"estimator": 3}, "estimator"),
+    ({"estimator": dp.estimators.Mean}, "estimator"),
+    ({"estimator": dp.estimators.Quantile}, "estimator"),
     ({"aggregator": "average"}, "aggregator"),
     ({"aggregator": None}, "aggregator"),
     ({"aggregator": "average", "data": PAIRS, "bounds": [BOUNDS] * 2}, "aggregator"),
@@ -673,12 +676,56 @@ def reachable(start):
     return kinds
 
 
+def test_an_argument_that_cannot_be_shown_is_an_error_all_the_same():
+    class Secret:
+        def __repr__(self):
+            raise RuntimeError
+
+    with pytest.raises(ArgumentTypeError, match="got <Secret>"):
+        call(blocks=Secret())
+
+
 def test_an_estimator_object_is_used_as_it_is():
     from dpfast.estimators import Mean
 
     np.testing.assert_array_equal(
         recorded(X, Mean(), blocks=10).z, recorded(X, "mean", blocks=10).z
     )
+
+
+def test_a_callable_with_a_method_of_the_same_name_is_a_callable():
+    class Socket:
+        def bind(self):
+            raise AssertionError
+
+        def __call__(self, block):
+            return block.max()
+
+    assert (recorded(X, Socket(), blocks=10).z > 0).all()
+
+
+@pytest.mark.parametrize("estimator", ["mean", "min", "median", tail], ids=str)
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_file_without_rows_whose_ids_are_a_column(estimator, suffix, tmp_path):
+    table = pa.table({"age": pa.array([], pa.float64()), "who": pa.array([], pa.string())})
+    path = tmp_path / f"none.{suffix}"
+    (pq.write_table if suffix == "parquet" else pc.write_csv)(table, path)
+    kw = {"neighbors": "add-remove", "ids": "who", "default": 7, "blocks": 5}
+    for column, bounds in (("age", BOUNDS), (["age"], [BOUNDS])):
+        if estimator is tail and column != "age":
+            continue
+        found = recorded(dp.scan(path, column), estimator, bounds=bounds, **kw)
+        assert (found.z == 7).all() and found.z.shape[0] == 5
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int64])
+@pytest.mark.parametrize("estimator", ["mean", "median", tail], ids=str)
+def test_counts_may_be_integers_of_numpy(kind, estimator):
+    """Also those that would overflow where they are multiplied."""
+    plain, given = (
+        recorded(X, estimator, blocks=number(200), workers=number(2)).z for number in (int, kind)
+    )
+    np.testing.assert_array_equal(given, plain)
 
 
 def test_labels_that_are_replayed_are_those_that_were_recorded():

@@ -74,7 +74,9 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: float | None = N
     if isinstance(estimator, str):
         name = estimator.replace("_", "-")  # "least_squares" is "least-squares"
         return _NAMES[name if name in _NAMES else _check.choice("estimator", estimator, _NAMES)]()
-    if hasattr(estimator, "bind"):
+    if isinstance(estimator, type) and hasattr(estimator, "bind"):
+        _check.fail_type("estimator", "an object of its class, made by calling that", estimator)
+    if hasattr(estimator, "bind") and not callable(estimator):
         found: Estimator = estimator
         return found
     if is_compiled(estimator) and not _needs_processes(executor, time_limit):

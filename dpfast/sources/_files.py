@@ -88,7 +88,11 @@ class FileRows:
                 yield RowChunk(self._rows(pieces), start + at, self._ids_of(start + at, pieces))
 
         makers = self._reader.makers(self._want, each, convert, self._workers)
-        nobody = self._ids.of(0, 0) if self._ids is not None else None
+        nobody: Any = None
+        if self._ids is not None:
+            nobody = self._ids.of(0, 0)
+        elif self._want.ids is not None:
+            nobody = np.empty(0, np.int64)
         seen = [0]
 
         def watched(chunk: RowChunk) -> S:
