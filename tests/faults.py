@@ -1,5 +1,6 @@
 """Estimators that do what estimators should not do. A worker process imports them from here."""
 
+import contextlib
 import ctypes
 import decimal
 import fractions
@@ -234,3 +235,30 @@ def process(block):
 def digits(block):
     """One third to as many digits as the context says."""
     return decimal.Decimal(1) / decimal.Decimal(3)
+
+
+def leaves_a_child(block):
+    """The number of a process that goes on."""
+    return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"]).pid
+
+
+def dies_and_leaves_a_fork(block):
+    """The fork holds the worker's socket open."""
+    if os.fork() == 0:
+        time.sleep(3600)
+    os._exit(3)
+
+
+def comes_back_twice(block):
+    """The sum, of the worker a little later than of its fork."""
+    if os.fork():
+        time.sleep(0.2)
+    return block.sum()
+
+
+def writes_to_all_files(block):
+    """What is said to the parent may be wrong, and what is shared overwritten."""
+    for fd in range(3, 64):
+        with contextlib.suppress(OSError):
+            os.pwrite(fd, b"\xff" * 4096, 0)
+    return block.sum()

@@ -382,6 +382,58 @@ def test_a_crew_works_again_and_leaves_nothing_behind():
         assert open_files() == before
 
 
+def ends_soon(pid):
+    """Whether a process is dead, which somebody else has to wait for."""
+    until = time.monotonic() + 10
+    while running(pid) and _state(pid) != "Z":
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _state(pid):
+    ps = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return ps.stdout[:1]
+
+
+def _group(leader):
+    """Processes of a group that are not waiting for their parent to notice their end."""
+    ps = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True)
+    lines = [line.split() for line in ps.stdout.splitlines()]
+    return [int(pid) for pid, group, stat in lines if int(group) == leader and stat[0] != "Z"]
+
+
+def test_what_the_function_leaves_running_ends_with_its_worker():
+    rows, offsets = blocks(range(20, 24))
+    children = in_processes(faults.leaves_a_child, rows, offsets)[:, 0]
+    assert all(ends_soon(int(pid)) for pid in children)
+
+
+def test_a_death_that_the_socket_does_not_tell():
+    rows, offsets = blocks([0.0])
+    out = np.zeros((1, 1))
+    with in_file(rows) as file, Crew(faults.dies_and_leaves_a_fork, None, "f") as crew:
+        (worker,) = crew._workers
+        crew.call_blocks(rows, file, offsets, out, 1)
+        assert np.isnan(out).all()
+        (left,) = _group(worker.process.pid) or (0,)
+        assert left == 0 or ends_soon(left)
+
+
+def test_a_fork_of_a_worker_is_no_worker():
+    rows, offsets = blocks(range(20, 28))
+    found = in_processes(faults.comes_back_twice, rows, offsets, workers=1)
+    assert np.array_equal(found, reference.call_blocks(np.sum, rows, offsets, 1))
+
+
+def test_what_a_function_writes_to_shared_memory_is_not_believed():
+    """It may spoil answers, but the parent ends as ever."""
+    rows, offsets = blocks(range(20, 30))
+    found = in_processes(faults.writes_to_all_files, rows.copy(), offsets, limit=5)
+    assert found.shape == (10, 1)
+
+
 def test_a_crew_that_is_never_used_ends_too():
     crew = Crew(faults.process, None, "f")
     (worker,) = crew._workers

@@ -177,7 +177,7 @@ class Crew:
                 for worker in list(self._workers):
                     gone = worker in heard and not _heed(worker, worker.hear(), ranges)
                     late = not gone and ranges.late(worker.slot, looked)
-                    if gone or late or worker.process.poll() is not None:
+                    if gone or late or worker.ended():
                         ears.unregister(worker.control)
                         _heed(worker, self._bury(worker), ranges)
                         worker.useful |= ranges.lost(worker.slot, looked if late else None)

@@ -93,10 +93,19 @@ class Worker:
         except OSError:
             return b""
 
+    def ended(self) -> bool:
+        """Whether it is dead, be it that its socket lives on in a process that it left behind."""
+        if not hasattr(os, "waitid"):
+            return self.process.poll() is not None
+        try:  # Popen.poll would give its number free, which is that of its group
+            found = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return True
+        return found is not None
+
     def bury(self) -> bytes:
         """Make sure that it is dead, and return what it has said before."""
-        if self.process.returncode is None:
-            self._kill()
+        self._kill()
         self.process.wait()
         said = b""
         with contextlib.suppress(OSError):
@@ -109,20 +118,28 @@ class Worker:
     def dismiss(self) -> None:
         """Let it end by itself, after flushing what the function printed; do not wait for it."""
         if self.ready and not self.busy:
-            self.control.close()
-        elif self.process.returncode is None:
+            with contextlib.suppress(OSError):
+                self.control.shutdown(socket.SHUT_WR)
+        else:
             self._kill()
 
     def part(self) -> None:
-        """Wait for the end of a worker that was dismissed."""
-        try:
-            self.process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            self._kill()
-            self.process.wait()
+        """Wait for the end of a worker that was dismissed, and end what it has started."""
+        with contextlib.suppress(OSError):
+            self.control.settimeout(GRACE)
+            while self.control.recv(4096):
+                pass
+        self._kill()
+        self.process.wait()
         self.control.close()
 
     def _kill(self) -> None:
+        """End the worker and its group, of which processes may be left when it is dead itself.
+
+        Not after it has been waited for, when its number may be that of somebody else.
+        """
+        if self.process.returncode is not None:
+            return
         with contextlib.suppress(OSError):
             if sys.platform != "win32":
                 os.killpg(self.process.pid, signal.SIGKILL)

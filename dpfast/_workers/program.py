@@ -101,7 +101,7 @@ def _run(
     rows, offsets, out, slot = window
     clock = time.monotonic_ns
     edges = offsets[first : last + 1].tolist()
-    began = 0
+    began, this = 0, os.getpid()
     for b in range(first, last):
         lo, hi = edges[b - first], edges[b - first + 1]
         if lo == hi:
@@ -114,6 +114,8 @@ def _run(
             attempt(function, rows[lo:hi].copy(), row)
         except BaseException:  # no memory for the copy; or the function raised KeyboardInterrupt
             row[:] = np.nan
+        if os.getpid() != this:
+            os._exit(0)  # the function has forked and come back twice; here is no worker
         if limit is not None and clock() - began > limit:
             row[:] = np.nan  # over before the parent looked, and late all the same
         slot[0] = 2 * b + 2

@@ -75,15 +75,15 @@ class Ranges:
     def look(self, slot: int) -> None:
         """Report what the worker has done so far."""
         if slot in self._held:
-            self._report(slot, int(self._board.slots[slot, 0]) >> 1)
+            self._report(slot, self._state(slot) >> 1)
 
     def late(self, slot: int, now: int) -> bool:
         """Whether the call in work has taken longer than the limit."""
         if self._limit is None or slot not in self._held:
             return False
-        state = int(self._board.slots[slot, 0])
+        state = self._state(slot)
         began = int(self._board.slots[slot, 1])
-        if state != self._board.slots[slot, 0] or not state & 1:
+        if state != self._state(slot) or not state & 1:
             return False
         return now - began > self._limit
 
@@ -109,7 +109,7 @@ class Ranges:
         """
         if slot not in self._held:
             return False
-        state, began = (int(word) for word in self._board.slots[slot])
+        state, began = self._state(slot), int(self._board.slots[slot, 1])
         first = state >> 1
         if state & 1:
             self._board.out[first] = np.nan
@@ -120,6 +120,11 @@ class Ranges:
         if first < last:
             self._waiting.appendleft((first, last))
         return state > 2 * start
+
+    def _state(self, slot: int) -> int:
+        """Where a worker is, whatever the function has done to the memory of its process."""
+        start, last = self._held[slot]
+        return min(max(int(self._board.slots[slot, 0]), 2 * start), 2 * last)
 
     def _report(self, slot: int, reached: int) -> None:
         more = reached - self._reported[slot]
