@@ -179,6 +179,40 @@ def test_warnings_and_numpy_settings_of_the_caller_change_nothing(workers):
     assert found[:, 0].tolist() == [1.0, np.inf, 1.0]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_calls_that_overlap_are_silent_and_leave_filters_as_they_were(workers):
+    begun, ended = threading.Event(), threading.Event()
+
+    def first(block):
+        assert begun.wait(30)
+        return faults.warns(block)
+
+    def second(block):
+        begun.set()
+        assert ended.wait(30)
+        return faults.warns(block)
+
+    rows, offsets = blocks([-1, -1], per=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        filters = list(warnings.filters)
+        found = []
+        one, two = (
+            threading.Thread(
+                target=lambda f=f: found.append(in_threads(f, rows, offsets, 1, workers))
+            )
+            for f in (first, second)
+        )
+        one.start()
+        time.sleep(0.1)
+        two.start()
+        one.join()
+        ended.set()
+        two.join()
+        assert warnings.filters == filters
+    assert np.array_equal(np.ravel(found), np.ones(4))
+
+
 @pytest.mark.parametrize("workers", [1, 3])
 def test_threads_see_the_context_of_the_caller(workers):
     rows, offsets = blocks(range(9))

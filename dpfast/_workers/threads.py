@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -70,8 +72,7 @@ def call_blocks(
                     if stopped.is_set():
                         return
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _silence():
         if workers == 1:
             contextvars.copy_context().run(work)
             return
@@ -84,6 +85,40 @@ def call_blocks(
                     job.result()
             finally:
                 stopped.set()
+
+
+class _Silence:
+    """No warnings while anybody is inside.
+
+    Filters are those of the process, so calls that overlap have one state to come back to: with
+    one each, that which ends last would bring back what it found, the silence of another.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._found = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._found.enter_context(warnings.catch_warnings())
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._found.close()
+
+
+_shared = _Silence()
+
+
+def _silence() -> _Silence:
+    """Of the process; or of this call, where filters belong to the context of a thread."""
+    return _Silence() if getattr(sys.flags, "context_aware_warnings", False) else _shared
 
 
 def _ranges(count: int, workers: int) -> Iterator[tuple[int, int]]:
