@@ -476,6 +476,20 @@ def test_a_crew_that_is_never_used_ends_too():
     assert worker.process.returncode is not None
 
 
+def test_ctrl_c_while_the_first_worker_begins(monkeypatch):
+    begun = []
+
+    def interrupted(worker):
+        begun.append(worker.process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process.Worker, "hear", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        Crew(faults.process, None, "f")
+    assert [one.returncode is not None for one in begun] == [True]
+    del caught  # and with it all that the frames hold
+
+
 def test_no_rows_at_all():
     ticks = []
     found = in_processes(faults.median, np.empty(0), np.zeros(6, np.int64), tick=ticks.append)

@@ -81,8 +81,13 @@ class Crew:
         self._payload.map()[: len(load)] = load
         self._start = search_path(), self._payload.path, len(load), self._limit
         self._unable = 0
-        worker = self._hire(0)
-        if not _heed(worker, worker.hear()):
+        try:
+            worker = self._hire(0)
+            said = worker.hear()
+        except BaseException:  # Ctrl-C; who shows where it came from holds on to this object
+            _end(self._workers)
+            raise
+        if not _heed(worker, said):
             self._bury(worker)
             if not worker.trouble:
                 raise WorkerError("a worker process ended as soon as it had begun")
