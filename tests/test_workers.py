@@ -56,18 +56,20 @@ def running(pid):
 
 # --- one call -----------------------------------------------------------------------------------
 
+BLOCK = np.zeros(1)
+
 
 @pytest.mark.parametrize("value", faults.NUMBERS.values(), ids=list(faults.NUMBERS))
 def test_a_number(value):
     row = np.full(1, np.nan)
-    attempt(faults.returns(value), None, row)
+    attempt(faults.returns(value), BLOCK, row)
     assert row[0] == 1.5
 
 
 @pytest.mark.parametrize("value", [True, 1, np.True_, np.uint8(1), np.array([True]), [1]])
 def test_an_integer_is_a_number(value):
     row = np.full(1, np.nan)
-    attempt(faults.returns(value), None, row)
+    attempt(faults.returns(value), BLOCK, row)
     assert row[0] == 1.0
 
 
@@ -75,7 +77,7 @@ def test_an_integer_is_a_number(value):
 def test_no_answer(value):
     for d in (1, 3):
         row = np.zeros(d)
-        attempt(faults.returns(value), None, row)
+        attempt(faults.returns(value), BLOCK, row)
         assert np.isnan(row).all()
 
 
@@ -92,7 +94,7 @@ def test_no_answer(value):
 )
 def test_a_vector(value):
     row = np.full(3, np.nan)
-    attempt(faults.returns(value), None, row)
+    attempt(faults.returns(value), BLOCK, row)
     assert row.tolist() == [1, 2, 3]
 
 
@@ -105,9 +107,17 @@ def test_an_infinity_is_an_answer():
     assert answer(np.inf, 1) == np.inf and answer(np.longdouble("-inf"), 1) == -np.inf
 
 
+def test_a_block_too_large_to_copy_has_no_answer():
+    """All rows of one id meet in one block: how large it is, the data decide."""
+    row = np.zeros(1)
+    huge = np.broadcast_to(np.float64(1), 1 << 55)  # of no memory, and of too much once copied
+    attempt(faults.returns(1.0), huge, row)
+    assert np.isnan(row[0])
+
+
 def test_keyboard_interrupt_passes_on():
     with pytest.raises(KeyboardInterrupt):
-        attempt(faults.interrupts, None, np.zeros(1))
+        attempt(faults.interrupts, BLOCK, np.zeros(1))
 
 
 # --- threads ------------------------------------------------------------------------------------

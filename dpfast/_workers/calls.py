@@ -19,11 +19,12 @@ __all__ = ["answer", "attempt"]
 def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np.float64]) -> None:
     """Write the function's answer about a block of rows to `row`; NaN where there is none.
 
-    `block` is the function's own, to write to, sort and keep. Whatever it raises means that there
-    is no answer, so that the data cannot decide about an error; only `KeyboardInterrupt` passes on.
+    The function gets a copy of its own, to write to, sort and keep. Whatever it raises, or having
+    no memory for the copy, means that there is no answer, so that the data cannot decide about an
+    error; only `KeyboardInterrupt` passes on.
     """
     try:
-        value = function(block)
+        value = function(block.copy())
         if isinstance(value, float) and len(row) == 1:
             row[0] = value
         else:

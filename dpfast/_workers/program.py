@@ -111,8 +111,8 @@ def _run(
         slot[0] = 2 * b + 1
         row = out[b]
         try:
-            attempt(function, rows[lo:hi].copy(), row)
-        except BaseException:  # no memory for the copy; or the function raised KeyboardInterrupt
+            attempt(function, rows[lo:hi], row)
+        except BaseException:  # the function raised KeyboardInterrupt
             row[:] = np.nan
         if os.getpid() != this:
             os._exit(0)  # the function has forked and come back twice; here is no worker

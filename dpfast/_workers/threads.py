@@ -66,7 +66,7 @@ def call_blocks(
                 for b in range(start, stop):
                     lo, hi = edges[b - start], edges[b - start + 1]
                     if lo < hi:
-                        attempt(function, rows[lo:hi].copy(), out[b])
+                        attempt(function, rows[lo:hi], out[b])
                     if tick is not None:
                         tick(1)
                     if stopped.is_set():
