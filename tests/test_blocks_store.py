@@ -376,6 +376,24 @@ def test_rows_that_change_between_the_passes_are_noticed():
         scatter_module.scatter(rows, Changing(), 3)
 
 
+def test_rows_that_change_and_stay_within_the_memory_are_noticed():
+    class Moving:
+        """A row goes from block 0 to block 1, whose rows then reach into block 2."""
+
+        blocks = 3
+        counted = False
+
+        def read(self, start, n):
+            labels = np.arange(n, dtype=np.uint32) % 3
+            labels[0] = int(self.counted)
+            self.counted = True
+            return labels
+
+    for rows in (np.zeros(900), np.zeros((900, 2))):
+        with pytest.raises(RuntimeError, match="not those that were counted"):
+            scatter_module.scatter(rows, Moving(), 3)
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
