@@ -540,6 +540,20 @@ def test_extra_memory(kind, drop, blocks, name, monkeypatch):
     assert peak(work) > limit
 
 
+def test_extra_memory_where_one_id_has_all_rows():
+    """A group that is most of the data is not sorted by way of a copy."""
+    rows, ids = table("matrix", N), np.zeros(N, np.int64)
+    source = Rows(rows, ids, memory=True)
+    source.reduce = lambda f, merge: f(RowChunk(rows, 0, ids))
+
+    def work():
+        with laid_out(source, Partition(labels_of("key", 50_000, N))) as found:
+            for window in found.windows():
+                assert len(window.rows) == N  # one window: the rows were sorted in memory
+
+    assert peak(work) < 1.3 * rows.nbytes + 3 * 8 * 50_000
+
+
 def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
     rows = table("f8", N)
     monkeypatch.setattr(store, "RUN", 1 << 18)
