@@ -267,7 +267,7 @@ def sample_and_aggregate(
     >>> def middle_half(block):
     ...     return np.quantile(block, [0.25, 0.75])
     >>> found = dp.sample_and_aggregate(
-    ...     ages, middle_half, blocks=300, bounds=[(0, 120)] * 2, epsilon=1.0, aggregator="auto"
+    ...     ages, middle_half, blocks=300, bounds=[(0, 120)] * 2, rho=0.5, aggregator="auto"
     ... )
     >>> bool(abs(found - [30, 50]).max() < 3)
     True
