@@ -560,6 +560,13 @@ def test_small_blocks_have_no_variance():
 # --- extremes -------------------------------------------------------------------------------------
 
 
+def test_extremes_of_runs_look_no_further_than_the_last_cut():
+    ends = Extremes(3)
+    ends.add_runs(1, np.array([1, 3, 4]), np.array([-9.0, 2.0, 1.0, 5.0, 99.0]))
+    same(ends.least(), [math.inf, 1.0, 5.0])
+    same(ends.most(), [-math.inf, 2.0, 5.0])
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats()), max_size=50), st.integers(0, 50))
 def test_extremes(pairs, cut):
     labels = np.array([b for b, _ in pairs], np.uint32)
