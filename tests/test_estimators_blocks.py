@@ -353,6 +353,21 @@ def test_rows_of_a_partition(estimator):
         assert_close(float(found[b, 0]), due(estimator, rows[cuts[b] : cuts[b + 1]]), [50.0])
 
 
+def test_shares_that_no_machine_number_holds():
+    """Their products with the number of rows pass 64 bits, and the places do not."""
+    rows = np.arange(101.0)
+    below = Fraction(10**18 - 1, 10**18)
+    assert answers(Quantile(below, "lower"), rows)[0, 0] == 99
+    assert answers(Quantile(below), rows)[0, 0] == pytest.approx(100, abs=1e-13)
+    tenth = Fraction(10**18 + 1, 10**19)  # a little more than a tenth
+    uneven = rows[:100] ** 2
+    expected = answers(TrimmedMean(Fraction(1, 10)), uneven)
+    np.testing.assert_array_equal(answers(TrimmedMean(tenth), uneven), expected)
+    less = answers(TrimmedMean(tenth - Fraction(1, 10**18)), uneven)  # nine at each end
+    np.testing.assert_array_equal(less, answers(TrimmedMean(Fraction(9, 100)), uneven))
+    assert less != expected
+
+
 # --- logistic regression --------------------------------------------------------------------------
 
 
