@@ -267,7 +267,7 @@ def sample_and_aggregate(
     >>> def middle_half(block):
     ...     return np.quantile(block, [0.25, 0.75])
     >>> found = dp.sample_and_aggregate(
-    ...     ages, middle_half, blocks=300, bounds=[(0, 120)] * 2, epsilon=1.0, aggregator="auto"
+    ...     ages, middle_half, blocks=300, bounds=[(0, 120)] * 2, rho=0.5, aggregator="auto"
     ... )
     >>> bool(abs(found - [30, 50]).max() < 3)
     True
@@ -281,11 +281,6 @@ def sample_and_aggregate(
     _check.choice("nan", nan, ("keep", "drop"))
     if workers is not None:
         workers = _check.whole("workers", workers, 1)
-    _check.choice("executor", executor, ("auto", "threads", "processes"))
-    if time_limit is not None:
-        _check.positive("time_limit", time_limit)
-        if not callable(estimator):
-            _check.fail("time_limit", "None for an estimator of this library", time_limit)
     check_progress(progress)
     if spill is not None:
         directory(spill)
@@ -297,18 +292,8 @@ def sample_and_aggregate(
         _check.fail("blocks", f"at most the number of rows, {public}", blocks)
     amount(loss)
     each = _one_block(loss) if kind == "key" and neighbors == "replace" else loss
-    wide = len(pairs) if is_vector else None
-    _check.choice("aggregator", aggregator, AGGREGATORS)
-    made: Aggregator | VectorAggregator
-    if is_vector:
-        what = chosen_for_vectors(aggregator, blocks, pairs, each)
-        made = make_vector(what, blocks, pairs, each, centres)
-    else:
-        if centres is not None:
-            _check.fail("centres", "left out where the answer is one number", centres)
-        what = default_aggregator(blocks, each) if aggregator == "auto" else aggregator
-        made = make(what, blocks, *pairs[0], each)
-    bound = found.bind(source, wide)
+    what, made = _aggregator(aggregator, blocks, pairs, is_vector, each, centres)
+    bound = found.bind(source, len(pairs) if is_vector else None)
     name = f"{what} of {bound.name} on {blocks} {kind} blocks"
     mechanism = SampleAndAggregate(
         bound=bound,
@@ -363,6 +348,26 @@ def _default(
     if not ((lo <= found) & (found <= hi)).all():
         _check.fail("default", rule, value)
     return found
+
+
+def _aggregator(
+    name: str,
+    blocks: int,
+    pairs: tuple[tuple[float, float], ...],
+    is_vector: bool,
+    loss: Loss,
+    centres: Any,
+) -> tuple[str, Aggregator | VectorAggregator]:
+    """The aggregator that is meant, and the name that it has of its own."""
+    _check.choice("aggregator", name, AGGREGATORS)
+    if is_vector:
+        name = chosen_for_vectors(name, blocks, pairs, loss)
+        return name, make_vector(name, blocks, pairs, loss, centres)
+    if centres is not None:
+        _check.fail("centres", "left out where the answer is one number", centres)
+    if name == "auto":
+        name = default_aggregator(blocks, loss)
+    return name, make(name, blocks, *pairs[0], loss)
 
 
 def _one_block(loss: Loss) -> Loss:

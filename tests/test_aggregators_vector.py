@@ -373,3 +373,12 @@ def test_the_reference_agrees_on_what_neighbours_are():
     apart = [(z[0] == y[0]) != (z[1] == y[1]) for z, y in pairs]
     assert apart == [sum(a != b for a, b in zip(z, y, strict=True)) == 1 for z, y in pairs]
     assert (0, 1) in reference.neighbours((0, 0), (0, 1))
+
+
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_what_the_theorem_of_cauchy_noise_asks_for(d):
+    """alpha + d beta is epsilon, but for the margins: beta would be d times too large without d."""
+    centres = np.zeros((1, d))
+    found = attention.VectorAttention(9, (0.0,) * d, (1.0,) * d, centres, Pure(Fraction(2)))
+    assert 2 * (1 - 1e-6) < found.alpha + d * found.beta <= 2
+    assert found.alpha == pytest.approx(1, rel=1e-6)

@@ -385,6 +385,7 @@ def test_sums_that_fill_what_is_gathered_near(blocks, step):
     for x in (
         np.full(n, np.nextafter(2.0, 0)),
         np.full(n, -np.nextafter(1.0, 0)),
+        np.full(n, 2 - 2.0**-35),  # odd, in units of the upper part
         np.random.default_rng(1).uniform(-1, 1, n),
         1 + np.random.default_rng(2).integers(0, 4, n) * 2.0**-52,
     ):
@@ -404,6 +405,17 @@ def test_sums_of_values_whose_scale_changes(blocks):
     for step in (77, 5000, len(x)):
         total = under_labels(blocks, labels, x, step)
         same(total.sums()[:3], [math.fsum(x[labels == b].tolist()) for b in range(3)])
+
+
+@pytest.mark.parametrize("blocks", NEAR.values(), ids=NEAR)
+def test_sums_of_what_is_left_when_the_large_values_are_gone(blocks):
+    """Bits far below the largest value of their batch, which only then decide the sum."""
+    rng = np.random.default_rng(4)
+    for below in (30, 60, 90, 400):
+        large, small = rng.standard_normal(200), rng.standard_normal(100) * 2.0**-below
+        x = rng.permutation(np.concatenate([large, small, -large]))
+        total = under_labels(blocks, np.ones(len(x), np.uint32), x, 1 << 20)
+        same(total.sums()[:3], [0.0, math.fsum(small.tolist()), 0.0])
 
 
 def test_sums_may_be_looked_at_and_go_on():
@@ -542,9 +554,17 @@ def test_small_blocks_have_no_variance():
     same(moments.means()[:, 0], [math.nan, 5.0, 1.5])
     same(moments.covariances(1)[:, 0, 0], [math.nan, math.nan, 0.5])
     same(moments.covariances()[:, 0, 0], [math.nan, 0.0, 0.25])
+    same(moments.covariances(2)[:, 0, 0], [math.nan] * 3)
 
 
 # --- extremes -------------------------------------------------------------------------------------
+
+
+def test_extremes_of_runs_look_no_further_than_the_last_cut():
+    ends = Extremes(3)
+    ends.add_runs(1, np.array([1, 3, 4]), np.array([-9.0, 2.0, 1.0, 5.0, 99.0]))
+    same(ends.least(), [math.inf, 1.0, 5.0])
+    same(ends.most(), [-math.inf, 2.0, 5.0])
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats()), max_size=50), st.integers(0, 50))

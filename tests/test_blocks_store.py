@@ -376,6 +376,24 @@ def test_rows_that_change_between_the_passes_are_noticed():
         scatter_module.scatter(rows, Changing(), 3)
 
 
+def test_rows_that_change_and_stay_within_the_memory_are_noticed():
+    class Moving:
+        """A row goes from block 0 to block 1, whose rows then reach into block 2."""
+
+        blocks = 3
+        counted = False
+
+        def read(self, start, n):
+            labels = np.arange(n, dtype=np.uint32) % 3
+            labels[0] = int(self.counted)
+            self.counted = True
+            return labels
+
+    for rows in (np.zeros(900), np.zeros((900, 2))):
+        with pytest.raises(RuntimeError, match="not those that were counted"):
+            scatter_module.scatter(rows, Moving(), 3)
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -520,6 +538,20 @@ def test_extra_memory(kind, drop, blocks, name, monkeypatch):
     monkeypatch.setattr(store, "scatter", lambda x, *a, **k: scatter_module.scatter(+x, *a, **k))
     monkeypatch.setattr(Partition, "split", lambda s, c: (rows.copy(), plain_split(s, c))[1])
     assert peak(work) > limit
+
+
+def test_extra_memory_where_one_id_has_all_rows():
+    """A group that is most of the data is not sorted by way of a copy."""
+    rows, ids = table("matrix", N), np.zeros(N, np.int64)
+    source = Rows(rows, ids, memory=True)
+    source.reduce = lambda f, merge: f(RowChunk(rows, 0, ids))
+
+    def work():
+        with laid_out(source, Partition(labels_of("key", 50_000, N))) as found:
+            for window in found.windows():
+                assert len(window.rows) == N  # one window: the rows were sorted in memory
+
+    assert peak(work) < 1.3 * rows.nbytes + 3 * 8 * 50_000
 
 
 def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):

@@ -30,7 +30,7 @@ SELECTIONS = [
     if "budget" in inspect.signature(f).parameters
 ]
 EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
-RELEASES = [dp.median, dp.quantile, dp.quantiles, *SELECTIONS]
+RELEASES = [dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate, *SELECTIONS]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
 
@@ -75,6 +75,34 @@ def test_a_docstring_has_every_section_and_every_argument(function):
         assert f"{section}\n{'-' * len(section)}\n" in text, section
     for name in inspect.signature(function).parameters:
         assert re.search(rf"^(\w+, )*{name}(, \w+)* ?(:|$)", text, re.M), name
+
+
+ESTIMATORS = [getattr(dp.estimators, n) for n in dp.estimators.__all__]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda c: c.__name__)
+def test_an_estimator_says_what_it_is_and_what_it_takes(estimator):
+    text = inspect.getdoc(estimator)
+    assert "NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`" in text
+    parameters = inspect.signature(estimator).parameters
+    for section in ("Notes", "Examples", *(["Parameters", "Raises"] if parameters else [])):
+        assert f"{section}\n{'-' * len(section)}\n" in text, section
+    for name in parameters:
+        assert re.search(rf"^{name} :", text, re.M), name
+    assert ">>>" in text and "sample_and_aggregate(" in text.split("Examples\n")[1]
+
+
+def test_estimators_and_aggregators_are_known_by_the_names_that_are_documented():
+    from dpfast._aggregators import AGGREGATORS
+    from dpfast.estimators import _NAMES, resolve
+
+    text = inspect.getdoc(dp.sample_and_aggregate)
+    for name in sorted(set(_NAMES) - {"quantile"}):  # which is nothing without its number
+        assert f'"{name}"' in text
+        own = " ".join(inspect.getdoc(type(resolve(name))).split())
+        assert f'under the name "{name}"' in own
+    for name in AGGREGATORS:
+        assert f'"{name}"' in text
 
 
 def test_every_noise_law_is_named_where_it_is_chosen():

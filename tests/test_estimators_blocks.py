@@ -353,6 +353,21 @@ def test_rows_of_a_partition(estimator):
         assert_close(float(found[b, 0]), due(estimator, rows[cuts[b] : cuts[b + 1]]), [50.0])
 
 
+def test_shares_that_no_machine_number_holds():
+    """Their products with the number of rows pass 64 bits, and the places do not."""
+    rows = np.arange(101.0)
+    below = Fraction(10**18 - 1, 10**18)
+    assert answers(Quantile(below, "lower"), rows)[0, 0] == 99
+    assert answers(Quantile(below), rows)[0, 0] == pytest.approx(100, abs=1e-13)
+    tenth = Fraction(10**18 + 1, 10**19)  # a little more than a tenth
+    uneven = rows[:100] ** 2
+    expected = answers(TrimmedMean(Fraction(1, 10)), uneven)
+    np.testing.assert_array_equal(answers(TrimmedMean(tenth), uneven), expected)
+    less = answers(TrimmedMean(tenth - Fraction(1, 10**18)), uneven)  # nine at each end
+    np.testing.assert_array_equal(less, answers(TrimmedMean(Fraction(9, 100)), uneven))
+    assert less != expected
+
+
 # --- logistic regression --------------------------------------------------------------------------
 
 
@@ -470,14 +485,41 @@ def test_logistic_needs_its_iterations():
 
 
 def test_logistic_with_steps_that_must_be_halved():
-    """A few rows far out make full steps of Newton's method fly off."""
+    """Rows of very different sizes, which nearly are divided, make full steps fly off."""
     rng = np.random.default_rng(5)
-    for seed in range(30):
-        x = rng.standard_cauchy((40, 2)) * 50
-        rows = np.column_stack([x, rng.random(40) < 0.3])
-        found = answers(LogisticRegression(penalty=1e-3), rows)[0]
-        expected = twin.logistic(rows.tolist(), -1, True, 1e-3)
-        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8, err_msg=str(seed))
+    flown = 0
+    for penalty in [1e-2] * 60 + [1e-3] * 60:
+        x = rng.normal(size=(20, 3)) * np.exp(3 * rng.normal(size=(20, 1)))
+        y = x @ rng.normal(size=3) > 0
+        y[:2] = 0, 1
+        rows = np.column_stack([x, y])
+        found = answers(LogisticRegression(penalty=penalty), rows)[0]
+        expected = twin.logistic(rows.tolist(), -1, True, penalty)
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+        try:
+            flown += not np.allclose(twin.logistic(rows.tolist(), -1, True, penalty, False), found)
+        except (ArithmeticError, ValueError):
+            flown += 1
+    assert flown > 5
+
+
+def test_logistic_of_columns_that_are_one():
+    """What is left of the second column is rounding, whatever the penalty adds to it."""
+    rng = np.random.default_rng(6)
+    for factor in (1.0, 3.0, 0.1, 7.0):
+        x = 1e9 * rng.normal(size=(50, 1))
+        rows = np.column_stack([x, factor * x, rng.random(50) < 0.5])
+        assert np.isnan(answers(LogisticRegression(), rows)).all()
+        assert np.isfinite(answers(LogisticRegression(), rows[:, 1:])).all()
+
+
+def test_logistic_with_a_tolerance_that_rounding_hides():
+    """The loss cannot be seen to fall by as little, and may seem to rise."""
+    for seed in range(40):
+        rows = trials(3000, 2, seed)
+        exact = answers(LogisticRegression(), rows)
+        found = answers(LogisticRegression(tolerance=1e-22), rows)
+        np.testing.assert_allclose(found, exact, rtol=1e-8)
 
 
 # --- nothing but the rows decides -----------------------------------------------------------------

@@ -166,7 +166,7 @@ def test_who_calls_it():
     assert isinstance(resolve(number, "processes"), Called)
     assert isinstance(resolve(number, "auto", 2.0), Called)
     assert isinstance(resolve(number, "processes", 2.0), Called)
-    with pytest.raises(ArgumentError, match="time_limit must be None for a compiled function"):
+    with pytest.raises(ArgumentError, match="time_limit must be None with executor='threads'"):
         resolve(number, "threads", 2.0)
     with pytest.raises(ArgumentError, match="executor must be one of"):
         resolve(number, "fibres")

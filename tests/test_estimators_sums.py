@@ -464,6 +464,16 @@ def test_a_singular_block_has_no_regression():
 
 
 @pytest.mark.parametrize("intercept", [True, False])
+def test_a_feature_that_is_a_sum_of_others_is_rounding(intercept):
+    """In some of many blocks the rounding is positive, and no variance for all that."""
+    rows = floats(4000, 4)
+    rows[:, 2] = rows[:, 0] / 3 + 7 * rows[:, 1]
+    partition = partition_of("random", 40, 4000)
+    found = outputs(LeastSquares(intercept=intercept), Rows(rows), partition, 3 + intercept)
+    assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
 def test_fewer_rows_than_coefficients(intercept):
     """Of blocks of one to five rows and two features, those that determine a line have one."""
     due = 2 + intercept
@@ -513,9 +523,18 @@ def test_squares_beyond_float64():
     rows = np.array([[1e200, 1.0], [-1e200, 2.0], [3e200, 3.0], [1.0, 4.0]])
     one = partition_of("random", 1, 4)
     assert math.isnan(outputs(Variance(), Rows(rows), one, 2)[0, 0])
-    for estimator in (Correlation(), LeastSquares()):
-        found = outputs(estimator, Rows(rows), one, width_of(estimator, rows))
+    turned = rows[:, ::-1].copy()
+    for estimator, some in (
+        (Correlation(), rows),
+        (Correlation(), turned),
+        (LeastSquares(), rows),
+        (LeastSquares(target=0), turned),
+    ):
+        found = outputs(estimator, Rows(some), one, width_of(estimator, some))
         assert np.isnan(found).all()
+    even = np.array([1e200, -1e200, 1e200, -1e200])  # whose mean is 0, and the variance infinite
+    assert np.isnan(outputs(Variance(), Rows(even), one, None)).all()
+    assert np.isnan(outputs(StandardDeviation(), Rows(even), one, None)).all()
 
 
 NUMBERS = st.one_of(

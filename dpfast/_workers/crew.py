@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import sys
 import time
 import weakref
 from collections.abc import Callable
@@ -210,10 +209,11 @@ class Crew:
 
 
 def cores() -> int:
-    """How many processes can run at the same time."""
-    if sys.platform == "linux":
+    """Cores that this process may use."""
+    try:
         return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
 
 
 def _heed(worker: Worker, said: bytes, ranges: Ranges | None = None) -> bool:

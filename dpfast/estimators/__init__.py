@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 from .. import _check
 from .._jit import is_compiled
 from ._base import Estimator
-from ._called import Called
+from ._called import Called, in_processes
 from ._compiled import Compiled
 from ._extremes import Maximum, Minimum
 from ._linear import Correlation, LeastSquares
@@ -69,27 +69,30 @@ _NAMES: dict[str, Callable[[], Estimator]] = {
 }
 
 
+def _named(name: str) -> Estimator:
+    plain = name.replace("_", "-")  # "least_squares" is "least-squares"
+    return _NAMES[plain if plain in _NAMES else _check.choice("estimator", name, _NAMES)]()
+
+
 def resolve(estimator: Any, executor: str = "auto", time_limit: float | None = None) -> Estimator:
-    """The estimator that a name, an estimator object, or a function stands for."""
-    if isinstance(estimator, str):
-        name = estimator.replace("_", "-")  # "least_squares" is "least-squares"
-        return _NAMES[name if name in _NAMES else _check.choice("estimator", estimator, _NAMES)]()
+    """The estimator that a name, an estimator object, or a function stands for.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For anything else, and for an `executor` or a `time_limit` that does not suit it.
+    """
+    apart = in_processes(executor, time_limit)
     if isinstance(estimator, type) and hasattr(estimator, "bind"):
         _check.fail_type("estimator", "an object of its class, made by calling that", estimator)
-    if hasattr(estimator, "bind") and not callable(estimator):
-        found: Estimator = estimator
-        return found
-    if is_compiled(estimator) and not _needs_processes(executor, time_limit):
+    if isinstance(estimator, str) or (hasattr(estimator, "bind") and not callable(estimator)):
+        if time_limit is not None:
+            _check.fail("time_limit", "None for an estimator of this library", time_limit)
+        if apart:
+            _check.fail("executor", "'auto' or 'threads' for such an estimator", executor)
+        return _named(estimator) if isinstance(estimator, str) else estimator
+    if is_compiled(estimator) and not apart:
         return Compiled(estimator)
     if not callable(estimator):
         _check.fail_kind("estimator", "a name, an estimator or a function of a block", estimator)
     return Called(estimator, executor, time_limit)
-
-
-def _needs_processes(executor: str, time_limit: float | None) -> bool:
-    """Whether a compiled function is to be called from worker processes, like any callable."""
-    _check.choice("executor", executor, ("auto", "threads", "processes"))
-    if executor == "threads" and time_limit is not None:
-        rule = "None for a compiled function in threads; executor='processes' can stop it"
-        _check.fail("time_limit", rule, time_limit)
-    return executor == "processes" or time_limit is not None

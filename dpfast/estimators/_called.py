@@ -17,7 +17,7 @@ from .._workers.threads import call_blocks
 from ..sources.table import RowSource
 from ._base import Bound, ByBlock, Job
 
-__all__ = ["EXECUTORS", "Called"]
+__all__ = ["Called", "in_processes"]
 
 EXECUTORS = ("auto", "threads", "processes")
 
@@ -73,15 +73,21 @@ class Called:
         WorkerError
             If no process can be started.
         """
-        _check.choice("executor", self.executor, EXECUTORS)
-        if self.time_limit is not None:
-            _check.positive("time_limit", self.time_limit)
-            if self.executor == "threads":
-                rule = "None with executor='threads', since a thread cannot be stopped"
-                _check.fail("time_limit", rule, self.time_limit)
-        elif self.executor != "processes":
-            return _InThreads(self.function, width)
-        return _InProcesses(self.function, width, self.time_limit)
+        if in_processes(self.executor, self.time_limit):
+            return _InProcesses(self.function, width, self.time_limit)
+        return _InThreads(self.function, width)
+
+
+def in_processes(executor: str, time_limit: float | None) -> bool:
+    """Whether these arguments, which are checked, ask for worker processes."""
+    _check.choice("executor", executor, EXECUTORS)
+    if time_limit is None:
+        return executor == "processes"
+    _check.positive("time_limit", time_limit)
+    if executor == "threads":
+        rule = "None with executor='threads', since a thread cannot be stopped"
+        _check.fail("time_limit", rule, time_limit)
+    return True
 
 
 def _name(function: Any) -> str:

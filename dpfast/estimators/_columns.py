@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from .. import _check
 from ..errors import ArgumentError
 from ..sources.table import RowSource
 
-__all__ = ["Columns", "columns", "expect", "pairs"]
+__all__ = ["Columns", "column_name", "columns", "expect", "regressed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +70,34 @@ def columns(source: RowSource) -> Columns:
     return Columns(len(names), names, True)
 
 
+def column_name(name: str, value: Any) -> int | str:
+    """What a column may be called by, before there are columns."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer, str)):
+        _check.fail_type(name, "the place of a column (an integer) or its name", value)
+    return value if isinstance(value, str) else int(value)
+
+
+def regressed(
+    source: RowSource, name: str, target: int | str, intercept: bool, width: int | None
+) -> tuple[Columns, int]:
+    """The columns of a regression and the place of its target, checked against the bounds."""
+    form = columns(source)
+    if form.count < 2:
+        rule = f"rows of a target and at least one feature for {name!r}"
+        _check.fail("data", rule, form.count)
+    place = form.place("target", target)
+    expect(name, form.count - 1 + intercept, width)
+    return form, place
+
+
 def expect(name: str, count: int | None, width: int | None) -> None:
     """Check that bounds are for `count` answers, None for a scalar."""
     if width != count:
-        refuse(name, pairs(count), width)
+        due, got = _pairs(count), _pairs(width)
+        raise ArgumentError(f"bounds must be {due} for {name!r} of these data, got {got}")
 
 
-def refuse(name: str, due: str, width: int | None) -> NoReturn:
-    """Raise the one message about bounds of another number of answers."""
-    raise ArgumentError(f"bounds must be {due} for {name!r} of these data, got {pairs(width)}")
-
-
-def pairs(count: int | None) -> str:
+def _pairs(count: int | None) -> str:
     """How bounds of so many answers look."""
     if count is None:
         return "one pair (lo, hi)"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import _check
 from .._blocks.store import Window
 from .._jit import BlockLoop
+from .._workers.crew import cores
 from ..sources.array import threads
 from ..sources.table import RowSource
 from ._base import Bound, ByBlock, Job
@@ -84,9 +85,6 @@ class _Loops(ByBlock):
 
 
 def _cores() -> int:
-    """Cores that this process may use, or fewer if ``DPFAST_NUM_THREADS`` says so."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        cores = os.cpu_count() or 1
-    return min(cores, threads()) if os.environ.get("DPFAST_NUM_THREADS", "").strip() else cores
+    """One for each core, or fewer if ``DPFAST_NUM_THREADS`` says so."""
+    most = cores()
+    return min(most, threads()) if os.environ.get("DPFAST_NUM_THREADS", "").strip() else most

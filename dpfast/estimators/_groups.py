@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._blocks.scatter import each
 from ..sources.array import threads
 from ._base import Job
 
@@ -51,13 +52,7 @@ def by_groups(offsets: Offsets, work: Callable[[int, int, Room], None], job: Job
                 job.tick(last - first)
 
     count = max(1, min(most, len(groups)))
-    if count == 1:
-        through(0)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
-
-    with ThreadPoolExecutor(count) as pool:
-        list(pool.map(through, range(count)))
+    each(through, range(count), count)
 
 
 def _groups(offsets: Offsets) -> list[tuple[int, int]]:

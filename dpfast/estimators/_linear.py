@@ -15,7 +15,7 @@ from .._blocks import ContiguousLabels, Totals
 from .._blocks.partition import Partition
 from ..sources.table import RowSource
 from ._base import Bound, Job
-from ._columns import Columns, columns, expect
+from ._columns import Columns, column_name, columns, expect, regressed
 from ._moments import centred
 from ._passes import PIECE, ByLabel, moments, tallied
 
@@ -99,6 +99,11 @@ class LeastSquares:
     intercept : bool, default True
         Whether the model has an intercept, which is then the first answer.
 
+    Raises
+    ------
+    ArgumentTypeError
+        If a parameter is of the wrong type.
+
     Notes
     -----
     Three passes, no shuffle, memory O(blocks columns^2): the means of a block, the products about
@@ -127,21 +132,12 @@ class LeastSquares:
     name = "least-squares"
 
     def __post_init__(self) -> None:
-        rule = "the place of a column (an integer) or its name"
-        if isinstance(self.target, bool) or not isinstance(self.target, (int, np.integer, str)):
-            _check.fail_type("target", rule, self.target)
-        if not isinstance(self.target, str):
-            object.__setattr__(self, "target", int(self.target))
+        object.__setattr__(self, "target", column_name("target", self.target))
         _check.flag("intercept", self.intercept)
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Check, before anything is spent, that target, bounds and columns agree."""
-        form = columns(source)
-        if form.count < 2:
-            rule = "rows of a target and at least one feature for 'least-squares'"
-            _check.fail("data", rule, form.count)
-        target = form.place("target", self.target)
-        expect(self.name, form.count - 1 + self.intercept, width)
+        form, target = regressed(source, self.name, self.target, self.intercept, width)
         features = [j for j in range(form.count) if j != target]
         return _Regressions(form, target, features, self.intercept)
 

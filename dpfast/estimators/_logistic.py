@@ -13,7 +13,7 @@ from .._blocks.store import Window
 from .._native import estimators as _native
 from ..sources.table import RowSource
 from ._base import Bound, ByBlock, Job
-from ._columns import Columns, columns, expect
+from ._columns import Columns, column_name, regressed
 from ._groups import Room, by_groups
 
 __all__ = ["LogisticRegression"]
@@ -87,11 +87,7 @@ class LogisticRegression:
     name = "logistic-regression"
 
     def __post_init__(self) -> None:
-        rule = "the place of a column (an integer) or its name"
-        if isinstance(self.target, bool) or not isinstance(self.target, (int, np.integer, str)):
-            _check.fail_type("target", rule, self.target)
-        if not isinstance(self.target, str):
-            object.__setattr__(self, "target", int(self.target))
+        object.__setattr__(self, "target", column_name("target", self.target))
         _check.flag("intercept", self.intercept)
         object.__setattr__(self, "penalty", _check.positive("penalty", self.penalty))
         most = _check.whole("max_iterations", self.max_iterations, 1)
@@ -100,12 +96,7 @@ class LogisticRegression:
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Check, before anything is spent, that target, bounds and columns agree."""
-        form = columns(source)
-        if form.count < 2:
-            rule = f"rows of a target and at least one feature for {self.name!r}"
-            _check.fail("data", rule, form.count)
-        target = form.place("target", self.target)
-        expect(self.name, form.count - 1 + self.intercept, width)
+        form, target = regressed(source, self.name, self.target, self.intercept, width)
         return _Regressions(self, form, target)
 
 

@@ -96,6 +96,11 @@ class Variance(ByColumn):
         their number of rows, whatever the number of blocks; here, where blocks are small, that
         may be more than the noise.
 
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If `ddof` is no integer of at least 0.
+
     Notes
     -----
     Two passes, the second about the means of the blocks, so that a large offset does not cost
@@ -137,6 +142,11 @@ class StandardDeviation(Variance):
     ddof : int, default 0
         As in `Variance`. With 1 the root is still too little, by about one part in four times the
         number of rows.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        If `ddof` is no integer of at least 0.
 
     Notes
     -----

@@ -118,9 +118,8 @@ class Median(EachColumn):
         with np.errstate(over="ignore", invalid="ignore"):
             found: Floats = (lower + upper) / 2
             wide = np.isinf(found)
-            found[wide] = (
-                lower[wide] / 2 + upper[wide] / 2
-            )  # the sum may overflow, the mean does not
+            # The sum may overflow, the mean does not.
+            found[wide] = lower[wide] / 2 + upper[wide] / 2
         return found
 
 
@@ -193,9 +192,9 @@ class Quantile(EachColumn):
 class TrimmedMean(EachColumn):
     """The mean of a block without its ends; of a block of rows, that of each column.
 
-    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. Of m rows the
-    floor(proportion m) smallest and as many of the largest are left out, as for
-    `scipy.stats.trim_mean`.
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
+    "trimmed-mean". Of m rows the floor(proportion m) smallest and as many of the largest are left
+    out, as for `scipy.stats.trim_mean`.
 
     Parameters
     ----------

@@ -8,14 +8,14 @@ neither the chunks nor who summarised which of them can be seen in what comes ou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks import ContiguousLabels, Moments, RandomLabels
-from .._blocks.partition import Partition
+from .._blocks import ContiguousLabels, KeyedLabels, Moments, RandomLabels
+from .._blocks.partition import Partition, tiles
 from ..sources.table import RowChunk, RowSource
 from ._columns import Columns
 
@@ -104,37 +104,18 @@ def moments(
 def _add(tally: Tally, partition: Partition, columns: Columns, chunk: RowChunk) -> None:
     labels = partition.labels
     whole = columns.names is None  # no conversion, so nothing to cut it up for
-    if not (partition.drop and _may_be_missing(chunk.rows.dtype)):
+    if isinstance(labels, KeyedLabels) or (partition.drop and _may_be_missing(chunk.rows.dtype)):
+        for piece in tiles(chunk, PIECE):
+            named, rows = partition.split(piece)
+            tally.add(named, columns.floats(rows))
+        return
+    for piece in [chunk] if whole else tiles(chunk, PIECE):
+        rows = columns.floats(piece.rows)
         if isinstance(labels, ContiguousLabels):
-            for piece in [chunk] if whole else _pieces(chunk):
-                tally.add_ranges(labels, piece.start, columns.floats(piece.rows))
-            return
-        if isinstance(labels, RandomLabels):
-            for piece in [chunk] if whole else _pieces(chunk):
-                tally.add_rows(labels, piece.start, columns.floats(piece.rows))
-            return
-    for piece in _pieces(chunk):
-        named, rows = partition.split(piece)
-        tally.add(named, columns.floats(rows))
+            tally.add_ranges(labels, piece.start, rows)
+        else:
+            tally.add_rows(labels, piece.start, rows)
 
 
 def _may_be_missing(dtype: np.dtype[Any]) -> bool:
     return dtype.names is not None or dtype.kind == "f"
-
-
-def _pieces(chunk: RowChunk) -> Iterator[RowChunk]:
-    """The chunk cut up."""
-    rows, start, ids = chunk
-    if len(rows) <= PIECE:
-        yield chunk
-        return
-    for at in range(0, len(rows), PIECE):
-        stop = min(at + PIECE, len(rows))
-        yield RowChunk(rows[at:stop], start + at, None if ids is None else _part(ids, at, stop))
-
-
-def _part(ids: Any, start: int, stop: int) -> Any:
-    """Ids `start` .. `stop` - 1 of any column, by place."""
-    if hasattr(ids, "iloc"):  # pandas slices a column by place here only
-        return ids.iloc[start:stop]
-    return ids[start:stop]

@@ -53,7 +53,11 @@ def mode(block: Sequence[float]) -> float:
 
 
 def logistic(
-    block: Sequence[Sequence[float]], target: int, intercept: bool, penalty: float
+    block: Sequence[Sequence[float]],
+    target: int,
+    intercept: bool,
+    penalty: float,
+    halve: bool = True,
 ) -> list[float]:
     """Newton's method in lists, from 0, until the gradient is small; NaN for no answer."""
     y = [row[target] for row in block]
@@ -91,7 +95,7 @@ def logistic(
         size, here = 1.0, loss(beta)
         while size > 1e-12:
             moved = [b - size * s for b, s in zip(beta, step, strict=True)]
-            if loss(moved) <= here * (1 + 1e-13):
+            if loss(moved) <= here * (1 + 1e-13) or not halve:
                 break
             size /= 2
         beta = moved
