@@ -213,7 +213,8 @@ def sample_and_aggregate(
         or are left out of it. No other row moves.
     executor : {"auto", "threads", "processes"}, default "auto"
         Where a callable is called. A process that dies costs one block its answer. "auto" is
-        "processes" if there is a `time_limit`, else "threads".
+        "processes" if there is a `time_limit`, else "threads". Estimators of this library run in
+        threads only.
     time_limit : float, optional
         Seconds that a block may take, in processes only. Choose it generously: whether a block is
         late depends on the load of the machine too.

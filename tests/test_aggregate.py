@@ -134,6 +134,7 @@ BAD = [
     ({"ids": "person", "data": np.zeros(N, [("age", "f8")]), "estimator": fails}, "ids"),
     ({"executor": "fork"}, "executor"),
     ({"executor": None, "estimator": fails}, "executor"),
+    ({"executor": "processes", "estimator": "median"}, "executor"),  # nothing to guard against
     ({"time_limit": 0, "estimator": fails}, "time_limit"),
     ({"time_limit": -1, "estimator": fails}, "time_limit"),
     ({"time_limit": NAN, "estimator": fails}, "time_limit"),
