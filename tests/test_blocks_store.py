@@ -632,7 +632,8 @@ class Rows:
         return column.reduce(lambda c: summarise(RowChunk(c.values, c.start)), merge)
 
 column.reduce(lambda c: 0, lambda a, b: a)  # what pyarrow takes for itself
-used = next(int(s.split()[1]) for s in open("/proc/self/status") if s.startswith("VmSize:"))
+counted = {"RLIMIT_AS": "VmSize:", "RLIMIT_DATA": "VmData:"}[kind]
+used = next(int(s.split()[1]) for s in open("/proc/self/status") if s.startswith(counted))
 limit = (used << 10) + spare
 which = getattr(resource, kind)
 resource.setrlimit(which, (limit, limit))
