@@ -23,22 +23,8 @@
 #define STRETCH 512
 #define EXCLUDED (UINT64_MAX >> 1) /* a NaN */
 
-#define DPF_SUFFIX baseline
-#include "dpf_choice_body.h"
-#undef DPF_SUFFIX
-
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#include "dpf_choice_body.h"
-#undef DPF_SUFFIX
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#include "dpf_choice_body.h"
-#undef DPF_SUFFIX
-DPF_END
-#endif
+#define DPF_BODY "dpf_choice_body.h"
+#include "dpf_each_isa.h"
 
 int dpf_choice_bounds(dpf_choice_runs *runs)
 {

@@ -25,22 +25,8 @@ static inline double to_double(uint64_t k)
     return high + double_of((k & 0xffffffff) | UINT64_C(0x4330000000000000));
 }
 
-#define DPF_SUFFIX baseline
-#include "dpf_choice_rows_body.h"
-#undef DPF_SUFFIX
-
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#include "dpf_choice_rows_body.h"
-#undef DPF_SUFFIX
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#include "dpf_choice_rows_body.h"
-#undef DPF_SUFFIX
-DPF_END
-#endif
+#define DPF_BODY "dpf_choice_rows_body.h"
+#include "dpf_each_isa.h"
 
 size_t dpf_choice_rows(const dpf_choice_matrix *in, dpf_words *words, size_t draws, uint64_t *scratch,
                        int64_t *out, size_t from, uint64_t *bound, uint64_t *word)

@@ -59,28 +59,8 @@ static void wipe(void *p, size_t bytes)
         word[i] = 0;
 }
 
-#define DPF_SUFFIX baseline
-#define DPF_LEVEL DPF_ISA_BASELINE
-#include "dpf_grid_body.h"
-#undef DPF_SUFFIX
-#undef DPF_LEVEL
-
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#define DPF_LEVEL DPF_ISA_AVX2
-#include "dpf_grid_body.h"
-#undef DPF_SUFFIX
-#undef DPF_LEVEL
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#define DPF_LEVEL DPF_ISA_AVX512
-#include "dpf_grid_body.h"
-#undef DPF_SUFFIX
-#undef DPF_LEVEL
-DPF_END
-#endif
+#define DPF_BODY "dpf_grid_body.h"
+#include "dpf_each_isa.h"
 
 size_t dpf_grid_fill(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table,
                      const dpf_grid_input *in, double *out, size_t from, size_t n, int64_t *lane,

@@ -2,8 +2,9 @@
  *
  * A kernel that gains from wider registers is written once, in a header `dpf_<name>_body.h` whose
  * function names go through DPF_NAME(), and included by `dpf_<name>.c` once per instruction set
- * between DPF_BEGIN_<ISA> and DPF_END. The same source with floating-point contraction off makes the
- * same IEEE operations in the same order, so every path gives the same bits.
+ * between DPF_BEGIN_<ISA> and DPF_END (`dpf_each_isa.h` does that where nothing else differs). The
+ * same source with floating-point contraction off makes the same IEEE operations in the same order,
+ * so every path gives the same bits.
  *
  * DPFAST_ISA=baseline|avx2|avx512 in the environment forces a path; one that the processor lacks,
  * or an unknown name, is an error that the caller reports (dpf_isa() returns -1).

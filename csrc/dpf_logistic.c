@@ -14,23 +14,8 @@
 #define ROUNDING 1e-12
 #define HALVINGS 60
 
-#define DPF_SUFFIX baseline
-#include "dpf_logistic_body.h"
-#undef DPF_SUFFIX
-
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#include "dpf_logistic_body.h"
-#undef DPF_SUFFIX
-DPF_END
-
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#include "dpf_logistic_body.h"
-#undef DPF_SUFFIX
-DPF_END
-#endif
+#define DPF_BODY "dpf_logistic_body.h"
+#include "dpf_each_isa.h"
 
 static double sums(const double *rows, size_t n, const dpf_logistic_model *model,
                    const double *beta, double *tile, double *gradient, double *hessian)

@@ -6,23 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define DPF_SUFFIX baseline
-#include "dpf_select_body.h"
-#undef DPF_SUFFIX
-
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#include "dpf_select_body.h"
-#undef DPF_SUFFIX
-DPF_END
-
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#include "dpf_select_body.h"
-#undef DPF_SUFFIX
-DPF_END
-#endif
+#define DPF_BODY "dpf_select_body.h"
+#include "dpf_each_isa.h"
 
 /* Up to so many values are ranked by counting. */
 #define FEW 64

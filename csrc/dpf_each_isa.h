@@ -1,0 +1,29 @@
+/* Compiles the body DPF_BODY, a header named as a string, once for each instruction set. To be
+ * included by the kernel's own file, once a body; see dpf_isa.h. */
+#include "dpf_isa.h"
+
+#define DPF_SUFFIX baseline
+#define DPF_LEVEL DPF_ISA_BASELINE
+#include DPF_BODY
+#undef DPF_LEVEL
+#undef DPF_SUFFIX
+
+#if DPF_X86
+DPF_BEGIN_AVX2
+#define DPF_SUFFIX avx2
+#define DPF_LEVEL DPF_ISA_AVX2
+#include DPF_BODY
+#undef DPF_LEVEL
+#undef DPF_SUFFIX
+DPF_END
+
+DPF_BEGIN_AVX512
+#define DPF_SUFFIX avx512
+#define DPF_LEVEL DPF_ISA_AVX512
+#include DPF_BODY
+#undef DPF_LEVEL
+#undef DPF_SUFFIX
+DPF_END
+#endif
+
+#undef DPF_BODY
