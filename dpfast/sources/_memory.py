@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,14 +63,14 @@ class MemoryRows:
 
         def part(i: int) -> S:
             with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
-                return _fold(map(summarise, self._chunks(edges[i], edges[i + 1])), merge)
+                return functools.reduce(merge, map(summarise, self._chunks(edges[i], edges[i + 1])))
 
         if parts == 1:
             return part(0)
         from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
 
         with ThreadPoolExecutor(parts) as pool:
-            return _fold(pool.map(part, range(parts)), merge)
+            return functools.reduce(merge, pool.map(part, range(parts)))
 
     def _chunks(self, start: int, stop: int) -> Iterator[RowChunk]:
         columns = () if self.width is None else (self.width,)
@@ -86,11 +87,3 @@ class MemoryRows:
             else:
                 rows = array[at:end]
             yield RowChunk(rows, at, None if self._ids is None else self._ids.of(at, end))
-
-
-def _fold(parts: Iterable[S], merge: Callable[[S, S], S]) -> S:
-    found = iter(parts)
-    total = next(found)
-    for part in found:
-        total = merge(total, part)
-    return total

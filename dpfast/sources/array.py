@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -51,14 +52,6 @@ def threads() -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
         _check.fail("DPFAST_NUM_THREADS", "an integer from 1 to 1024", text)
     return int(text)
-
-
-def _fold(parts: Iterable[S], merge: Callable[[S, S], S]) -> S:
-    found = iter(parts)
-    total = next(found)
-    for part in found:
-        total = merge(total, part)
-    return total
 
 
 def _mapped(array: NDArray[Any]) -> bool:
@@ -119,14 +112,14 @@ class ArraySource:
             parts = pool.map(
                 lambda i: self._part(edges[i], edges[i + 1], summarise, merge), range(count)
             )
-            return _fold(parts, merge)
+            return functools.reduce(merge, parts)
 
     def _part(
         self, start: int, stop: int, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]
     ) -> S:
         if self.direct:
             return summarise(Chunk(self.array[start:stop], start))
-        return _fold((summarise(chunk) for chunk in self._blocks(start, stop)), merge)
+        return functools.reduce(merge, map(summarise, self._blocks(start, stop)))
 
     def _blocks(self, start: int, stop: int) -> Iterator[Chunk]:
         buffer = np.empty(min(BLOCK, stop - start), self.dtype)
@@ -227,7 +220,7 @@ class ColumnSource:
         return int(self.chunked.null_count)
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        return _fold((summarise(chunk) for chunk in self._pieces()), merge)
+        return functools.reduce(merge, map(summarise, self._pieces()))
 
     def _pieces(self) -> Iterator[Chunk]:
         at = 0
