@@ -7,14 +7,10 @@ import hashlib
 import itertools
 import json
 import math
-import os
 import pickle
-import subprocess
-import sys
 import tracemalloc
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,9 +31,9 @@ from dpfast._native import blocks as native
 from dpfast._native.rng import isa_paths
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
+from tests.paths import run
 from tests.reference import blocks as twin
 
-ROOT = Path(__file__).parents[1]
 SECRET = bytes(range(32))
 KEY = native.Key(SECRET)
 
@@ -700,10 +696,7 @@ print(json.dumps({
 
 @cache
 def probe(path: str) -> dict:
-    environment = {**os.environ, "DPFAST_ISA": path}
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE], env=environment, cwd=ROOT, capture_output=True, text=True
-    )
+    done = run(PROBE, path)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 import threading
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,15 +17,14 @@ from dpfast._blocks.partition import Partition
 from dpfast._blocks.store import Window
 from dpfast._native import blocks as native_blocks
 from dpfast._native import estimators as native
-from dpfast._native.rng import isa_paths
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.estimators import LogisticRegression, Median, Mode, Quantile, TrimmedMean, resolve
 from dpfast.estimators._base import Job
 from dpfast.estimators._groups import BLOCKS, ROWS, by_groups
 from dpfast.sources.table import as_rows
+from tests.paths import on_every_path, run
 from tests.reference import estimators as twin
 
-ROOT = Path(__file__).parents[1]
 KEY = native_blocks.Key(bytes(range(32)))
 TENTH = Fraction(1, 10)
 LIMITS = (0.0, 100.0)
@@ -553,19 +548,7 @@ print(hashlib.sha256(b"".join(t.everything())).hexdigest())
 
 
 def test_all_instruction_sets_give_the_same_bits():
-    seen = set()
-    for path in isa_paths():
-        done = subprocess.run(
-            [sys.executable, "-c", PROBE],
-            env={**os.environ, "DPFAST_ISA": path},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        seen.add(done.stdout)
-    assert len(seen) == 1
+    assert len(on_every_path(PROBE)) == 64
 
 
 @pytest.mark.parametrize("workers", [2, 3, 16])
@@ -782,11 +765,5 @@ def test_a_wrong_wish_for_instructions_is_an_error():
         "e.pairs(np.zeros(3), np.array([0, 3]), np.array([1]), np.empty(99), np.empty(1), "
         "np.empty(1))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "DPFAST_ISA": "mmx"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    done = run(code, "mmx")
     assert done.returncode != 0 and "NativeError" in done.stderr

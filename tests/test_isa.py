@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from dpfast._native.rng import isa, isa_paths
+
+from . import paths
+from .paths import on_every_path, run
 
 ROOT = Path(__file__).parents[1]
 VECTORS = ROOT / "tests" / "vectors"
@@ -38,21 +38,6 @@ print(json.dumps({
     "megabyte": hashlib.sha256(InsecureGenerator(2026).bytes(1 << 20)).hexdigest(),
 }))
 """
-
-
-def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k != "DPFAST_ISA"}
-    if path is not None:
-        environment["DPFAST_ISA"] = path
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        input=text,
-        env=environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
 
 
 @cache
@@ -130,3 +115,14 @@ def test_stored_streams(path):
 
 def test_all_paths_agree_on_a_megabyte():
     assert len({probe(path)["megabyte"] for path in isa_paths()}) == 1
+
+
+def test_the_comparison_of_paths_catches_what_depends_on_them(monkeypatch):
+    """And a wish that is not followed: all paths would be one."""
+    assert on_every_path("print(6 * 7)") == "42"
+    if len(isa_paths()) > 1:
+        with pytest.raises(ValueError, match="too many values"):
+            on_every_path("from dpfast._native.rng import isa; print(isa())")
+        monkeypatch.setattr(paths, "run", lambda code, path: run(code, None))
+        with pytest.raises(AssertionError):
+            on_every_path("print(6 * 7)")

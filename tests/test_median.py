@@ -12,6 +12,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, BudgetError, DataError, DpfastError
 from dpfast.quantile import one as mechanism_of
 from dpfast.smooth import spacing
+from tests.paths import on_every_path
 
 GRID_OF_UNIT = 2.0**-40
 
@@ -406,20 +407,4 @@ for dtype in ("f8", "f4", "i4", "u1"):
 
 
 def test_every_instruction_set_gives_the_same_release():
-    import os
-    import subprocess
-    import sys
-
-    from dpfast._native.rng import isa_paths
-
-    seen = {
-        subprocess.run(
-            [sys.executable, "-c", WHOLE_RELEASE],
-            env={**os.environ, "DPFAST_ISA": path},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for path in isa_paths()
-    }
-    assert len(seen) == 1 and len(seen.pop().split()) == 32
+    assert len(on_every_path(WHOLE_RELEASE).split()) == 32
