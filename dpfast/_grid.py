@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ._choice import below
 from ._native.rng import BitStream
 
-__all__ = ["Base", "base", "public_grid"]
+__all__ = ["Base", "base", "ends", "public_grid"]
 
 FINEST = 40
 
@@ -37,6 +37,16 @@ def public_grid(lo: float, hi: float) -> float:
     exponent = math.frexp(hi - lo)[1] - 1
     largest = math.frexp(max(abs(lo), abs(hi)))[1] - 1
     return math.ldexp(1.0, max(exponent - FINEST, largest - 52, -1000))
+
+
+def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
+    """The numbers of the first and the last point of the grid, a power of two, within the bounds.
+
+    The quotients are exact or their sign at least tells on which side of a point they are, unless
+    they underflow to 0: that point is outside.
+    """
+    first, last = math.ceil(lo / grid), math.floor(hi / grid)
+    return first + (lo > 0 and first == 0), last - (hi < 0 and last == 0)
 
 
 @lru_cache(maxsize=64)

@@ -61,8 +61,7 @@ class Column:
         self.lo = lo
         self.hi = hi
         self.grid = grid
-        self.first = math.ceil(lo / grid)
-        self.last = math.floor(hi / grid)
+        self.first, self.last = _grid.ends(lo, hi, grid)
         #: What the cells weigh; all the same if it is left out.
         self.base = _grid.base(self.first, self.last, 0) if base is None else base
         self._seen: tuple[int, int, Window] | None = None

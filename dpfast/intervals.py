@@ -77,7 +77,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, _missing
-from ._grid import base, public_grid
+from ._grid import base, ends, public_grid
 from ._intervals import CUT, PARTS, Column, choose, divide, width
 from ._native.rng import BitStream
 from .errors import ArgumentError
@@ -198,10 +198,6 @@ def _grid(lo: float, hi: float) -> float:
     return grid
 
 
-def _cells(lo: float, hi: float, grid: float) -> tuple[int, int]:
-    return math.ceil(lo / grid), math.floor(hi / grid)
-
-
 @dataclass(frozen=True, slots=True)
 class ExponentialQuantile:
     """One quantile: a cell of the grid, more probable the nearer its ranks are to ``q n``.
@@ -231,7 +227,7 @@ class ExponentialQuantile:
     @property
     def cells(self) -> tuple[int, int]:
         """The first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
-        return _cells(self.lo, self.hi, self.grid)
+        return ends(self.lo, self.hi, self.grid)
 
     def reduce(self, source: Source) -> tuple[Column, int]:
         missing = _missing.replacement(self.nan, self.lo, self.hi)
@@ -279,7 +275,7 @@ class RecursiveQuantiles:
     @property
     def cells(self) -> tuple[int, int]:
         """The first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
-        return _cells(self.lo, self.hi, self.grid)
+        return ends(self.lo, self.hi, self.grid)
 
     @property
     def rate(self) -> float:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from . import _check, _missing
 from . import noise as _noise
 from ._admissible import Calibration
-from ._grid import public_grid
+from ._grid import ends, public_grid
 from .errors import ArgumentError
 from .order import Ranks
 from .privacy import Loss
@@ -73,9 +73,8 @@ class SmoothQuantile:
             granularity=self.grid,
             generator=generator,
         )
-        first = math.ceil(self.lo / self.grid) * self.grid
-        last = math.floor(self.hi / self.grid) * self.grid
-        return min(max(noisy, first), last)
+        first, last = ends(self.lo, self.hi, self.grid)
+        return min(max(noisy, first * self.grid), last * self.grid)
 
 
 def smooth_quantile(

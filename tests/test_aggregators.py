@@ -71,6 +71,16 @@ def test_sums_of_cells_are_exact(blocks, bounds):
     assert lattice.span > 2**24
 
 
+@pytest.mark.parametrize("bounds", [(-1e130, -1e-206), (1e-206, 1e130), (-1e130, 0.0)])
+def test_cells_lie_within_the_bounds_where_a_quotient_underflows(bounds):
+    lattice = _lattice.Lattice(*bounds, 10)
+    first = Fraction(lattice.first) * Fraction(lattice.grid)
+    last = Fraction(lattice.first + lattice.span) * Fraction(lattice.grid)
+    lo, hi = map(Fraction, bounds)
+    assert lo <= first < lo + Fraction(lattice.grid)
+    assert hi - Fraction(lattice.grid) < last <= hi
+
+
 @pytest.mark.parametrize("k", [1, 5, 8191, 8192, 8193, 30_000])
 def test_a_total_is_the_sum_of_cells(k):
     """Part by part, of all cells and of some of them; and the sorted cells beside it."""

@@ -408,3 +408,11 @@ for dtype in ("f8", "f4", "i4", "u1"):
 
 def test_every_instruction_set_gives_the_same_release():
     assert len(on_every_path(WHOLE_RELEASE).split()) == 32
+
+
+@pytest.mark.parametrize("method", ["smooth", "exponential", "exponential-round"])
+@pytest.mark.parametrize("bounds", [(-1e130, -1e-206), (1e-206, 1e130)])
+def test_within_bounds_so_near_to_0_that_a_quotient_underflows(method, bounds):
+    x = np.full(1000, min(bounds, key=abs))
+    lo, hi = bounds
+    assert lo <= dp.median(x, bounds=bounds, epsilon=20, method=method) <= hi

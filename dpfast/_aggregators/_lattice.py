@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .. import _check
 from .. import noise as _noise
-from .._grid import public_grid
+from .._grid import ends, public_grid
 from .._laws import Law
 from ..rng import Generator
 
@@ -92,9 +92,9 @@ class Lattice:
         if lo < hi and hi - lo < grid:
             _check.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
         object.__setattr__(self, "grid", grid)
-        object.__setattr__(self, "first", 0 if lo == hi else math.ceil(lo / grid))
-        last = 0 if lo == hi else math.floor(hi / grid)
-        object.__setattr__(self, "span", last - self.first)
+        first, last = (0, 0) if lo == hi else ends(lo, hi, grid)
+        object.__setattr__(self, "first", first)
+        object.__setattr__(self, "span", last - first)
 
     def cell(self, x: float) -> int:
         """The cell of one number."""
