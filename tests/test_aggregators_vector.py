@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -189,7 +190,6 @@ def test_shares_add_up_exactly(name, loss, d):
 @pytest.mark.parametrize("name, gain", [("trimmed-mean", 2), ("exponential-median", 8)])
 def test_the_better_of_two_compositions(name, gain, epsilon, delta):
     """rho is that of the formula, never more; and it is used from where it is worth more."""
-    mpmath = pytest.importorskip("mpmath")
     loss = Approx(Fraction(epsilon), Fraction(delta))
     exact = lambda x: mpmath.mpf(x.numerator) / x.denominator  # noqa: E731
     with mpmath.workdps(60):
