@@ -19,6 +19,7 @@ LEVEL = {
     "_native": 2,
     "_progress": 2,
     "privacy": 3,
+    "_ledger": 8,
     "rng": 3,
     "_laws": 4,
     "noise": 5,
