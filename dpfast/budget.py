@@ -8,8 +8,9 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _check
@@ -209,6 +210,11 @@ class Budget:
         return None if self._file is None else self._file.path
 
     @property
+    def created(self) -> str:
+        """When the ledger was made, in UTC (ISO 8601)."""
+        return self._created
+
+    @property
     def limit(self) -> dict[str, Fraction]:
         """The limit, as exact fractions by name."""
         return self._named(self._ceiling)
@@ -329,10 +335,11 @@ class Budget:
         {'value': 0.1, 'exact': '1/10'}
         """
         lines = self.history
-        return json.dumps({**self._facts(), "lines": [_fields(line) for line in lines]}, indent=2)
+        spent = reduce(Amounts.plus, (line.counted for line in lines), Amounts())
+        state = State(spent, self._keeper.state().neighbors, len(lines))
+        return json.dumps({**self._facts(state), "lines": self._told(lines)}, indent=2)
 
-    def _facts(self) -> dict[str, Any]:
-        state = self._keeper.state()
+    def _facts(self, state: State) -> dict[str, Any]:
         return {
             "name": self._name,
             "path": self.path,
@@ -386,6 +393,21 @@ class Budget:
             return quote.line.loss
         _check.fail("function", rule, function)
 
+    def _told(self, lines: tuple[Spend, ...]) -> list[dict[str, Any]]:
+        return [
+            {
+                "time": line.time,
+                "what": line.what,
+                "note": line.note,
+                "loss": {"kind": type(line.loss).__name__, **_parts(line.loss)},
+                "neighbors": line.neighbors,
+                "counted": {n: _both(amount) for n, amount in self._named(line.counted).items()},
+                "process": line.process,
+                **({} if line.answer is None else {"answer": line.answer}),
+            }
+            for line in lines
+        ]
+
     # --- the decision ---------------------------------------------------------------------------
 
     def _decide(self, state: State, line: Spend) -> Entry:
@@ -400,7 +422,7 @@ class Budget:
         total, limit = state.spent.plus(counted), self._ceiling
         if total.epsilon > limit.epsilon or total.delta > limit.delta or total.rho > limit.rho:
             self._refuse(state, line, "counted as " + self._words(counted))
-        return Entry(line, counted, relation)
+        return Entry(replace(line, counted=counted), relation)
 
     def _price(self, state: State, line: Spend, wanted: str) -> Amounts:
         moved = convert(line.loss, line.neighbors, wanted)
@@ -463,24 +485,9 @@ def _both(amount: Fraction) -> dict[str, Any]:
     return {"value": float(amount), "exact": exact(amount)}
 
 
-def _fields(line: Spend) -> dict[str, Any]:
-    kept = {} if line.answer is None else {"answer": line.answer}
-    return {
-        "time": line.time,
-        "what": line.what,
-        "note": line.note,
-        "loss": {
-            "kind": type(line.loss).__name__,
-            **{
-                each.name: _both(value) if isinstance(value, Fraction) else value
-                for each in fields(line.loss)
-                for value in (getattr(line.loss, each.name),)
-            },
-        },
-        "neighbors": line.neighbors,
-        "process": line.process,
-        **kept,
-    }
+def _parts(amount: Loss) -> dict[str, Any]:
+    named = {each.name: getattr(amount, each.name) for each in fields(amount)}
+    return {n: _both(v) if isinstance(v, Fraction) else v for n, v in named.items()}
 
 
 def _path(path: Any) -> str:

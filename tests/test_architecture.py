@@ -54,8 +54,11 @@ LEVEL = {
     "aggregate": 13,
     "_block_count": 13,
     "_demo": 13,
-    "cli": 14,
-    "__main__": 15,
+    "_options": 13,
+    "_spend_plot": 12,
+    "_cli_budget": 14,
+    "cli": 15,
+    "__main__": 16,
 }
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

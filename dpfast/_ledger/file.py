@@ -226,7 +226,7 @@ class File:
         try:
             found = os.stat(self.path)
         except OSError as error:
-            if not making:
+            if not (making and isinstance(error, FileNotFoundError)):
                 why = f"cannot be looked at: {error.strerror}"
                 if isinstance(error, FileNotFoundError):
                     new = self._known is None
@@ -294,23 +294,21 @@ class File:
         rows = db.execute(
             "SELECT created, process, name, loss, neighbors, seal FROM ledger"
         ).fetchall()
-        if len(rows) != 1:
-            raise _Damaged("its first line is missing")
-        *parts, found = rows[0]
-        if text.seal("", *parts) != found:
-            raise _Damaged("its first line is not what was written")
-        if self._known not in (None, found):
-            raise LedgerError(f"ledger {self.path} is another one than was opened")
-        created, _, name, limit, neighbors = parts
         with _reading():
+            ((*parts, found),) = rows
+            if text.seal("", *parts) != found:
+                raise _Damaged("its first line is not what was written")
+            if self._known not in (None, found):
+                raise LedgerError(f"ledger {self.path} is another one than was opened")
+            created, _, name, limit, neighbors = parts
             return Header(text.unpack(limit), neighbors, name, created, found)
 
     def _state(self, db: sqlite3.Connection) -> State:
         self._head(db)
         rows = db.execute("SELECT lines, epsilon, delta, rho, neighbors FROM state").fetchall()
-        if len(rows) != 1:
-            raise _Damaged("its sums are missing")
-        lines, epsilon, delta, rho, neighbors = rows[0]
+        with _reading():
+            ((lines, *amounts, neighbors),) = rows
+            spent = Amounts(*map(text.number, amounts))
         (last,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
         if lines != last:
             raise _Damaged("lines are missing")
@@ -320,12 +318,11 @@ class File:
                 "to an earlier state, and what was spent since is not in it"
             )
         self._seen = lines
-        with _reading():
-            return State(Amounts(*map(text.number, (epsilon, delta, rho))), neighbors, lines)
+        return State(spent, neighbors, lines)
 
     def _write(self, db: sqlite3.Connection, state: State, entry: Entry) -> None:
         """The line and the sums. Both, or neither, as the transaction around them sees to."""
-        line, counted = entry.line, entry.counted
+        line, counted = entry.line, entry.line.counted
         parts = (
             line.time, line.process, line.what, line.note, text.loss(line.loss), line.neighbors,
             *map(text.exact, (counted.epsilon, counted.delta, counted.rho)), entry.neighbors,
@@ -346,7 +343,7 @@ class File:
         """All lines, each against its seal, and their sum against the sums and the limit."""
         state = self._state(db)
         head = self._head(db)
-        before, total = head.seal, Amounts()
+        before, total, relation = head.seal, Amounts(), head.neighbors
         made: list[Spend] = []
         with _reading():
             answers = {
@@ -357,13 +354,13 @@ class File:
                 before = text.seal(before, str(number), *parts)
                 if found != before or number != len(made) + 1:
                     raise _Damaged(f"line {len(made) + 1} is not what was written")
-                when, by, what, note, loss, neighbors, *counted, _ = parts
-                total = total.plus(Amounts(*map(text.number, counted)))
-                made.append(
-                    Spend(text.unpack(loss), neighbors, what, note, when, by, answers.get(number))
-                )
+                when, by, what, note, loss, neighbors, *amounts, relation = parts
+                cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
+                total = total.plus(counted)
+                answer = answers.get(number)
+                made.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
         (last,) = db.execute("SELECT seal FROM state").fetchone()
-        if (last, total) != (before, state.spent):
+        if (last, total, relation) != (before, state.spent, state.neighbors):
             raise _Damaged("its sums are not those of its lines")
         if not _within(total, head.limit):
             raise _Damaged("more is spent than its limit")

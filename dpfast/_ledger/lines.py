@@ -20,6 +20,18 @@ __all__ = ["Amounts", "Entry", "Keeper", "Memory", "Spend", "State", "already", 
 
 
 @dataclass(frozen=True, slots=True)
+class Amounts:
+    """Three exact sums, of which a ledger uses epsilon and delta, or rho."""
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+
+    def plus(self, other: Amounts) -> Amounts:
+        return Amounts(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho)
+
+
+@dataclass(frozen=True, slots=True)
 class Spend:
     """One line of the ledger: what was asked, under which relation, for what.
 
@@ -38,6 +50,8 @@ class Spend:
         spends, whatever the clock did.
     process : str
         Which process on which machine, as ``number@name``.
+    counted : Amounts
+        What it took from the ledger, which may speak of another relation or kind of loss.
     answer : object
         None, unless the user called `Budget.record`.
     """
@@ -48,19 +62,8 @@ class Spend:
     note: str = ""
     time: str = field(default="", compare=False)
     process: str = field(default="", compare=False)
+    counted: Amounts = field(default=Amounts(), compare=False)
     answer: Any = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Amounts:
-    """Three exact sums, of which a ledger uses epsilon and delta, or rho."""
-
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-    rho: Fraction = Fraction(0)
-
-    def plus(self, other: Amounts) -> Amounts:
-        return Amounts(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line, what it counts for in the ledger, and the relation that the ledger speaks of."""
+    """A line, and the relation that the ledger speaks of from now on."""
 
     line: Spend
-    counted: Amounts
     neighbors: str
 
 
@@ -131,7 +133,7 @@ class Memory:
         with self.lock:
             entry = decide(self._state)
             self._lines.append(entry.line)
-            spent = self._state.spent.plus(entry.counted)
+            spent = self._state.spent.plus(entry.line.counted)
             self._state = State(spent, entry.neighbors, len(self._lines))
             return len(self._lines)
 
