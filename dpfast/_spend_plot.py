@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import accumulate
@@ -57,7 +58,9 @@ def draw(budget: Budget, path: str) -> None:
     _check.text("plot", path)
     made = figure(budget)
     try:
-        made.savefig(path)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # of a name that the font does not have
+            made.savefig(path)
     except ValueError:
         known = ", ".join(sorted(made.canvas.get_supported_filetypes()))
         _check.fail("plot", f"a name that ends in one of {known}", path)

@@ -1,11 +1,14 @@
-"""Four processes spend from one ledger and are killed at random moments; a program, POSIX only.
+"""Processes spend from one ledger and are killed; a program, for systems that can fork.
 
-    python -m tests.ledger_crash FOLDER KILLS FAULT SEED
+    python -m tests.ledger_crash random FOLDER FAULT KILLS SEED
+    python -m tests.ledger_crash steps FOLDER FAULT FIRST
 
 A release is modelled by what cannot be taken back: the mechanism, when the door hands it the data,
 appends its cost to a file of its process. So at any moment the sum of those files must not exceed
-what the ledger says. They are read first and the ledger after, while the others go on. Prints one
-JSON object whose `violations` are to be empty, unless a fault was planted:
+what the ledger says; they are read first and the ledger after. With `random` four processes are
+killed at random moments, and replaced, while that is looked at. With `steps` one is killed before
+each of its statements to SQLite, from the first that is meant, and after those that commit. Prints
+one JSON object whose `violations` are to be empty, unless a fault was planted:
 
     late   the limit is checked before the release, and the line committed after it
     torn   the statements of a spend are each a transaction of their own
@@ -31,7 +34,7 @@ from dpfast.release import release
 
 PROCESSES = 4
 LIMIT = Fraction(6)
-COSTS = [Fraction(1, 3), Fraction(1, 7), Fraction(1, 10), Fraction(1, 50)]
+COSTS = [Fraction(1), Fraction(1, 3), Fraction(1, 7), Fraction(1, 10), Fraction(1, 50)]
 EXHAUSTED = 7
 
 
@@ -81,10 +84,32 @@ class Torn:
         self.db.close()
 
 
-def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
-    """Spend until nothing can be spent any more."""
-    chance = random.Random(seed)
-    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+class Fuse:
+    """A connection that kills its process before one of all statements, or after a commit."""
+
+    left = -1
+
+    def __init__(self, db):
+        self.db = db
+
+    def burn(self):
+        if Fuse.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        Fuse.left -= 1
+
+    def execute(self, *statement):
+        self.burn()
+        done = self.db.execute(*statement)
+        if statement[0] == "COMMIT":
+            self.burn()
+        return done
+
+    def close(self):
+        self.db.close()
+
+
+def opened(ledger: Path, fault: str) -> dp.Budget:
+    """The ledger with its fault."""
     if fault == "torn":
         connect = File._connect
         File._connect = lambda self, making: (
@@ -93,26 +118,50 @@ def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
     budget = dp.Budget(epsilon=LIMIT, path=ledger)
     if fault == "late":
         budget._keeper = Late(budget._keeper)
+    return budget
+
+
+def tell(budget: dp.Budget, cost: Fraction, out: int) -> None:
+    """One release."""
+    release([0.0], Telling(Pure(cost), out), budget=budget, rng=None)
+    if isinstance(budget._keeper, Late):
+        budget._keeper.settle()
+
+
+def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
+    """Spend until nothing can be spent any more."""
+    chance = random.Random(seed)
+    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    budget = opened(ledger, fault)
     costs = list(COSTS)
     while costs:
         cost = chance.choice(costs)
         try:
-            release([0.0], Telling(Pure(cost), out), budget=budget, rng=None)
+            tell(budget, cost, out)
         except BudgetError:
             costs.remove(cost)
-            continue
-        if fault == "late":
-            budget._keeper.settle()
     return EXHAUSTED
 
 
-def start(*arguments) -> int:
+def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+    """Two spends, or fewer if the fuse is short."""
+    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    connect = File._connect
+    File._connect = lambda self, making: Fuse(connect(self, making))
+    Fuse.left = fuse
+    budget = opened(ledger, fault)
+    for _ in range(2):
+        tell(budget, COSTS[0], out)
+    return EXHAUSTED
+
+
+def start(life, *arguments) -> int:
     child = os.fork()
     if child:
         return child
     code = 1
     try:
-        code = spender(*arguments)
+        code = life(*arguments)
     except LedgerError as error:
         print(error, file=sys.stderr, flush=True)
     finally:
@@ -152,7 +201,7 @@ def one_ledger(folder: Path, kills: int, fault: str, chance: random.Random) -> t
         nonlocal number
         number += 1
         told = folder / f"{number}.told"
-        running.append(start(ledger, told, fault, chance.getrandbits(32)))
+        running.append(start(spender, ledger, told, fault, chance.getrandbits(32)))
 
     def ended(status: int) -> bool:
         """Whether a process came to its end by itself."""
@@ -187,16 +236,44 @@ def one_ledger(folder: Path, kills: int, fault: str, chance: random.Random) -> t
     return {"kills": killed, **figures}, violations
 
 
-def main(folder: str, kills: str, fault: str, seed: str) -> None:
-    chance, found = random.Random(int(seed)), {"kills": 0, "lines": 0, "releases": 0, "ledgers": 0}
+def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+    chance, found = random.Random(seed), {"kills": 0, "lines": 0, "releases": 0, "ledgers": 0}
     violations: list[str] = []
-    while found["kills"] < int(kills) and not violations:
+    while found["kills"] < kills and not violations:
         found["ledgers"] += 1
-        place = Path(folder) / str(found["ledgers"])
-        figures, violations = one_ledger(place, int(kills) - found["kills"], fault, chance)
+        place = folder / str(found["ledgers"])
+        figures, violations = one_ledger(place, kills - found["kills"], fault, chance)
         for name in ("kills", "lines", "releases"):
             found[name] += figures.get(name, 0)
-    print(json.dumps({**found, "violations": violations}))
+    return {**found, "violations": violations}
+
+
+def by_steps(folder: Path, fault: str, first: int) -> dict:
+    """Each statement in turn, of the making of a ledger, too."""
+    kills = lost = 0
+    violations: list[str] = []
+    for fuse in range(first, 10_000):
+        place = folder / str(fuse)
+        place.mkdir()
+        ledger = place / "study.db"
+        status = os.waitpid(start(burnt, ledger, place / "0.told", fault, fuse), 0)[1]
+        killed = os.WIFSIGNALED(status)
+        violations += looked_at(place, ledger)[0]
+        heir = os.waitpid(start(burnt, ledger, place / "1.told", "none", -1), 0)[1]
+        if os.waitstatus_to_exitcode(heir) != EXHAUSTED:
+            violations.append("a process failed")
+        wrong, figures = looked_at(place, ledger)
+        violations += wrong
+        kills += killed
+        if not killed or violations:
+            break
+        lost += figures["lines"] - figures["releases"]
+    return {"kills": kills, "lost": lost, "violations": violations}
+
+
+def main(way: str, folder: str, fault: str, *numbers: str) -> None:
+    ways = {"random": at_random, "steps": by_steps}
+    print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))
 
 
 if __name__ == "__main__":
