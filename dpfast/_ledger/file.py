@@ -201,10 +201,16 @@ class File:
                     if sound and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
                         raise _Damaged("its pages do not fit together")
                     db.execute("BEGIN IMMEDIATE" if write or blank else "BEGIN")
+                    files = self._files() if write else None
                     done = job(db)
                     if witnesses() != here:
                         raise LedgerError(f"ledger {self.path}: a fork came into the transaction")
                     db.execute("COMMIT")
+                    if write and files != self._files():
+                        raise LedgerError(
+                            f"ledger {self.path} or its log was moved or removed while a line was "
+                            "written; nothing may be released"
+                        )
                     return done
             finally:
                 _at_work = outer
@@ -245,6 +251,21 @@ class File:
                 f"ledger {self.path} has {found.st_nlink} names (hard links), under each of which "
                 "it could be spent; copy the file, and remove the other names"
             )
+
+    def _files(self) -> list[tuple[int, int] | None]:
+        """Which files are behind the names of the ledger and of its log.
+
+        A log that is no longer there takes what is written to it along. SQLite's locks prevent
+        that, but a process loses its locks on a file when any part of it closes the file.
+        """
+        found: list[tuple[int, int] | None] = []
+        for name in (self.path, self.path + "-wal"):
+            try:
+                entry = os.stat(name)
+                found.append((entry.st_dev, entry.st_ino))
+            except OSError:
+                found.append(None)
+        return found
 
     @staticmethod
     def _use_log(db: sqlite3.Connection) -> None:

@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import fields
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def exact(amount: Fraction) -> str:
     return "/".join(hex(p) if p.bit_length() > LONG else str(p) for p in parts)
 
 
+@lru_cache(1024)
 def number(text: str) -> Fraction:
     """What `exact` wrote."""
     above, below = text.split("/")
@@ -42,6 +44,7 @@ def loss(amount: Loss) -> str:
     return json.dumps(parts)
 
 
+@lru_cache(256)
 def unpack(text: str) -> Loss:
     """What `loss` wrote. KeyError for a kind that this version does not know."""
     parts = json.loads(text)
