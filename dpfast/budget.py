@@ -124,13 +124,15 @@ class Budget:
     One that outlives the program:
 
     >>> import os, tempfile
-    >>> study = os.path.join(tempfile.mkdtemp(), "study.db")
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = os.path.join(folder.name, "study.db")
     >>> budget = dp.Budget(epsilon=1, path=study, name="ages of the study")
     >>> with budget.noted("a first look"):
     ...     answer = dp.median(ages, bounds=(0, 120), epsilon=0.25, budget=budget)
     >>> again = dp.Budget(path=study)
     >>> again.remaining["epsilon"], again.history[0].note
     (Fraction(3, 4), 'a first look')
+    >>> folder.cleanup()
     """
 
     def __init__(
@@ -144,14 +146,8 @@ class Budget:
         path: str | os.PathLike[str] | None = None,
         timeout: float = 30.0,
     ) -> None:
-        given: Loss | None = None
-        if (
-            path is None
-            or epsilon is not None
-            or rho is not None
-            or _check.fraction("delta", delta)
-        ):
-            given = loss(epsilon, delta, rho)
+        asked = epsilon is not None or rho is not None or _check.fraction("delta", delta) != 0
+        given = loss(epsilon, delta, rho) if asked or path is None else None
         self._wanted = None if neighbors is None else _check.neighbors(neighbors)
         self._name = _check.text("name", name)
         self._timeout = _check.positive("timeout", timeout)

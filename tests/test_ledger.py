@@ -317,6 +317,7 @@ def test_paths_that_are_none(bad):
         dp.Budget(epsilon=1, path=bad)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
 @pytest.mark.parametrize("name", ["a?mode=ro#x%41.db", "ü \U0001f4a5.db", "file:x.db", "-.db"])
 def test_names_of_files(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
@@ -326,6 +327,19 @@ def test_names_of_files(tmp_path, monkeypatch, name):
     budget.spend(Pure(0.5), neighbors=REP)
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([name, "elsewhere"])
     assert dp.Budget(path=tmp_path / name).spent["epsilon"] == Fraction(1, 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_symbolic_link_is_the_file_that_it_points_to(path):
+    link = path.with_name("link.db")
+    link.symlink_to(path.with_name("real.db"))
+    one, other = dp.Budget(epsilon=1, path=link), dp.Budget(path=path.with_name("real.db"))
+    for budget in (one, other):
+        budget.spend(Pure(0.5), neighbors=REP)
+    link.unlink()
+    link.symlink_to(path)  # to nowhere
+    assert one.remaining == other.remaining == {"epsilon": 0, "delta": 0}
+    assert one.path == other.path == str(path.with_name("real.db"))
 
 
 def test_pickles_and_copies_are_the_same_ledger(path, tmp_path):
@@ -491,6 +505,36 @@ def test_a_file_that_is_moved_while_it_is_written(path, monkeypatch, suffix):
     monkeypatch.setattr(File, "_write", write)
     with pytest.raises(LedgerError, match="was moved or removed while a line was written"):
         dp.median([1], bounds=(0, 1), epsilon=1, budget=budget)
+
+
+def test_an_interrupt_leaves_nothing_behind(path, monkeypatch):
+    from dpfast._ledger.file import File
+
+    make = File._write
+
+    def write(self, *arguments):
+        make(self, *arguments)
+        raise KeyboardInterrupt
+
+    budget = dp.Budget(epsilon=1, path=path)
+    with monkeypatch.context() as patch:
+        patch.setattr(File, "_write", write)
+        with pytest.raises(KeyboardInterrupt):
+            budget.spend(Pure(1), neighbors=REP)
+    assert not dp.Budget(path=path).history and os.listdir(path.parent) == ["study.db"]
+    budget.spend(Pure(1), neighbors=REP)
+
+
+def test_how_sqlite_is_told_to_write(path):
+    file = dp.Budget(epsilon=1, path=path)._file
+    with contextlib.closing(file._connect(False)) as db:
+        found = {
+            name: db.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous", "fullfsync", "wal_autocheckpoint")
+        }
+    assert found == {
+        "journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "wal_autocheckpoint": 0
+    }  # fmt: skip
 
 
 def test_a_refused_ledger_touches_neither_data_nor_randomness(path):
@@ -719,3 +763,13 @@ def test_without_sqlite(path):
         path,
     )
     assert "needs the module sqlite3" in done.stdout and done.stderr == ""
+
+
+@pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the pages are not here")
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {"ages": [23, 35, 41]}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    (line,) = dp.Budget(path="study.db").history
+    assert (line.note, line.answer) == ("table 1", names["age"])

@@ -115,7 +115,7 @@ class File:
     def __init__(
         self, path: str, limit: Loss | None, neighbors: str | None, name: str, timeout: float
     ) -> None:
-        self.path = os.path.abspath(path)
+        self.path = os.path.realpath(path)  # as SQLite names the log
         self._timeout = timeout
         self._seen = 0
         self._known: str | None = None
