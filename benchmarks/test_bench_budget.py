@@ -69,7 +69,8 @@ def long_ledger(tmp_path_factory):
 def test_open_and_check_all_lines(benchmark, long_ledger):
     benchmark.group = "open a ledger"
     budget = benchmark.pedantic(dp.Budget, kwargs={"path": long_ledger}, rounds=rows(10, 2))
-    assert budget.spent["epsilon"] == rows(5000, 50) * COST.epsilon
+    made = len(budget.history)
+    assert made >= rows(5000, 50) and budget.spent["epsilon"] == made * COST.epsilon
 
 
 def test_spend_from_a_long_ledger(benchmark, long_ledger):
