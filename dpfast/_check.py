@@ -26,6 +26,7 @@ __all__ = [
     "positive",
     "power_of_two",
     "quantile",
+    "text",
     "whole",
 ]
 
@@ -121,6 +122,18 @@ def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         fail_type(name, "True or False", value)
     return value
+
+
+def text(name: str, value: Any) -> str:
+    """Text that can be written to any file."""
+    rule = "text"
+    if not isinstance(value, str):
+        fail_type(name, rule, value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        fail(name, "text that UTF-8 can write", value)
+    return str(value)
 
 
 def neighbors(value: Any) -> str:

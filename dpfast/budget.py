@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import inspect
+import json
+import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
 from fractions import Fraction
-from typing import Any, NoReturn
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _check
-from ._native.rng import witnesses
-from .errors import BudgetError
+from ._ledger import Amounts, Entry, Keeper, Memory, Spend, State
+from ._ledger.lines import now, process
+from ._ledger.text import exact, plain
+from .errors import BudgetError, LedgerError
 from .privacy import ZCDP, Approx, Loss, Pure, convert, loss
 
+if TYPE_CHECKING:
+    from ._ledger.file import File
+
 __all__ = ["Budget", "Spend"]
-
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """One line of the ledger: what was asked, under which relation, for what."""
-
-    loss: Loss
-    neighbors: str
-    what: str
-
-
-class _Memory:
-    """Where the lines are kept. Another keeper (a file) needs `lines` and `append`, no more."""
-
-    def __init__(self) -> None:
-        self.lines: list[Spend] = []
-
-    def append(self, line: Spend) -> None:
-        self.lines.append(line)
 
 
 class _Quote(Exception):
@@ -52,7 +42,10 @@ class _Probe:
 
 def _decimal(amount: Fraction) -> str:
     text = repr(float(amount)).removesuffix(".0")
-    return text if Fraction(text) == amount else f"{text} (exactly {amount})"
+    if Fraction(text) == amount:
+        return text
+    bits = amount.numerator.bit_length() + amount.denominator.bit_length()
+    return f"{text} (exactly {amount})" if bits < 4000 else f"about {text}"
 
 
 def _words(epsilon: Fraction, delta: Fraction, rho: Fraction | None) -> str:
@@ -66,9 +59,13 @@ class Budget:
 
     Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
     exactly 0. A spend is recorded before data or randomness are touched, by whichever thread comes
-    first; it is never given back. A forked child, whose copy its parent would not see, is refused.
-    Losses add up by basic composition, and the limit is checked
+    first; it is never given back. Losses add up by basic composition, and the limit is checked
     before each call (a privacy filter), so the sequence of calls may depend on earlier answers.
+
+    Without `path` the ledger lives in memory; a forked child, whose copy its parent would not see,
+    is refused. With `path` it lives in a file, and a spend is on the disk before the data are
+    touched. Any number of objects, threads and processes (forked or not) may spend from one file at
+    the same time. Killed at any moment, it holds no less than what was released.
 
     Parameters
     ----------
@@ -82,15 +79,35 @@ class Budget:
     neighbors : {"replace", "add-remove"}, optional
         The relation that the limit speaks of; by default that of the first spend. A loss under
         add-remove counts for replace as twice epsilon or four times rho; the opposite is refused.
+    name : str, optional
+        What the ledger is for.
+    path : str or path-like, optional
+        The file of the ledger, which is made if it is not there. If it is, then the limit, the
+        relation and the name may be left out, and if given must be those of the file.
+    timeout : float, default 30
+        Seconds to wait for other processes that write to the file.
 
     Raises
     ------
     ArgumentError
-        When no limit, or two kinds of limit, are given.
+        When no limit, or two kinds of limit, are given; or another one than the file's.
+    LedgerError
+        When the file cannot be used: it is no ledger, was made by a newer version, is damaged, or
+        cannot be written. `LedgerBusyError` when it stayed locked.
 
     See Also
     --------
     dpfast.privacy.Pure, dpfast.privacy.Approx, dpfast.privacy.ZCDP
+
+    Notes
+    -----
+    The file is an SQLite database on a local disk (not a network drive: locks there cannot be
+    relied upon). While somebody is at work there is a file ``-wal`` beside it, which belongs
+    to it; after a kill it stays until the next use. Copy the two together or neither. Whoever puts
+    back an old copy undoes spends that happened; an object that has seen later lines notices,
+    a new one cannot. Pickles of a budget with a path open that path again; one in memory has none.
+
+    Cost: some microseconds in memory; in a file a few writes that wait for the disk.
 
     Examples
     --------
@@ -103,6 +120,19 @@ class Budget:
     >>> ages = [23, 35, 41, 58, 62]
     >>> budget.cost(dp.median, ages, bounds=(0, 120), epsilon=0.5)
     Pure(epsilon=0.5)
+
+    One that outlives the program:
+
+    >>> import os, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = os.path.join(folder.name, "study.db")
+    >>> budget = dp.Budget(epsilon=1, path=study, name="ages of the study")
+    >>> with budget.noted("a first look"):
+    ...     answer = dp.median(ages, bounds=(0, 120), epsilon=0.25, budget=budget)
+    >>> again = dp.Budget(path=study)
+    >>> again.remaining["epsilon"], again.history[0].note
+    (Fraction(3, 4), 'a first look')
+    >>> folder.cleanup()
     """
 
     def __init__(
@@ -112,53 +142,100 @@ class Budget:
         delta: Any = 0,
         rho: Any = None,
         neighbors: str | None = None,
+        name: str = "",
+        path: str | os.PathLike[str] | None = None,
+        timeout: float = 30.0,
     ) -> None:
-        self._limit = loss(epsilon, delta, rho)
-        self._neighbors = None if neighbors is None else _check.neighbors(neighbors)
-        self._lock = threading.Lock()
-        self._process = witnesses()
-        self._ledger = _Memory()
-        self._epsilon = self._delta = self._rho = Fraction(0)
+        asked = epsilon is not None or rho is not None or _check.fraction("delta", delta) != 0
+        given = loss(epsilon, delta, rho) if asked or path is None else None
+        self._wanted = None if neighbors is None else _check.neighbors(neighbors)
+        self._name = _check.text("name", name)
+        self._timeout = _check.positive("timeout", timeout)
+        self._own = threading.local()
+        self._file: File | None = None
+        self._keeper: Keeper
+        if path is None:
+            assert given is not None
+            self._limit, self._created = given, now()
+            self._keeper = Memory(self._wanted)
+            return
+        self._open(_path(path), given)
+
+    def _open(self, path: str, given: Loss | None) -> None:
+        from ._ledger.file import File  # with sqlite3, which most budgets do not need
+
+        self._file = self._keeper = file = File(
+            path, given, self._wanted, self._name, self._timeout
+        )
+        head = file.header
+        if given is not None and given != head.limit:
+            _check.fail("limit", f"that of {file.path}, {head.limit}, or left out", given)
+        settled = file.state().neighbors
+        if self._wanted is not None and settled not in (None, self._wanted):
+            _check.fail("neighbors", f"that of {file.path}, {settled!r}, or left out", self._wanted)
+        if self._name and self._name != head.name:
+            _check.fail("name", f"that of {file.path}, {head.name!r}, or left out", self._name)
+        self._limit, self._name, self._created = head.limit, head.name, head.created
 
     def __repr__(self) -> str:
-        with self._lock:
-            return (
-                f"Budget(limit: {self._text(self._limit)}; spent: {self._sum()}; "
-                f"neighbors={self._neighbors!r})"
-            )
+        where = "" if self._file is None else f"; path={self._file.path!r}"
+        try:
+            state = self._keeper.state()
+        except LedgerError:
+            return f"Budget(limit: {_text(self._limit)}{where}, which cannot be read)"
+        return (
+            f"Budget(limit: {_text(self._limit)}; spent: {self._sum(state)}; "
+            f"neighbors={state.neighbors or self._wanted!r}{where})"
+        )
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a budget can be neither pickled nor copied: both copies could be spent")
+    def __reduce__(self) -> Any:
+        if self._file is None:
+            raise TypeError(
+                "a budget can be neither pickled nor copied: both copies could be spent"
+            )
+        return _again, (self._file.path, self._file.header.seal, self._wanted, self._timeout)
+
+    @property
+    def name(self) -> str:
+        """What the ledger is for, in the words of the one who made it."""
+        return self._name
+
+    @property
+    def path(self) -> str | None:
+        """The file of the ledger, or None."""
+        return None if self._file is None else self._file.path
+
+    @property
+    def created(self) -> str:
+        """When the ledger was made, in UTC (ISO 8601)."""
+        return self._created
+
+    @property
+    def limit(self) -> dict[str, Fraction]:
+        """The limit, as exact fractions by name."""
+        return self._named(self._ceiling)
 
     @property
     def neighbors(self) -> str | None:
         """The relation that the ledger speaks of; None before the first spend has settled it."""
-        return self._neighbors
+        return self._keeper.state().neighbors or self._wanted
 
     @property
     def spent(self) -> dict[str, Fraction]:
         """The sums so far, as exact fractions by name."""
-        with self._lock:
-            return self._named(self._epsilon, self._delta, self._rho)
+        return self._named(self._keeper.state().spent)
 
     @property
     def remaining(self) -> dict[str, Fraction]:
         """What is left, as exact fractions by name."""
-        limit = self._limit
-        with self._lock:
-            if isinstance(limit, ZCDP):
-                return self._named(Fraction(0), Fraction(0), limit.rho - self._rho)
-            return self._named(
-                limit.epsilon - self._epsilon, _delta(limit) - self._delta, Fraction(0)
-            )
+        return self._named(self._left(self._keeper.state()))
 
     @property
     def history(self) -> tuple[Spend, ...]:
-        """The lines of the ledger in order: what was asked, never what was answered."""
-        with self._lock:
-            return tuple(self._ledger.lines)
+        """The lines of the ledger in order: what was asked, and no answer but recorded ones."""
+        return self._keeper.history()
 
-    def spend(self, amount: Loss, *, neighbors: str, what: str = "") -> None:
+    def spend(self, amount: Loss, *, neighbors: str, what: str = "", note: str = "") -> None:
         """Record a loss, or refuse it.
 
         Parameters
@@ -168,39 +245,112 @@ class Budget:
         neighbors : {"replace", "add-remove"}
             The relation under which it costs that.
         what : str, optional
-            A public note for the ledger.
+            A public description for the ledger.
+        note : str, optional
+            More of it; by default that of `noted`.
 
         Raises
         ------
         BudgetError
             When less is left than is asked, the loss cannot be expressed in this budget, or this
             is a forked copy. The message shows spent, asked and left; nothing has been recorded.
+        LedgerError
+            When the file of the ledger cannot be used. Nothing may be released.
         """
         if not isinstance(amount, (Pure, Approx, ZCDP)):
             _check.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
         _check.neighbors(neighbors)
-        if self._process != witnesses():  # before the lock, which may have been copied closed
-            raise BudgetError(
-                "budget refused the spend: it belongs to the process that was forked, which would "
-                "not see it; spend there, or give each process a budget of its own"
-            )
-        with self._lock:
-            relation = self._neighbors or neighbors
-            epsilon, delta, rho = self._price(amount, neighbors, relation)
-            limit = self._limit
-            fits = (
-                self._rho + rho <= limit.rho
-                if isinstance(limit, ZCDP)
-                else self._epsilon + epsilon <= limit.epsilon
-                and self._delta + delta <= _delta(limit)
-            )
-            if not fits:
-                self._refuse(amount, neighbors, self._asked(epsilon, delta, rho))
-            self._ledger.append(Spend(amount, neighbors, what))
-            self._neighbors = relation
-            self._epsilon += epsilon
-            self._delta += delta
-            self._rho += rho
+        notes = getattr(self._own, "notes", ())
+        note = _check.text("note", note) or (notes[-1] if notes else "")
+        line = Spend(amount, neighbors, _check.text("what", what), note, now(), process())
+        self._own.line = None
+        self._own.line = self._keeper.append(lambda state: self._decide(state, line))
+
+    @contextmanager
+    def noted(self, note: str) -> Iterator[None]:
+        """A note for every spend of this thread in the block of a ``with``.
+
+        Parameters
+        ----------
+        note : str
+            Your words about why it is asked. They must not come from the data.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1)
+        >>> with budget.noted("chapter 2"):
+        ...     age = dp.median([23, 35, 41], bounds=(0, 120), epsilon=0.5, budget=budget)
+        >>> budget.history[0].note
+        'chapter 2'
+        """
+        before = getattr(self._own, "notes", ())
+        self._own.notes = (*before, _check.text("note", note))
+        try:
+            yield
+        finally:
+            self._own.notes = before
+
+    def record(self, answer: Any) -> None:
+        """Keep a released answer beside the last line that this thread has spent.
+
+        Nothing is kept unless you call this: a ledger says what was asked, and may be shown to
+        people who are not to have the answers.
+
+        Parameters
+        ----------
+        answer : number, text, NumPy array, or a nested list or dict of them
+            What the release returned. It must be finite.
+
+        Raises
+        ------
+        ArgumentError
+            When this thread has spent nothing yet, or the line has its answer already.
+        """
+        kept = plain(answer)
+        if kept is None:
+            _check.fail("answer", "something", answer)
+        number = getattr(self._own, "line", None)
+        if number is None:
+            _check.fail("answer", "recorded after a spend, by the thread that spent", answer)
+        self._keeper.record(number, kept)
+
+    def export(self) -> str:
+        """The whole ledger as JSON: its limit, its sums and its lines, in order.
+
+        Returns
+        -------
+        str
+            One object. Each amount has its ``value`` as a float and ``exact`` as a ratio.
+            Answers are in it where they were recorded.
+
+        Examples
+        --------
+        >>> import dpfast as dp, json
+        >>> json.loads(dp.Budget(epsilon=0.1).export())["limit"]["epsilon"]
+        {'value': 0.1, 'exact': '1/10'}
+        """
+        lines = self.history
+        spent = reduce(Amounts.plus, (line.counted for line in lines), Amounts())
+        state = State(spent, self._keeper.state().neighbors, len(lines))
+        return json.dumps({**self._facts(state), "lines": self._told(lines)}, indent=2)
+
+    def _facts(self, state: State) -> dict[str, Any]:
+        return {
+            "name": self._name,
+            "path": self.path,
+            "created": self._created,
+            "neighbors": state.neighbors or self._wanted,
+            **{
+                word: {name: _both(amount) for name, amount in self._named(amounts).items()}
+                for word, amounts in (
+                    ("limit", self._ceiling),
+                    ("spent", state.spent),
+                    ("remaining", self._left(state)),
+                )
+            },
+            "spends": state.lines,
+        }
 
     def cost(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Loss:
         """What a call would cost, without running it: arguments are checked, data are not read.
@@ -239,53 +389,119 @@ class Budget:
             return quote.line.loss
         _check.fail("function", rule, function)
 
-    def _price(self, amount: Loss, given: str, wanted: str) -> tuple[Fraction, Fraction, Fraction]:
-        zero = Fraction(0)
-        moved = convert(amount, given, wanted)
+    def _told(self, lines: tuple[Spend, ...]) -> list[dict[str, Any]]:
+        return [
+            {
+                "time": line.time,
+                "what": line.what,
+                "note": line.note,
+                "loss": {"kind": type(line.loss).__name__, **_parts(line.loss)},
+                "neighbors": line.neighbors,
+                "counted": {n: _both(amount) for n, amount in self._named(line.counted).items()},
+                "process": line.process,
+                **({} if line.answer is None else {"answer": line.answer}),
+            }
+            for line in lines
+        ]
+
+    # --- the decision ---------------------------------------------------------------------------
+
+    def _decide(self, state: State, line: Spend) -> Entry:
+        """The entry for a line, or the refusal, from the state that will hold when it is added."""
+        relation = state.neighbors or self._wanted or line.neighbors
+        if self._wanted not in (None, relation):
+            self._refuse(
+                state, line, f"by a budget for neighbors={self._wanted!r}, while the first spend "
+                f"from the same file was for {relation!r}"
+            )  # fmt: skip
+        counted = self._price(state, line, relation)
+        total, limit = state.spent.plus(counted), self._ceiling
+        if total.epsilon > limit.epsilon or total.delta > limit.delta or total.rho > limit.rho:
+            self._refuse(state, line, "counted as " + self._words(counted))
+        return Entry(replace(line, counted=counted), relation)
+
+    def _price(self, state: State, line: Spend, wanted: str) -> Amounts:
+        moved = convert(line.loss, line.neighbors, wanted)
         if moved is None:
-            self._refuse(amount, given, f"which has no meaning under neighbors={wanted!r}")
+            self._refuse(state, line, f"which has no meaning under neighbors={wanted!r}")
         if isinstance(self._limit, ZCDP):
             if isinstance(moved, Approx):
-                self._refuse(amount, given, "and delta > 0 has no price in a rho budget")
-            return zero, zero, (moved if isinstance(moved, ZCDP) else ZCDP.of_pure(moved)).rho
+                self._refuse(state, line, "and delta > 0 has no price in a rho budget")
+            return Amounts(rho=(moved if isinstance(moved, ZCDP) else ZCDP.of_pure(moved)).rho)
         if isinstance(moved, ZCDP):
             self._refuse(
-                amount, given, "and rho has no price in an epsilon budget: use Budget(rho=...)"
+                state, line, "and rho has no price in an epsilon budget: use Budget(rho=...)"
             )
-        return moved.epsilon, _delta(moved), zero
+        return _amounts(moved)
 
-    def _refuse(self, amount: Loss, neighbors: str, counted: str) -> NoReturn:
-        limit = self._limit
-        left = (
-            _words(Fraction(0), Fraction(0), limit.rho - self._rho)
-            if isinstance(limit, ZCDP)
-            else _words(limit.epsilon - self._epsilon, _delta(limit) - self._delta, None)
-        )
+    def _refuse(self, state: State, line: Spend, counted: str) -> NoReturn:
         raise BudgetError(
-            f"budget refused the spend: spent {self._sum()}; asked {self._text(amount)} under "
-            f"neighbors={neighbors!r}, {counted}; left {left}"
+            f"budget refused the spend: spent {self._sum(state)}; asked {_text(line.loss)} under "
+            f"neighbors={line.neighbors!r}, {counted}; left {self._words(self._left(state))}"
         )
 
-    def _asked(self, epsilon: Fraction, delta: Fraction, rho: Fraction) -> str:
-        return "counted as " + _words(
-            epsilon, delta, rho if isinstance(self._limit, ZCDP) else None
+    # --- amounts --------------------------------------------------------------------------------
+
+    @property
+    def _ceiling(self) -> Amounts:
+        return _amounts(self._limit)
+
+    def _left(self, state: State) -> Amounts:
+        limit, spent = self._ceiling, state.spent
+        return Amounts(
+            limit.epsilon - spent.epsilon, limit.delta - spent.delta, limit.rho - spent.rho
         )
 
-    def _sum(self) -> str:
-        rho = self._rho if isinstance(self._limit, ZCDP) else None
-        return _words(self._epsilon, self._delta, rho)
+    def _sum(self, state: State) -> str:
+        return self._words(state.spent)
 
-    def _named(self, epsilon: Fraction, delta: Fraction, rho: Fraction) -> dict[str, Fraction]:
+    def _words(self, amounts: Amounts) -> str:
+        return _words(
+            amounts.epsilon, amounts.delta, amounts.rho if isinstance(self._limit, ZCDP) else None
+        )
+
+    def _named(self, amounts: Amounts) -> dict[str, Fraction]:
         if isinstance(self._limit, ZCDP):
-            return {"rho": rho}
-        return {"epsilon": epsilon, "delta": delta}
-
-    @staticmethod
-    def _text(amount: Loss) -> str:
-        if isinstance(amount, ZCDP):
-            return _words(Fraction(0), Fraction(0), amount.rho)
-        return _words(amount.epsilon, _delta(amount), None)
+            return {"rho": amounts.rho}
+        return {"epsilon": amounts.epsilon, "delta": amounts.delta}
 
 
-def _delta(amount: Pure | Approx) -> Fraction:
-    return amount.delta if isinstance(amount, Approx) else Fraction(0)
+def _amounts(amount: Loss) -> Amounts:
+    if isinstance(amount, ZCDP):
+        return Amounts(rho=amount.rho)
+    return Amounts(amount.epsilon, amount.delta if isinstance(amount, Approx) else Fraction(0))
+
+
+def _text(amount: Loss) -> str:
+    parts = _amounts(amount)
+    return _words(parts.epsilon, parts.delta, parts.rho if isinstance(amount, ZCDP) else None)
+
+
+def _both(amount: Fraction) -> dict[str, Any]:
+    return {"value": float(amount), "exact": exact(amount)}
+
+
+def _parts(amount: Loss) -> dict[str, Any]:
+    named = {each.name: getattr(amount, each.name) for each in fields(amount)}
+    return {n: _both(v) if isinstance(v, Fraction) else v for n, v in named.items()}
+
+
+def _path(path: Any) -> str:
+    """The path as text."""
+    rule = "the path of a file on a disk"
+    try:
+        found = os.fsdecode(path)
+    except TypeError:
+        _check.fail_type("path", rule, path)
+    if not found or found == ":memory:" or "\0" in found:
+        _check.fail("path", rule, path)
+    return found
+
+
+def _again(path: str, seal: str, neighbors: str | None, timeout: float) -> Budget:
+    """A budget out of its pickle: the same file, or none."""
+    budget = Budget(path=path, neighbors=neighbors, timeout=timeout)
+    assert budget._file is not None
+    if budget._file.header.seal != seal:
+        raise LedgerError(f"ledger {budget.path} is another one than was pickled")
+    return budget

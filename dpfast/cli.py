@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-import math
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +19,16 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .errors import ArgumentError, BudgetError, DataError, DpfastError, SourceError
+from ._cli_budget import app as budget
+from ._options import Delta, Epsilon, Json, Rho, number
+from .errors import (
+    ArgumentError,
+    BudgetError,
+    DataError,
+    DpfastError,
+    LedgerError,
+    SourceError,
+)
 from .intervals import ExponentialQuantile, RecursiveQuantiles
 from .joint import JointQuantiles
 from .quantile import many, one
@@ -63,25 +70,6 @@ app = typer.Typer(
 # --- what the user writes -----------------------------------------------------------------------
 
 
-def _number(text: str) -> Any:
-    """The number as it is written: 0.1 is one tenth. Its range is checked by the library."""
-    power = re.search(r"e[+-]?0*(\d{4,})\s*$", text, re.IGNORECASE)
-    try:
-        if power:  # as a float infinite or zero; as a fraction it might fill the memory
-            return float(text)
-        exact = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        try:
-            return float(text)  # "nan" and "inf", which the library refuses by name
-        except ValueError:
-            raise typer.BadParameter(f"{text!r} is not a number") from None
-    try:
-        plain = float(text)  # reads better in messages, where it means the same
-    except ValueError:
-        return exact
-    return plain if math.isfinite(plain) and Fraction(repr(plain)) == exact else exact
-
-
 def _nan(text: str) -> Any:
     """A word, or a replacement number."""
     try:
@@ -119,30 +107,6 @@ Bounds = Annotated[
         help="Public limits of the values, known without looking at the data.",
     ),
 ]
-Epsilon = Annotated[
-    Any,
-    typer.Option(
-        parser=_number, metavar="NUMBER", show_default=False, help="Privacy loss; smaller is safer."
-    ),
-]
-Delta = Annotated[
-    Any,
-    typer.Option(
-        parser=_number,
-        metavar="NUMBER",
-        show_default=False,
-        help="For an (epsilon, delta) loss, with --epsilon.",
-    ),
-]
-Rho = Annotated[
-    Any,
-    typer.Option(
-        parser=_number,
-        metavar="NUMBER",
-        show_default=False,
-        help="For a zero-concentrated loss, instead of --epsilon.",
-    ),
-]
 Neighbors = Annotated[
     str,
     typer.Option(
@@ -175,7 +139,9 @@ Nan = Annotated[
         "add-remove) drop.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+
+
+app.add_typer(budget, name="budget")
 
 
 @app.callback()
@@ -227,7 +193,7 @@ def quantile(
     q: Annotated[
         Any,
         typer.Option(
-            parser=_number, metavar="NUMBER", show_default=False, help="From 0 to 1; 2/3 is exact."
+            parser=number, metavar="NUMBER", show_default=False, help="From 0 to 1; 2/3 is exact."
         ),
     ],
     bounds: Bounds,
@@ -260,7 +226,7 @@ def quantiles(
     q: Annotated[
         list[Any],
         typer.Option(
-            parser=_number,
+            parser=number,
             metavar="NUMBER",
             show_default=False,
             help="From 0 to 1; once for each quantile.",
@@ -445,6 +411,7 @@ def _progress(source: Source) -> Iterator[Source]:
 def _code(error: DpfastError) -> int:
     kinds: Sequence[tuple[type[DpfastError], int]] = (
         (SourceError, FILE),
+        (LedgerError, FILE),
         (BudgetError, BUDGET),
         (DataError, DATA),
     )

@@ -13,6 +13,8 @@ __all__ = [
     "DataError",
     "DpfastError",
     "EntropyError",
+    "LedgerBusyError",
+    "LedgerError",
     "MissingExtraError",
     "NativeError",
     "SlowWarning",
@@ -51,6 +53,18 @@ class NativeError(DpfastError, RuntimeError):
 
 class BudgetError(DpfastError):
     """A spend was refused. Neither data nor randomness were touched."""
+
+
+class LedgerError(DpfastError, OSError):
+    """The file of a ledger cannot be used: not there, no ledger, damaged, newer, or not writable.
+
+    Neither data nor randomness were touched. Whether the spend was recorded is certain only when
+    the file can be read again; it is never less than what was released.
+    """
+
+
+class LedgerBusyError(LedgerError, TimeoutError):
+    """Another process has kept the ledger locked for longer than `timeout`. Nothing was spent."""
 
 
 class DataError(DpfastError):

@@ -19,6 +19,7 @@ LEVEL = {
     "_native": 2,
     "_progress": 2,
     "privacy": 3,
+    "_ledger": 8,
     "rng": 3,
     "_laws": 4,
     "noise": 5,
@@ -53,8 +54,11 @@ LEVEL = {
     "aggregate": 13,
     "_block_count": 13,
     "_demo": 13,
-    "cli": 14,
-    "__main__": 15,
+    "_options": 13,
+    "_spend_plot": 12,
+    "_cli_budget": 14,
+    "cli": 15,
+    "__main__": 16,
 }
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

@@ -217,7 +217,7 @@ def test_a_forked_copy_cannot_be_spent(held):
     import os, dpfast as dp
     budget = dp.Budget(epsilon=1)
     if {held}:
-        budget._lock.acquire()
+        budget._keeper.lock.acquire()
     child = os.fork()
     if child == 0:
         try:
@@ -228,7 +228,7 @@ def test_a_forked_copy_cannot_be_spent(held):
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     if {held}:
-        budget._lock.release()
+        budget._keeper.lock.release()
     budget.spend(dp.privacy.Pure(1), neighbors="replace")
     """
     done = subprocess.run(

@@ -1,0 +1,430 @@
+"""Lines in an SQLite file that several processes may share and that a kill cannot cut short.
+
+Every piece of work opens the file, is one transaction, and closes it again. A spend begins with
+the write lock (BEGIN IMMEDIATE), so that what it reads stays true until its line is committed and
+on the disk (synchronous=FULL). Why a connection lives no longer than that:
+
+* A connection that is carried over a fork believes in locks that the child does not hold. None is
+  open while Python forks, since `_ALONE` is taken around it.
+* The last one to close copies the log (WAL) into the file and removes it, with nobody else there.
+  So the file by itself is the whole ledger whenever nobody is at work, and no checkpoint can meet
+  a writer: automatic ones, which can, are turned off (SQLite before 3.51.3 may lose a commit to
+  that race, https://sqlite.org/wal.html#walresetbug).
+* A ledger that was moved, swapped or put back from a copy is noticed by the next spend.
+
+Lines are only ever added; the one row of `state` holds their sums and is changed in the same
+transaction. Each line carries a digest of itself and of the one before (`text.seal`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from .._native.rng import witnesses
+from ..errors import LedgerBusyError, LedgerError, MissingExtraError
+from ..privacy import ZCDP, Approx, Loss
+from . import text
+from .lines import Amounts, Entry, Spend, State, already, now, process
+
+try:
+    import sqlite3
+except ImportError:  # pragma: no cover
+    raise MissingExtraError(
+        "a ledger in a file needs the module sqlite3, which this Python was built without"
+    ) from None
+
+__all__ = ["File", "Header"]
+
+T = TypeVar("T")
+
+#: What the file says it is (`PRAGMA application_id`): "dpfl".
+APPLICATION = 0x6470666C
+VERSION = 1
+#: Seconds that SQLite waits by itself, and that are slept before the next attempt.
+PATIENCE, PAUSE = 0.25, 0.005
+
+TABLES = """
+CREATE TABLE ledger (
+    one INTEGER PRIMARY KEY CHECK (one = 1), created TEXT NOT NULL, process TEXT NOT NULL,
+    name TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL
+);
+CREATE TABLE state (
+    one INTEGER PRIMARY KEY CHECK (one = 1), lines INTEGER NOT NULL, epsilon TEXT NOT NULL,
+    delta TEXT NOT NULL, rho TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL
+);
+CREATE TABLE lines (
+    line INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, what TEXT NOT NULL,
+    note TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT NOT NULL, epsilon TEXT NOT NULL,
+    delta TEXT NOT NULL, rho TEXT NOT NULL, relation TEXT NOT NULL, seal TEXT NOT NULL
+);
+CREATE TABLE answers (line INTEGER PRIMARY KEY, time TEXT NOT NULL, answer TEXT NOT NULL);
+"""
+GUARDS = "".join(
+    f"CREATE TRIGGER no_{verb}_{table} BEFORE {verb} ON {table} "
+    "BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;\n"
+    for table in ("ledger", "lines", "answers")
+    for verb in ("UPDATE", "DELETE")
+)
+
+#: Held by the one thread that is at work on a ledger, and around a fork.
+_ALONE = threading.RLock()
+#: Which process is at work. A child that inherits its parent's was forked behind Python's back.
+_at_work: tuple[int, int] | None = None
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_ALONE.acquire, after_in_parent=_ALONE.release, after_in_child=_ALONE.release
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a ledger was made with, and the seal that tells it from others."""
+
+    limit: Loss
+    neighbors: str | None
+    name: str
+    created: str
+    seal: str
+
+
+class _Damaged(Exception):
+    """The file is a ledger, and says what cannot be."""
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What cannot be read is damage."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        raise _Damaged("it holds what no ledger of this version holds") from None
+
+
+class File:
+    """Lines in a file. `limit` None means that the ledger must be there."""
+
+    def __init__(
+        self, path: str, limit: Loss | None, neighbors: str | None, name: str, timeout: float
+    ) -> None:
+        self.path = os.path.realpath(path)  # as SQLite names the log
+        self._timeout = timeout
+        self._seen = 0
+        self._known: str | None = None
+        if limit is not None:
+            self._run(lambda db: self._make(db, limit, neighbors, name), making=True)
+        self.header = self._run(self._head)
+        self._known = self.header.seal
+        self._run(self._checked, sound=True)
+
+    # --- what a keeper does ---------------------------------------------------------------------
+
+    def state(self) -> State:
+        return self._run(self._state)
+
+    def append(self, decide: Callable[[State], Entry]) -> int:
+        def add(db: sqlite3.Connection) -> int:
+            state = self._state(db)
+            entry = decide(state)
+            self._write(db, state, entry)
+            return state.lines + 1
+
+        number = self._run(add, write=True)
+        self._seen = max(self._seen, number)
+        return number
+
+    def history(self) -> tuple[Spend, ...]:
+        return self._run(self._checked)
+
+    def record(self, number: int, answer: Any) -> None:
+        def add(db: sqlite3.Connection) -> None:
+            if db.execute("SELECT 1 FROM answers WHERE line = ?", (number,)).fetchone():
+                already(number, answer)
+            row = (number, now(), json.dumps(answer, allow_nan=False))
+            db.execute("INSERT INTO answers VALUES (?, ?, ?)", row)
+
+        self._run(add, write=True)
+
+    # --- transactions ---------------------------------------------------------------------------
+
+    def _run(
+        self,
+        job: Callable[[sqlite3.Connection], T],
+        *,
+        write: bool = False,
+        making: bool = False,
+        sound: bool = False,
+    ) -> T:
+        """One transaction: all of `job` or nothing. It is done again if another one was faster."""
+        deadline = time.monotonic() + self._timeout
+        while True:
+            try:
+                return self._attempt(job, write, making, sound)
+            except sqlite3.Error as error:
+                if not _busy(error):
+                    self._explain(error)
+                if time.monotonic() >= deadline:
+                    raise LedgerBusyError(
+                        f"ledger {self.path} has been locked by another process for "
+                        f"{self._timeout:g} seconds; nothing was recorded"
+                    ) from None
+            except _Damaged as error:
+                self._damaged(error)
+            time.sleep(PAUSE)
+
+    def _attempt(
+        self, job: Callable[[sqlite3.Connection], T], write: bool, making: bool, sound: bool
+    ) -> T:
+        global _at_work
+        here = witnesses()
+        if _at_work not in (None, here):  # before the lock, which nobody here will ever open
+            raise LedgerError(
+                f"ledger {self.path} cannot be used in this process: it was forked, past Python, "
+                "while a thread of its parent was at work on a ledger"
+            )
+        with _ALONE:
+            self._look(making)
+            outer, _at_work = _at_work, here
+            try:
+                with closing(self._connect(making)) as db:
+                    blank = making and self._blank(db)
+                    if blank:
+                        self._use_log(db)
+                    if sound and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                        raise _Damaged("its pages do not fit together")
+                    db.execute("BEGIN IMMEDIATE" if write or blank else "BEGIN")
+                    files = self._files() if write else None
+                    done = job(db)
+                    if witnesses() != here:
+                        raise LedgerError(f"ledger {self.path}: a fork came into the transaction")
+                    db.execute("COMMIT")
+                    if write and files != self._files():
+                        raise LedgerError(
+                            f"ledger {self.path} or its log was moved or removed while a line was "
+                            "written; nothing may be released"
+                        )
+                    return done
+            finally:
+                _at_work = outer
+
+    def _connect(self, making: bool) -> sqlite3.Connection:
+        where = f"{Path(self.path).as_uri()}?mode={'rwc' if making else 'rw'}"
+        db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+        try:
+            for setting in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON",
+                            "wal_autocheckpoint = 0", "trusted_schema = OFF"):  # fmt: skip
+                db.execute("PRAGMA " + setting)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _look(self, making: bool) -> None:
+        """What the name of the file says, before SQLite is asked."""
+        try:
+            found = os.stat(self.path)
+        except OSError as error:
+            if not (making and isinstance(error, FileNotFoundError)):
+                why = f"cannot be looked at: {error.strerror}"
+                if isinstance(error, FileNotFoundError):
+                    new = self._known is None
+                    why = "is not there" + (", and a new one needs a limit" if new else " any more")
+                raise LedgerError(f"ledger {self.path} {why}") from None
+            folder = os.path.dirname(self.path)
+            if not os.path.isdir(folder):
+                raise LedgerError(
+                    f"ledger {self.path} cannot be made: {folder} is no directory"
+                ) from None
+            return
+        if not os.path.isfile(self.path):
+            raise LedgerError(f"ledger {self.path} is no file")
+        if found.st_nlink > 1:  # each name would have its own log and its own locks
+            raise LedgerError(
+                f"ledger {self.path} has {found.st_nlink} names (hard links), under each of which "
+                "it could be spent; copy the file, and remove the other names"
+            )
+
+    def _files(self) -> list[tuple[int, int] | None]:
+        """Which files are behind the names of the ledger and of its log.
+
+        A log that is no longer there takes what is written to it along. SQLite's locks prevent
+        that, but a process loses its locks on a file when any part of it closes the file.
+        """
+        found: list[tuple[int, int] | None] = []
+        for name in (self.path, self.path + "-wal"):
+            try:
+                entry = os.stat(name)
+                found.append((entry.st_dev, entry.st_ino))
+            except OSError:
+                found.append(None)
+        return found
+
+    @staticmethod
+    def _use_log(db: sqlite3.Connection) -> None:
+        (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise LedgerError("a ledger needs a disk on which SQLite can keep a log (WAL)")
+
+    # --- rows -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def _blank(db: sqlite3.Connection) -> bool:
+        """Whether nothing was ever put into this database, by anybody."""
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return (application, version, tables) == (0, 0, 0)
+
+    def _make(self, db: sqlite3.Connection, limit: Loss, neighbors: str | None, name: str) -> None:
+        if not self._blank(db):
+            return
+        for statement in (TABLES + GUARDS).split(";\n"):
+            # A trigger ends in "; END;", so only what stands at the end of a line divides.
+            if statement.strip():
+                db.execute(statement)
+        parts = (now(), process(), name, text.loss(limit), neighbors)
+        first = text.seal("", *parts)
+        db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?)", (*parts, first))
+        zero = text.exact(Amounts().epsilon)
+        db.execute(
+            "INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?)", (zero, zero, zero, neighbors, first)
+        )
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _head(self, db: sqlite3.Connection) -> Header:
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION:
+            empty = self._blank(db)
+            what = "is empty: it needs a limit" if empty else "is an SQLite file, but no ledger"
+            raise LedgerError(f"ledger {self.path} {what}")
+        if version > VERSION:
+            raise LedgerError(
+                f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "
+                f"here is {VERSION}): pip install --upgrade dpfast"
+            )
+        rows = db.execute(
+            "SELECT created, process, name, loss, neighbors, seal FROM ledger"
+        ).fetchall()
+        with _reading():
+            ((*parts, found),) = rows
+            if text.seal("", *parts) != found:
+                raise _Damaged("its first line is not what was written")
+            if self._known not in (None, found):
+                raise LedgerError(f"ledger {self.path} is another one than was opened")
+            created, _, name, limit, neighbors = parts
+            return Header(text.unpack(limit), neighbors, name, created, found)
+
+    def _state(self, db: sqlite3.Connection) -> State:
+        self._head(db)
+        rows = db.execute("SELECT lines, epsilon, delta, rho, neighbors FROM state").fetchall()
+        with _reading():
+            ((lines, *amounts, neighbors),) = rows
+            spent = Amounts(*map(text.number, amounts))
+        (last,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
+        if lines != last:
+            raise _Damaged("lines are missing")
+        if lines < self._seen:
+            raise LedgerError(
+                f"ledger {self.path} has {lines} lines where it had {self._seen}: it was put back "
+                "to an earlier state, and what was spent since is not in it"
+            )
+        self._seen = lines
+        return State(spent, neighbors, lines)
+
+    def _write(self, db: sqlite3.Connection, state: State, entry: Entry) -> None:
+        """The line and the sums. Both, or neither, as the transaction around them sees to."""
+        line, counted = entry.line, entry.line.counted
+        parts = (
+            line.time, line.process, line.what, line.note, text.loss(line.loss), line.neighbors,
+            *map(text.exact, (counted.epsilon, counted.delta, counted.rho)), entry.neighbors,
+        )  # fmt: skip
+        (before,) = db.execute("SELECT seal FROM state").fetchone()
+        number = state.lines + 1
+        found = text.seal(before, str(number), *parts)
+        marks = ", ".join("?" * (len(parts) + 2))
+        db.execute(f"INSERT INTO lines VALUES ({marks})", (number, *parts, found))
+        total = state.spent.plus(counted)
+        sums = map(text.exact, (total.epsilon, total.delta, total.rho))
+        db.execute(
+            "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?, seal = ?",
+            (number, *sums, entry.neighbors, found),
+        )
+
+    def _checked(self, db: sqlite3.Connection) -> tuple[Spend, ...]:
+        """All lines, each against its seal, and their sum against the sums and the limit."""
+        state = self._state(db)
+        head = self._head(db)
+        before, total, relation = head.seal, Amounts(), head.neighbors
+        made: list[Spend] = []
+        with _reading():
+            answers = {
+                number: json.loads(answer)
+                for number, answer in db.execute("SELECT line, answer FROM answers")
+            }
+            for number, *parts, found in db.execute("SELECT * FROM lines ORDER BY line"):
+                before = text.seal(before, str(number), *parts)
+                if found != before or number != len(made) + 1:
+                    raise _Damaged(f"line {len(made) + 1} is not what was written")
+                when, by, what, note, loss, neighbors, *amounts, relation = parts
+                cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
+                total = total.plus(counted)
+                answer = answers.get(number)
+                made.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
+        (last,) = db.execute("SELECT seal FROM state").fetchone()
+        if (last, total, relation) != (before, state.spent, state.neighbors):
+            raise _Damaged("its sums are not those of its lines")
+        if not _within(total, head.limit):
+            raise _Damaged("more is spent than its limit")
+        return tuple(made)
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def _damaged(self, why: object) -> NoReturn:
+        raise LedgerError(
+            f"ledger {self.path} is damaged: {why}; nothing can be spent, and what was spent must "
+            "be counted by hand"
+        ) from None
+
+    def _explain(self, error: sqlite3.Error) -> NoReturn:
+        code = _code(error)
+        if code == sqlite3.SQLITE_NOTADB:
+            why = "is no ledger: it is no SQLite file"
+        elif code == sqlite3.SQLITE_READONLY or (
+            code == sqlite3.SQLITE_CANTOPEN and not os.access(self.path, os.W_OK)
+        ):
+            why = "cannot be written: the file, its directory or the disk is read-only"
+        elif code == sqlite3.SQLITE_CANTOPEN:
+            why = "cannot be opened, or no file beside it can be made"
+        elif code == sqlite3.SQLITE_FULL:
+            why = "cannot be written: the disk is full"
+        elif code == sqlite3.SQLITE_IOERR:
+            why = f"cannot be read or written ({error})"
+        else:
+            self._damaged(error)
+        raise LedgerError(f"ledger {self.path} {why}; nothing can be spent") from None
+
+
+def _within(total: Amounts, limit: Loss) -> bool:
+    if isinstance(limit, ZCDP):
+        return total.rho <= limit.rho
+    delta = limit.delta if isinstance(limit, Approx) else 0
+    return total.epsilon <= limit.epsilon and total.delta <= delta
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The primary result code of SQLite; 0 for what Python's module says by itself."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _busy(error: sqlite3.Error) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
