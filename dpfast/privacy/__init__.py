@@ -20,6 +20,7 @@ from ._composition import (
 from ._filter import Filter
 from ._losses import ZCDP, Approx, Draws, Loss, Pure, loss
 from ._optimal import optimal_composition
+from .distributions import LossDistribution
 
 __all__ = [
     "ZCDP",
@@ -27,6 +28,7 @@ __all__ = [
     "Draws",
     "Filter",
     "Loss",
+    "LossDistribution",
     "Pure",
     "advanced_composition",
     "compose",
