@@ -2,8 +2,9 @@
 
 Run with `pytest benchmarks/test_bench_response.py`; DPFAST_ISA=avx2 or baseline forces a narrower
 path. `extra_info` has ns an answer of the fastest round, what the random bits alone take (8 for a
-coin, 32 more for one of k categories), and the difference, which is meant to be at most 2 ns.
-NumPy's generators are neither secure nor exact; they are timed in the same test.
+coin, 32 more for one of k categories), the difference, which is meant to be at most 2 ns, and how
+much of that is a first write to memory of the size of the answers. NumPy's generators are neither
+secure nor exact; they are timed in the same test.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ def bits_alone(size):
     return fastest(lambda: stream.fill(buffer))
 
 
-def note(benchmark, answers, bytes_drawn, rival):
+def note(benchmark, answers, bytes_drawn, rival, size):
     if benchmark.stats:  # absent under --benchmark-disable
         best, floor = benchmark.stats.stats.min, bits_alone(bytes_drawn)
         benchmark.extra_info["isa"] = isa()
         benchmark.extra_info["ns each"] = round(best / answers * 1e9, 2)
         benchmark.extra_info["ns of the bits"] = round(floor / answers * 1e9, 2)
         benchmark.extra_info["ns over them"] = round((best - floor) / answers * 1e9, 2)
+        memory = fastest(lambda: np.empty(size, np.uint8).fill(1))
+        benchmark.extra_info["ns of fresh memory"] = round(memory / answers * 1e9, 2)
         benchmark.extra_info["of numpy"] = round(best / fastest(rival), 3)
 
 
@@ -51,7 +54,7 @@ def test_binary(benchmark, kind):
     found = dp.response.estimate_binary(answers, epsilon=EPSILON)
     assert abs(found.value - bits.mean()) < 6 * math.sqrt(found.variance)
     rare = 1 / (1 + math.exp(EPSILON))
-    note(benchmark, N, N, lambda: bits.astype(bool) ^ (g.random(N) < rare))
+    note(benchmark, N, N, lambda: bits.astype(bool) ^ (g.random(N) < rare), answers.nbytes)
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int32", "int64"])
@@ -68,7 +71,7 @@ def test_kary(benchmark, k, kind):
     def rival():
         return np.where(g.random(N) < uniform, g.integers(0, k, N, dtype=kind), values)
 
-    note(benchmark, N, 5 * N, rival)
+    note(benchmark, N, 5 * N, rival, answers.nbytes)
 
 
 @pytest.mark.parametrize("k", [16, 256])
@@ -87,4 +90,4 @@ def test_unary(benchmark, k):
         ones[np.arange(n), values] = 0.5
         return g.random((n, k)) < ones
 
-    note(benchmark, n * k, n * k, rival)
+    note(benchmark, n * k, n * k, rival, answers.nbytes)

@@ -402,6 +402,9 @@ def kary(
             _native.others(known.count, instead, part, other, out[at : at + PART], stream)
         kept = known.count - 1 <= np.iinfo(codes.dtype).max if codes.dtype.kind != "b" else False
         kind = codes.dtype if kept or known.count <= 2 else np.dtype(np.int64)
+        native = kind.newbyteorder("=")
+        if native.itemsize == out.itemsize:
+            out = out.view(native)  # not another pass
         return known.answers(out.astype(kind, copy=False).reshape(data.shape))
 
     return _respond(array, amount, f"{known.count}-ary randomized response", answer, budget, rng)
