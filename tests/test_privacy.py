@@ -161,6 +161,20 @@ def test_the_largest_rho_within(epsilon, delta):
     assert more.to_approx(delta).epsilon > epsilon
 
 
+@pytest.mark.parametrize("epsilon", ["1e-300", "1e-30", "1e30", "1e300"])
+@pytest.mark.parametrize("delta", ["1e-300", "0.9"])
+def test_the_largest_rho_within_the_ends(epsilon, delta):
+    epsilon, delta = Fraction(epsilon), Fraction(delta)
+    found = ZCDP.within(epsilon, delta)
+    assert found.to_approx(delta).epsilon <= epsilon
+    assert ZCDP(found.rho * (1 + Fraction(1, 2**40))).to_approx(delta).epsilon > epsilon
+
+
+def test_an_epsilon_too_small_for_a_rho_within():
+    with pytest.raises(ArgumentError, match="at least 1e-300"):
+        ZCDP.within(Fraction(1, 10**301), 0.1)
+
+
 def test_a_far_too_small_epsilon_has_no_delta():
     with pytest.raises(ArgumentError, match="epsilon must be larger"):
         ZCDP(10**9).to_approx_delta(1)
@@ -402,6 +416,14 @@ def test_optimal_composition_refuses_what_makes_no_sense():
         optimal_composition(Pure(1), 3, epsilon=3)
     with pytest.raises(ArgumentTypeError, match="Pure or Approx"):
         optimal_composition(ZCDP(1), 3, delta=0.1)
+
+
+def test_optimal_composition_beyond_all_exponents():
+    assert optimal_composition(Pure(1e300), 3, delta=0.1).epsilon == 3 * Fraction(10) ** 300
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        optimal_composition(Pure(1e300), 3, epsilon=1e300)
+    near = optimal_composition(Pure(1e12), 3, delta=0.1).epsilon  # ln(1 - delta) less than the sum
+    assert abs(near - 3 * 10**12 + Fraction(105, 1000)) < Fraction(1, 100)
 
 
 def test_optimal_composition_of_many():

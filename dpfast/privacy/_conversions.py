@@ -114,22 +114,28 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
 
 
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A rho of which the least epsilon for delta is at most `epsilon`, nearly the largest."""
+    """A rho of which the least epsilon for delta is at most `epsilon`, nearly the largest.
+
+    `epsilon` is at least LEAST_EPSILON.
+    """
     bits = -log_of(delta)
     root = (bits + Interval.of(epsilon)).sqrt() - bits.sqrt()
     # From rho + 2 sqrt(rho ln(1 / delta)), which is never below the least epsilon.
     low = down(max((root * root).low, LEAST_EPSILON))
-    high = low
+    while epsilon_of_rho(low, delta) > epsilon:  # by rounding
+        low /= 2
+    factor, high = 2, 2 * low
     while epsilon_of_rho(high, delta) <= epsilon:
-        low, high = high, 2 * high
-    if low == high:  # rounding alone
-        while epsilon_of_rho(low, delta) > epsilon:
-            low /= 2
+        low, high, factor = high, high * factor, factor * factor
     while high - low > low / 2**44:
-        middle = down(Interval.of((low + high) / 2).low)
-        if not low < middle < high:
+        middle = Interval.of((low + high) / 2)
+        if high > 4 * low:
+            middle = Interval.of(low * high).sqrt()
+        between = down(middle.low)
+        if not low < between < high:
             break
-        low, high = (middle, high) if epsilon_of_rho(middle, delta) <= epsilon else (low, middle)
+        fits = epsilon_of_rho(between, delta) <= epsilon
+        low, high = (between, high) if fits else (low, between)
     return low
 
 

@@ -199,7 +199,7 @@ class ZCDP:
         Parameters
         ----------
         epsilon, delta : float, Fraction or Decimal
-            ``epsilon > 0`` and ``0 < delta < 1``.
+            ``epsilon >= 1e-300`` and ``0 < delta < 1``.
 
         Returns
         -------
@@ -214,6 +214,8 @@ class ZCDP:
         ZCDP(rho=0.0243559703595381)
         """
         target = Approx(epsilon, delta)
+        if target.epsilon < _conversions.LEAST_EPSILON:
+            _check.fail("epsilon", "at least 1e-300", epsilon)
         return cls(_conversions.rho_within(target.epsilon, target.delta))
 
     def to_approx(self, delta: Any) -> Approx:

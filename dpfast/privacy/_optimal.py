@@ -25,6 +25,9 @@ from ._losses import Approx, Pure, _delta, _positive
 __all__ = ["optimal_composition"]
 
 
+# Beyond it exponentials leave the range of decimals; nothing is promised there but the sum.
+_FARTHEST = 10**17
+
 _Sums = tuple[int, Decimal, Decimal, Decimal, Decimal]
 
 
@@ -67,6 +70,8 @@ def _tails(odds: Interval, times: int) -> Iterator[_Sums]:
 
 
 def _least_epsilon(epsilon: Fraction, times: int, delta: Fraction) -> Fraction:
+    if times * epsilon > _FARTHEST:
+        return times * epsilon
     x, allowed = Interval.of(epsilon), Interval.of(delta)
     odds = exp(-x)
     square = UP.multiply(odds.high, odds.high)
@@ -90,6 +95,8 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
     """0 where nothing is lost beyond `wanted`."""
     if wanted >= times * epsilon:
         return Fraction(0)
+    if times * epsilon > _FARTHEST:
+        return Fraction(1)
     odds, grown = exp(-Interval.of(epsilon)), exp(Interval.of(wanted)).low
     last = (wanted / epsilon + times) / 2 + 1  # the least m that counts is below it
     best = Decimal(0)
