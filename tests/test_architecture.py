@@ -49,6 +49,7 @@ LEVEL = {
     "selection": 11,
     "intervals": 11,
     "joint": 11,
+    "response": 11,
     "_aggregators": 12,
     "quantile": 12,
     "aggregate": 13,

@@ -30,7 +30,13 @@ SELECTIONS = [
     if "budget" in inspect.signature(f).parameters
 ]
 EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
-RELEASES = [dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate, *SELECTIONS]
+RESPONSES = [dp.response.binary, dp.response.kary, dp.response.unary]
+ESTIMATES = [dp.response.estimate_binary, dp.response.estimate_kary, dp.response.estimate_unary]
+RELEASES = [
+    *(dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate),
+    *SELECTIONS,
+    *RESPONSES,
+]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
 
@@ -59,7 +65,7 @@ def test_what_is_not_private_says_so_first(function):
 PUBLIC = (
     [getattr(dp.noise, n) for n in dp.noise.__all__ if not n.startswith("draw")]
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
-    + [*EXPECTATIONS, *RELEASES, dp.order.window, dp.scan, dp.suggest_blocks]
+    + [*EXPECTATIONS, *RELEASES, *ESTIMATES, dp.order.window, dp.scan, dp.suggest_blocks]
 )
 
 

@@ -5,14 +5,9 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from dpfast._native.rng cimport BitStream, dpf_rng
+from dpfast._native.rng cimport BitStream
 
 cdef extern from "dpf_choice_words.h" nogil:
-    ctypedef struct dpf_words:
-        dpf_rng *rng
-        const uint64_t *given
-        size_t at, end
-        int short_of
     uint64_t dpf_words_one(dpf_words *words)
     uint64_t dpf_words_below(dpf_words *words, uint64_t n)
 
@@ -66,7 +61,6 @@ ROWS_SHIFT = DPF_CHOICE_ROWS_SHIFT
 
 cdef class Script:
     """Words to be drawn in place of a bit stream's, for tests. NOT PRIVATE."""
-    cdef dpf_words words
 
     def __cinit__(self, words):
         made = [int(word) for word in words]
@@ -84,7 +78,7 @@ cdef class Script:
     def word(self):
         """The next word."""
         cdef uint64_t word = dpf_words_one(&self.words)
-        _check(&self.words)
+        check(&self.words)
         return word
 
     @property
@@ -93,7 +87,7 @@ cdef class Script:
         return self.words.at
 
 
-cdef dpf_words *_source(object stream, dpf_words *own) except NULL:
+cdef dpf_words *source(object stream, dpf_words *own) except NULL:
     """The words of `stream`; `own` is the caller's room for those of a bit stream."""
     if isinstance(stream, Script):
         return &(<Script>stream).words
@@ -104,7 +98,7 @@ cdef dpf_words *_source(object stream, dpf_words *own) except NULL:
     return own
 
 
-cdef int _check(dpf_words *words) except -1:
+cdef int check(dpf_words *words) except -1:
     if words.short_of:
         raise EOFError("the script has no more words")
     return 0
@@ -113,18 +107,18 @@ cdef int _check(dpf_words *words) except -1:
 def below(uint64_t n, stream not None):
     """A uniform integer of 0 .. n - 1."""
     cdef dpf_words own
-    cdef dpf_words *words = _source(stream, &own)
+    cdef dpf_words *words = source(stream, &own)
     if n == 0:
         raise ValueError("n must be at least 1")
     cdef uint64_t k = dpf_words_below(words, n)
-    _check(words)
+    check(words)
     return k
 
 
 def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream not None):
     """Fill `out` with uniform integers below their limits; one limit may serve for all."""
     cdef dpf_words own
-    cdef dpf_words *words = _source(stream, &own)
+    cdef dpf_words *words = source(stream, &own)
     cdef size_t n = out.shape[0]
     cdef Py_ssize_t i
     if limit.shape[0] != out.shape[0] and limit.shape[0] != 1:
@@ -136,7 +130,7 @@ def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream n
         return
     with nogil:
         dpf_choice_below(words, &limit[0], limit.shape[0] != 1, &out[0], n)
-    _check(words)
+    check(words)
 
 
 def verdict(uint64_t word, double c, double distance, double slack=0.0, int64_t lift=0,
@@ -150,7 +144,7 @@ def coins(stream not None, double c, const double[::1] distance not None,
           Py_ssize_t start):
     """Coins of probability min(1, 2**shift exp(-c D)) from `start`: (index, word) of an open one."""
     cdef dpf_words own
-    cdef dpf_words *words = _source(stream, &own)
+    cdef dpf_words *words = source(stream, &own)
     cdef size_t n = distance.shape[0], at = start
     cdef uint64_t word = 0
     cdef Py_ssize_t i
@@ -166,7 +160,7 @@ def coins(stream not None, double c, const double[::1] distance not None,
     with nogil:
         at = dpf_choice_coins(words, c, &distance[0], &shift[0], shift.shape[0] != 1, slack,
                               &kept[0], at, n, &word)
-    _check(words)
+    check(words)
     return at, word
 
 
@@ -229,19 +223,19 @@ cdef class Runs:
     def propose(self, int64_t[::1] out not None, stream not None):
         """Fill `out` with runs, each with probability proportional to its bound."""
         cdef dpf_words own
-        cdef dpf_words *words = _source(stream, &own)
+        cdef dpf_words *words = source(stream, &own)
         cdef size_t n = out.shape[0]
         if n == 0:
             return
         with nogil:
             dpf_choice_propose(&self.runs, words, &out[0], n)
-        _check(words)
+        check(words)
 
     def keep(self, const int64_t[::1] run not None, const double[::1] distance not None,
              double slack, uint8_t[::1] kept not None, Py_ssize_t start, stream not None):
         """Coins from `start`: (index, word) of the first that is open; index n when all are done."""
         cdef dpf_words own
-        cdef dpf_words *words = _source(stream, &own)
+        cdef dpf_words *words = source(stream, &own)
         cdef size_t n = run.shape[0], at = start
         cdef uint64_t word = 0
         cdef Py_ssize_t i
@@ -255,13 +249,13 @@ cdef class Runs:
         with nogil:
             at = dpf_choice_keep(&self.runs, words, &run[0], &distance[0], slack, &kept[0], at, n,
                                  &word)
-        _check(words)
+        check(words)
         return at, word
 
     def draw(self, int64_t[::1] out not None, Py_ssize_t start, stream not None):
         """Draws from `start`: (index, word) of one whose coin is open; index n when all are done."""
         cdef dpf_words own
-        cdef dpf_words *words = _source(stream, &own)
+        cdef dpf_words *words = source(stream, &own)
         cdef size_t n = out.shape[0], at = start
         cdef uint64_t word = 0
         if start < 0:
@@ -270,7 +264,7 @@ cdef class Runs:
             return n, 0
         with nogil:
             at = dpf_choice_draw(&self.runs, words, &out[0], at, n, &word)
-        _check(words)
+        check(words)
         return at, word
 
 
@@ -293,7 +287,7 @@ def rows(const double[:, ::1] values not None, const double[::1] best not None, 
          Py_ssize_t start, stream not None):
     """Draws by row from `start`: (index, bound, word) of one whose coin is open; index out.size at the end."""
     cdef dpf_words own
-    cdef dpf_words *words = _source(stream, &own)
+    cdef dpf_words *words = source(stream, &own)
     cdef dpf_choice_matrix matrix = _matrix(values, best, c, slack)
     cdef size_t draws = out.shape[1], at = start
     cdef uint64_t bound = 0, word = 0
@@ -303,7 +297,7 @@ def rows(const double[:, ::1] values not None, const double[::1] best not None, 
         return matrix.rows * draws, 0, 0
     with nogil:
         at = dpf_choice_rows(&matrix, words, draws, &scratch[0], &out[0, 0], at, &bound, &word)
-    _check(words)
+    check(words)
     if at == DPF_CHOICE_EMPTY:
         raise ValueError("every candidate of a row is excluded")
     return at, bound, word
@@ -324,7 +318,7 @@ def subset(const double[:, ::1] values not None, const double[::1] best not None
            int64_t[::1] out not None, Py_ssize_t start, stream not None):
     """Permute-and-flip by row from `start`: a row with open coins (OPEN in heads), or how many rows."""
     cdef dpf_words own
-    cdef dpf_words *words = _source(stream, &own)
+    cdef dpf_words *words = source(stream, &own)
     cdef dpf_choice_matrix matrix = _matrix(values, best, c, 0.0)
     cdef size_t at = start
     if <size_t>drawn.shape[0] < matrix.n or <size_t>heads.shape[0] < matrix.n:
@@ -335,7 +329,7 @@ def subset(const double[:, ::1] values not None, const double[::1] best not None
         return matrix.rows
     with nogil:
         at = dpf_choice_subset(&matrix, words, &drawn[0], &heads[0], settled, &out[0], at)
-    _check(words)
+    check(words)
     if at == DPF_CHOICE_EMPTY:
         raise ValueError("every candidate of a row is excluded")
     return at

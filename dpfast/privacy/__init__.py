@@ -1,0 +1,44 @@
+"""Losses, neighbouring relations, and the arithmetic between them.
+
+A loss is a statement about one neighbouring relation. Amounts are exact fractions: what the user
+writes as ``0.1`` is one tenth, so ten of them are one. Whatever cannot be a fraction (a hyperbolic
+tangent) is rounded towards more loss; whatever leaves for a float kernel (`float_down`) is rounded
+towards less epsilon, so that a mechanism never spends more than was charged.
+
+`LossDistribution` (privacy-loss distributions) needs ``pip install dpfast[accounting]``.
+"""
+
+from ._calibration import float_down, pure_within, range_within
+from ._composition import (
+    advanced_composition,
+    compose,
+    convert,
+    group,
+    parallel,
+    post_processing,
+)
+from ._filter import Filter
+from ._losses import ZCDP, Approx, Draws, Loss, Pure, loss
+from ._optimal import optimal_composition
+from .distributions import LossDistribution
+
+__all__ = [
+    "ZCDP",
+    "Approx",
+    "Draws",
+    "Filter",
+    "Loss",
+    "LossDistribution",
+    "Pure",
+    "advanced_composition",
+    "compose",
+    "convert",
+    "float_down",
+    "group",
+    "loss",
+    "optimal_composition",
+    "parallel",
+    "post_processing",
+    "pure_within",
+    "range_within",
+]

@@ -1,0 +1,302 @@
+"""The kinds of loss, and their conversions into one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .. import _check
+from . import _conversions
+
+__all__ = ["ZCDP", "Approx", "Draws", "Loss", "Pure", "loss"]
+
+
+def _positive(name: str, value: Any) -> Fraction:
+    amount = _check.fraction(name, value)
+    if amount <= 0:
+        _check.fail(name, "a finite number greater than 0", value)
+    return amount
+
+
+def _delta(value: Any) -> Fraction:
+    delta = _positive("delta", value)
+    if delta >= 1:
+        _check.fail("delta", "greater than 0 and less than 1", value)
+    return delta
+
+
+def _show(amount: Fraction) -> str:
+    """A decimal when it is exact and short, else a ratio with its value."""
+    text = repr(float(amount))
+    return text.removesuffix(".0") if Fraction(text) == amount else f"{amount} (about {text})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """Pure differential privacy: no event is more than exp(epsilon) times likelier on a neighbour.
+
+    Parameters
+    ----------
+    epsilon : int, float, str-exact Decimal or Fraction
+        Greater than 0. A float stands for the decimal it prints as.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.Pure(0.1)
+    Pure(epsilon=0.1)
+    """
+
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
+
+    def __repr__(self) -> str:
+        return f"Pure(epsilon={_show(self.epsilon)})"
+
+    def to_zcdp(self) -> ZCDP:
+        """The same loss as zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
+
+        Returns
+        -------
+        ZCDP
+            Rounded up at the 15th digit.
+
+        Notes
+        -----
+        The published epsilon**2 / 2 (Bun and Steinke, TCC 2016) is never less. Every pair of laws
+        that is epsilon-DP is a post-processing of randomized response with that epsilon, whose
+        largest D_a / a is its Kullback-Leibler divergence.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.Pure(1.0).to_zcdp()
+        ZCDP(rho=0.46211715726001)
+        """
+        return ZCDP.of_pure(self)
+
+    def to_approx(self, delta: Any) -> Approx:
+        """The least epsilon at a `delta` that is allowed besides.
+
+        Parameters
+        ----------
+        delta : float, Fraction or Decimal
+            Greater than 0, less than 1.
+
+        Returns
+        -------
+        Approx
+            With epsilon' = ln(e**epsilon - delta (1 + e**epsilon)), rounded up at the 15th digit.
+            That is tight; it is hardly less than epsilon, so a pure loss is mostly best kept pure.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.Pure(1.0).to_approx(0.01)
+        Approx(epsilon=0.986226788886893, delta=0.01)
+        """
+        amount = _delta(delta)
+        return Approx(_conversions.pure_epsilon(self.epsilon, amount), amount)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws(Pure):
+    """The pure loss of several draws together, each of epsilon / draws, which zCDP adds up better.
+
+    Parameters
+    ----------
+    epsilon : int, float, Decimal or Fraction
+        Of all the draws. Greater than 0.
+    draws : int
+        At least 1. Each may depend on the answers of those before it.
+    bounded_range : bool
+        Whether no draw has two events whose log-probabilities move, between neighbours, by amounts
+        that differ by more than epsilon / draws. (Pure privacy alone promises twice that.) Such a
+        draw is epsilon**2 / 8 zCDP (Cesar and Rogers, ALT 2021).
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.ZCDP.of_pure(dp.privacy.Draws(1, draws=2, bounded_range=True))
+    ZCDP(rho=0.0625)
+    """
+
+    draws: int = 1
+    bounded_range: bool = False
+
+    def __post_init__(self) -> None:
+        Pure.__post_init__(self)
+        _check.whole("draws", self.draws, 1)
+        _check.flag("bounded_range", self.bounded_range)
+
+    def __repr__(self) -> str:
+        return (
+            f"Draws(epsilon={_show(self.epsilon)}, draws={self.draws}, "
+            f"bounded_range={self.bounded_range})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Approx:
+    """Approximate differential privacy, (epsilon, delta).
+
+    Parameters
+    ----------
+    epsilon, delta : int, float, Decimal or Fraction
+        ``epsilon > 0`` and ``0 < delta < 1``.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", _delta(self.delta))
+
+    def __repr__(self) -> str:
+        return f"Approx(epsilon={_show(self.epsilon)}, delta={_show(self.delta)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ZCDP:
+    """Zero-concentrated differential privacy: every Renyi divergence of order a is at most rho a.
+
+    Parameters
+    ----------
+    rho : int, float, Decimal or Fraction
+        Greater than 0.
+    """
+
+    rho: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", _positive("rho", self.rho))
+
+    def __repr__(self) -> str:
+        return f"ZCDP(rho={_show(self.rho)})"
+
+    @classmethod
+    def of_pure(cls, pure: Pure) -> ZCDP:
+        """The tight conversion rho = epsilon tanh(epsilon / 2), rounded up.
+
+        Every epsilon-DP pair is a post-processing of randomised response with that epsilon, whose
+        largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
+        converted one by one and added up.
+        """
+        if isinstance(pure, Draws):
+            each = pure.epsilon / pure.draws
+            rho = cls.of_pure(Pure(each)).rho
+            return cls(pure.draws * (min(rho, each**2 / 8) if pure.bounded_range else rho))
+        return cls(_conversions.rho_of_pure(pure.epsilon))
+
+    @classmethod
+    def within(cls, epsilon: Any, delta: Any) -> ZCDP:
+        """The largest zero-concentrated loss that is within (epsilon, delta).
+
+        Parameters
+        ----------
+        epsilon, delta : float, Fraction or Decimal
+            ``epsilon >= 1e-300`` and ``0 < delta < 1``.
+
+        Returns
+        -------
+        ZCDP
+            Rounded down: ``within(epsilon, delta).to_approx(delta).epsilon <= epsilon``. Relatively
+            within 2**-40 of the largest.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.ZCDP.within(1.0, 1e-6)
+        ZCDP(rho=0.0243559703595381)
+        """
+        target = Approx(epsilon, delta)
+        if target.epsilon < _conversions.LEAST_EPSILON:
+            _check.fail("epsilon", "at least 1e-300", epsilon)
+        return cls(_conversions.rho_within(target.epsilon, target.delta))
+
+    def to_approx(self, delta: Any) -> Approx:
+        """The same loss as (epsilon, delta), with the least epsilon that is known for `delta`.
+
+        Parameters
+        ----------
+        delta : float, Fraction or Decimal
+            Greater than 0, less than 1.
+
+        Returns
+        -------
+        Approx
+            The minimum over all orders a > 1 of ``a rho + ln(1 - 1/a) - ln(a delta) / (a - 1)``,
+            rounded up at the 15th digit. (Where that is not above 0, a tiny positive number.)
+
+        Notes
+        -----
+        Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12. ``rho + 2 sqrt(rho ln(1/delta))``
+        is more. The best order solves ``rho (a - 1)**2 = ln(1 / (a delta))``. Cost: about a
+        millisecond.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.ZCDP(0.5).to_approx(1e-6)
+        Approx(epsilon=5.22153444453017, delta=1e-06)
+        """
+        amount = _delta(delta)
+        return Approx(_conversions.epsilon_of_rho(self.rho, amount), amount)
+
+    def to_approx_delta(self, epsilon: Any) -> Approx:
+        """The same loss as (epsilon, delta), with the least delta that is known for `epsilon`.
+
+        Parameters
+        ----------
+        epsilon : float, Fraction or Decimal
+            Greater than 0.
+
+        Returns
+        -------
+        Approx
+            With delta the minimum over all orders a > 1 of
+            ``exp((a - 1)(a rho - epsilon)) / (a - 1) (1 - 1/a)**a``, rounded up at the 15th digit.
+
+        Raises
+        ------
+        ArgumentError
+            When epsilon is so far below rho that no delta below 1 is known.
+
+        Notes
+        -----
+        Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.ZCDP(0.5).to_approx_delta(4.0)
+        Approx(epsilon=4, delta=0.000195795416957722)
+        """
+        amount = _positive("epsilon", epsilon)
+        delta = _conversions.delta_of_rho(self.rho, amount)
+        if delta is None:
+            _check.fail("epsilon", f"larger, for rho={_show(self.rho)}", epsilon)
+        return Approx(amount, delta)
+
+
+Loss = Pure | Approx | ZCDP
+
+
+def loss(epsilon: Any = None, delta: Any = 0, rho: Any = None) -> Loss:
+    """The loss that a call asks for, from the three keyword arguments that every release has."""
+    if epsilon is None and rho is None:
+        _check.fail("epsilon", "given (or rho instead)", epsilon)
+    if epsilon is not None and rho is not None:
+        _check.fail("rho", "left out when epsilon is given: a call has one kind of loss", rho)
+    amount = _check.fraction("delta", delta)
+    if not 0 <= amount < 1:
+        _check.fail("delta", "at least 0 and less than 1", delta)
+    if rho is not None:
+        if amount:
+            _check.fail("delta", "left out when rho is given: a zCDP loss has no delta", delta)
+        return ZCDP(rho)
+    return Approx(epsilon, amount) if amount else Pure(epsilon)
