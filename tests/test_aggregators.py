@@ -8,8 +8,9 @@ import pytest
 from scipy.stats import norm
 
 import dpfast as dp
+from dpfast import _additive
 from dpfast import _aggregators as aggregators
-from dpfast._aggregators import _additive, _lattice, attention, mean, trimmed, winsorized
+from dpfast._aggregators import _lattice, attention, mean, trimmed, winsorized
 from dpfast._aggregators._smooth import sorted_cells
 from dpfast._laws import Cauchy, Gaussian, Laplace
 from dpfast.errors import ArgumentError, ArgumentTypeError

@@ -27,6 +27,7 @@ LEVEL = {
     "_choice": 5,
     "_jit": 5,
     "_pmf": 5,
+    "_additive": 6,
     "_blocks": 6,
     "_workers": 6,
     "_grid": 6,

@@ -28,10 +28,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .. import _check
-from .._admissible._mills import mills_drop
-from .._laws import Gaussian, Laplace, Law
-from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
+from . import _check
+from ._admissible._mills import mills_drop
+from ._laws import Gaussian, Laplace, Law
+from .privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
 
 __all__ = ["Additive", "additive", "amount", "several", "without_delta"]
 
