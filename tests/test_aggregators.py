@@ -115,7 +115,7 @@ def test_noise_of_a_sensitivity(loss):
 def test_analytic_gaussian_never_exceeds_delta(epsilon, delta):
     mpmath = pytest.importorskip("mpmath")
     with mpmath.workdps(400):
-        s = 1 / mpmath.mpf(_additive._analytic(epsilon, delta))
+        s = 1 / mpmath.mpf(_additive.analytic(epsilon, delta))
         e = mpmath.mpf(epsilon)
         spent = mpmath.ncdf(s / 2 - e / s) - mpmath.exp(e) * mpmath.ncdf(-s / 2 - e / s)
         assert spent <= delta
