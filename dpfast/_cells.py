@@ -58,7 +58,7 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
     """About ``2**bits`` cells in `width`, by default the distance of the bounds.
 
     The grid is as coarse as that asks for, or as float64 needs where the bounds are far from 0. It
-    is a function of public numbers alone.
+    is a function of public numbers alone. A `width` above ``hi - lo`` may leave one cell only.
     """
     wide = hi - lo if width is None else width
     largest = max(abs(lo), abs(hi))
@@ -72,7 +72,9 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
         return Cells(grid, round(lo / grid), 0)
     unit = Fraction(grid)  # lo / grid might underflow to 0, on the wrong side of lo
     first, last = math.ceil(Fraction(lo) / unit), math.floor(Fraction(hi) / unit)
-    if first >= last:
+    if first >= last and width is not None:
+        first = last = round(Fraction(lo) / unit)
+    elif first >= last:
         _check.fail("bounds", f"equal, or at least {2 * grid:.3g} apart", (lo, hi))
     return Cells(grid, first, last - first)
 

@@ -318,8 +318,9 @@ def sum(
     Returns
     -------
     float
-        The private sum. It is unbiased up to the grid, at most ``2**-41`` of ``hi - lo`` a row
-        (of ``max(|lo|, |hi|)`` where `n` is private), and not clamped.
+        The private sum. It is unbiased up to the grid, half a cell a row at most, and not clamped.
+        A cell is about ``2**-40`` of ``hi - lo``, or of ``max(|lo|, |hi|)`` if that is more and `n`
+        is private.
 
     Raises
     ------
@@ -501,7 +502,7 @@ def _make(
     if kind is Variance:
         grid = cells(lo, hi, SQUARES)
     elif kind is Sum and (relation == "add-remove" or keep is not None):
-        grid = cells(lo, hi, width=max(abs(lo), abs(hi)))
+        grid = cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
     else:
         grid = cells(lo, hi)
     both = kind is not Sum and relation == "replace" and keep is not None
