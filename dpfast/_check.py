@@ -9,6 +9,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
@@ -19,6 +22,7 @@ __all__ = [
     "fail_type",
     "flag",
     "fraction",
+    "mask",
     "nan_policy",
     "neighbors",
     "number",
@@ -191,3 +195,18 @@ def nan_policy(value: Any, relation: str) -> str | float:
             )
         return value
     return number("nan", value, rule)
+
+
+def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:
+    """`where` as an array of booleans, one for each of the rows, if their number is known."""
+    if where is None:
+        return None
+    try:
+        array = np.asarray(where)
+    except Exception:  # whatever an object thinks of being made an array
+        array = np.empty(0, object)
+    if array.dtype != np.bool_ or array.ndim != 1:
+        fail_kind("where", "a one-dimensional array of booleans, one for each row", where)
+    if length is not None and len(array) != length:
+        fail("where", f"as long as the data, {length} rows", f"{len(array)} rows")
+    return array

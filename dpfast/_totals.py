@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _check, _missing
+from . import _missing
 from ._cells import Cells
 from .errors import DataError
 from .sources import Chunk, Source
 
-__all__ = ["Totals", "mask", "settled", "totals"]
+__all__ = ["Totals", "refuse_mask", "settled", "totals"]
 
 #: Rows of a mask that are looked at together.
 BLOCK = 1 << 16
@@ -44,27 +44,6 @@ class Totals:
         )
 
 
-def mask(where: Any, source: Source) -> NDArray[np.bool_] | None:
-    """`where` as an array of booleans, one a row, as far as that is known before the data are read.
-
-    Raises
-    ------
-    ArgumentError, ArgumentTypeError
-        If it is no one-dimensional array of booleans, or of another length than the data.
-    """
-    if where is None:
-        return None
-    try:
-        array = np.asarray(where)
-    except Exception:
-        array = np.empty(0, object)
-    if array.dtype != np.bool_ or array.ndim != 1:
-        _check.fail_kind("where", "a one-dimensional array of booleans, one for each row", where)
-    if source.length is not None and len(array) != source.length:
-        _check.fail("where", f"as long as the data, {source.length} rows", f"{len(array)} rows")
-    return array
-
-
 def totals(
     source: Source, cells: Cells | None, where: NDArray[np.bool_] | None, squares: bool = False
 ) -> Totals:
@@ -87,7 +66,7 @@ def totals(
 
     found = source.reduce(summarise, Totals.merge)
     if where is not None and found.read != len(where):
-        _refuse_mask()
+        refuse_mask()
     return found
 
 
@@ -106,7 +85,7 @@ def _kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[tuple[NDArray[Any]
     rows = len(chunk.values) + chunk.nulls
     own = where[chunk.start : chunk.start + rows]
     if len(own) != rows or (chunk.nulls and chunk.present is None):
-        _refuse_mask()
+        refuse_mask()
     if chunk.present is not None and chunk.nulls:
         nulls = int(np.count_nonzero(own & ~chunk.present))
         yield chunk.values[own[chunk.present]], nulls, rows
@@ -116,7 +95,8 @@ def _kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[tuple[NDArray[Any]
         yield chunk.values[at : at + BLOCK][keep], 0, len(keep)
 
 
-def _refuse_mask() -> None:
+def refuse_mask() -> NoReturn:
+    """Raise the error of a mask that is not as long as the data."""
     raise DataError(
         "where must have one entry for each row, and the rows are not as many, or nulls have no "
         "place. This answer depends on the data: what was spent stays spent"

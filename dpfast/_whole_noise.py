@@ -27,6 +27,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +113,7 @@ def root_up(square: Fraction) -> Fraction:
     return Fraction(whole, 1 << (shift // 2))
 
 
+@lru_cache(maxsize=1024)
 def whole_noise(loss: Loss, l1: int, l2_squared: int, moved: int = 1) -> WholeNoise:
     """The least noise for a vector of integers.
 

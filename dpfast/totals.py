@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from . import _check, privacy
 from ._additive import amount
 from ._cells import SQUARES, Cells, cells, nearest
-from ._totals import Totals, mask, settled, totals
+from ._totals import Totals, settled, totals
 from ._whole_noise import whole_noise
 from .budget import Budget
 from .privacy import Loss
@@ -267,7 +267,7 @@ def count(
     present = _check.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
     source = as_source(data)
-    made = Count(relation, _spent(loss), present, mask(where, source))
+    made = Count(relation, _spent(loss), present, _check.mask(where, source.length))
     return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
 
 
@@ -498,7 +498,7 @@ def _make(
     found = privacy.loss(*loss)
     amount(found)
     source = as_source(data)
-    keep = mask(where, source)
+    keep = _check.mask(where, source.length)
     if kind is Variance:
         grid = cells(lo, hi, SQUARES)
     elif kind is Sum and (relation == "add-remove" or keep is not None):

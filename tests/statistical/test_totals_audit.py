@@ -1,4 +1,4 @@
-"""Black-box lower bounds on the loss of counts, sums, means and variances, with planted faults.
+"""Black-box lower bounds on the loss of sums, means, counts and the like, with planted faults.
 
 The bound is that of `test_median_audit`. The fault is a release for several times the loss it
 claims, which is what a factor 2 of the wrong relation, or a share spent twice, looks like; the same
@@ -9,11 +9,20 @@ import numpy as np
 import pytest
 
 from dpfast import totals
+from dpfast.histogram import histogram
 from dpfast.rng import InsecureGenerator
 
 from .test_median_audit import lower_bound
 
 BOUNDS = (0.0, 1.0)
+
+
+def move(data, **kw):
+    """How much fuller the first of two bins is than the second: both counts that a row moves."""
+    counts, _ = histogram(data, bins=2, **kw)
+    return int(counts[0] - counts[1])
+
+
 #: name, relation: the statistic, two neighbours, and how they are masked.
 PAIRS = {
     "count, add-remove": (totals.count, [0.0], [], {}),
@@ -27,6 +36,8 @@ PAIRS = {
         [0.0, 1.0, 0.0],
         {"bounds": BOUNDS, "where": [True] * 3},
     ),
+    "histogram, replace": (move, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
+    "histogram, add-remove": (move, [0.0], [], {"bounds": BOUNDS}),
     "variance, replace": (totals.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
     "variance, add-remove": (totals.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
 }
