@@ -10,6 +10,7 @@ import pytest
 
 from dpfast import totals
 from dpfast._cells import FINE, SQUARES, cells
+from dpfast.covariance import covariance
 from dpfast.rng import InsecureGenerator
 
 from .conftest import rows
@@ -70,3 +71,22 @@ def test_a_release_of_few_rows(benchmark):
     values = np.random.default_rng(0).normal(50, 12, 100)
     found = benchmark(lambda: totals.mean(values, bounds=(LO, HI), epsilon=1.0))
     assert LO <= found <= HI
+
+
+def test_release_with_weights(benchmark):
+    n = N // 10
+    values, weights = np.random.default_rng(0).uniform(0, 1, (2, n))
+    kw = {"bounds": (0, 1), "weights": weights, "weight_bounds": (0, 1), "epsilon": 1.0}
+    found = benchmark.pedantic(lambda: totals.mean(values, **kw), rounds=3)
+    assert found == pytest.approx(np.average(values, weights=weights), rel=0.01)
+
+
+def test_covariance(benchmark):
+    data = np.random.default_rng(0).uniform(0, 1, (N // 50, 8))
+    found = benchmark.pedantic(lambda: covariance(data, bounds=[(0, 1)] * 8, epsilon=1.0), rounds=3)
+    assert abs(found - np.cov(data.T)).max() < 0.05
+
+
+def test_covariance_rival(benchmark):
+    data = np.random.default_rng(0).uniform(0, 1, (N // 50, 8))
+    assert benchmark.pedantic(lambda: np.cov(data.T), rounds=3).shape == (8, 8)

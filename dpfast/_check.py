@@ -132,23 +132,23 @@ def neighbors(value: Any) -> str:
     return choice("neighbors", value, ("replace", "add-remove"))
 
 
-def bounds(value: Any) -> tuple[float, float]:
+def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
     """Public bounds ``(lo, hi)``, finite, in order, and with a finite difference."""
     rule = "a pair (lo, hi) of finite numbers with lo <= hi"
     if value is None:
-        fail("bounds", rule + ", known without looking at the data", value)
+        fail(name, rule + ", known without looking at the data", value)
     try:
         # A set, a dict or an iterator has no first and second that the caller can have meant.
         lo, hi = value[0], value[1]
         if isinstance(value, str) or len(value) != 2:
             raise ValueError
     except (TypeError, ValueError, LookupError):
-        fail("bounds", rule, value)
-    low, high = number("bounds[0]", lo), number("bounds[1]", hi)
+        fail(name, rule, value)
+    low, high = number(f"{name}[0]", lo), number(f"{name}[1]", hi)
     if low > high:
-        fail("bounds", rule, value)
+        fail(name, rule, value)
     if not math.isfinite(high - low):
-        fail("bounds", "such that hi - lo does not overflow float64", value)
+        fail(name, "such that hi - lo does not overflow float64", value)
     return low + 0.0, high + 0.0
 
 

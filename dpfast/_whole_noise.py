@@ -39,7 +39,7 @@ from ._laws._discrete import gaussian_integers, laplace_integers
 from .privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
 from .rng import Generator
 
-__all__ = ["WholeNoise", "root_up", "whole_noise"]
+__all__ = ["WholeNoise", "box_noise", "root_up", "whole_noise"]
 
 _FAR = 1 << 40  # the largest scale that the samplers take
 
@@ -114,7 +114,9 @@ def root_up(square: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=1024)
-def whole_noise(loss: Loss, l1: int, l2_squared: int, moved: int = 1) -> WholeNoise:
+def whole_noise(
+    loss: Loss, l1: int, l2_squared: int, moved: int = 1, law: str | None = None
+) -> WholeNoise:
     """The least noise for a vector of integers.
 
     Parameters
@@ -125,20 +127,35 @@ def whole_noise(loss: Loss, l1: int, l2_squared: int, moved: int = 1) -> WholeNo
         By how much neighbours move it: the largest l1 norm and the largest square of the l2 norm.
     moved : int
         How many coordinates may move at once, at most.
+    law : str, optional
+        The law that it has to be, of those that `loss` allows.
     """
     size = amount(loss)
     if not l1:
         return WholeNoise("laplace", Fraction(0), 0, loss)
-    shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared))
+    shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared), law)
     while found.scale > _FAR:
         shift += max(1, (int(found.scale) // _FAR).bit_length() - 1)
         unit = 1 << shift
         l2 = (root_up(Fraction(l2_squared)) / unit + root_up(Fraction(moved))) ** 2
-        found = _unshifted(loss, size, l1 // unit + moved, l2)
+        found = _unshifted(loss, size, l1 // unit + moved, l2, law)
     return WholeNoise(found.law, found.scale, shift, found.loss)
 
 
-def _unshifted(loss: Loss, size: Fraction, l1: int, l2_squared: Fraction) -> WholeNoise:
+def box_noise(loss: Loss, sensitivities: Sequence[int]) -> list[WholeNoise]:
+    """Noise for one joint release of integers that a row may move all at once, each by its own.
+
+    Divided by its sensitivity each, m of them move by at most m in l1 and sqrt(m) in l2. One law
+    serves all, whose choice does not depend on the sensitivities.
+    """
+    m = len([d for d in sensitivities if d])
+    law = whole_noise(loss, m << 32, m << 64, m).law
+    return [whole_noise(loss, m * d, m * d * d, m, law) for d in sensitivities]
+
+
+def _unshifted(
+    loss: Loss, size: Fraction, l1: int, l2_squared: Fraction, law: str | None
+) -> WholeNoise:
     if isinstance(loss, Pure):
         return WholeNoise("laplace", l1 / size, 0, loss)
     if isinstance(loss, ZCDP):
@@ -149,4 +166,5 @@ def _unshifted(loss: Loss, size: Fraction, l1: int, l2_squared: Fraction) -> Who
         unit = Fraction(analytic(float_down(size), float_down(loss.delta)))
         found = WholeNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
         other = WholeNoise("laplace", l1 / size, 0, Pure(size))
-    return found if found.deviation < other.deviation else other
+    least = found if found.deviation < other.deviation else other
+    return least if law is None else found if law == found.law else other

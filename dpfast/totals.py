@@ -44,12 +44,14 @@ from . import _check, privacy
 from ._additive import amount
 from ._cells import SQUARES, Cells, cells, nearest
 from ._totals import Totals, settled, totals
+from ._weighted import WeightedMean, WeightedSum
 from ._whole_noise import whole_noise
 from .budget import Budget
 from .privacy import Loss
 from .release import release
 from .rng import Generator
 from .sources import Source, as_source
+from .sources.table import as_rows
 
 __all__ = ["Count", "Mean", "Sum", "Variance", "count", "mean", "sum", "variance"]
 
@@ -280,6 +282,8 @@ def sum(
     rho: Any = None,
     neighbors: str = "replace",
     where: Any = None,
+    weights: Any = None,
+    weight_bounds: tuple[float, float] | None = None,
     nan: str | float = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -308,6 +312,11 @@ def sum(
         The neighbouring relation.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
+    weights : array_like of shape (n,), optional
+        A factor for each row, a function of that row alone; the data are then held in memory.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, with `weights`; others are clipped, and a NaN among them is
+        treated as one among the data. The sensitivity is that of the products.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
     budget : Budget, optional
@@ -344,7 +353,12 @@ def sum(
     True
     """
     interval = _check.bounds(bounds)
-    source, made = _make(Sum, data, interval, (epsilon, delta, rho), neighbors, where, nan)
+    rest = (epsilon, delta, rho), neighbors, where, nan
+    source, made = (
+        _make(Sum, data, interval, *rest)
+        if weights is None and weight_bounds is None
+        else _weighted(WeightedSum, data, interval, weights, weight_bounds, *rest)
+    )
     found: float = release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
     return found
 
@@ -358,6 +372,8 @@ def mean(
     rho: Any = None,
     neighbors: str = "replace",
     where: Any = None,
+    weights: Any = None,
+    weight_bounds: tuple[float, float] | None = None,
     nan: str | float = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -378,8 +394,10 @@ def mean(
     ----------
     data : array_like, shape (n,), or source
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, where, nan, budget, rng
+    epsilon, delta, rho, neighbors, where, weights, nan, budget, rng
         As in `sum`.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, not negative.
 
     Returns
     -------
@@ -409,7 +427,12 @@ def mean(
     True
     """
     interval = _check.bounds(bounds)
-    source, made = _make(Mean, data, interval, (epsilon, delta, rho), neighbors, where, nan)
+    rest = (epsilon, delta, rho), neighbors, where, nan
+    source, made = (
+        _make(Mean, data, interval, *rest)
+        if weights is None and weight_bounds is None
+        else _weighted(WeightedMean, data, interval, weights, weight_bounds, *rest)
+    )
     found: float = release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
     return found
 
@@ -510,6 +533,35 @@ def _make(
     return source, kind(lo, hi, relation, policy, spent, keep, grid, *more)
 
 
+def _weighted(
+    kind: type[Any],
+    data: Any,
+    interval: tuple[float, float],
+    weights: Any,
+    weight_bounds: Any,
+    loss: tuple[Any, Any, Any],
+    neighbors: Any,
+    where: Any,
+    nan: Any,
+) -> tuple[Any, Any]:
+    """The same for a column and its weights, as two columns of a table."""
+    if weights is None or weight_bounds is None:
+        _check.fail("weight_bounds", "given with weights, and only then", weight_bounds)
+    limits = _check.bounds(weight_bounds, "weight_bounds")
+    if kind is WeightedMean and not 0 <= limits[0] <= limits[1] != 0:
+        _check.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
+    relation = _check.neighbors(neighbors)
+    policy = _check.nan_policy(nan, relation)
+    found = privacy.loss(*loss)
+    amount(found)
+    source = as_rows({"data": data, "weights": weights})
+    keep = _check.mask(where, source.length)
+    grids = cells(*interval, SQUARES), cells(*limits, SQUARES)
+    both = kind is WeightedMean and relation == "replace"
+    spent = _spent(found, 2 if both else 1)
+    return source, kind((interval, limits), relation, policy, spent, keep, grids)
+
+
 def _spent(loss: Loss, vectors: int = 1) -> Loss:
     """What is spent of a loss: no delta where noise without it is smaller.
 
@@ -519,5 +571,5 @@ def _spent(loss: Loss, vectors: int = 1) -> Loss:
     return whole_noise(loss, vectors * large, vectors * large**2).loss
 
 
-def _as_it_is(source: Source) -> Source:
+def _as_it_is(source: Any) -> Any:
     return source

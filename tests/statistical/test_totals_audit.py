@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpfast import totals
+from dpfast.covariance import covariance
 from dpfast.histogram import histogram
 from dpfast.rng import InsecureGenerator
 
@@ -22,6 +23,14 @@ def move(data, **kw):
     counts, _ = histogram(data, bins=2, **kw)
     return int(counts[0] - counts[1])
 
+
+def across(data, **kw):
+    """The covariance of two columns, noise in all entries."""
+    return float(covariance(data, **kw).sum())
+
+
+WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
+SQUARE = {"bounds": [BOUNDS, BOUNDS]}
 
 #: name, relation: the statistic, two neighbours, and how they are masked.
 PAIRS = {
@@ -38,9 +47,16 @@ PAIRS = {
     ),
     "histogram, replace": (move, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
     "histogram, add-remove": (move, [0.0], [], {"bounds": BOUNDS}),
+    "weighted sum, replace": (totals.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
+    "weighted mean, replace": (totals.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
+    "covariance, replace": (across, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
+    "covariance, add-remove": (across, [[0, 0], [0, 0], [1, 1]], [[0, 0], [0, 0]], SQUARE),
     "variance, replace": (totals.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
     "variance, add-remove": (totals.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
 }
+
+#: How many times the claim is spent by the fault, where few of the shares are seen in the answer.
+FAULT = {"covariance, add-remove": 40}
 
 
 def samples(name, epsilon, size):
@@ -66,7 +82,7 @@ def test_a_quick_audit(name):
 
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_planted_fault_is_caught(name):
-    assert audit(name, 4, 4_000) > 1.0
+    assert audit(name, FAULT.get(name, 4), 4_000) > 1.0
 
 
 @pytest.mark.slow
