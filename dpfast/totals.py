@@ -260,8 +260,7 @@ def count(
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> from dpfast.totals import count
-    >>> 10_300 < count(ages, where=ages >= 65, epsilon=1.0) < 10_500
+    >>> 10_300 < dp.count(ages, where=ages >= 65, epsilon=1.0) < 10_500
     True
     """
     loss = privacy.loss(epsilon, delta, rho)
@@ -347,9 +346,8 @@ def sum(
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> from dpfast.totals import sum
     >>> hours = np.tile([35.0, 40.0, 45.0], 1000)
-    >>> 119_000 < sum(hours, bounds=(0, 100), epsilon=1.0) < 121_000
+    >>> 119_000 < dp.sum(hours, bounds=(0, 100), epsilon=1.0) < 121_000
     True
     """
     interval = _check.bounds(bounds)
@@ -421,9 +419,8 @@ def mean(
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> from dpfast.totals import mean
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> 53 < mean(ages, bounds=(0, 120), epsilon=1.0, neighbors="add-remove") < 55
+    >>> 53 < dp.mean(ages, bounds=(0, 120), epsilon=1.0, neighbors="add-remove") < 55
     True
     """
     interval = _check.bounds(bounds)
@@ -490,9 +487,8 @@ def variance(
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> from dpfast.totals import variance
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> 435 < variance(ages, bounds=(0, 120), epsilon=1.0) < 455
+    >>> 435 < dp.variance(ages, bounds=(0, 120), epsilon=1.0) < 455
     True
     """
     interval = _check.bounds(bounds)

@@ -198,6 +198,22 @@ def test_every_form_of_data_gives_the_same(name, relation, monkeypatch):
         assert recorded(name, base[order], neighbors=relation, where=shuffled)[1:] == whole
 
 
+@pytest.mark.parametrize("name", list(STATISTICS))
+def test_a_file_gives_the_same(name, tmp_path):
+    import pyarrow.parquet as pq
+
+    values = np.random.default_rng(6).normal(0, 2, 50_000)
+    holes = np.random.default_rng(7).random(50_000) < 0.01
+    keep = values > 0
+    table = pa.table({"x": pa.array(values, mask=holes)})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=7000)
+    nan = {} if name == "count" else {"nan": "upper"}
+    for where in [None, keep]:
+        given = {"where": where, "neighbors": "add-remove", **nan}
+        whole = recorded(name, np.ma.array(values, mask=holes), **given)
+        assert recorded(name, dp.scan(tmp_path / "x.parquet", "x"), **given) == whole
+
+
 @pytest.mark.parametrize("workers", ["1", "3"])
 def test_threads_change_nothing(workers, monkeypatch):
     monkeypatch.setenv("DPFAST_NUM_THREADS", workers)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpfast import totals
-from dpfast.covariance import covariance
-from dpfast.histogram import histogram
+from dpfast.covariances import covariance
+from dpfast.histograms import histogram
 from dpfast.rng import InsecureGenerator
 
 from .test_median_audit import lower_bound

@@ -30,8 +30,8 @@ from .sources.table import RowChunk, RowSource, as_rows
 
 __all__ = ["Histogram", "histogram"]
 
-#: Cells of the table from which a search starts, for each bin.
-FINE = 4
+#: Cells of the table from which a search starts, for each bin, as long as they are not too many.
+FINE, MOST_FINE = 4, 1 << 22
 #: Rows of a mask that are looked at together.
 BLOCK = 1 << 16
 
@@ -172,9 +172,8 @@ def histogram(
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> from dpfast.histogram import histogram
     >>> ages = np.repeat(np.arange(18, 91), 400)
-    >>> counts, edges = histogram(ages, bins=4, bounds=(0, 100), epsilon=1.0)
+    >>> counts, edges = dp.histogram(ages, bins=4, bounds=(0, 100), epsilon=1.0)
     >>> edges.tolist()
     [0.0, 25.0, 50.0, 75.0, 100.0]
     >>> bool(abs(counts - [2800, 10_000, 10_000, 6400]).max() < 100)
@@ -253,7 +252,7 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
 
 def _categories(value: Any, name: str) -> Bins:
     found = _numbers(value, name, 1)
-    return Bins(found, Axis(found, float(found[-1]), FINE * len(found), True))
+    return Bins(found, Axis(found, float(found[-1]), min(FINE * len(found), MOST_FINE), True))
 
 
 def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
@@ -271,4 +270,5 @@ def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
         fine = 1
         if not (np.diff(edges) > 0).all():
             _check.fail("bounds", f"far enough apart for {count} bins", limits)
-    return Bins(edges, Axis(edges[:-1].copy(), float(edges[-1]), fine * (len(edges) - 1), False))
+    table = min(fine * (len(edges) - 1), MOST_FINE)
+    return Bins(edges, Axis(edges[:-1].copy(), float(edges[-1]), table, False))

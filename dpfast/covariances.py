@@ -186,9 +186,8 @@ def covariance(
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> from dpfast.covariance import covariance
     >>> x = np.linspace(0, 1, 10_001)
-    >>> found = covariance(np.stack([x, 1 - x], axis=1), bounds=[(0, 1), (0, 1)], epsilon=1.0)
+    >>> found = dp.covariance(np.stack([x, 1 - x], axis=1), bounds=[(0, 1), (0, 1)], epsilon=1.0)
     >>> bool(abs(found - [[1 / 12, -1 / 12], [-1 / 12, 1 / 12]]).max() < 0.02)
     True
     """

@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast import histogram as room
+from dpfast import histograms as room
 from dpfast._native.bins import MOST_CELLS, Axis, tally
 from dpfast._native.rng import isa_paths
 from dpfast._whole_noise import WholeNoise
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.histogram import histogram
+from dpfast.histograms import histogram
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
@@ -150,7 +150,7 @@ def test_what_a_kernel_refuses():
 PROBE = """
 import json
 import numpy as np
-from tests.test_histogram import DTYPES, EDGES, around, counted, plain
+from tests.test_histograms import DTYPES, EDGES, around, counted, plain
 print(json.dumps([counted(plain(edges), around(edges, dtype))
                   for edges in EDGES.values() for dtype in DTYPES]))
 """

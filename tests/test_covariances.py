@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast import covariance as room
+from dpfast import covariances as room
 from dpfast._whole_noise import box_noise, whole_noise
-from dpfast.covariance import covariance
+from dpfast.covariances import covariance
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator

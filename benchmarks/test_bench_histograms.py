@@ -1,6 +1,6 @@
 """Histograms beside `np.histogram` and `np.histogramdd`.
 
-pytest benchmarks/test_bench_histogram.py --benchmark-sort=fullname
+pytest benchmarks/test_bench_histograms.py --benchmark-sort=fullname
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast.histogram import _axes, histogram
+from dpfast.histograms import _axes, histogram
 from dpfast.rng import InsecureGenerator
 
 from .conftest import rows
