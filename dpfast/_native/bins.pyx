@@ -8,6 +8,8 @@ import numpy as np
 
 cimport numpy as cnp
 
+from .kinds cimport kind_of
+
 from ..errors import NativeError
 
 cnp.import_array()
@@ -26,33 +28,7 @@ cdef extern from "dpf_bins.h" nogil:
     int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                            int64_t *counts)
 
-cdef extern from "dpf_quantise.h" nogil:
-    enum:
-        DPF_QUANTISE_F64, DPF_QUANTISE_F32
-        DPF_QUANTISE_I64, DPF_QUANTISE_I32, DPF_QUANTISE_I16, DPF_QUANTISE_I8
-        DPF_QUANTISE_U64, DPF_QUANTISE_U32, DPF_QUANTISE_U16, DPF_QUANTISE_U8
-
 MOST_CELLS = DPF_BINS_MOST
-
-
-cdef int _kind(cnp.ndarray values) except -1:
-    """The kind of some rows, if a kernel can read them."""
-    cdef char letter = values.descr.kind
-    cdef Py_ssize_t size = values.itemsize
-    if values.ndim == 1 and values.flags.c_contiguous and values.flags.aligned and \
-            values.dtype.isnative:
-        if letter == b"f":
-            if size == 8:
-                return DPF_QUANTISE_F64
-            if size == 4:
-                return DPF_QUANTISE_F32
-        elif letter == b"i":
-            return (DPF_QUANTISE_I64 if size == 8 else DPF_QUANTISE_I32 if size == 4
-                    else DPF_QUANTISE_I16 if size == 2 else DPF_QUANTISE_I8)
-        elif letter == b"u":
-            return (DPF_QUANTISE_U64 if size == 8 else DPF_QUANTISE_U32 if size == 4
-                    else DPF_QUANTISE_U16 if size == 2 else DPF_QUANTISE_U8)
-    raise ValueError("rows must be a contiguous native array of integers or floats")
 
 
 cdef int _status(int status) except -1:
@@ -103,7 +79,7 @@ cdef class Axis:
 
     def histogram(self, cnp.ndarray values not None, int64_t[::1] counts not None):
         """Add each value to its number in `counts`, or to the last one, ``counts[bins]``."""
-        cdef int kind = _kind(values), status
+        cdef int kind = kind_of(values), status
         cdef const void *x = cnp.PyArray_DATA(values)
         cdef size_t n = values.shape[0]
         if counts.shape[0] != <Py_ssize_t>self.bins + 1:
@@ -114,7 +90,7 @@ cdef class Axis:
 
     def place(self, cnp.ndarray values not None, uint32_t stride, uint32_t[::1] place not None):
         """Add `stride` times the bin of each value to its number in `place`, or mark it outside."""
-        cdef int kind = _kind(values), status
+        cdef int kind = kind_of(values), status
         cdef const void *x = cnp.PyArray_DATA(values)
         cdef size_t n = values.shape[0]
         if <size_t>place.shape[0] != n:

@@ -5,15 +5,13 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 cimport numpy as cnp
 
+from .kinds cimport kind_of
+
 from ..errors import NativeError
 
 cnp.import_array()
 
 cdef extern from "dpf_quantise.h" nogil:
-    enum:
-        DPF_QUANTISE_F64, DPF_QUANTISE_F32
-        DPF_QUANTISE_I64, DPF_QUANTISE_I32, DPF_QUANTISE_I16, DPF_QUANTISE_I8
-        DPF_QUANTISE_U64, DPF_QUANTISE_U32, DPF_QUANTISE_U16, DPF_QUANTISE_U8
     int64_t DPF_QUANTISE_SPAN, DPF_QUANTISE_SQUARES, DPF_QUANTISE_REACH
     ctypedef struct dpf_quantise_cells:
         double lo, hi, scale
@@ -33,26 +31,6 @@ cdef extern from "dpf_quantise.h" nogil:
 MOST_SPAN = DPF_QUANTISE_SPAN
 MOST_SPAN_OF_SQUARES = DPF_QUANTISE_SQUARES
 MOST_REACH = DPF_QUANTISE_REACH
-
-
-cdef int _kind(cnp.ndarray values) except -1:
-    """The kind of some rows, if a kernel can read them."""
-    cdef char letter = values.descr.kind
-    cdef Py_ssize_t size = values.itemsize
-    if values.ndim == 1 and values.flags.c_contiguous and values.flags.aligned and \
-            values.dtype.isnative:
-        if letter == b"f":
-            if size == 8:
-                return DPF_QUANTISE_F64
-            if size == 4:
-                return DPF_QUANTISE_F32
-        elif letter == b"i":
-            return (DPF_QUANTISE_I64 if size == 8 else DPF_QUANTISE_I32 if size == 4
-                    else DPF_QUANTISE_I16 if size == 2 else DPF_QUANTISE_I8)
-        elif letter == b"u":
-            return (DPF_QUANTISE_U64 if size == 8 else DPF_QUANTISE_U32 if size == 4
-                    else DPF_QUANTISE_U16 if size == 2 else DPF_QUANTISE_U8)
-    raise ValueError("rows must be a contiguous native array of integers or floats")
 
 
 cdef int _status(int status) except -1:
@@ -84,7 +62,7 @@ cdef class Grid:
 
         With `squares`, span must be below ``2**32``; without, their sum is 0.
         """
-        cdef int kind = _kind(values), status
+        cdef int kind = kind_of(values), status
         cdef const void *x = cnp.PyArray_DATA(values)
         cdef size_t n = values.shape[0]
         cdef dpf_quantise_totals found = dpf_quantise_totals(
@@ -100,7 +78,7 @@ cdef class Grid:
     def each(self, cnp.ndarray values not None, uint32_t[::1] out not None,
              uint8_t[::1] missing not None):
         """The cell of each value, and 1 in `missing` for each NaN; span must be below ``2**32``."""
-        cdef int kind = _kind(values), status
+        cdef int kind = kind_of(values), status
         cdef const void *x = cnp.PyArray_DATA(values)
         cdef size_t n = values.shape[0]
         if self.span > DPF_QUANTISE_SQUARES:
