@@ -8,15 +8,22 @@ from . import errors, estimators, noise, order, privacy, response, rng, selectio
 from ._block_count import suggest_blocks
 from .aggregate import sample_and_aggregate
 from .budget import Budget
+from .covariances import covariance
+from .histograms import histogram
 from .quantile import median, quantile, quantiles
 from .sources.scan import scan
+from .totals import count, mean, sum, variance
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Budget",
+    "count",
+    "covariance",
     "errors",
     "estimators",
+    "histogram",
+    "mean",
     "median",
     "noise",
     "order",
@@ -30,4 +37,6 @@ __all__ = [
     "selection",
     "sensitivity",
     "suggest_blocks",
+    "sum",
+    "variance",
 ]

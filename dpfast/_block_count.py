@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import _check, privacy
+from ._additive import additive, amount
 from ._aggregators import AGGREGATORS, default
-from ._aggregators._additive import additive, amount
 from ._aggregators._lattice import MOST_BLOCKS, check_coordinates
 from ._aggregators.expected import expected_error
 from ._aggregators.vector import share

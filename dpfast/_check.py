@@ -9,6 +9,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
@@ -19,6 +22,7 @@ __all__ = [
     "fail_type",
     "flag",
     "fraction",
+    "mask",
     "nan_policy",
     "neighbors",
     "number",
@@ -141,23 +145,23 @@ def neighbors(value: Any) -> str:
     return choice("neighbors", value, ("replace", "add-remove"))
 
 
-def bounds(value: Any) -> tuple[float, float]:
+def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
     """Public bounds ``(lo, hi)``, finite, in order, and with a finite difference."""
     rule = "a pair (lo, hi) of finite numbers with lo <= hi"
     if value is None:
-        fail("bounds", rule + ", known without looking at the data", value)
+        fail(name, rule + ", known without looking at the data", value)
     try:
         # A set, a dict or an iterator has no first and second that the caller can have meant.
         lo, hi = value[0], value[1]
         if isinstance(value, str) or len(value) != 2:
             raise ValueError
     except (TypeError, ValueError, LookupError):
-        fail("bounds", rule, value)
-    low, high = number("bounds[0]", lo), number("bounds[1]", hi)
+        fail(name, rule, value)
+    low, high = number(f"{name}[0]", lo), number(f"{name}[1]", hi)
     if low > high:
-        fail("bounds", rule, value)
+        fail(name, rule, value)
     if not math.isfinite(high - low):
-        fail("bounds", "such that hi - lo does not overflow float64", value)
+        fail(name, "such that hi - lo does not overflow float64", value)
     return low + 0.0, high + 0.0
 
 
@@ -204,3 +208,18 @@ def nan_policy(value: Any, relation: str) -> str | float:
             )
         return value
     return number("nan", value, rule)
+
+
+def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:
+    """`where` as an array of booleans, one for each of the rows, if their number is known."""
+    if where is None:
+        return None
+    try:
+        array = np.asarray(where)
+    except Exception:  # whatever an object thinks of being made an array
+        array = np.empty(0, object)
+    if array.dtype != np.bool_ or array.ndim != 1:
+        fail_kind("where", "a one-dimensional array of booleans, one for each row", where)
+    if length is not None and len(array) != length:
+        fail("where", f"as long as the data, {length} rows", f"{len(array)} rows")
+    return array

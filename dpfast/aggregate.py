@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, privacy
+from ._additive import amount
 from ._aggregators import AGGREGATORS, Aggregator, make
 from ._aggregators import default as default_aggregator
-from ._aggregators._additive import amount
 from ._aggregators.vector import VectorAggregator, make_vector
 from ._aggregators.vector import chosen as chosen_for_vectors
 from ._blocks import ContiguousLabels, KeyedLabels, RandomLabels

@@ -8,8 +8,9 @@ import pytest
 from scipy.stats import norm
 
 import dpfast as dp
+from dpfast import _additive
 from dpfast import _aggregators as aggregators
-from dpfast._aggregators import _additive, _lattice, attention, mean, trimmed, winsorized
+from dpfast._aggregators import _lattice, attention, mean, trimmed, winsorized
 from dpfast._aggregators._smooth import sorted_cells
 from dpfast._laws import Cauchy, Gaussian, Laplace
 from dpfast.errors import ArgumentError, ArgumentTypeError
@@ -124,7 +125,7 @@ def test_noise_of_a_sensitivity(loss):
 def test_analytic_gaussian_never_exceeds_delta(epsilon, delta):
     mpmath = pytest.importorskip("mpmath")
     with mpmath.workdps(400):
-        s = 1 / mpmath.mpf(_additive._analytic(epsilon, delta))
+        s = 1 / mpmath.mpf(_additive.analytic(epsilon, delta))
         e = mpmath.mpf(epsilon)
         spent = mpmath.ncdf(s / 2 - e / s) - mpmath.exp(e) * mpmath.ncdf(-s / 2 - e / s)
         assert spent <= delta

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from dpfast import _aggregators as aggregators
+from dpfast._additive import additive
 from dpfast._aggregators import attention, mean
-from dpfast._aggregators._additive import additive
 from dpfast._aggregators._lattice import MOST_COORDINATES
 from dpfast._aggregators.mean import VectorMean
 from dpfast._aggregators.vector import Coordinates, chosen, make_vector, share

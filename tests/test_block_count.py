@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast import _aggregators as aggregators
 from dpfast import _block_count as block_count
+from dpfast._additive import additive
 from dpfast._aggregators import attention, expected, trimmed
-from dpfast._aggregators._additive import additive
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator

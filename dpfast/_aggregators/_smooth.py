@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from .._additive import amount
 from .._admissible import Calibration, calibrate
 from ..privacy import ZCDP, Approx, Loss
-from ._additive import amount
 from ._lattice import Lattice
 
 __all__ = ["INFLATION", "calibration", "smooth_span", "sorted_cells"]

@@ -38,12 +38,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._additive import amount, without_delta
 from .._admissible import Calibration
 from .._admissible._record import MARGIN, SLACK
 from .._laws import Cauchy
 from ..privacy import ZCDP, Loss, float_down, pure_within
 from ..rng import Generator
-from ._additive import amount, without_delta
 from ._lattice import Lattice, check_blocks, check_coordinates, noisy, outputs, vectors
 from ._smooth import calibration, smooth_span, sorted_cells
 

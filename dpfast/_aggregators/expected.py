@@ -19,12 +19,12 @@ from statistics import NormalDist
 
 import numpy as np
 
+from .._additive import additive
 from .._admissible import Calibration
 from .._laws import Law
 from .._laws._law import context
 from ..intervals import ExponentialQuantile
 from ..privacy import Loss
-from ._additive import additive
 from ._smooth import calibration
 from .attention import majority
 from .median import ExponentialMedian

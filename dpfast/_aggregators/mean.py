@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._additive import Additive, additive
 from ..privacy import Loss
 from ..rng import Generator
-from ._additive import Additive, additive
 from ._lattice import (
     Lattice,
     check_blocks,

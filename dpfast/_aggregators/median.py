@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._additive import amount, without_delta
 from ..intervals import ExponentialQuantile
 from ..privacy import Loss
 from ..rng import Generator
 from ..smooth import SmoothQuantile, smooth_quantile
 from ..sources import as_source
-from ._additive import amount, without_delta
 from ._lattice import check_blocks, outputs
 from ._smooth import calibration
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._additive import amount, several
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ..rng import Generator
 from . import AGGREGATORS, Aggregator, VectorAttention, default, make
-from ._additive import amount, several
 from ._lattice import check_coordinates, vectors
 from .mean import VectorMean
 

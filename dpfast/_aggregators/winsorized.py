@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._additive import Additive, additive, amount
 from ..intervals import ExponentialQuantile
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources import as_source
-from ._additive import Additive, additive, amount
 from ._lattice import Lattice, check_blocks, noisy, outputs
 
 __all__ = ["WidenedWinsorizedMean", "smith_widening"]

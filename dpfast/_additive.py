@@ -28,12 +28,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .. import _check
-from .._admissible._mills import mills_drop
-from .._laws import Gaussian, Laplace, Law
-from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
+from . import _check
+from ._admissible._mills import mills_drop
+from ._laws import Gaussian, Laplace, Law
+from .privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
 
-__all__ = ["Additive", "additive", "amount", "several", "without_delta"]
+__all__ = ["Additive", "additive", "amount", "analytic", "several", "without_delta"]
 
 _LEAST, _MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -91,7 +91,7 @@ def _log_delta(epsilon: float, s: float) -> float:
     return -0.5 * x * x - _LOG_ROOT_2PI + math.log(mills_drop(x, s))
 
 
-def _analytic(epsilon: float, delta: float) -> float:
+def analytic(epsilon: float, delta: float) -> float:
     """The standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
     target = math.log(delta) - 1e-9
     low, high = 0.0, math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
@@ -125,7 +125,7 @@ def additive(loss: Loss, coordinates: int = 1) -> Additive:
         other = Additive(Laplace(), _laplace(pure_within(each)), loss)
     else:
         root = math.nextafter(math.sqrt(coordinates), math.inf) if coordinates > 1 else 1.0
-        sigma = root * _analytic(float_down(size), float_down(loss.delta)) * (1.0 + 2.0**-50)
+        sigma = root * analytic(float_down(size), float_down(loss.delta)) * (1.0 + 2.0**-50)
         found = Additive(Gaussian(), sigma, loss)
         other = Additive(Laplace(), _laplace(each), several(size, coordinates))
     return found if found.deviation < other.deviation else other

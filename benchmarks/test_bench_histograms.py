@@ -1,0 +1,82 @@
+"""Histograms beside `np.histogram` and `np.histogramdd`.
+
+pytest benchmarks/test_bench_histograms.py --benchmark-sort=fullname
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpfast.histograms import _axes, histogram
+from dpfast.rng import InsecureGenerator
+
+from .conftest import rows
+
+pytest.importorskip("pytest_benchmark")
+
+N = rows(20_000_000)
+BINS = [10, 100, 10_000]
+
+
+@pytest.fixture(scope="module", params=["float64", "float32", "int32", "uint8"])
+def data(request):
+    return np.random.default_rng(0).normal(50, 12, N).clip(0, 100).astype(request.param)
+
+
+@pytest.fixture(params=BINS)
+def bins(request):
+    return request.param
+
+
+def uneven(bins):
+    return np.sort(np.random.default_rng(1).uniform(0, 100, bins + 1))
+
+
+def counted(axis, data):
+    counts = np.zeros(axis.bins + 1, np.int64)
+    axis.histogram(data, counts)
+    return counts[:-1]
+
+
+def test_even(benchmark, data, bins):
+    (axis,), _ = _axes(bins, (0, 100), None)
+    found = benchmark(lambda: counted(axis.native, data))
+    assert (found == np.histogram(data, axis.edges)[0]).all()
+
+
+def test_even_rival(benchmark, data, bins):
+    found = benchmark.pedantic(lambda: np.histogram(data, bins, (0, 100))[0], rounds=3)
+    assert found.sum() == N
+
+
+def test_edges(benchmark, data, bins):
+    edges = uneven(bins)
+    (axis,), _ = _axes(edges, None, None)
+    found = benchmark(lambda: counted(axis.native, data))
+    assert (found == np.histogram(data, edges)[0]).all()
+
+
+def test_edges_rival(benchmark, data, bins):
+    edges = uneven(bins)
+    assert benchmark.pedantic(lambda: np.histogram(data, edges)[0], rounds=3).sum() > 0
+
+
+def test_three_columns(benchmark):
+    values = np.random.default_rng(2).normal(0, 1, (N // 10, 3))
+    kw = {"bins": 8, "bounds": [(-2, 2)] * 3, "epsilon": 1.0, "rng": InsecureGenerator(1)}
+    counts, edges = benchmark(lambda: histogram(values, **kw))
+    assert abs(counts - np.histogramdd(values, edges)[0]).max() < 60
+
+
+def test_three_columns_rival(benchmark):
+    values = np.random.default_rng(2).normal(0, 1, (N // 10, 3))
+    found = benchmark.pedantic(lambda: np.histogramdd(values, 8, [(-2, 2)] * 3)[0], rounds=3)
+    assert found.sum() > 0
+
+
+def test_release_of_many_bins(benchmark):
+    values = np.random.default_rng(3).uniform(0, 1, rows(1_000_000))
+    kw = {"bins": 1_000_000, "bounds": (0, 1), "epsilon": 1.0, "rng": InsecureGenerator(1)}
+    counts, _ = benchmark(lambda: histogram(values, **kw))
+    assert abs(int(counts.sum()) - len(values)) < 30_000

@@ -1,0 +1,94 @@
+"""Exact sums of cells beside `np.clip(x, lo, hi).sum()`, and beside the floor (`np.max`).
+
+pytest benchmarks/test_bench_totals.py --benchmark-sort=fullname
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpfast import totals
+from dpfast._cells import FINE, SQUARES, cells
+from dpfast.covariances import covariance
+from dpfast.rng import InsecureGenerator
+
+from .conftest import rows
+
+pytest.importorskip("pytest_benchmark")
+
+N = rows(50_000_000)
+LO, HI = 20.0, 80.0
+DTYPES = ["float64", "float32", "int64", "int32", "int16", "int8", "uint64", "uint8"]
+
+
+@pytest.fixture(scope="module", params=DTYPES)
+def data(request):
+    return np.random.default_rng(0).normal(50, 12, N).clip(0, 100).astype(request.param)
+
+
+def test_floor_max(benchmark, data):
+    assert benchmark(data.max) == data.max()
+
+
+def test_rival_clip_sum(benchmark, data):
+    kind = data.dtype.type
+    found = benchmark.pedantic(lambda: np.clip(data, kind(LO), kind(HI)).sum(), rounds=3)
+    assert found > 0
+
+
+@pytest.mark.parametrize("squares", [False, True], ids=["sum", "squares"])
+def test_totals(benchmark, data, squares):
+    grid = cells(LO, HI, SQUARES if squares else FINE)
+    nan, total, square = benchmark(lambda: grid.native.totals(data, squares))
+    clipped = np.clip(data.astype(np.float64), LO, HI)
+    assert nan == 0
+    assert (grid.first * N + total) * grid.grid == pytest.approx(clipped.sum(), rel=1e-7)
+    if squares:
+        places = clipped / grid.grid - grid.first
+        assert square == pytest.approx(float(places @ places), rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+def test_release(benchmark, name):
+    values = np.random.default_rng(0).normal(50, 12, N)
+    kw = {"bounds": (LO, HI), "epsilon": 1.0, "rng": InsecureGenerator(1)}
+    found = benchmark(lambda: getattr(totals, name)(values, **kw))
+    clipped = np.clip(values, LO, HI)
+    exact = {"sum": clipped.sum, "mean": clipped.mean, "variance": clipped.var}[name]()
+    assert found == pytest.approx(exact, rel=0.02)
+
+
+def test_release_of_some_rows(benchmark):
+    values = np.random.default_rng(0).normal(50, 12, N)
+    where = values > 50
+    kw = {"bounds": (LO, HI), "epsilon": 1.0, "rng": InsecureGenerator(1), "where": where}
+    found = benchmark.pedantic(lambda: totals.mean(values, **kw), rounds=3)
+    assert found == pytest.approx(np.clip(values[where], LO, HI).mean(), rel=0.02)
+
+
+def test_a_release_of_few_rows(benchmark):
+    values = np.random.default_rng(0).normal(50, 12, 100)
+    found = benchmark(lambda: totals.mean(values, bounds=(LO, HI), epsilon=1.0))
+    assert LO <= found <= HI
+
+
+def test_release_with_weights(benchmark):
+    n = N // 10
+    values, weights = np.random.default_rng(0).uniform(0, 1, (2, n))
+    kw = {"bounds": (0, 1), "weights": weights, "weight_bounds": (0, 1), "epsilon": 1.0}
+    found = benchmark.pedantic(lambda: totals.mean(values, **kw), rounds=3)
+    assert found == pytest.approx(np.average(values, weights=weights), rel=0.01)
+
+
+def test_covariance(benchmark):
+    data = np.random.default_rng(0).uniform(0, 1, (rows(1_000_000), 8))
+    found = benchmark.pedantic(
+        lambda: covariance(data, bounds=[(0, 1)] * 8, epsilon=100.0), rounds=3
+    )
+    assert abs(found - np.cov(data.T)).max() < 0.05
+
+
+def test_covariance_rival(benchmark):
+    data = np.random.default_rng(0).uniform(0, 1, (rows(1_000_000), 8))
+    assert benchmark.pedantic(lambda: np.cov(data.T), rounds=3).shape == (8, 8)

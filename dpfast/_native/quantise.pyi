@@ -1,0 +1,18 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_SPAN: int
+MOST_SPAN_OF_SQUARES: int
+MOST_REACH: int
+
+class Grid:
+    span: int
+    def __init__(self, scale: float, first: int, span: int) -> None: ...
+    def totals(self, values: NDArray[Any], squares: bool = False) -> tuple[int, int, int]: ...
+    def each(
+        self, values: NDArray[Any], out: NDArray[np.uint32], missing: NDArray[np.uint8]
+    ) -> None: ...
+
+def products(a: NDArray[np.uint32], b: NDArray[np.uint32]) -> int: ...

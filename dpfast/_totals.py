@@ -1,0 +1,125 @@
+"""Exact totals of one column: rows, missing rows, sums of cells and of their squares.
+
+A `Totals` is a handful of integers that can be merged in any order. `where`, a mask as long as the
+column, leaves rows out before anything is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _missing
+from ._cells import Cells
+from .errors import DataError
+from .sources import Chunk, Source
+
+__all__ = ["Totals", "refuse_mask", "settled", "totals"]
+
+#: Rows of a mask that are looked at together.
+BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What is summed of some rows. `rows` are those with a number; a missing one is no number."""
+
+    rows: int = 0
+    missing: int = 0
+    sum: int = 0
+    squares: int = 0
+    read: int = 0  # rows looked at, those that `where` leaves out too
+
+    def merge(self, other: Totals) -> Totals:
+        return Totals(
+            self.rows + other.rows,
+            self.missing + other.missing,
+            self.sum + other.sum,
+            self.squares + other.squares,
+            self.read + other.read,
+        )
+
+
+def totals(
+    source: Source, cells: Cells | None, where: NDArray[np.bool_] | None, squares: bool = False
+) -> Totals:
+    """Totals of the rows that `where` keeps; without `cells` they are only counted.
+
+    Raises
+    ------
+    DataError
+        If the data turn out to be of another length than `where`.
+    """
+
+    def summarise(chunk: Chunk) -> Totals:
+        read = len(chunk.values) + chunk.nulls
+        if where is None:
+            return _plain(chunk.values, chunk.nulls, read, cells, squares)
+        found = Totals()
+        for values, nulls, rows in _kept(chunk, where):
+            found = found.merge(_plain(values, nulls, rows, cells, squares))
+        return found
+
+    found = source.reduce(summarise, Totals.merge)
+    if where is not None and found.read != len(where):
+        refuse_mask()
+    return found
+
+
+def _plain(
+    values: NDArray[Any], nulls: int, read: int, cells: Cells | None, squares: bool
+) -> Totals:
+    if cells is None:
+        nan = int(np.count_nonzero(values != values)) if values.dtype.kind == "f" else 0
+        return Totals(len(values) - nan, nulls + nan, 0, 0, read)
+    nan, total, square = cells.native.totals(values, squares)
+    return Totals(len(values) - nan, nulls + nan, total, square, read)
+
+
+def _kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[tuple[NDArray[Any], int, int]]:
+    """Values, number of nulls, and rows looked at, of stretches of a chunk."""
+    rows = len(chunk.values) + chunk.nulls
+    own = where[chunk.start : chunk.start + rows]
+    if len(own) != rows or (chunk.nulls and chunk.present is None):
+        refuse_mask()
+    if chunk.present is not None and chunk.nulls:
+        nulls = int(np.count_nonzero(own & ~chunk.present))
+        yield chunk.values[own[chunk.present]], nulls, rows
+        return
+    for at in range(0, max(1, rows), BLOCK):
+        keep = own[at : at + BLOCK]
+        yield chunk.values[at : at + BLOCK][keep], 0, len(keep)
+
+
+def refuse_mask() -> NoReturn:
+    """Raise the error of a mask that is not as long as the data."""
+    raise DataError(
+        "where must have one entry for each row, and the rows are not as many, or nulls have no "
+        "place. This answer depends on the data: what was spent stays spent"
+    )
+
+
+def settled(found: Totals, policy: str | float, lo: float, hi: float, cells: Cells) -> Totals:
+    """The totals once missing rows count as the policy says.
+
+    Raises
+    ------
+    DataError
+        Under ``nan="raise"``, if there are any.
+    """
+    _missing.refuse(policy, found.missing)
+    value = _missing.replacement(policy, lo, hi)
+    if isinstance(value, str) or not found.missing:
+        return Totals(found.rows, 0, found.sum, found.squares, found.read)
+    u = cells.cell(value)
+    return Totals(
+        found.rows + found.missing,
+        0,
+        found.sum + found.missing * u,
+        found.squares + found.missing * u * u,
+        found.read,
+    )

@@ -1,0 +1,170 @@
+"""Noise for exact integers: what a loss asks for, as integers too, so that nothing is rounded.
+
+Let neighbours move a vector of integers by d with l1 norm at most D1 and l2 norm at most D2.
+
+* Discrete Laplace noise of scale D1 / epsilon on each is epsilon-DP (Ghosh, Roughgarden and
+  Sundararajan, STOC 2009), hence (epsilon, delta)-DP, and rho-zCDP with epsilon tanh(epsilon / 2)
+  = rho.
+* Discrete Gaussian noise of parameter D2 / sqrt(2 rho) is rho-zCDP (Canonne, Kamath and Steinke,
+  NeurIPS 2020).
+* Gaussian noise of standard deviation D2 / s, rounded to integers, is (epsilon, delta)-DP with the
+  s of `_additive`, for an integer plus that is a sum rounded, which is post-processing. (float64
+  holds a sample exactly up to 2**53, beyond 2**13 standard deviations; what lies there weighs less
+  than any part of delta.)
+
+Where two serve, the one with the smaller standard deviation is taken, a choice among public
+numbers.
+
+Integers may be so large that a sampler cannot reach as far as their noise. Then they are divided
+by a public power of two first, rounded down, which moves each coordinate by less than one unit
+more. Where `moved` coordinates can change, D1 / 2**k + moved and D2 / 2**k + sqrt(moved) cover
+that, and the noise grows by very little, for 2**k is far below it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import noise as _noise
+from ._additive import amount, analytic
+from ._laws import Gaussian
+from ._laws._discrete import gaussian_integers, laplace_integers
+from .privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
+from .rng import Generator
+
+__all__ = ["WholeNoise", "box_noise", "root_up", "whole_noise"]
+
+_FAR = 1 << 40  # the largest scale that the samplers take
+
+
+@dataclass(frozen=True, slots=True)
+class WholeNoise:
+    """Independent integer noise for each coordinate of a vector of integers.
+
+    `scale` is that of `law` in units of ``2**shift``; `loss` is what the release of the whole
+    vector costs. Scale 0 is for what cannot move: no noise.
+    """
+
+    law: str
+    scale: Fraction
+    shift: int
+    loss: Loss
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise of a coordinate (for a discrete Gaussian, a bound)."""
+        return math.ldexp(_deviation(self.law, self.scale), self.shift)
+
+    def add(self, values: Sequence[int], generator: Generator) -> list[int]:
+        """The values with noise."""
+        if not self.scale:
+            return list(values)
+        drawn = self.draw(len(values), generator).tolist()
+        half = 1 << self.shift >> 1  # rounding down takes half a unit away on average
+        return [
+            (((value >> self.shift) + z) << self.shift) + half
+            for value, z in zip(values, drawn, strict=True)
+        ]
+
+    def draw(self, size: int, generator: Generator) -> NDArray[np.int64]:
+        """Noise alone, in units of ``2**shift``."""
+        out = np.zeros(size, np.int64)
+        if not self.scale or not size:
+            return out
+        stream = generator.stream()
+        if self.law == "laplace":
+            laplace_integers(out, self.scale, stream, None, stream.word)
+        elif self.law == "gaussian":
+            gaussian_integers(out, self.scale, stream)
+        else:
+            one, scale = np.ones(1), math.nextafter(float(self.scale), math.inf)
+            out[...] = _noise.draw_array(
+                Gaussian(),
+                value=0 * one,
+                scale=scale * one,
+                granularity=one,
+                shape=(size,),
+                generator=generator,
+            )
+        return out
+
+
+def _deviation(law: str, scale: Fraction) -> float:
+    width = float(scale)
+    if law == "laplace":
+        if not width:
+            return 0.0
+        return math.sqrt(2.0 * math.exp(-1.0 / width)) / -math.expm1(-1.0 / width)
+    return width if law == "gaussian" else math.hypot(width, math.sqrt(1.0 / 12.0))
+
+
+def root_up(square: Fraction) -> Fraction:
+    """A number of at least the square root, by less than a part in ``2**60`` too large."""
+    shift = max(0, 124 - square.numerator.bit_length() + square.denominator.bit_length())
+    shift += shift & 1
+    whole = math.isqrt((square.numerator << shift) // square.denominator) + 1
+    return Fraction(whole, 1 << (shift // 2))
+
+
+@lru_cache(maxsize=1024)
+def whole_noise(
+    loss: Loss, l1: int, l2_squared: int, moved: int = 1, law: str | None = None
+) -> WholeNoise:
+    """The least noise for a vector of integers.
+
+    Parameters
+    ----------
+    loss : Pure, Approx or ZCDP
+        Of the whole vector.
+    l1, l2_squared : int
+        By how much neighbours move it: the largest l1 norm and the largest square of the l2 norm.
+    moved : int
+        How many coordinates may move at once, at most.
+    law : str, optional
+        The law that it has to be, of those that `loss` allows.
+    """
+    size = amount(loss)
+    if not l1:
+        return WholeNoise("laplace", Fraction(0), 0, loss)
+    shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared), law)
+    while found.scale > _FAR:
+        shift += max(1, (int(found.scale) // _FAR).bit_length() - 1)
+        unit = 1 << shift
+        l2 = (root_up(Fraction(l2_squared)) / unit + root_up(Fraction(moved))) ** 2
+        found = _unshifted(loss, size, l1 // unit + moved, l2, law)
+    return WholeNoise(found.law, found.scale, shift, found.loss)
+
+
+def box_noise(loss: Loss, sensitivities: Sequence[int]) -> list[WholeNoise]:
+    """Noise for one joint release of integers that a row may move all at once, each by its own.
+
+    Divided by its sensitivity each, m of them move by at most m in l1 and sqrt(m) in l2. One law
+    serves all, whose choice does not depend on the sensitivities.
+    """
+    m = len([d for d in sensitivities if d])
+    law = whole_noise(loss, m << 32, m << 64, m).law
+    return [whole_noise(loss, m * d, m * d * d, m, law) for d in sensitivities]
+
+
+def _unshifted(
+    loss: Loss, size: Fraction, l1: int, l2_squared: Fraction, law: str | None
+) -> WholeNoise:
+    if isinstance(loss, Pure):
+        return WholeNoise("laplace", l1 / size, 0, loss)
+    if isinstance(loss, ZCDP):
+        found = WholeNoise("gaussian", root_up(l2_squared / (2 * size)), 0, loss)
+        other = WholeNoise("laplace", l1 / pure_within(size), 0, loss)
+    else:
+        assert isinstance(loss, Approx)
+        unit = Fraction(analytic(float_down(size), float_down(loss.delta)))
+        found = WholeNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
+        other = WholeNoise("laplace", l1 / size, 0, Pure(size))
+    least = found if found.deviation < other.deviation else other
+    return least if law is None else found if law == found.law else other

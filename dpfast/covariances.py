@@ -1,0 +1,217 @@
+"""Private covariance matrices: exact sums of products of cells, with integer noise.
+
+Column i of a row is a cell u_i of 0 .. s_i. With a public n, entry (i, j) is
+
+    V_ij = n sum(u_i u_j) - sum(u_i) sum(u_j) = sum over pairs of rows of (u_i - u_i') (u_j - u_j'),
+
+over n^2. A replaced row changes n - 1 of these terms, each by at most s_i s_j: with c and d in
+[0, 1], (a - c) (b - d) is largest, for a and b in [0, 1], at (1 - c) (1 - d) or c d, and least at
+-c (1 - d) or -(1 - c) d, and any such two differ by 1 - d, 1 - c, c or d.
+
+With a private n the number of rows, the sums of w_i = 2 u_i - s_i and those of the products w_i w_j
+are released, which a row that comes or goes moves by at most 1, s_i and s_i s_j, and one that is
+replaced, where there is a `where`, by at most twice that.
+
+All of them together are one release (`_whole_noise.box_noise`): a row may move all at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _check, privacy
+from ._additive import amount
+from ._cells import SQUARES, Cells, cells, nearest
+from ._moments import Moments, moments, two_of
+from ._side_by_side import expect_columns
+from ._whole_noise import box_noise, whole_noise
+from .budget import Budget
+from .privacy import Loss
+from .release import release
+from .rng import Generator
+from .sources.table import RowSource, as_rows
+
+__all__ = ["Covariance", "covariance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Covariance:
+    """The covariances of the columns of clamped rows; see `dpfast.covariance`."""
+
+    bounds: tuple[tuple[float, float], ...]
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    where: NDArray[np.bool_] | None
+    cells: tuple[Cells, ...]
+    ddof: int
+
+    name: ClassVar[str] = "covariance"
+
+    @property
+    def known(self) -> bool:
+        """Whether the number of rows is public."""
+        return self.neighbors == "replace" and self.where is None
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The columns of each entry of the upper triangle."""
+        return two_of(len(self.cells))
+
+    def reduce(self, source: RowSource) -> Moments:
+        return moments(source, self.bounds, self.cells, self.nan, self.where)
+
+    def finish(self, summary: Moments, generator: Generator) -> NDArray[np.float64]:
+        found = self._known if self.known else self._private
+        entries = found(summary, generator)
+        matrix = np.empty((len(self.cells), len(self.cells)))
+        for (i, j), (entry, grown) in zip(self.pairs, entries, strict=True):
+            most = Fraction(self.cells[i].span * self.cells[j].span, 4) * grown
+            least = Fraction(0) if i == j else -most
+            unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
+            matrix[i, j] = matrix[j, i] = nearest(min(max(entry, least), most) * unit)
+        return matrix
+
+    def _known(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
+        """Each entry in cells, and by what n / (n - ddof) it may be larger than without ddof."""
+        n, sums, spans = summary.rows, summary.sums, [own.span for own in self.cells]
+        if n <= max(1, self.ddof):
+            return [(Fraction(0), Fraction(1))] * len(self.pairs)
+        exact = [
+            n * both - sums[i] * sums[j]
+            for (i, j), both in zip(self.pairs, summary.products, strict=True)
+        ]
+        noises = box_noise(self.loss, [(n - 1) * spans[i] * spans[j] for i, j in self.pairs])
+        noisy = _add(noises, exact, generator)
+        grown = Fraction(n, n - self.ddof)
+        return [(Fraction(entry, n * (n - self.ddof)), grown) for entry in noisy]
+
+    def _private(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
+        n, sums, spans = summary.rows, summary.sums, [own.span for own in self.cells]
+        d = len(spans)
+        centred = [2 * a - n * s for a, s in zip(sums, spans, strict=True)]
+        both = [
+            4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + n * spans[i] * spans[j]
+            for (i, j), p in zip(self.pairs, summary.products, strict=True)
+        ]
+        times = 2 if self.neighbors == "replace" else 1
+        moves = [1, *spans, *(spans[i] * spans[j] for i, j in self.pairs)]
+        noises = box_noise(self.loss, [times * move for move in moves])
+        rows, *noisy = _add(noises, [n, *centred, *both], generator)
+        if rows <= max(1, self.ddof):
+            middle = [Fraction(spans[i] ** 2, 8) if i == j else Fraction(0) for i, j in self.pairs]
+            return [(entry, Fraction(1)) for entry in middle]
+        grown = Fraction(rows, rows - self.ddof)
+        return [
+            ((Fraction(p, rows) - Fraction(noisy[i] * noisy[j], rows**2)) / 4 * grown, grown)
+            for (i, j), p in zip(self.pairs, noisy[d:], strict=True)
+        ]
+
+
+def _add(noises: list[Any], values: list[int], generator: Generator) -> list[int]:
+    return [noise.add([value], generator)[0] for noise, value in zip(noises, values, strict=True)]
+
+
+def covariance(
+    data: Any,
+    *,
+    bounds: Any,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    ddof: int = 0,
+    where: Any = None,
+    nan: str | float = "raise",
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]:
+    """Release the covariance matrix of some columns, each clamped to its public bounds.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row of all columns, replaced (`n` is public) or added
+    or removed (`n` is private). The whole matrix satisfies the loss that is asked for. With a
+    public `n`, entry (i, j) has the sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, and
+    all ``d (d + 1) / 2`` of them may move at once. With a private one, so do the number of rows,
+    the sums and the sums of products, from which the matrix follows. All are exact integers, and so
+    is the noise (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`).
+
+    Parameters
+    ----------
+    data : array_like of shape (n, d), structured array, table, or source
+        As in `sample_and_aggregate`: what is null in a table is NaN.
+    bounds : sequence of d pairs of float
+        Public limits of each column, in its units; values outside are clipped. They must not come
+        from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of the whole matrix: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    ddof : int, default 0
+        Sums of products of deviations are divided by ``n - ddof``.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float64 array of shape (d, d)
+        Symmetric, each entry within what the bounds allow. With noise it need not be positive
+        semidefinite. Values count as the nearest of about ``2**30`` between their bounds.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN under ``nan="raise"``.
+
+    Notes
+    -----
+    Cost: one read of the data and O(n d**2) multiplications of integers.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.linspace(0, 1, 10_001)
+    >>> found = dp.covariance(np.stack([x, 1 - x], axis=1), bounds=[(0, 1), (0, 1)], epsilon=1.0)
+    >>> bool(abs(found - [[1 / 12, -1 / 12], [-1 / 12, 1 / 12]]).max() < 0.02)
+    True
+    """
+    pairs, is_vector = _check.pairs(bounds)
+    if not is_vector:
+        _check.fail("bounds", "a pair for each column", bounds)
+    relation = _check.neighbors(neighbors)
+    policy = _check.nan_policy(nan, relation)
+    _check.whole("ddof", ddof)
+    loss = privacy.loss(epsilon, delta, rho)
+    amount(loss)
+    source = as_rows(data)
+    expect_columns(source, len(pairs), "bounds")
+    keep = _check.mask(where, source.length)
+    grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
+    made = Covariance(pairs, relation, policy, loss, keep, grids, ddof)
+    spans = [own.span for own in grids]
+    moving = sum(1 for i, j in made.pairs if spans[i] and spans[j])
+    if not made.known:
+        moving += 1 + sum(1 for span in spans if span)
+    large = max(1, moving) << 32
+    spent = whole_noise(loss, large, large << 32, max(1, moving)).loss
+    made = Covariance(pairs, relation, policy, spent, keep, grids, ddof)
+    found: NDArray[np.float64] = release(
+        source, made, budget=budget, rng=rng, prepare=lambda rows: rows
+    )
+    return found

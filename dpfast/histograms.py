@@ -1,0 +1,274 @@
+"""Private histograms over public bins: exact counts with integer noise.
+
+A row is in at most one bin. One that comes or goes moves one count by 1, so the counts by 1 in the
+l1 and in the l2 norm; one that is replaced may leave one bin and enter another: 2, and sqrt(2).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _check, privacy
+from ._additive import amount
+from ._native.bins import MOST_CELLS, Axis, tally
+from ._side_by_side import expect_columns, stretches
+from ._totals import refuse_mask
+from ._whole_noise import whole_noise
+from .budget import Budget
+from .privacy import Loss
+from .release import release
+from .rng import Generator
+from .sources import Chunk, Source, as_source
+from .sources.table import RowChunk, RowSource, as_rows
+
+__all__ = ["Histogram", "histogram"]
+
+#: Cells of the table from which a search starts, for each bin, as long as they are not too many.
+FINE, MOST_FINE = 4, 1 << 22
+#: Rows of a mask that are looked at together.
+BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """The public bins of one axis; see `dpfast.histogram`."""
+
+    edges: NDArray[np.float64]
+    native: Axis
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of rows in public bins; see `dpfast.histogram`."""
+
+    axes: tuple[Bins, ...]
+    neighbors: str
+    loss: Loss
+    where: NDArray[np.bool_] | None
+
+    name: ClassVar[str] = "histogram"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.native.bins for axis in self.axes)
+
+    def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
+        """Rows in each bin, those in none, and rows looked at."""
+        summarise: Any = self._column if len(self.axes) == 1 else self._rows
+        found: NDArray[np.int64] = source.reduce(summarise, operator.iadd)
+        if self.where is not None and found[-1] != len(self.where):
+            refuse_mask()
+        return found[:-2]
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
+        moved = 2 if self.neighbors == "replace" else 1
+        noise = whole_noise(self.loss, moved, moved, moved)
+        assert noise.shift == 0
+        noisy: NDArray[np.int64] = summary + noise.draw(len(summary), generator)
+        return noisy.reshape(self.shape)
+
+    def _column(self, chunk: Chunk) -> NDArray[np.int64]:
+        counts = np.zeros(self.axes[0].native.bins + 2, np.int64)
+        counts[-1] = len(chunk.values) + chunk.nulls
+        if self.where is None:
+            self.axes[0].native.histogram(chunk.values, counts[:-1])
+            return counts
+        own = self.where[chunk.start : chunk.start + int(counts[-1])]
+        if len(own) != counts[-1] or (chunk.nulls and chunk.present is None):
+            refuse_mask()
+        if chunk.nulls and chunk.present is not None:
+            own = own[chunk.present]
+        for at in range(0, len(own), BLOCK):
+            kept = chunk.values[at : at + BLOCK][own[at : at + BLOCK]]
+            self.axes[0].native.histogram(kept, counts[:-1])
+        return counts
+
+    def _rows(self, chunk: RowChunk) -> NDArray[np.int64]:
+        counts = np.zeros(math.prod(self.shape) + 2, np.int64)
+        for columns, read in stretches(chunk, self.where):
+            place = np.zeros(len(columns[0]), np.uint32)
+            stride = 1
+            for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
+                axis.native.place(column, stride, place)
+                stride *= axis.native.bins
+            tally(place, counts[:-1])
+            counts[-1] += read
+        return counts
+
+
+def histogram(
+    data: Any,
+    *,
+    bins: Any = None,
+    bounds: Any = None,
+    categories: Any = None,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> tuple[NDArray[np.int64], Any]:
+    """Release how many rows are in each of some public bins.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for: a replaced row changes two
+    counts by 1, one that comes or goes changes one, however many bins and axes there are (Dwork,
+    McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete
+    Laplace or Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the data.
+
+    Parameters
+    ----------
+    data : array_like of shape (n,) or (n, d), table, or source
+        One column, or d of them for a histogram in d dimensions (a matrix, a structured array, a
+        table, `dpfast.scan` with a list of columns).
+    bins : int, sequence of float, or sequence of d of these
+        The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
+        holds its lower edge and not the upper one, the last bin both, as in `numpy.histogram`.
+    bounds : (float, float) or sequence of d such pairs
+        Public limits, for bins that are given by number. Rows beyond the first and the last edge
+        are in no bin.
+    categories : sequence of float, or sequence of d of these
+        Instead of `bins`, public numbers, ascending: a row is counted if it is one of them.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    counts : ndarray of int64, shape (bins,) or one bin count for each dimension
+        Private counts. They are unbiased, so they may be negative. NaN and null are in no bin.
+    edges : ndarray of float64, or list of d of them
+        The edges, or the categories.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+
+    Notes
+    -----
+    Cost: one read of the data, and a sample of noise for each bin.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> counts, edges = dp.histogram(ages, bins=4, bounds=(0, 100), epsilon=1.0)
+    >>> edges.tolist()
+    [0.0, 25.0, 50.0, 75.0, 100.0]
+    >>> bool(abs(counts - [2800, 10_000, 10_000, 6400]).max() < 100)
+    True
+    """
+    loss = privacy.loss(epsilon, delta, rho)
+    relation = _check.neighbors(neighbors)
+    amount(loss)
+    axes, several = _axes(bins, bounds, categories)
+    if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
+        _check.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
+    source: Source | RowSource
+    if several:
+        source = as_rows(data)
+        expect_columns(source, len(axes), "categories" if bins is None else "bins")
+    else:
+        source = as_source(data)
+    moved = 2 if relation == "replace" else 1
+    spent = whole_noise(loss, moved, moved, moved).loss
+    made = Histogram(axes, relation, spent, _check.mask(where, source.length))
+    counts = release(source, made, budget=budget, rng=rng, prepare=lambda found: found)
+    edges = [axis.edges for axis in axes]
+    return counts, edges if several else edges[0]
+
+
+def _axes(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
+    """The axes that are meant, and whether they are for rows of several columns."""
+    if (bins is None) == (categories is None):
+        _check.fail("bins", "given, or categories instead", bins)
+    if bins is None:
+        if bounds is not None:
+            _check.fail("bounds", "left out with categories", bounds)
+        several = _nested(categories)
+        return tuple(
+            _categories(one, f"categories[{i}]" if several else "categories")
+            for i, one in enumerate(categories if several else [categories])
+        ), several
+    pairs, several = ((), False) if bounds is None else _check.pairs(bounds)
+    if not several:
+        several = _nested(bins)
+    if not several:
+        return (_bins(bins, pairs[0] if pairs else None, "bins"),), False
+    each = list(bins) if isinstance(bins, (Sequence, np.ndarray)) else [bins] * len(pairs)
+    limits: list[tuple[float, float] | None] = list(pairs)
+    if len(pairs) < 2:
+        limits = [pairs[0] if pairs else None] * len(each)
+    if len(each) != len(limits):
+        _check.fail("bins", f"for as many axes as there are bounds, {len(limits)}", bins)
+    return tuple(
+        _bins(one, limit, f"bins[{i}]")
+        for i, (one, limit) in enumerate(zip(each, limits, strict=True))
+    ), True
+
+
+def _nested(value: Any) -> bool:
+    """Whether a sequence holds sequences."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
+        return False
+    return any(isinstance(one, (Sequence, np.ndarray)) for one in value)
+
+
+def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
+    rule = f"at least {least} finite numbers in ascending order"
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
+        _check.fail_type(name, rule, value)
+    if _nested(value) or np.ndim(value) != 1 or len(value) < least:
+        _check.fail(name, rule, value)
+    found = np.array([_check.number(name, one, rule) for one in value])
+    with np.errstate(over="ignore"):
+        if not (np.diff(found) > 0).all() or not math.isfinite(found[-1] - found[0]):
+            _check.fail(name, rule, value)
+    if len(found) > MOST_CELLS:
+        _check.fail(name, f"at most {MOST_CELLS} numbers", f"{len(found)} of them")
+    return found
+
+
+def _categories(value: Any, name: str) -> Bins:
+    found = _numbers(value, name, 1)
+    return Bins(found, Axis(found, float(found[-1]), min(FINE * len(found), MOST_FINE), True))
+
+
+def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
+    if isinstance(value, (Sequence, np.ndarray)):
+        edges = _numbers(value, name, 2)
+        fine = FINE
+    else:
+        count = _check.whole(name, value, 1)
+        if limits is None:
+            _check.bounds(None)  # says what is missing
+        assert limits is not None
+        if count > MOST_CELLS:
+            _check.fail(name, f"at most {MOST_CELLS}", value)
+        edges = np.linspace(*limits, count + 1)
+        fine = 1
+        if not (np.diff(edges) > 0).all():
+            _check.fail("bounds", f"far enough apart for {count} bins", limits)
+    table = min(fine * (len(edges) - 1), MOST_FINE)
+    return Bins(edges, Axis(edges[:-1].copy(), float(edges[-1]), table, False))

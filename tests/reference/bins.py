@@ -1,0 +1,32 @@
+"""The plain slow twin of histograms: each row by itself, by bisection."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+
+def bin_of(x: Any, edges: Sequence[float], exact: bool = False) -> int | None:
+    """The bin of a number; None if it is in none. With `exact`, edges are categories."""
+    x = float(x)
+    if math.isnan(x):
+        return None
+    if exact:
+        return list(edges).index(x) if x in edges else None
+    if not edges[0] <= x <= edges[-1]:
+        return None
+    return min(bisect_right(edges, x) - 1, len(edges) - 2)
+
+
+def counts(
+    rows: Sequence[Sequence[Any]], axes: Sequence[Sequence[float]], exact: bool = False
+) -> dict[tuple[int, ...], int]:
+    """How many rows are in each bin; key () is for those in none."""
+    found: dict[tuple[int, ...], int] = {}
+    for row in rows:
+        place = [bin_of(x, edges, exact) for x, edges in zip(row, axes, strict=True)]
+        key = () if None in place else tuple(k for k in place if k is not None)
+        found[key] = found.get(key, 0) + 1
+    return found

@@ -1,0 +1,33 @@
+"""The plain slow twin of cells and their sums: rational numbers, one row after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+
+def cell(x: Any, grid: float, first: int, span: int) -> int:
+    """The cell of a number, from 0; NaN is cell 0."""
+    x = float(x)
+    if math.isnan(x):
+        return 0
+    lo, hi = Fraction(grid) * first, Fraction(grid) * (first + span)
+    if math.isinf(x):
+        return 0 if x < 0 else span
+    clamped = min(max(Fraction(x), lo), hi)
+    return round(clamped / Fraction(grid)) - first  # to even, as Python rounds fractions
+
+
+def cells(values: Iterable[Any], grid: float, first: int, span: int) -> list[int]:
+    return [cell(x, grid, first, span) for x in values]
+
+
+def totals(values: np.ndarray, grid: float, first: int, span: int) -> tuple[int, int, int]:
+    """NaN, the sum of cells, the sum of their squares."""
+    found = cells(values.tolist(), grid, first, span)
+    nan = sum(x != x for x in values.tolist())
+    return nan, sum(found), sum(u * u for u in found)

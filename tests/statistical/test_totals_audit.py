@@ -1,0 +1,91 @@
+"""Black-box lower bounds on the loss of sums, means, counts and the like, with planted faults.
+
+The bound is that of `test_median_audit`. The fault is a release for several times the loss it
+claims, which is what a factor 2 of the wrong relation, or a share spent twice, looks like; the same
+bound on the same neighbours must catch it.
+"""
+
+import numpy as np
+import pytest
+
+from dpfast import totals
+from dpfast.covariances import covariance
+from dpfast.histograms import histogram
+from dpfast.rng import InsecureGenerator
+
+from .test_median_audit import lower_bound
+
+BOUNDS = (0.0, 1.0)
+
+
+def move(data, **kw):
+    """How much fuller the first of two bins is than the second: both counts that a row moves."""
+    counts, _ = histogram(data, bins=2, **kw)
+    return int(counts[0] - counts[1])
+
+
+def across(data, **kw):
+    """The covariance of two columns, noise in all entries."""
+    return float(covariance(data, **kw).sum())
+
+
+WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
+SQUARE = {"bounds": [BOUNDS, BOUNDS]}
+
+#: name, relation: the statistic, two neighbours, and how they are masked.
+PAIRS = {
+    "count, add-remove": (totals.count, [0.0], [], {}),
+    "sum, replace": (totals.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),
+    "sum, add-remove": (totals.sum, [1.0], [], {"bounds": BOUNDS}),
+    "mean, replace": (totals.mean, [0.0] * 3, [1.0, 0.0, 0.0], {"bounds": BOUNDS}),
+    "mean, add-remove": (totals.mean, [1.0, 0.0, 0.0], [0.0, 0.0], {"bounds": BOUNDS}),
+    "mean, masked": (
+        totals.mean,
+        [1.0, 1.0, 0.0],
+        [0.0, 1.0, 0.0],
+        {"bounds": BOUNDS, "where": [True] * 3},
+    ),
+    "histogram, replace": (move, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
+    "histogram, add-remove": (move, [0.0], [], {"bounds": BOUNDS}),
+    "weighted sum, replace": (totals.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
+    "weighted mean, replace": (totals.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
+    "covariance, replace": (across, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
+    "covariance, add-remove": (across, [[0, 0], [0, 0], [1, 1]], [[0, 0], [0, 0]], SQUARE),
+    "variance, replace": (totals.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
+    "variance, add-remove": (totals.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
+}
+
+#: How many times the claim is spent by the fault, where few of the shares are seen in the answer.
+FAULT = {"covariance, add-remove": 40}
+
+
+def samples(name, epsilon, size):
+    statistic, *pair, kw = PAIRS[name]
+    generator = InsecureGenerator(8)
+    relation = "add-remove" if name.endswith("add-remove") else "replace"
+    given = {"epsilon": epsilon, "neighbors": relation, "rng": generator, **kw}
+    return [
+        np.array([statistic(np.array(data), **given) for _ in range(size)], np.float64)
+        for data in pair
+    ]
+
+
+def audit(name, epsilon, size):
+    with np.errstate(divide="ignore"):  # an event that one side never shows
+        return lower_bound(*samples(name, epsilon, size))
+
+
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_a_quick_audit(name):
+    assert audit(name, 1, 2_000) <= 1.0
+
+
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_a_planted_fault_is_caught(name):
+    assert audit(name, FAULT.get(name, 4), 4_000) > 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_no_event_exceeds_epsilon(name):
+    assert audit(name, 1, 40_000) <= 1.0

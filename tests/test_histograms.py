@@ -1,0 +1,349 @@
+"""Histograms: bins beside the plain twin and NumPy, neighbours by enumeration, forms, errors."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpfast as dp
+from dpfast import histograms as room
+from dpfast._native.bins import MOST_CELLS, Axis, tally
+from dpfast._native.rng import isa_paths
+from dpfast._whole_noise import WholeNoise
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.histograms import histogram
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+
+from .reference import bins as reference
+from .test_quantise import DTYPES, sample
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+ROOT = Path(__file__).parents[1]
+EDGES = {
+    "even": np.linspace(-100, 100, 41),
+    "odd width": np.linspace(0.1, 0.7, 8),
+    "uneven": np.array([-128.0, -5, -4.5, 0, 1e-300, 3, 100, 1e9, 1e308]),
+    "clustered": np.array([0.0, *(1 + 2.0**-52 * np.arange(50)), 1e15]),
+    "one": np.array([-0.5, 0.5]),
+    "many": np.linspace(-130, 130, 3001),
+    "far": 2.0**60 + 256 * np.arange(9),
+}
+
+
+def plain(edges):
+    return Axis(edges[:-1].copy(), edges[-1], len(edges) - 1, False)
+
+
+def counted(axis, values):
+    counts = np.zeros(axis.bins + 1, np.int64)
+    axis.histogram(values, counts)
+    return counts.tolist()
+
+
+def twin(values, edges, exact=False):
+    found = reference.counts([[x] for x in values.tolist()], [edges.tolist()], exact)
+    bins = len(edges) - (not exact)
+    return [found.get((k,), 0) for k in range(bins)] + [found.get((), 0)]
+
+
+def around(edges, dtype):
+    """Edges, and the numbers next to them, among other values."""
+    kind = np.dtype(dtype)
+    values = sample(500, dtype)
+    if kind.kind == "f":
+        near = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf)])
+        with np.errstate(over="ignore"):
+            values = np.concatenate([values, near.astype(kind)])
+    return values
+
+
+@pytest.mark.parametrize("name", EDGES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bins_beside_the_plain_twin(name, dtype):
+    edges = EDGES[name]
+    values = around(edges, dtype)
+    expected = twin(values, edges)
+    for cells in [1, len(edges) - 1, 4 * len(edges), 1000]:
+        axis = Axis(edges[:-1].copy(), edges[-1], cells, False)
+        assert counted(axis, values) == expected
+        place = np.zeros(len(values), np.uint32)
+        axis.place(values, 1, place)
+        counts = np.zeros(axis.bins + 1, np.int64)
+        tally(place, counts)
+        assert counts.tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_categories_beside_the_plain_twin(dtype):
+    for numbers in [[0.0], [-3.0, -2, 0, 0.5, 7], list(np.arange(-128.0, 128)), [0.0, 1e300]]:
+        categories = np.array(numbers)
+        values = around(categories, dtype)
+        axis = Axis(categories, categories[-1], 4 * len(categories), True)
+        assert counted(axis, values) == twin(values, categories, exact=True)
+
+
+@pytest.mark.parametrize("bins", [1, 3, 10, 64, 1000, 1025, 50_000])
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-1.7, 0.3), (1e6, 1e6 + 1)])
+def test_the_same_counts_as_numpy(bins, bounds):
+    rng = np.random.default_rng(bins)
+    values = rng.uniform(bounds[0] - 0.1, bounds[1] + 0.1, 20_000)
+    edges = np.linspace(*bounds, bins + 1)
+    values[:2000] = rng.choice(edges, 2000)
+    expected, _ = np.histogram(values, edges)
+    assert counted(plain(edges), values)[:-1] == expected.tolist()
+
+
+def test_a_planted_fault_is_caught():
+    """Bins by multiplication alone: the rows above, next to edges, tell them from bins by edges."""
+    edges = EDGES["odd width"]
+    values = around(edges, "<f8")
+    values = values[(values >= edges[0]) & (values < edges[-1])]
+    guess = np.minimum(((values - edges[0]) * (7 / (edges[-1] - edges[0]))).astype(int), 6)
+    assert np.bincount(guess, minlength=7).tolist() != twin(values, edges)[:-1]
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=9, unique=True),
+    st.lists(st.floats(), max_size=20),
+    st.integers(1, 50),
+)
+def test_any_edges(numbers, values, cells):
+    edges = np.array(sorted(set(numbers)))
+    if len(edges) < 2 or not math.isfinite(float(edges[-1]) - float(edges[0])):
+        return
+    data = np.array([*values, *edges])
+    axis = Axis(edges[:-1].copy(), edges[-1], cells, False)
+    assert counted(axis, data) == twin(data, edges)
+
+
+def test_what_a_kernel_refuses():
+    edges = np.array([0.0, 1.0])
+    for bad in [edges[:0], edges[::-1].copy(), np.array([0.0, 0.0]), np.array([0.0, math.nan])]:
+        with pytest.raises(ValueError, match=r"at least one bin|ascend"):
+            Axis(bad, 5.0, 4, False)
+    for hi in [0.5, math.inf, math.nan]:
+        with pytest.raises(ValueError, match="hi must lie"):
+            Axis(edges, hi, 4, False)
+    axis = Axis(edges, 2.0, 4, False)
+    with pytest.raises(ValueError, match="one number more"):
+        axis.histogram(np.zeros(1), np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="contiguous native"):
+        axis.histogram(np.zeros(4)[::2], np.zeros(3, np.int64))
+    with pytest.raises(ValueError, match="as long as"):
+        axis.place(np.zeros(2), 1, np.zeros(1, np.uint32))
+
+
+PROBE = """
+import json
+import numpy as np
+from tests.test_histograms import DTYPES, EDGES, around, counted, plain
+print(json.dumps([counted(plain(edges), around(edges, dtype))
+                  for edges in EDGES.values() for dtype in DTYPES]))
+"""
+
+
+def test_every_instruction_set_gives_the_same():
+    found = []
+    for path in isa_paths():
+        environment = {**os.environ, "DPFAST_ISA": path}
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert all(other == found[0] for other in found)
+
+
+# ---- The release ----
+
+
+def recorded(data, **kw):
+    """What noise is calibrated to, and the counts without any."""
+    asked = []
+
+    class Silent(WholeNoise):
+        def draw(self, size, generator):
+            return np.zeros(size, np.int64)
+
+    def whole_noise(loss, *sensitivity):
+        asked.append(sensitivity)
+        return Silent("laplace", room.whole_noise.__wrapped__, 0, loss)
+
+    whole_noise.__wrapped__ = 1
+    with patch.object(room, "whole_noise", whole_noise):
+        counts, edges = histogram(data, epsilon=1, **kw)
+    assert len(set(asked)) == 1  # what is charged is what is drawn
+    return asked[0], counts, edges
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("wide", [1, 2])
+def test_no_neighbour_moves_further_than_the_noise_is_made_for(relation, masked, wide):
+    """By enumeration; the bound is reached."""
+    cells = list(itertools.product([-9.0, 0.0, 0.5, 1.0, math.nan], repeat=wide))
+    kw = {"bins": 2, "bounds": (0, 1) if wide == 1 else [(0, 1)] * wide, "neighbors": relation}
+    rows = [(cell, keep) for cell in cells for keep in ((True, False) if masked else (True,))]
+    worst = 0
+    for first, second in itertools.product(rows, rows if relation == "replace" else rows[:1]):
+        pair = [[first, rows[0]], [second, rows[0]] if relation == "replace" else [rows[0]]]
+        found = []
+        for dataset in pair:
+            data = np.array([cell for cell, _ in dataset]).reshape(len(dataset), wide)
+            where = np.array([keep for _, keep in dataset]) if masked else None
+            found.append(recorded(data[:, 0] if wide == 1 else data, where=where, **kw))
+        (asked, a, _), (other, b, _) = found
+        moved = np.abs(a - b)
+        assert asked == other
+        assert moved.sum() <= asked[0]
+        assert (moved**2).sum() <= asked[1]
+        assert (moved > 0).sum() <= asked[2]
+        worst = max(worst, int(moved.sum()))
+    assert worst == asked[0] == (2 if relation == "replace" else 1)
+
+
+def test_forms_of_one_column():
+    values = np.random.default_rng(0).integers(-3, 9, 3000).astype(float)
+    where = values > 0
+    expected, edges = np.histogram(values, 5, (0, 7))
+    masked, _ = np.histogram(values[where], 5, (0, 7))
+    kw = {"bins": 5, "bounds": (0, 7)}
+    forms = [values, values.astype(">i4"), values.tolist(), values.repeat(2)[::2], pa.array(values)]
+    for form in [*forms, pd.Series(values)]:
+        _, counts, found = recorded(form, **kw)
+        assert counts.tolist() == expected.tolist() and found.tolist() == edges.tolist()
+        assert recorded(form, where=where, **kw)[1].tolist() == masked.tolist()
+    assert recorded(values, bins=edges.tolist())[1].tolist() == expected.tolist()
+    assert recorded(values[:0], **kw)[1].tolist() == [0] * 5
+    few = recorded(values, categories=[0, 2, 2.5])
+    assert few[1].tolist() == [(values == 0).sum(), (values == 2).sum(), 0]
+    assert few[2].tolist() == [0, 2, 2.5]
+
+
+def test_nulls_are_in_no_bin():
+    data = pa.array([1.0, None, 3.0, math.nan, 1.5])
+    kw = {"bins": [0, 2, 4]}
+    assert recorded(data, **kw)[1].tolist() == [2, 1]
+    where = np.array([False, True, True, True, True])
+    assert recorded(data, where=where, **kw)[1].tolist() == [1, 1]
+
+
+def test_several_columns():
+    rng = np.random.default_rng(1)
+    data = rng.normal(0, 1, (20_000, 3))
+    data[5, 1] = math.nan
+    edges = [np.linspace(-2, 2, 5), np.array([-1.0, 0.5, 3.0]), np.linspace(0, 1, 4)]
+    clean = data[~np.isnan(data).any(axis=1)]
+    expected, _ = np.histogramdd(clean, edges)
+    _, counts, found = recorded(data, bins=[e.tolist() for e in edges])
+    assert counts.shape == (4, 2, 3)
+    assert (counts == expected).all()
+    assert all((f == e).all() for f, e in zip(found, edges, strict=True))
+    where = data[:, 0] > 0
+    masked, _ = np.histogramdd(data[where & ~np.isnan(data[:, 1])], edges)
+    table = {"a": data[:, 0], "b": data[:, 1], "c": data[:, 2]}
+    for form in [data, np.asfortranarray(data), pa.table(table), pd.DataFrame(table), table]:
+        assert (recorded(form, bins=edges, where=where)[1] == masked).all()
+    records = np.rec.fromarrays(data.T, names="a,b,c")
+    assert (recorded(records, bins=edges)[1] == expected).all()
+    even = recorded(data, bins=2, bounds=[(-1, 1), (0, 1), (0, 2)])[1]
+    assert (even == np.histogramdd(clean, 2, [(-1, 1), (0, 1), (0, 2)])[0]).all()
+    mixed = recorded(data[:, :2], bins=[3, [0, 1]], bounds=[(0, 3), (0, 1)])[1]
+    assert mixed.shape == (3, 1)
+    whole = np.rint(data[:, :2])
+    both = recorded(whole, categories=[[-1, 0, 1], [0, 1]])[1]
+    assert both[1, 0] == ((whole[:, 0] == 0) & (whole[:, 1] == 0)).sum()
+
+
+def test_noise_is_for_two_counts_under_replace():
+    """The spread of empty bins, of which nothing else is in the answer."""
+    for relation, scale in [("replace", 2), ("add-remove", 1)]:
+        counts, _ = histogram(
+            np.zeros(0),
+            bins=20_000,
+            bounds=(0, 1),
+            epsilon=0.1,
+            neighbors=relation,
+            rng=InsecureGenerator(4),
+        )
+        assert np.var(counts) == pytest.approx(2 * (scale / 0.1) ** 2, rel=0.05)
+
+
+def test_what_is_spent():
+    budget = dp.Budget(rho=1)
+    histogram(np.zeros(3), bins=4, bounds=(0, 1), rho=0.25, budget=budget)
+    assert str(budget.remaining["rho"]) == "3/4"
+    assert budget.history[0].what == "histogram"
+    few = dp.Budget(epsilon=1, delta=1e-6)
+    histogram(np.zeros(3), bins=4, bounds=(0, 1), epsilon=1, delta=1e-9, budget=few)
+    assert few.history[0].loss == Pure(1)  # Laplace noise is less; delta is left
+
+
+@pytest.mark.parametrize(
+    ("kw", "error", "words"),
+    [
+        ({}, ArgumentError, "bins must be given"),
+        ({"bins": 3, "categories": [1]}, ArgumentError, "bins must be given"),
+        ({"categories": [1], "bounds": (0, 1)}, ArgumentError, "bounds"),
+        ({"bins": 3}, ArgumentError, "bounds"),
+        ({"bins": 0, "bounds": (0, 1)}, ArgumentError, "bins"),
+        ({"bins": 2.5, "bounds": (0, 1)}, ArgumentTypeError, "bins"),
+        ({"bins": "auto", "bounds": (0, 1)}, ArgumentTypeError, "bins"),
+        ({"bins": MOST_CELLS + 1, "bounds": (0, 1)}, ArgumentError, "bins must be at most"),
+        ({"bins": 8, "bounds": (1, 1)}, ArgumentError, "far enough apart for 8 bins"),
+        ({"bins": [0, 1, 1]}, ArgumentError, "ascending"),
+        ({"bins": [0, math.inf]}, ArgumentError, "bins"),
+        ({"bins": [-1e308, 1e308]}, ArgumentError, "bins"),
+        ({"bins": [1]}, ArgumentError, "at least 2"),
+        ({"categories": []}, ArgumentError, "categories"),
+        ({"categories": ["a", "b"]}, ArgumentTypeError, "categories"),
+        ({"bins": 1, "bounds": (0, 1), "where": [True]}, ArgumentError, "where"),
+        ({"bins": 1, "bounds": (0, 1), "epsilon": None}, ArgumentError, "epsilon"),
+        ({"bins": 2, "bounds": [(0, 1), (0, 1)]}, ArgumentError, "as many columns"),
+        ({"bins": [2, 2, 2], "bounds": [(0, 1), (0, 1)]}, ArgumentError, "axes"),
+        ({"bins": [1 << 20] * 2, "bounds": [(0, 1)] * 2}, ArgumentError, "in all"),
+    ],
+)
+def test_bad_arguments_cost_nothing(kw, error, words):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(error, match=words) as caught:
+        histogram(np.zeros(3), **{"epsilon": 0.5, "budget": budget, **kw})
+    assert "\n" not in str(caught.value)
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_a_mask_of_another_length_than_a_stream():
+    class Stream:
+        dtype, length, nulls = np.dtype(np.float64), None, None
+
+        def reduce(self, summarise, merge):
+            from dpfast.sources import Chunk
+
+            return merge(summarise(Chunk(np.ones(3), 0)), summarise(Chunk(np.ones(3), 3)))
+
+        def sample(self, count, words):
+            return None
+
+    assert recorded(Stream(), bins=[0, 2], where=np.arange(6) > 1)[1].tolist() == [4]
+    for length in [4, 8]:
+        with pytest.raises(DataError, match="one entry for each row"):
+            recorded(Stream(), bins=[0, 2], where=np.ones(length, bool))
