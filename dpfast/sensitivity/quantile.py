@@ -10,9 +10,12 @@ from .. import _check, _missing
 from ..order import Ranks, Window
 from ..sources import as_source
 from ._ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
+from ._up import float_up
 
 __all__ = [
     "BETA_SLACK",
+    "global_median",
+    "global_quantile",
     "local_median",
     "local_quantile",
     "smooth_from_ranks",
@@ -375,3 +378,70 @@ def local_median(
         assume_sorted=assume_sorted,
         nan=nan,
     )
+
+
+def global_quantile(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Global sensitivity of any quantile.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+        Public limits; values outside count as the limit.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The same under both.
+
+    Returns
+    -------
+    float
+        ``hi - lo``, rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.global_quantile(bounds=(0, 10))
+    10.0
+    """
+    lo, hi = _check.bounds(bounds)
+    _check.neighbors(neighbors)
+    return float_up(Fraction(hi) - Fraction(lo))
+
+
+def global_median(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the lower median.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+    neighbors : {"replace", "add-remove"}, default "replace"
+        As in `global_quantile`.
+
+    Returns
+    -------
+    float
+        ``hi - lo``, rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.global_median(bounds=(0, 10))
+    10.0
+    """
+    return global_quantile(bounds=bounds, neighbors=neighbors)
