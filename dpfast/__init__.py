@@ -4,16 +4,18 @@ Chunks in, a noise-free mergeable summary out, one release at the end, through o
 the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of it for one column.
 """
 
-from . import errors, estimators, noise, order, privacy, rng, selection, sensitivity
+from . import errors, estimators, noise, order, privacy, ptr, rng, selection, sensitivity
 from ._block_count import suggest_blocks
 from .aggregate import sample_and_aggregate
 from .budget import Budget
+from .ptr import NO_ANSWER
 from .quantile import median, quantile, quantiles
 from .sources.scan import scan
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "NO_ANSWER",
     "Budget",
     "errors",
     "estimators",
@@ -21,6 +23,7 @@ __all__ = [
     "noise",
     "order",
     "privacy",
+    "ptr",
     "quantile",
     "quantiles",
     "rng",

@@ -51,6 +51,7 @@ LEVEL = {
     "_aggregators": 12,
     "quantile": 12,
     "aggregate": 13,
+    "ptr": 13,
     "_block_count": 13,
     "_demo": 13,
     "cli": 14,
