@@ -10,6 +10,7 @@ from .aggregate import sample_and_aggregate
 from .budget import Budget
 from .ptr import NO_ANSWER
 from .quantile import median, quantile, quantiles
+from .smooth_release import smooth_beta, smooth_release
 from .sources.scan import scan
 
 __version__ = "0.1.0"
@@ -31,5 +32,7 @@ __all__ = [
     "scan",
     "selection",
     "sensitivity",
+    "smooth_beta",
+    "smooth_release",
     "suggest_blocks",
 ]

@@ -45,6 +45,7 @@ LEVEL = {
     "budget": 9,
     "release": 10,
     "smooth": 11,
+    "smooth_release": 12,
     "selection": 11,
     "intervals": 11,
     "joint": 11,

@@ -30,7 +30,9 @@ SELECTIONS = [
     if "budget" in inspect.signature(f).parameters
 ]
 EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
-RELEASES = [dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate, *SELECTIONS]
+PROPOSALS = [dp.ptr.mean, dp.ptr.quantile, dp.ptr.iqr, dp.ptr.release]
+COLUMNS = [dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate, dp.smooth_release]
+RELEASES = [*COLUMNS, *PROPOSALS, *SELECTIONS]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
 
@@ -59,7 +61,7 @@ def test_what_is_not_private_says_so_first(function):
 PUBLIC = (
     [getattr(dp.noise, n) for n in dp.noise.__all__ if not n.startswith("draw")]
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
-    + [*EXPECTATIONS, *RELEASES, dp.order.window, dp.scan, dp.suggest_blocks]
+    + [*EXPECTATIONS, *RELEASES, dp.order.window, dp.scan, dp.suggest_blocks, dp.smooth_beta]
 )
 
 

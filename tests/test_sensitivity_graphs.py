@@ -120,7 +120,7 @@ def test_bad_trees():
 
 def test_without_scipy(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
-    with pytest.raises(MissingExtraError, match="pip install 'scipy"):
+    with pytest.raises(MissingExtraError, match=r"dpfast\[graphs\]"):
         tree([(0, 1)], [0.5], 1, 0)
 
 

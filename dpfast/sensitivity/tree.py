@@ -51,7 +51,9 @@ def _csgraph() -> Any:
     try:
         from scipy.sparse import csgraph
     except ImportError as error:
-        raise MissingExtraError("cuts of graphs need SciPy: pip install 'scipy>=1.11'") from error
+        raise MissingExtraError(
+            'cuts of graphs need SciPy: pip install "dpfast[graphs]"'
+        ) from error
     return csgraph
 
 
