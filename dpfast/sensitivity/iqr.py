@@ -16,9 +16,9 @@ from typing import Any
 
 from .. import _check
 from ._column import Given, given
-from ._ranks import FARTHEST, rank_rule
+from ._ranks import FARTHEST, effective_floor, rank_rule
 from ._up import rounded_up
-from .quantile import _local, global_quantile, smooth_from_ranks
+from .quantile import _local, first_width, global_quantile, smooth_from_ranks
 
 __all__ = ["QUARTILES", "global_iqr", "iqr_bound", "local_iqr", "smooth_iqr"]
 
@@ -176,6 +176,8 @@ def smooth_iqr(
     smoothness = _check.positive("beta", beta)
     column = given(data, bounds, neighbors, nan, assume_sorted)
     lo, hi = column.lo, column.hi
+    if lo < hi:
+        _prefetch(column, first_width(smoothness, lo, hi, effective_floor(0.0, lo, hi)))
     found = []
     for q in QUARTILES:
         one = smooth_from_ranks(

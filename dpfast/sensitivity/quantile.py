@@ -14,6 +14,7 @@ from ._up import float_up
 
 __all__ = [
     "BETA_SLACK",
+    "first_width",
     "global_median",
     "global_quantile",
     "local_median",
@@ -64,9 +65,7 @@ def smooth_from_ranks(
         window = ranks.window(rule, 0)
         return Found(lo, 0.0, window.n, window.nan)
     least = effective_floor(floor, lo, hi)
-    width = reach(beta, lo, hi, least) + 1
-    if beta * FARTHEST > _FIRST_REACH:
-        width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
+    width = first_width(beta, lo, hi, least)
     window = ranks.window(rule, width)
     n = window.n
     if n == 0 and neighbors == "replace":
@@ -80,6 +79,14 @@ def smooth_from_ranks(
     if n == 0:
         return Found(of_nothing(q, lo, hi), smooth, 0, window.nan)
     return Found(column(window, lo, hi).value(rule(n)), smooth, n, window.nan)
+
+
+def first_width(beta: float, lo: float, hi: float, least: float) -> int:
+    """Ranks on either side that mostly decide; there may be pairs worth `least` beyond."""
+    width = reach(beta, lo, hi, least) + 1
+    if beta * FARTHEST > _FIRST_REACH:
+        width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
+    return width
 
 
 def _smooth(

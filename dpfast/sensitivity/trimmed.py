@@ -33,7 +33,7 @@ from .._native.sensitivity import Column
 from ._column import Given, given, only_replace, rows, share
 from ._ranks import FARTHEST, effective_floor, reach
 from ._up import float_up, rounded_up
-from .quantile import _FIRST_REACH
+from .quantile import first_width
 
 __all__ = [
     "global_trimmed_mean",
@@ -113,9 +113,7 @@ def _smooth(
     """`total` of smooth sensitivities, from a window that is wide enough for all of them."""
     lo, hi = found.lo, found.hi
     least = effective_floor(0.0, lo, hi)
-    width = reach(beta, lo, hi, least) + 1
-    if beta * FARTHEST > _FIRST_REACH:
-        width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
+    width = first_width(beta, lo, hi, least)
 
     smallest = math.inf
 
