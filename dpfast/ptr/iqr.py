@@ -45,7 +45,7 @@ from ..release import release
 from ..rng import Generator
 from ..sensitivity._ranks import column, rank_rule
 from ..sensitivity.iqr import QUARTILES, iqr_bound
-from ..sensitivity.quantile import _local
+from ..sensitivity.quantile import local_in_window
 from ..sources import Source
 from ._answer import NO_ANSWER, NoAnswer
 from ._test import DistanceTest, Measured, first_above, laplace_scale, proposal, split
@@ -99,7 +99,7 @@ class _Proposed:
 
         def at(k: int) -> float:
             lower, upper = (
-                _local(w, q, given.lo, given.hi, k, given.neighbors)
+                local_in_window(w, q, given.lo, given.hi, k, given.neighbors)
                 for w, q in zip(windows, QUARTILES, strict=True)
             )
             return iqr_bound(lower, upper, given.neighbors, width)

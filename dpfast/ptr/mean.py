@@ -60,10 +60,11 @@ class _Mean:
             values, missing = chunk.values, chunk.nulls
             if values.dtype.kind == "f":
                 absent = np.isnan(values)
-                missing += int(absent.sum())
-                values = values[~absent]
+                if absent.any():
+                    missing += int(absent.sum())
+                    values = values[~absent]
             # Whatever lies outside is clipped, so that rounding large integers changes nothing.
-            return _Sum(lattice.total(values.astype(np.float64)), len(values), missing)
+            return _Sum(lattice.total(values.astype(np.float64, copy=False)), len(values), missing)
 
         found = source.reduce(summarise, _merged)
         _missing.refuse(self.nan, found.missing)

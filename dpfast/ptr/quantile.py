@@ -12,7 +12,7 @@ from ..order import Ranks
 from ..release import release
 from ..rng import Generator
 from ..sensitivity._ranks import column, of_nothing, rank_rule
-from ..sensitivity.quantile import _local
+from ..sensitivity.quantile import local_in_window
 from ..sources import Source
 from ._answer import NoAnswer
 from ._test import Measured, first_above, proposal
@@ -39,7 +39,7 @@ class _Quantile:
         n = window.n
 
         def at(k: int) -> float:
-            return _local(window, self.q, self.lo, self.hi, k, self.neighbors)
+            return local_in_window(window, self.q, self.lo, self.hi, k, self.neighbors)
 
         distance = first_above(at, self.proposed, most, n + 1)
         if n == 0:

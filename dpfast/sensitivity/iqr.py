@@ -18,7 +18,7 @@ from .. import _check
 from ._column import Given, given
 from ._ranks import FARTHEST, effective_floor, rank_rule
 from ._up import rounded_up
-from .quantile import _local, first_width, global_quantile, smooth_from_ranks
+from .quantile import first_width, global_quantile, local_in_window, smooth_from_ranks
 
 __all__ = ["QUARTILES", "global_iqr", "iqr_bound", "local_iqr", "smooth_iqr"]
 
@@ -121,7 +121,7 @@ def local_iqr(
     for q in QUARTILES:
         window = column.ranks.window(rank_rule(q), distance + 1)
         column.refuse(window.nan)
-        found.append(_local(window, q, column.lo, column.hi, distance, column.neighbors))
+        found.append(local_in_window(window, q, column.lo, column.hi, distance, column.neighbors))
     return iqr_bound(found[0], found[1], column.neighbors, column.hi - column.lo)
 
 

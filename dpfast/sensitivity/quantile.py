@@ -17,6 +17,7 @@ __all__ = [
     "first_width",
     "global_median",
     "global_quantile",
+    "local_in_window",
     "local_median",
     "local_quantile",
     "smooth_from_ranks",
@@ -110,9 +111,10 @@ def _smooth(
     return found.smooth_quantile(levels, first, beta, least)
 
 
-def _local(
+def local_in_window(
     window: Window, q: Fraction, lo: float, hi: float, distance: int, neighbors: str
 ) -> float:
+    """A(k) of checked arguments, from a window that reaches at least k + 1 ranks either way."""
     n = window.n
     k = min(distance, n + 1)  # all rows and one more: nothing is farther
     found = column(window, lo, hi)
@@ -334,7 +336,7 @@ def local_quantile(
     ranks = _ranks(data, policy, lo, hi, assume_sorted)
     window = ranks.window(rank_rule(rank), distance + 1)
     _missing.refuse(policy, window.nan)
-    return _local(window, rank, lo, hi, distance, relation)
+    return local_in_window(window, rank, lo, hi, distance, relation)
 
 
 def local_median(
