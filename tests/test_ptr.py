@@ -347,6 +347,34 @@ def test_answers_are_near():
     assert all(abs(math.log(x / 37)) < 0.2 for x in free)
 
 
+RATIO = 1.5
+NOISY = {
+    "mean": (lambda **kw: ptr.mean(AGES, proposed=0.1, **kw), 54, 0.1),
+    "quantile": (lambda **kw: ptr.quantile(AGES, 0.5, proposed=1, **kw), 54, 1),
+    "iqr": (lambda **kw: ptr.iqr(AGES, proposed=1, **kw), 36, 1),
+    "own": (lambda **kw: ptr.release(5.0, float, lambda x, b: math.inf, proposed=2, **kw), 5, 2),
+    "scale-free": (lambda **kw: ptr.iqr(AGES, ratio=RATIO, **kw), 36, math.log(RATIO)),
+}
+
+
+@pytest.mark.parametrize("name", list(NOISY))
+@pytest.mark.parametrize("share", [0.5, 0.75])
+def test_answers_have_the_noise_of_the_proposal(name, share):
+    """Half of all Laplace noise is within ln 2 of its scale; other scales are found out."""
+    call, true, proposed = NOISY[name]
+    kw = dict(bounds=(-1e3, 1e3), epsilon=8.0, delta=1e-4, test_share=share)
+    rng, size = InsecureGenerator(7), 500
+    found = np.array([call(rng=rng, **kw) for _ in range(size)])
+    off = np.abs(np.log(found / true) if name == "scale-free" else found - true)
+
+    def fits(scale):
+        return abs(np.mean(off < math.log(2) * scale) - 0.5) < 4 * 0.5 / math.sqrt(size)
+
+    scale = proposed / (8 * (1 - share))
+    assert fits(scale)
+    assert not fits(scale / 1.6) and not fits(scale * 1.6)
+
+
 def test_an_interquartile_range_of_zero():
     same = np.full(1000, 3.0)
     assert ptr.iqr(same, bounds=(0, 9), **PAPER) == 0.0

@@ -396,6 +396,26 @@ def test_windows_are_as_good_as_the_whole_column():
             assert close(got, want)
 
 
+def test_a_second_window_where_the_first_does_not_decide():
+    """Some 60 ranks beyond the ends the rows are 1e15 away, and that is worth more than all near.
+
+    The first window is 20 / beta = 40 ranks wide; its lower bound shows that it is not enough.
+    """
+    n, beta, near = 100_001, 0.5, 60
+    cut = n // 10
+    data = np.linspace(0, 1, n)
+    data[: cut - near], data[n - cut + near :] = -1e15, 1e15
+    x = np.sort(data)
+    i, j = np.arange(cut - 200, cut + 1)[:, None], np.arange(n - cut - 1, n - cut + 200)
+    spare = j - i - (n - 2 * cut)
+    value = np.where(spare >= 0, (x[j] - x[i]) * np.exp(-beta * spare), 0.0)
+    assert value[spare > 41].max() == value.max() > 2 * value[spare <= 41].max()
+    got = sensitivity.smooth_trimmed_mean(
+        np.random.default_rng(0).permutation(data), beta=beta, bounds=(-1e15, 1e15)
+    )
+    assert close(got, value.max() / (n - 2 * cut))
+
+
 def test_exact_sums_do_not_lose_small_moves():
     """A variance of many rows whose float sums have lost more than the stated excess."""
     rng = np.random.default_rng(6)

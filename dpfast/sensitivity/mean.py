@@ -168,10 +168,8 @@ def _removed(cells: Cells, k: int, mirrored: bool) -> Fraction:
     for b in range(k + 1):
         kept = max(cells.n - 1 - (k - b), 0)
         s = kept + b
-        if s:
+        if s:  # a row that is alone moves less when it goes than when one at a bound joins it
             best = max(best, Fraction(s * v - _least(cells, kept, mirrored), s * (s + 1)))
-        else:
-            best = max(best, abs(v - Fraction(cells.span, 2)))
     return best
 
 

@@ -13,8 +13,8 @@ above c). So k of the other rows go to lo, and the best are the largest:
   * u is among the n - k smallest rows of x: the k largest go to lo. "Up" is concave in u, with c =
     (P - u) / (n - 1) and P the sum of the n - k smallest; it is largest next to
     u = (hi + P) / (n + 1), counting from lo = 0.
-  * u is among the k largest: the k largest of the others go to lo. c does not depend on u then, and
-    "up" falls as u goes away from c: u is the smallest of them.
+  * u is among the k largest: the k largest of the others go to lo. c is the same as for the largest
+    of the n - k smallest, which is nearer to c than u is, so "up" is no larger.
   * "Down" with a row of x: u is the largest, the k largest of the others go to lo.
 So A(k) takes sums of the smallest rows and one binary search. A(0) is at least R**2 / 8 in these
 units, and A(k) at most R**2: about ln(8) / beta distances decide the smooth sensitivity.
@@ -87,9 +87,6 @@ class _Squares:
                 best = max(best, (span - u) * (span + u - Fraction(2 * (total - u), n - 1)))
             c = Fraction(self._below(n - k - 1), n - 1)
             best = max(best, (self._at(n) - c) ** 2)
-            if k:
-                u = self._at(n - k + 1)
-                best = max(best, (span - u) * (span + u - 2 * c))
         return best
 
 
