@@ -4,19 +4,22 @@ Chunks in, a noise-free mergeable summary out, one release at the end, through o
 the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of it for one column.
 """
 
-from . import errors, estimators, noise, order, privacy, response, rng, selection, sensitivity
+from . import errors, estimators, noise, order, privacy, ptr, response, rng, selection, sensitivity
 from ._block_count import suggest_blocks
 from .aggregate import sample_and_aggregate
 from .budget import Budget
 from .covariances import covariance
 from .histograms import histogram
+from .ptr import NO_ANSWER
 from .quantile import median, quantile, quantiles
+from .smooth_release import smooth_beta, smooth_release
 from .sources.scan import scan
 from .totals import count, mean, sum, variance
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "NO_ANSWER",
     "Budget",
     "count",
     "covariance",
@@ -28,6 +31,7 @@ __all__ = [
     "noise",
     "order",
     "privacy",
+    "ptr",
     "quantile",
     "quantiles",
     "response",
@@ -36,6 +40,8 @@ __all__ = [
     "scan",
     "selection",
     "sensitivity",
+    "smooth_beta",
+    "smooth_release",
     "suggest_blocks",
     "sum",
     "variance",

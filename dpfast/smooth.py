@@ -17,7 +17,7 @@ from .rng import Generator
 from .sensitivity.quantile import smooth_from_ranks
 from .sources import Source
 
-__all__ = ["SmoothQuantile", "smooth_quantile", "spacing"]
+__all__ = ["SmoothQuantile", "answer_grid", "noisy", "smooth_quantile", "spacing"]
 
 
 def spacing(lo: float, hi: float, widest: float) -> float:
@@ -27,6 +27,49 @@ def spacing(lo: float, hi: float, widest: float) -> float:
     two would have different supports.)
     """
     return max(public_grid(lo, hi), math.ldexp(1.0, math.frexp(widest)[1] - 49))
+
+
+def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
+    """The public grid of an answer within `bounds`, whose smooth bound is at least that grid."""
+    lo, hi = bounds
+    widest = (hi - lo) / calibration.alpha
+    if not widest < 2.0**900:
+        raise ArgumentError(
+            f"bounds must be closer together for so small a privacy loss: noise of up to "
+            f"(hi - lo) / {calibration.alpha:.3g} would pass 2**900, got {bounds!r}"
+        )
+    # S is secret and at least the grid: S / alpha is kept a normal float64, whatever the data.
+    least = max(math.frexp(calibration.alpha)[1] - 1021, -1000)
+    if hi > lo and hi - lo < 2.0**least:
+        _check.fail("bounds", f"equal, or at least 2**{least} apart", bounds)
+    grid = max(spacing(lo, hi, widest), 2.0**least) if hi > lo else 1.0
+    if hi > lo and hi - lo < grid:
+        _check.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
+    return grid
+
+
+def noisy(
+    value: float,
+    sensitivity: float,
+    *,
+    bounds: tuple[float, float],
+    calibration: Calibration,
+    grid: float,
+    generator: Generator,
+) -> float:
+    """The value with noise scaled to its smooth bound, on the grid and within `bounds`."""
+    lo, hi = bounds
+    if lo == hi:
+        return lo
+    found = _noise.draw(
+        calibration.law,
+        value=value,
+        scale=sensitivity / calibration.alpha,
+        granularity=grid,
+        generator=generator,
+    )
+    first, last = ends(lo, hi, grid)
+    return min(max(found, first * grid), last * grid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +107,14 @@ class SmoothQuantile:
 
     def finish(self, summary: tuple[float, float], generator: Generator) -> float:
         value, sensitivity = summary
-        if self.lo == self.hi:
-            return self.lo
-        noisy = _noise.draw(
-            self.calibration.law,
-            value=value,
-            scale=sensitivity / self.calibration.alpha,
-            granularity=self.grid,
+        return noisy(
+            value,
+            sensitivity,
+            bounds=(self.lo, self.hi),
+            calibration=self.calibration,
+            grid=self.grid,
             generator=generator,
         )
-        first, last = ends(self.lo, self.hi, self.grid)
-        return min(max(noisy, first * self.grid), last * self.grid)
 
 
 def smooth_quantile(
@@ -87,19 +127,7 @@ def smooth_quantile(
 ) -> SmoothQuantile:
     """The mechanism for checked arguments; its grid is chosen from public numbers only."""
     lo, hi = bounds
-    widest = (hi - lo) / calibration.alpha
-    if not widest < 2.0**900:
-        raise ArgumentError(
-            f"bounds must be closer together for so small a privacy loss: noise of up to "
-            f"(hi - lo) / {calibration.alpha:.3g} would pass 2**900, got {bounds!r}"
-        )
-    # S is secret and at least the grid: S / alpha is kept a normal float64, whatever the data.
-    least = max(math.frexp(calibration.alpha)[1] - 1021, -1000)
-    if hi > lo and hi - lo < 2.0**least:
-        _check.fail("bounds", f"equal, or at least 2**{least} apart", bounds)
-    grid = max(spacing(lo, hi, widest), 2.0**least) if hi > lo else 1.0
-    if hi > lo and hi - lo < grid:
-        _check.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
+    grid = answer_grid(bounds, calibration)
     return SmoothQuantile(
         q, lo, hi, neighbors, nan, calibration.loss, calibration, grid, assume_sorted
     )

@@ -32,11 +32,9 @@ SELECTIONS = [
 EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
 RESPONSES = [dp.response.binary, dp.response.kary, dp.response.unary]
 ESTIMATES = [dp.response.estimate_binary, dp.response.estimate_kary, dp.response.estimate_unary]
-RELEASES = [
-    *(dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate),
-    *SELECTIONS,
-    *RESPONSES,
-]
+PROPOSALS = [dp.ptr.mean, dp.ptr.quantile, dp.ptr.iqr, dp.ptr.release]
+COLUMNS = [dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate, dp.smooth_release]
+RELEASES = [*COLUMNS, *PROPOSALS, *SELECTIONS, *RESPONSES]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
 
@@ -65,7 +63,8 @@ def test_what_is_not_private_says_so_first(function):
 PUBLIC = (
     [getattr(dp.noise, n) for n in dp.noise.__all__ if not n.startswith("draw")]
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
-    + [*EXPECTATIONS, *RELEASES, *ESTIMATES, dp.order.window, dp.scan, dp.suggest_blocks]
+    + [*EXPECTATIONS, *RELEASES, *ESTIMATES]
+    + [dp.order.window, dp.scan, dp.suggest_blocks, dp.smooth_beta]
 )
 
 

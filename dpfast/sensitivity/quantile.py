@@ -10,9 +10,14 @@ from .. import _check, _missing
 from ..order import Ranks, Window
 from ..sources import as_source
 from ._ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
+from ._up import float_up
 
 __all__ = [
     "BETA_SLACK",
+    "first_width",
+    "global_median",
+    "global_quantile",
+    "local_in_window",
     "local_median",
     "local_quantile",
     "smooth_from_ranks",
@@ -61,9 +66,7 @@ def smooth_from_ranks(
         window = ranks.window(rule, 0)
         return Found(lo, 0.0, window.n, window.nan)
     least = effective_floor(floor, lo, hi)
-    width = reach(beta, lo, hi, least) + 1
-    if beta * FARTHEST > _FIRST_REACH:
-        width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
+    width = first_width(beta, lo, hi, least)
     window = ranks.window(rule, width)
     n = window.n
     if n == 0 and neighbors == "replace":
@@ -77,6 +80,14 @@ def smooth_from_ranks(
     if n == 0:
         return Found(of_nothing(q, lo, hi), smooth, 0, window.nan)
     return Found(column(window, lo, hi).value(rule(n)), smooth, n, window.nan)
+
+
+def first_width(beta: float, lo: float, hi: float, least: float) -> int:
+    """Ranks on either side that mostly decide; there may be pairs worth `least` beyond."""
+    width = reach(beta, lo, hi, least) + 1
+    if beta * FARTHEST > _FIRST_REACH:
+        width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
+    return width
 
 
 def _smooth(
@@ -100,9 +111,10 @@ def _smooth(
     return found.smooth_quantile(levels, first, beta, least)
 
 
-def _local(
+def local_in_window(
     window: Window, q: Fraction, lo: float, hi: float, distance: int, neighbors: str
 ) -> float:
+    """A(k) of checked arguments, from a window that reaches at least k + 1 ranks either way."""
     n = window.n
     k = min(distance, n + 1)  # all rows and one more: nothing is farther
     found = column(window, lo, hi)
@@ -324,7 +336,7 @@ def local_quantile(
     ranks = _ranks(data, policy, lo, hi, assume_sorted)
     window = ranks.window(rank_rule(rank), distance + 1)
     _missing.refuse(policy, window.nan)
-    return _local(window, rank, lo, hi, distance, relation)
+    return local_in_window(window, rank, lo, hi, distance, relation)
 
 
 def local_median(
@@ -375,3 +387,70 @@ def local_median(
         assume_sorted=assume_sorted,
         nan=nan,
     )
+
+
+def global_quantile(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Global sensitivity of any quantile.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+        Public limits; values outside count as the limit.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The same under both.
+
+    Returns
+    -------
+    float
+        ``hi - lo``, rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.global_quantile(bounds=(0, 10))
+    10.0
+    """
+    lo, hi = _check.bounds(bounds)
+    _check.neighbors(neighbors)
+    return float_up(Fraction(hi) - Fraction(lo))
+
+
+def global_median(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the lower median.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+    neighbors : {"replace", "add-remove"}, default "replace"
+        As in `global_quantile`.
+
+    Returns
+    -------
+    float
+        ``hi - lo``, rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.global_median(bounds=(0, 10))
+    10.0
+    """
+    return global_quantile(bounds=bounds, neighbors=neighbors)

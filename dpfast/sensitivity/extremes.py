@@ -1,0 +1,285 @@
+"""Sensitivities of the minimum and the maximum: the quantiles 0 and 1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from .quantile import global_quantile, local_quantile, smooth_quantile
+
+__all__ = [
+    "global_maximum",
+    "global_minimum",
+    "local_maximum",
+    "local_minimum",
+    "smooth_maximum",
+    "smooth_minimum",
+]
+
+_FIRST, _LAST = Fraction(0), Fraction(1)
+
+
+def global_minimum(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the minimum.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+        Public limits; values outside count as the limit.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The same under both; the minimum of no rows is the lower limit.
+
+    Returns
+    -------
+    float
+        ``hi - lo``, rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.global_minimum(bounds=(0, 10))
+    10.0
+    """
+    return global_quantile(bounds=bounds, neighbors=neighbors)
+
+
+def local_minimum(
+    data: Any,
+    *,
+    bounds: tuple[float, float],
+    at_distance: int = 0,
+    neighbors: str = "replace",
+    assume_sorted: bool = False,
+    nan: str | float = "raise",
+) -> float:
+    """NOT PRIVATE. Local sensitivity of the minimum; `local_quantile` at 0.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+    bounds : (float, float)
+    at_distance : int, default 0
+    neighbors, assume_sorted, nan
+        As in `local_quantile`.
+
+    Returns
+    -------
+    float
+        As `local_quantile`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, DataError
+        As `smooth_quantile`.
+
+    Notes
+    -----
+    Exact. Cost: a pass over unsorted data, then O(k).
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.local_minimum([1, 2, 4, 8, 16], bounds=(0, 20))
+    1.0
+    """
+    return local_quantile(
+        data,
+        _FIRST,
+        bounds=bounds,
+        at_distance=at_distance,
+        neighbors=neighbors,
+        assume_sorted=assume_sorted,
+        nan=nan,
+    )
+
+
+def smooth_minimum(
+    data: Any,
+    *,
+    beta: float,
+    bounds: tuple[float, float],
+    neighbors: str = "replace",
+    assume_sorted: bool = False,
+    nan: str | float = "raise",
+) -> float:
+    """NOT PRIVATE. Smooth sensitivity of the minimum; `smooth_quantile` at 0.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+    beta : float
+    bounds : (float, float)
+    neighbors, assume_sorted, nan
+        As in `smooth_quantile`.
+
+    Returns
+    -------
+    float
+        As `smooth_quantile`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, DataError
+        As `smooth_quantile`.
+
+    Notes
+    -----
+    Exact for both relations. Cost: a pass over unsorted data, then O(w), as `smooth_quantile`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.sensitivity.smooth_minimum([1, 2, 4, 8, 16], beta=0.5, bounds=(0, 20)), 3)
+    3.347
+    """
+    return smooth_quantile(
+        data,
+        _FIRST,
+        beta=beta,
+        bounds=bounds,
+        neighbors=neighbors,
+        assume_sorted=assume_sorted,
+        nan=nan,
+    )
+
+
+def global_maximum(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the maximum.
+
+    Parameters
+    ----------
+    bounds : (float, float)
+        Public limits; values outside count as the limit.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The same under both; the maximum of no rows is the upper limit.
+
+    Returns
+    -------
+    float
+        ``hi - lo``, rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.global_maximum(bounds=(0, 10))
+    10.0
+    """
+    return global_quantile(bounds=bounds, neighbors=neighbors)
+
+
+def local_maximum(
+    data: Any,
+    *,
+    bounds: tuple[float, float],
+    at_distance: int = 0,
+    neighbors: str = "replace",
+    assume_sorted: bool = False,
+    nan: str | float = "raise",
+) -> float:
+    """NOT PRIVATE. Local sensitivity of the maximum; `local_quantile` at 1.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+    bounds : (float, float)
+    at_distance : int, default 0
+    neighbors, assume_sorted, nan
+        As in `local_quantile`.
+
+    Returns
+    -------
+    float
+        As `local_quantile`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, DataError
+        As `smooth_quantile`.
+
+    Notes
+    -----
+    Exact. Cost: a pass over unsorted data, then O(k).
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.local_maximum([1, 2, 4, 8, 16], bounds=(0, 20))
+    8.0
+    """
+    return local_quantile(
+        data,
+        _LAST,
+        bounds=bounds,
+        at_distance=at_distance,
+        neighbors=neighbors,
+        assume_sorted=assume_sorted,
+        nan=nan,
+    )
+
+
+def smooth_maximum(
+    data: Any,
+    *,
+    beta: float,
+    bounds: tuple[float, float],
+    neighbors: str = "replace",
+    assume_sorted: bool = False,
+    nan: str | float = "raise",
+) -> float:
+    """NOT PRIVATE. Smooth sensitivity of the maximum; `smooth_quantile` at 1.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+    beta : float
+    bounds : (float, float)
+    neighbors, assume_sorted, nan
+        As in `smooth_quantile`.
+
+    Returns
+    -------
+    float
+        As `smooth_quantile`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, DataError
+        As `smooth_quantile`.
+
+    Notes
+    -----
+    Exact for both relations. Cost: a pass over unsorted data, then O(w), as `smooth_quantile`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.sensitivity.smooth_maximum([1, 2, 4, 8, 16], beta=0.5, bounds=(0, 20)), 3)
+    8.0
+    """
+    return smooth_quantile(
+        data,
+        _LAST,
+        beta=beta,
+        bounds=bounds,
+        neighbors=neighbors,
+        assume_sorted=assume_sorted,
+        nan=nan,
+    )

@@ -1,0 +1,148 @@
+"""The smooth sensitivity of any statistic, from a user's own A(k)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import _check, _jit
+from ..errors import DataError
+from ._up import inflated
+
+__all__ = ["smooth"]
+
+#: Distances that a compiled function is asked about at a time: the first few often decide.
+_FEW, _MANY = 16, 4096
+_LARGEST = np.finfo(np.float64).max.item()
+
+
+def smooth(
+    local_at_distance: Callable[..., float],
+    *args: Any,
+    beta: float,
+    stop: int | None = None,
+    most: float | None = None,
+) -> float:
+    """NOT PRIVATE. The largest of ``exp(-beta k) A(k)`` for a local sensitivity A of your own.
+
+    Noise scaled to it is private only if you have proved of `local_at_distance`, for all neighbours
+    x, x' and every k (nothing here can check it):
+
+    1. ``A_x(0)`` is at least the local sensitivity of the statistic at x;
+    2. ``A_x(k) <= A_x'(k + 1)``.
+
+    Both hold for the largest local sensitivity within k changed rows, for bounds of the form "the
+    largest of g(y) over all datasets y within k changed rows", and for their sums. What the
+    function computes in floats must not be below what was proved: round up, by a factor that is the
+    same for all data.
+
+    Parameters
+    ----------
+    local_at_distance : callable
+        ``A(k, *args)``, a number of at least 0, in the units of the statistic. A plain function, or
+        one compiled by Numba, whose loop is then compiled too.
+    args
+        Handed to the function; for a compiled one, arrays and numbers.
+    beta : float
+        Smoothness, above 0: the result changes by a factor of at most ``exp(beta)`` for one row.
+    stop : int, optional
+        Public: the function is asked about k = 0 .. `stop`. Without `most`, you promise that
+        ``A(k) = A(stop)`` for all larger k, whatever the data (for n rows that are replaced, n is
+        such a distance).
+    most : float, optional
+        Public: no A(k) is above it for any data, as no local sensitivity is above the global one.
+        Distances that cannot win any more are not asked for, and beyond `stop` it stands for A.
+        `stop` or `most` must be given.
+
+    Returns
+    -------
+    float
+        At least the largest of ``exp(-beta k) A(k)`` and at most ``1 + 2**-41`` times it, and at
+        least ``2**-1022``.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+    DataError
+        An A(k) is no number, NaN, negative, infinite or above `most`.
+
+    Notes
+    -----
+    Cost: one call a distance. Without `most` all distances up to `stop` are asked for; with it,
+    those up to ``ln(most / S) / beta``. Which, depends on the data, and so does the time.
+
+    References
+    ----------
+    K. Nissim, S. Raskhodnikova, A. Smith, "Smooth sensitivity and sampling in private data
+    analysis", STOC 2007, section 3.
+
+    Examples
+    --------
+    The number of the 100 rows above 5, times the number that are not:
+
+    >>> import dpfast as dp
+    >>> above = 70
+    >>> def A(k):  # one row moves v (100 - v) by at most |100 - 2 v| + 1; k rows move v by k
+    ...     return min(abs(100 - 2 * above) + 2 * k + 1, 101)
+    >>> round(dp.sensitivity.smooth(A, beta=0.1, most=101), 2)
+    41.0
+    """
+    smoothness = _check.positive("beta", beta)
+    if not callable(local_at_distance):
+        _check.fail_type("local_at_distance", "a function A(k, *args)", local_at_distance)
+    last = None if stop is None else _check.whole("stop", stop)
+    limit = None if most is None else _check.number("most", most)
+    if limit is not None and limit < 0:
+        _check.fail("most", "a finite number of at least 0", most)
+    if last is None and limit is None:
+        _check.fail("stop", "given, or most: one of them has to end the search", stop)
+    best = 2.0**-1022
+    for k, value in enumerate(_values(local_at_distance, args, last)):
+        if _weighted(_LARGEST if limit is None else limit, smoothness * k) <= best:
+            return inflated(best)
+        best = max(best, _weighted(_sound(value(), limit), smoothness * k))
+    if limit is not None and last is not None:
+        best = max(best, _weighted(limit, smoothness * (last + 1)))
+    return inflated(best)
+
+
+def _weighted(amount: float, cost: float) -> float:
+    """``amount exp(-cost)`` in two steps: the weight alone may underflow where this does not."""
+    half = math.exp(-0.5 * cost)
+    return amount * half * half
+
+
+def _sound(value: Any, most: float | None) -> float:
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not 0 <= found < math.inf or (most is not None and found > most):
+        raise DataError(
+            "local_at_distance must give finite numbers of at least 0 and at most `most`; what it "
+            "gave is not shown, since it depends on the data. What was spent stays spent"
+        )
+    return found
+
+
+def _values(
+    function: Callable[..., Any], args: tuple[Any, ...], stop: int | None
+) -> Iterator[Callable[[], Any]]:
+    """A(k) for k = 0, 1, ... up to `stop`, each computed when it is asked for."""
+    if not _jit.is_compiled(function):
+        k = 0
+        while stop is None or k <= stop:
+            yield lambda k=k: function(k, *args)  # type: ignore[misc]
+            k += 1
+        return
+    loop = _jit.DistanceLoop(function, args)
+    first, size = 0, _FEW
+    while stop is None or first <= stop:
+        out = np.empty(size if stop is None else min(size, stop + 1 - first))
+        loop.fill(first, out)
+        yield from ((lambda x=x: x) for x in out.tolist())
+        first, size = first + len(out), _MANY

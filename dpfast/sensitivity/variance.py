@@ -1,0 +1,273 @@
+"""Sensitivities of the variance; n is public, one row is replaced.
+
+The population variance of w + u, for the n - 1 rows w with the mean c, is a constant plus
+(n - 1) / n**2 (u - c)**2. So from w + u to w + v it moves by (n - 1) / n**2 times
+|(v - c)**2 - (u - c)**2|, and the most that it moves from there is the larger of
+    up:   (b - c)**2 - (u - c)**2 = (b - u) (b + u - 2 c), b a bound, and
+    down: (u - c)**2, with v = c.
+The local sensitivity at distance k is the largest of these over the w + u within k replacements of
+x. Let b = hi (the other case is the mirror image). For given u both fall as c grows (for "down", u
+above c). So k of the other rows go to lo, and the best are the largest:
+  * u is one of the replaced rows: then it may be c, "up" is (hi - c)**2, and so is "down" with
+    u = hi. w is the n - k smallest rows of x and k - 1 times lo.
+  * u is among the n - k smallest rows of x: the k largest go to lo. "Up" is concave in u, with c =
+    (P - u) / (n - 1) and P the sum of the n - k smallest; it is largest next to
+    u = (hi + P) / (n + 1), counting from lo = 0.
+  * u is among the k largest: the k largest of the others go to lo. c is the same as for the largest
+    of the n - k smallest, which is nearer to c than u is, so "up" is no larger.
+  * "Down" with a row of x: u is the largest, the k largest of the others go to lo.
+So A(k) takes sums of the smallest rows and one binary search. A(0) is at least R**2 / 8 in these
+units, and A(k) at most R**2: about ln(8) / beta distances decide the smooth sensitivity.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from .. import _check
+from ._column import Cells, Given, given, only_replace, rows, sorted_cells
+from ._up import float_up, inflated, largest, rounded_up
+
+__all__ = ["global_variance", "local_variance", "smooth_variance"]
+
+
+def _factor(n: int, ddof: int) -> Fraction:
+    """What the variance moves by when (u - c)**2 moves by 1."""
+    return Fraction(n - 1, n * n) if ddof == 0 else Fraction(1, n) if n > 1 else Fraction(0)
+
+
+def _ddof(value: Any) -> int:
+    if _check.whole("ddof", value) > 1:
+        _check.fail("ddof", "0 (the population's variance) or 1 (the sample's)", value)
+    return int(value)
+
+
+def _squarable(column: Given) -> None:
+    width = column.hi - column.lo
+    if not width * width < math.inf:
+        rule = "such that (hi - lo)**2 does not overflow float64"
+        _check.fail("bounds", rule, (column.lo, column.hi))
+
+
+class _Squares:
+    """The largest of the squares above, at a distance, in cells; NOT PRIVATE."""
+
+    def __init__(self, cells: Cells, mirrored: bool) -> None:
+        self._cells, self._mirrored = cells, mirrored
+        self.n, self.span = cells.n, cells.span
+
+    def _below(self, i: int) -> int:
+        if not self._mirrored:
+            return self._cells.below(i)
+        return i * self.span - (self._cells.below(self.n) - self._cells.below(self.n - i))
+
+    def _at(self, i: int) -> int:
+        return self._below(i) - self._below(i - 1)
+
+    def _near(self, value: Fraction, most: int) -> range:
+        """Ranks up to `most` whose values are about `value`."""
+        n = self.n
+        if not self._mirrored:
+            return self._cells.near(value, most)
+        ranks = self._cells.near(self.span - value, n)
+        return range(max(1, min(n + 1 - ranks[-1], most)), max(1, min(n + 1 - ranks[0], most)) + 1)
+
+    def at(self, k: int) -> Fraction:
+        n, span = self.n, self.span
+        best = Fraction(0)
+        if k:
+            c = Fraction(self._below(n - k), n - 1)
+            best = (span - c) ** 2
+        if k < n:
+            total = self._below(n - k)
+            for i in self._near(Fraction(span + total, n + 1), n - k):
+                u = self._at(i)
+                best = max(best, (span - u) * (span + u - Fraction(2 * (total - u), n - 1)))
+            c = Fraction(self._below(n - k - 1), n - 1)
+            best = max(best, (self._at(n) - c) ** 2)
+        return best
+
+
+def _at(cells: Cells, ddof: int) -> Any:
+    """A(k), in the data's units squared, right to a relative 2**-46."""
+    sides = _Squares(cells, False), _Squares(cells, True)
+    scale = cells.unit**2 * _factor(cells.n, ddof)
+
+    def at(k: int) -> float:
+        return float_up(scale * max(side.at(min(k, cells.n)) for side in sides))
+
+    return at
+
+
+def global_variance(
+    n: int, *, ddof: int = 0, bounds: tuple[float, float], neighbors: str = "replace"
+) -> float:
+    """NOT PRIVATE if `n` is private. The most that one row can change a variance.
+
+    Parameters
+    ----------
+    n : int
+        The public number of rows.
+    ddof : {0, 1}, default 0
+        0 for the population's variance, which divides by n; 1 for the sample's, by ``n - 1``.
+    bounds : (float, float)
+        Public limits; values outside count as the limit.
+    neighbors : {"replace"}
+        The only relation for which it is known; else release noisy moments.
+
+    Returns
+    -------
+    float
+        ``(hi - lo)**2 (n - 1) / n**2`` or ``(hi - lo)**2 / n``, rounded up; 0 of at most one row.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.sensitivity.global_variance(4, ddof=1, bounds=(0, 10))
+    25.0
+    """
+    lo, hi = _check.bounds(bounds)
+    only_replace("variance", neighbors)
+    count, kind = rows(n), _ddof(ddof)
+    if count < 2:
+        return 0.0
+    return float_up((Fraction(hi) - Fraction(lo)) ** 2 * _factor(count, kind))
+
+
+def local_variance(
+    data: Any,
+    *,
+    ddof: int = 0,
+    bounds: tuple[float, float],
+    at_distance: int = 0,
+    neighbors: str = "replace",
+    nan: str | float = "raise",
+) -> float:
+    """NOT PRIVATE. Local sensitivity of the variance, largest within a distance of `data`.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        Any real dtype; values are read as float64 and clipped to `bounds`.
+    ddof : {0, 1}, default 0
+        0 for the population's variance, which divides by n; 1 for the sample's, by ``n - 1``.
+    bounds : (float, float)
+        Limits, in the data's units.
+    at_distance : int, default 0
+        The number of rows that may be replaced first.
+    neighbors : {"replace"}
+        The only relation for which it is known.
+    nan : {"raise", "lower", "upper"} or float, default "raise"
+        As in `smooth_quantile`.
+
+    Returns
+    -------
+    float
+        The exact number, in squared units, within a relative ``2**-44``, and not below it. Zero of
+        at most one row.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, DataError
+        As `smooth_quantile`.
+
+    Notes
+    -----
+    Cost: a sort of the column.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.sensitivity.local_variance([2, 5, 6], bounds=(0, 10)), 4)
+    8.0
+    """
+    distance = _check.whole("at_distance", at_distance)
+    kind = _ddof(ddof)
+    only_replace("variance", neighbors)
+    column = given(data, bounds, neighbors, nan)
+    _squarable(column)
+    if column.lo == column.hi:
+        column.refuse(column.ranks.window(lambda n: 1, 0).nan)
+        return 0.0
+    cells = sorted_cells(column)
+    if cells.n < 2:
+        return 0.0
+    return rounded_up(_at(cells, kind)(distance) * (1.0 + 2.0**-45))
+
+
+def smooth_variance(
+    data: Any,
+    *,
+    ddof: int = 0,
+    beta: float,
+    bounds: tuple[float, float],
+    neighbors: str = "replace",
+    nan: str | float = "raise",
+) -> float:
+    """NOT PRIVATE. Smooth sensitivity of the variance.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        Any real dtype.
+    ddof : {0, 1}, default 0
+        0 for the population's variance, which divides by n; 1 for the sample's, by ``n - 1``.
+    beta : float
+        Smoothness, above 0.
+    bounds : (float, float)
+        Public limits; values outside count as the limit.
+    neighbors : {"replace"}
+        The only relation for which it is known.
+    nan : {"raise", "lower", "upper"} or float, default "raise"
+        As in `smooth_quantile`.
+
+    Returns
+    -------
+    float
+        At least the smooth sensitivity and at most ``1 + 2**-41`` times it, in squared units, and
+        never below the public ``2**-1022``. Zero of at most one row. It is more than an eighth of
+        the global sensitivity.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, DataError
+        As `smooth_quantile`; also for "add-remove".
+
+    Notes
+    -----
+    Exact. Cost: a sort of the column, and up to ``2 / beta`` binary searches.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.linspace(0, 10, 101)
+    >>> S = dp.sensitivity.smooth_variance(x, beta=0.1, bounds=(0, 10))
+    >>> round(S / dp.sensitivity.global_variance(101, bounds=(0, 10)), 2)
+    0.26
+    """
+    smoothness = _check.positive("beta", beta)
+    kind = _ddof(ddof)
+    only_replace("variance", neighbors)
+    column = given(data, bounds, neighbors, nan)
+    _squarable(column)
+    if column.lo == column.hi:
+        column.refuse(column.ranks.window(lambda n: 1, 0).nan)
+        return 0.0
+    cells = sorted_cells(column)
+    if cells.n < 2:
+        return 0.0
+    most = global_variance(cells.n, ddof=kind, bounds=(column.lo, column.hi))
+    at = _at(cells, kind)
+    best = largest(at, beta=smoothness, most=most, stop=cells.n, least=2.0**-1022)
+    return inflated(best * (1.0 + 2.0**-45))

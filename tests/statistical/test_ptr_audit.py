@@ -1,0 +1,144 @@
+"""Black-box lower bounds on what propose-test-release and smooth releases lose.
+
+Passing proves nothing; failing is a bug. Each audit also has to catch a mechanism with a fault.
+"""
+
+import numpy as np
+import pytest
+from scipy.stats import beta as beta_law
+
+import dpfast as dp
+from dpfast.ptr._test import DistanceTest
+
+ALPHA = 1e-6
+
+
+def at_least(hits, n):
+    return beta_law.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
+
+
+def at_most(hits, n):
+    return beta_law.ppf(1 - ALPHA, hits + 1, n - hits)
+
+
+def lower_bound(a, b, delta):
+    """A lower confidence bound of epsilon, for delta: log((P(E) - delta) / Q(E)) of the best event.
+
+    Events are half lines; "no answer" is a point beyond all answers.
+    """
+    half = len(a) // 2
+    best, event = 0.0, None
+    cuts = np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0.001, 0.999, 300))
+    for cut in np.unique(cuts):
+        for side in (1, -1):
+            pa, pb = np.mean(side * a[:half] > side * cut), np.mean(side * b[:half] > side * cut)
+            for top, low, swap in ((pa, pb, False), (pb, pa, True)):
+                if low > 20 / half and top > delta and np.log((top - delta) / low) > best:
+                    best, event = np.log((top - delta) / low), (cut, side, swap)
+    if event is None:
+        return 0.0
+    cut, side, swap = event
+    x, y = (b, a) if swap else (a, b)
+    n = len(x) - half
+    top, low = (int(np.sum(side * z[half:] > side * cut)) for z in (x, y))
+    sure = at_least(top, n) - delta
+    return float(np.log(sure / at_most(low, n))) if sure > 0 else 0.0
+
+
+def answers(call, data, size):
+    """Answers as numbers, "no answer" as one far beyond them."""
+    found = [call(data) for _ in range(size)]
+    return np.array([1e9 if x is dp.NO_ANSWER else x for x in found])
+
+
+KW = dict(bounds=(0, 1), epsilon=1.0, delta=0.01)
+#: Beside the threshold, so that half of the data pass, and the answers differ by the proposal.
+NEAR = {
+    "quantile": (
+        lambda x: dp.ptr.quantile(x, 0.5, proposed=0.5, **KW),
+        np.r_[np.zeros(9), np.ones(9)],
+        np.r_[np.zeros(10), np.ones(8)],
+    ),
+    "iqr": (
+        lambda x: dp.ptr.iqr(x, proposed=0.25, **KW),
+        np.r_[np.zeros(10), 0.25 * np.ones(20), 0.5 * np.ones(10)],
+        np.r_[np.zeros(9), 0.25 * np.ones(21), 0.5 * np.ones(10)],
+    ),
+    "mean": (
+        lambda x: dp.ptr.mean(x, proposed=0.05, neighbors="add-remove", **KW),
+        np.zeros(27),
+        np.r_[np.zeros(27), 1.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(NEAR))
+def test_neighbours_lose_no_more_than_epsilon_and_delta(name):
+    call, a, b = NEAR[name]
+    got = [answers(call, x, 6000) for x in (a, b)]
+    assert lower_bound(*got, 0.01) <= 1.0
+
+
+def passes_seldom(size=6000, delta=0.05):
+    """Whether data at distance 0 pass no more often than delta allows."""
+    data = np.r_[np.zeros(3), np.ones(3)]
+    kw = dict(bounds=(0, 1), proposed=0.1, epsilon=1.0, delta=delta)
+    hits = sum(dp.ptr.quantile(data, 0.5, **kw) is not dp.NO_ANSWER for _ in range(size))
+    return at_least(hits, size) <= delta
+
+
+def test_data_that_should_be_refused_pass_no_more_often_than_delta():
+    assert passes_seldom()
+
+
+@pytest.mark.parametrize(
+    "fault", ["the textbook's threshold", "two less", "the whole epsilon for the threshold"]
+)
+def test_the_audit_catches_thresholds_that_are_too_low(fault, monkeypatch):
+    right = DistanceTest(dp.privacy.Pure(0.5).epsilon, dp.privacy.Approx(1, 0.05).delta).threshold
+    wrong = {
+        "the textbook's threshold": int(np.log(2 / 0.05) / 2),
+        "two less": right - 2,
+        "the whole epsilon for the threshold": int(np.log(1 / 0.1)),
+    }[fault]
+    monkeypatch.setattr(DistanceTest, "threshold", wrong)
+    assert not passes_seldom()
+
+
+def test_the_audit_catches_too_little_noise():
+    """The planted fault: answers with a fifth of the noise, for a test that mostly passes."""
+    kw = dict(proposed=0.05, bounds=(0, 1), epsilon=1.0, delta=0.01)
+    data = [np.zeros(60), np.r_[np.zeros(60), 1.0]]
+    true = [0.0, 1 / 61]
+
+    def fifth(x, centre):
+        found = answers(lambda d: dp.ptr.mean(d, **kw), x, 3000)
+        return np.where(found < 1e9, centre + (found - centre) / 30, found)
+
+    got = [fifth(x, c) for x, c in zip(data, true, strict=True)]
+    assert lower_bound(*got, 0.01) > 1.0
+
+
+def smooth(data, size, S=1.0):
+    """The trimmed mean of five rows, by a bound from outside."""
+    value = np.sort(data)[1:4].mean()
+
+    def bound(beta):
+        return S * dp.sensitivity.smooth_trimmed_mean(
+            data, proportion=0.2, beta=beta, bounds=(0, 1)
+        )
+
+    return np.array(
+        [dp.smooth_release(value, bound, bounds=(0, 1), epsilon=1.0) for _ in range(size)]
+    )
+
+
+FIVE = np.array([0.0, 0, 0, 0.01, 1]), np.array([0.0, 0, 0.01, 1, 1])
+
+
+def test_a_smooth_release_loses_no_more_than_epsilon():
+    assert lower_bound(*(smooth(x, 6000) for x in FIVE), 0.0) <= 1.0
+
+
+def test_the_audit_catches_a_bound_that_is_too_small():
+    assert lower_bound(*(smooth(x, 6000, 0.05) for x in FIVE), 0.0) > 1.0
