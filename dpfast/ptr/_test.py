@@ -45,7 +45,7 @@ import numpy as np
 
 from .. import _check, privacy
 from .. import noise as _noise
-from .._aggregators._additive import amount
+from .._additive import amount
 from .._grid import public_grid
 from .._laws import Laplace
 from .._laws._discrete import laplace_integers
