@@ -9,12 +9,15 @@ from ._block_count import suggest_blocks
 from .aggregate import sample_and_aggregate
 from .budget import Budget
 from .covariances import covariance
+from .extremes import maximum, minimum
 from .histograms import histogram
+from .interquartile import iqr
 from .ptr import NO_ANSWER
 from .quantile import median, quantile, quantiles
 from .smooth_release import smooth_beta, smooth_release
 from .sources.scan import scan
 from .totals import count, mean, sum, variance
+from .trimmed import trimmed_mean, winsorized_mean
 
 __version__ = "0.1.0"
 
@@ -26,8 +29,11 @@ __all__ = [
     "errors",
     "estimators",
     "histogram",
+    "iqr",
+    "maximum",
     "mean",
     "median",
+    "minimum",
     "noise",
     "order",
     "privacy",
@@ -44,5 +50,7 @@ __all__ = [
     "smooth_release",
     "suggest_blocks",
     "sum",
+    "trimmed_mean",
     "variance",
+    "winsorized_mean",
 ]

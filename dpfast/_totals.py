@@ -6,22 +6,18 @@ column, leaves rows out before anything is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _missing
 from ._cells import Cells
-from .errors import DataError
 from .sources import Chunk, Source
+from .sources.masked import kept, refuse_mask
 
 __all__ = ["Totals", "refuse_mask", "settled", "totals"]
-
-#: Rows of a mask that are looked at together.
-BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +56,9 @@ def totals(
         if where is None:
             return _plain(chunk.values, chunk.nulls, read, cells, squares)
         found = Totals()
-        for values, nulls, rows in _kept(chunk, where):
-            found = found.merge(_plain(values, nulls, rows, cells, squares))
-        return found
+        for piece in kept(chunk, where):
+            found = found.merge(_plain(piece.values, piece.nulls, 0, cells, squares))
+        return replace(found, read=read)
 
     found = source.reduce(summarise, Totals.merge)
     if where is not None and found.read != len(where):
@@ -78,29 +74,6 @@ def _plain(
         return Totals(len(values) - nan, nulls + nan, 0, 0, read)
     nan, total, square = cells.native.totals(values, squares)
     return Totals(len(values) - nan, nulls + nan, total, square, read)
-
-
-def _kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[tuple[NDArray[Any], int, int]]:
-    """Values, number of nulls, and rows looked at, of stretches of a chunk."""
-    rows = len(chunk.values) + chunk.nulls
-    own = where[chunk.start : chunk.start + rows]
-    if len(own) != rows or (chunk.nulls and chunk.present is None):
-        refuse_mask()
-    if chunk.present is not None and chunk.nulls:
-        nulls = int(np.count_nonzero(own & ~chunk.present))
-        yield chunk.values[own[chunk.present]], nulls, rows
-        return
-    for at in range(0, max(1, rows), BLOCK):
-        keep = own[at : at + BLOCK]
-        yield chunk.values[at : at + BLOCK][keep], 0, len(keep)
-
-
-def refuse_mask() -> NoReturn:
-    """Raise the error of a mask that is not as long as the data."""
-    raise DataError(
-        "where must have one entry for each row, and the rows are not as many, or nulls have no "
-        "place. This answer depends on the data: what was spent stays spent"
-    )
 
 
 def settled(found: Totals, policy: str | float, lo: float, hi: float, cells: Cells) -> Totals:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import math
 import operator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,10 +22,12 @@ from ._blocks.labels import secret
 from ._blocks.partition import Partition
 from ._progress import check as check_progress
 from ._progress import reporter
+from ._two_steps import one_step as _one_block
+from ._two_steps import two_steps as _two_blocks
 from .budget import Budget
 from .estimators import resolve
 from .estimators._base import Bound, Job
-from .privacy import ZCDP, Approx, Loss, Pure
+from .privacy import Loss
 from .release import release
 from .rng import Generator
 from .sources.table import RowSource, as_rows
@@ -369,24 +369,6 @@ def _aggregator(
     if name == "auto":
         name = default_aggregator(blocks, loss)
     return name, make(name, blocks, *pairs[0], loss)
-
-
-def _one_block(loss: Loss) -> Loss:
-    """A loss such that two blocks that change together cost `loss`."""
-    if isinstance(loss, ZCDP):
-        return ZCDP(loss.rho / 4)
-    half = loss.epsilon / 2
-    if isinstance(loss, Approx):
-        grown = 1 + Fraction(math.exp(float(half))) * (1 + Fraction(1, 2**40))
-        return Approx(half, loss.delta / grown)
-    return Pure(half)
-
-
-def _two_blocks(loss: Loss) -> Loss:
-    """What it costs when two blocks change: a group of two."""
-    found = privacy.convert(loss, "add-remove", "replace")
-    assert found is not None
-    return found
 
 
 def rows_of(source: RowSource) -> int:

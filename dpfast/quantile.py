@@ -11,21 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, privacy
-from ._admissible import calibrate
+from ._admissible import Calibration
+from ._two_steps import calibrated
 from .budget import Budget
 from .intervals import ExponentialQuantile, RecursiveQuantiles
 from .joint import JointQuantiles
-from .release import release
+from .release import Mechanism, release
 from .rng import Generator
 from .smooth import SmoothQuantile, smooth_quantile
+from .sources import masked
 
-__all__ = ["many", "median", "one", "quantile", "quantiles"]
+__all__ = ["METHODS", "chosen", "many", "median", "one", "pure", "quantile", "quantiles", "reaches"]
 
 METHODS = ("auto", "smooth", "exponential", "exponential-round")
-#: From these losses on "auto" means smooth sensitivity: where the errors of the two cross for
-#: evenly and for randomly spaced values, under both relations (`benchmarks/accuracy.py`).
-SMOOTH_FROM_EPSILON = Fraction(1)
-SMOOTH_FROM_RHO = Fraction(2, 5)
+#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors of the two
+#: cross for evenly and for randomly spaced values, under both relations (`benchmarks/accuracy.py`).
+SMOOTH_FROM = Fraction(1), Fraction(2, 5)
+#: The same where noise is for two steps, since rows that are replaced may also leave or enter.
+TWO_STEPS_FROM = Fraction(3), Fraction(3)
 
 
 def quantile(
@@ -40,6 +43,7 @@ def quantile(
     noise: str = "auto",
     method: str = "auto",
     nan: str | float = "raise",
+    where: Any = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -99,18 +103,23 @@ def quantile(
         "gaussian-nrs", "arsinh-normal-bun-steinke".
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
         "auto" is "exponential-round" for an epsilon below 1 (with or without `delta`) or a rho
-        below 0.4, and "smooth" from there on or when a `noise` law is named: the rule knows the
-        loss alone. The error of the exponential mechanism is about ``2 ln(2) D / epsilon`` ranks,
-        and it does not shrink below half a gap between values; that of smooth sensitivity falls
-        like ``1 / epsilon**2``, and further. Where many rows share a value, such as a whole year of
-        age, "exponential" sees one point among the billions up to the next value, which `epsilon`
-        times the number of these rows has to make up for; "exponential-round" finds it sooner, and
-        elsewhere its error is at most about twice as large. The exponential mechanism is pure: it
-        leaves `delta` unspent, and the budget is not charged for it.
+        below 0.4 (3 and 3 with `where` under "replace"), and "smooth" from there on or when a
+        `noise` law is named: the rule knows nothing of the data. The error of the exponential
+        mechanism is about ``2 ln(2) D / epsilon`` ranks, and it does not shrink below half a gap
+        between values; that of smooth sensitivity falls like ``1 / epsilon**2``, and further. Where
+        many rows share a value, such as a whole year of age, "exponential" sees one point among the
+        billions up to the next value, which `epsilon` times the number of these rows has to make up
+        for; "exponential-round" finds it sooner, and elsewhere its error is at most about twice as
+        large. The exponential mechanism is pure: it leaves `delta` unspent, and the budget is not
+        charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
         row at all (add-remove only), or a public replacement number. The error of "raise" depends
         on the data; it comes after the spend, which stands.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private. Under
+        "replace" a row may then leave or enter, which the exponential mechanism covers as it is;
+        noise gets half of epsilon, or a quarter of rho, for either of two steps.
     assume_sorted : bool, default False
         Take ascending data at its word and read only what is needed.
     budget : Budget, optional
@@ -147,12 +156,9 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    return release(
-        data,
-        one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted),
-        budget=budget,
-        rng=rng,
-    )
+    some = where is not None
+    made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some)
+    return release(masked(data, where), made, budget=budget, rng=rng)
 
 
 def median(
@@ -166,6 +172,7 @@ def median(
     noise: str = "auto",
     method: str = "auto",
     nan: str | float = "raise",
+    where: Any = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -182,7 +189,7 @@ def median(
     ----------
     data : array_like, shape (n,), or source
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, budget, rng
+    epsilon, delta, rho, neighbors, noise, method, nan, where, assume_sorted, budget, rng
         As in `quantile`.
 
     Returns
@@ -206,10 +213,9 @@ def median(
     >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
     True
     """
-    mechanism = one(
-        _HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted
-    )
-    return release(data, mechanism, budget=budget, rng=rng)
+    some = where is not None
+    rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
+    return release(masked(data, where), one(_HALF, bounds, *rest), budget=budget, rng=rng)
 
 
 def quantiles(
@@ -222,6 +228,7 @@ def quantiles(
     neighbors: str = "replace",
     method: str = "recursive",
     nan: str | float = "raise",
+    where: Any = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,
@@ -272,6 +279,8 @@ def quantiles(
         and more under "replace".
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `quantile`.
+    where : array_like of bool, shape (n,), optional
+        As in `quantile`; it costs nothing here.
     assume_sorted : bool, default False
         Take ascending data at its word.
     budget : Budget, optional
@@ -310,7 +319,7 @@ def quantiles(
     True
     """
     mechanism = many(qs, bounds, epsilon, rho, neighbors, method, nan, assume_sorted)
-    return release(data, mechanism, budget=budget, rng=rng)
+    return release(masked(data, where), mechanism, budget=budget, rng=rng)
 
 
 def many(
@@ -330,7 +339,7 @@ def many(
     policy = _check.nan_policy(nan, relation)
     trusted = _check.flag("assume_sorted", assume_sorted)
     kind = _check.choice("method", method, ("recursive", "joint"))
-    loss = _pure(privacy.loss(epsilon, 0, rho))
+    loss = pure(privacy.loss(epsilon, 0, rho))
     if kind == "joint":
         return JointQuantiles.make(wanted, interval, loss, relation, policy, trusted)
     return RecursiveQuantiles(wanted, *interval, relation, policy, loss, trusted)
@@ -352,7 +361,7 @@ def _wanted(qs: Any) -> tuple[Fraction, ...]:
 _HALF = Fraction(1, 2)
 
 
-def one(q: Any, bounds: Any, *rest: Any) -> SmoothQuantile | ExponentialQuantile:
+def one(q: Any, bounds: Any, *rest: Any) -> Mechanism[float]:
     """The mechanism of `quantile`, from unchecked arguments: made once, then remembered."""
     if type(bounds) is tuple and len(bounds) == 2:
         try:
@@ -363,7 +372,7 @@ def one(q: Any, bounds: Any, *rest: Any) -> SmoothQuantile | ExponentialQuantile
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _remembered(q: Any, lo: Any, hi: Any, *rest: Any) -> SmoothQuantile | ExponentialQuantile:
+def _remembered(q: Any, lo: Any, hi: Any, *rest: Any) -> Mechanism[float]:
     return _make(q, (lo, hi), *rest)
 
 
@@ -378,36 +387,47 @@ def _make(
     method: Any,
     nan: Any,
     assume_sorted: Any,
-) -> SmoothQuantile | ExponentialQuantile:
-    """Check every argument and choose, from public numbers only, all that there is to choose."""
+    some: bool = False,
+) -> Mechanism[float]:
+    """Check every argument and choose, from public numbers only, all that there is to choose.
+
+    `some` says that only some rows are used, and how many is private.
+    """
     rank = _check.quantile(q)
     interval = _check.bounds(bounds)
     relation = _check.neighbors(neighbors)
     policy = _check.nan_policy(nan, relation)
     trusted = _check.flag("assume_sorted", assume_sorted)
     loss = privacy.loss(epsilon, delta, rho)
-    kind = _chosen(method, noise, loss)
+    least = TWO_STEPS_FROM if some and relation == "replace" else SMOOTH_FROM
+    automatic = "smooth" if reaches(loss, least) else "exponential-round"
+    kind = chosen(method, noise, METHODS, automatic)
     if kind != "smooth":
         rounded = kind == "exponential-round"
-        return ExponentialQuantile(rank, *interval, relation, policy, _pure(loss), trusted, rounded)
-    calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
-    return smooth_quantile(rank, interval, calibration, relation, policy, trusted)
+        return ExponentialQuantile(rank, *interval, relation, policy, pure(loss), trusted, rounded)
+
+    def made(calibration: Calibration, moves: str) -> SmoothQuantile:
+        return smooth_quantile(rank, interval, calibration, moves, policy, trusted)
+
+    return calibrated(noise, (epsilon, delta, rho), relation, some, made)
 
 
-def _chosen(method: Any, noise: Any, loss: privacy.Loss) -> str:
-    """The method that is meant, by the rule of `quantile`."""
-    kind = _check.choice("method", method, METHODS)
-    if noise != "auto":
-        if kind.startswith("exponential"):
-            _check.fail("noise", f"left out with method={kind!r}, which adds none", noise)
-        return "smooth"
-    if kind != "auto":
-        return kind
-    if isinstance(loss, privacy.ZCDP):
-        return "exponential-round" if loss.rho < SMOOTH_FROM_RHO else "smooth"
-    return "exponential-round" if loss.epsilon < SMOOTH_FROM_EPSILON else "smooth"
+def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> str:
+    """The method that is meant: `automatic` for "auto", smooth noise where a law is named."""
+    kind = _check.choice("method", method, methods)
+    if noise == "auto":
+        return automatic if kind == "auto" else kind
+    if kind not in ("auto", "smooth"):
+        _check.fail("noise", f"left out with method={kind!r}, which adds none", noise)
+    return "smooth"
 
 
-def _pure(loss: privacy.Loss) -> privacy.Pure | privacy.ZCDP:
+def reaches(loss: privacy.Loss, least: tuple[Fraction, Fraction]) -> bool:
+    """Whether a loss is at least some epsilon, or some rho."""
+    epsilon, rho = least
+    return loss.rho >= rho if isinstance(loss, privacy.ZCDP) else loss.epsilon >= epsilon
+
+
+def pure(loss: privacy.Loss) -> privacy.Pure | privacy.ZCDP:
     """What the exponential mechanism spends of a loss: all but delta."""
     return privacy.Pure(loss.epsilon) if isinstance(loss, privacy.Approx) else loss

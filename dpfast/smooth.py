@@ -17,7 +17,7 @@ from .rng import Generator
 from .sensitivity.quantile import smooth_from_ranks
 from .sources import Source
 
-__all__ = ["SmoothQuantile", "answer_grid", "noisy", "smooth_quantile", "spacing"]
+__all__ = ["SmoothExtreme", "SmoothQuantile", "answer_grid", "noisy", "smooth_quantile", "spacing"]
 
 
 def spacing(lo: float, hi: float, widest: float) -> float:
@@ -115,6 +115,15 @@ class SmoothQuantile:
             grid=self.grid,
             generator=generator,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothExtreme(SmoothQuantile):
+    """The least or the largest row with such noise; see `dpfast.minimum`."""
+
+    @property
+    def name(self) -> str:
+        return "maximum" if self.q else "minimum"
 
 
 def smooth_quantile(

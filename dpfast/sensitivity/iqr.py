@@ -12,15 +12,24 @@ sums of smooth bounds are smooth, and so is the smaller of a smooth bound and
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _check
-from ._column import Given, given
+from ..order import Ranks
+from ._column import given
 from ._ranks import FARTHEST, effective_floor, rank_rule
 from ._up import rounded_up
 from .quantile import first_width, global_quantile, local_in_window, smooth_from_ranks
 
-__all__ = ["QUARTILES", "global_iqr", "iqr_bound", "local_iqr", "smooth_iqr"]
+__all__ = [
+    "QUARTILES",
+    "Quartiles",
+    "global_iqr",
+    "iqr_bound",
+    "iqr_from_ranks",
+    "local_iqr",
+    "smooth_iqr",
+]
 
 QUARTILES = Fraction(1, 4), Fraction(3, 4)
 
@@ -116,7 +125,7 @@ def local_iqr(
     """
     distance = min(_check.whole("at_distance", at_distance), FARTHEST)
     column = given(data, bounds, neighbors, nan, assume_sorted)
-    _prefetch(column, distance + 1)
+    _prefetch(column.ranks, distance + 1)
     found = []
     for q in QUARTILES:
         window = column.ranks.window(rank_rule(q), distance + 1)
@@ -125,8 +134,28 @@ def local_iqr(
     return iqr_bound(found[0], found[1], column.neighbors, column.hi - column.lo)
 
 
-def _prefetch(column: Given, width: int) -> None:
-    column.ranks.prefetch([(rank_rule(q), width) for q in QUARTILES])
+def _prefetch(ranks: Ranks, width: int) -> None:
+    ranks.prefetch([(rank_rule(q), width) for q in QUARTILES])
+
+
+class Quartiles(NamedTuple):
+    """Two order statistics and a smooth bound for their distance; NOT PRIVATE."""
+
+    lower: float
+    upper: float
+    sensitivity: float
+    missing: int
+
+
+def iqr_from_ranks(ranks: Ranks, beta: float, lo: float, hi: float, neighbors: str) -> Quartiles:
+    """NOT PRIVATE. The quartiles of a column and a smooth bound; arguments are taken as checked."""
+    if lo < hi:
+        _prefetch(ranks, first_width(beta, lo, hi, effective_floor(0.0, lo, hi)))
+    lower, upper = (
+        smooth_from_ranks(ranks, q, beta=beta, lo=lo, hi=hi, neighbors=neighbors) for q in QUARTILES
+    )
+    bound = iqr_bound(lower.sensitivity, upper.sensitivity, neighbors, rounded_up(hi - lo))
+    return Quartiles(lower.value, upper.value, bound, lower.missing)
 
 
 def smooth_iqr(
@@ -176,13 +205,6 @@ def smooth_iqr(
     smoothness = _check.positive("beta", beta)
     column = given(data, bounds, neighbors, nan, assume_sorted)
     lo, hi = column.lo, column.hi
-    if lo < hi:
-        _prefetch(column, first_width(smoothness, lo, hi, effective_floor(0.0, lo, hi)))
-    found = []
-    for q in QUARTILES:
-        one = smooth_from_ranks(
-            column.ranks, q, beta=smoothness, lo=lo, hi=hi, neighbors=column.neighbors
-        )
-        column.refuse(one.missing)
-        found.append(one.sensitivity)
-    return iqr_bound(found[0], found[1], column.neighbors, rounded_up(hi - lo))
+    found = iqr_from_ranks(column.ranks, smoothness, lo, hi, column.neighbors)
+    column.refuse(found.missing)
+    return found.sensitivity

@@ -36,6 +36,8 @@ from ._up import float_up, rounded_up
 from .quantile import first_width
 
 __all__ = [
+    "Found",
+    "from_ranks",
     "global_trimmed_mean",
     "global_winsorized_mean",
     "local_trimmed_mean",
@@ -56,6 +58,8 @@ class Ends(NamedTuple):
     upper: Column
     with_upper: Column
     with_lower: Column
+    low: float  # the least and the largest row that is kept
+    high: float
 
     @property
     def kept(self) -> int:
@@ -104,6 +108,8 @@ def _ends(found: Given, proportion: Fraction, width: int) -> Ends | None:
         Column(high.values, high.first, n, *bounds),
         Column(np.concatenate([below, [at_high], above]), start, size, *bounds),
         Column(np.concatenate([below, [at_low], above]), start, size, *bounds),
+        min(max(at_low, found.lo), found.hi),
+        min(max(at_high, found.lo), found.hi),
     )
 
 
@@ -152,6 +158,34 @@ def _trimmed(ends: Ends, of: Sensitivity) -> float:
 
 def _winsorized(ends: Ends, of: Sensitivity) -> float:
     return ends.winsorized(of)
+
+
+class Found(NamedTuple):
+    """A smooth bound, and what the statistic is made of besides; NOT PRIVATE."""
+
+    sensitivity: float
+    n: int
+    cut: int
+    low: float
+    high: float
+
+
+def from_ranks(found: Given, proportion: Fraction, beta: float, winsorized: bool) -> Found:
+    """NOT PRIVATE. A smooth bound, and the rows that the statistic is clamped to.
+
+    Arguments are taken as checked.
+    """
+    if found.lo == found.hi:
+        window = found.ranks.window(lambda n: 1, 0)
+        found.refuse(window.nan)
+        n = window.n
+        return Found(0.0, n, math.floor(proportion * n), found.lo, found.lo)
+    total = _winsorized if winsorized else _trimmed
+    result, ends = _smooth(found, proportion, beta, total)
+    if ends is None:
+        return Found(0.0, 0, 0, found.lo, found.hi)
+    least = _divided(result, ends.n if winsorized else ends.kept)
+    return Found(max(least, 2.0**-1022), ends.n, ends.cut, ends.low, ends.high)
 
 
 def _divided(amount: float, by: int) -> float:
@@ -411,12 +445,7 @@ def smooth_trimmed_mean(
     smoothness = _check.positive("beta", beta)
     only_replace("trimmed mean", neighbors)
     part = share(proportion)
-    found = given(data, bounds, neighbors, nan)
-    if found.lo == found.hi:
-        found.refuse(found.ranks.window(lambda n: 1, 0).nan)
-        return 0.0
-    result, ends = _smooth(found, part, smoothness, _trimmed)
-    return max(_divided(result, ends.kept), 2.0**-1022) if ends else 0.0
+    return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, False).sensitivity
 
 
 def smooth_winsorized_mean(
@@ -470,9 +499,4 @@ def smooth_winsorized_mean(
     smoothness = _check.positive("beta", beta)
     only_replace("winsorized mean", neighbors)
     part = share(proportion)
-    found = given(data, bounds, neighbors, nan)
-    if found.lo == found.hi:
-        found.refuse(found.ranks.window(lambda n: 1, 0).nan)
-        return 0.0
-    result, ends = _smooth(found, part, smoothness, _winsorized)
-    return max(_divided(result, ends.n), 2.0**-1022) if ends else 0.0
+    return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, True).sensitivity

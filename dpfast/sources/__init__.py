@@ -6,17 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from .. import _check
 from ._base import CHUNK_DTYPES, Chunk, RandomWords, Source, chunk_dtype
 from .array import ArraySource, column
+from .masked import MaskedSource
 
 __all__ = [
     "CHUNK_DTYPES",
     "ArraySource",
     "Chunk",
+    "MaskedSource",
     "RandomWords",
     "Source",
     "as_source",
     "chunk_dtype",
+    "masked",
 ]
 
 
@@ -27,3 +31,13 @@ def as_source(data: Any, name: str = "data") -> Source:
     if isinstance(data, (ArraySource, Source)):  # in this order: a protocol is slow to tell
         return data
     return column(data, name)
+
+
+def masked(data: Any, where: Any) -> Any:
+    """The rows of one column that `where` keeps; the data as they are if it is None."""
+    if where is None:
+        return data
+    source = as_source(data)
+    keep = _check.mask(where, source.length)
+    assert keep is not None
+    return MaskedSource(source, keep)

@@ -1,0 +1,104 @@
+"""Some rows of a column: those that a mask keeps are all that a pass sees.
+
+What becomes of a mask is decided here and nowhere else, so that nothing behind it (windows of
+order statistics, exact sums) need know that rows were left out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+from ._base import Chunk, RandomWords, Source
+from .array import ArraySource
+
+__all__ = ["MaskedSource", "kept", "refuse_mask"]
+
+S = TypeVar("S")
+
+#: Rows of a mask that are looked at together.
+BLOCK = 1 << 16
+#: A sample looks at up to this many rows for one that it keeps.
+TRIES = 32
+
+
+def refuse_mask() -> NoReturn:
+    """Raise the error of a mask that is not as long as the data."""
+    raise DataError(
+        "where must have one entry for each row, and the rows are not as many, or nulls have no "
+        "place. This answer depends on the data: what was spent stays spent"
+    )
+
+
+def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
+    """The rows of a chunk that a mask of all rows keeps, in stretches; at least one stretch."""
+    rows = len(chunk.values) + chunk.nulls
+    own = where[chunk.start : chunk.start + rows]
+    if len(own) != rows or (chunk.nulls and chunk.present is None):
+        refuse_mask()
+    if chunk.present is not None and chunk.nulls:
+        nulls = int(np.count_nonzero(own & ~chunk.present))
+        present = chunk.present[own] if nulls else None
+        yield Chunk(chunk.values[own[chunk.present]], chunk.start, nulls, present)
+        return
+    for at in range(0, max(1, rows), BLOCK):
+        keep = own[at : at + BLOCK]
+        yield Chunk(chunk.values[at : at + BLOCK][keep], chunk.start + at)
+
+
+class MaskedSource:
+    """The rows of `source` that `where` keeps, as a source.
+
+    `where` has one entry for each row. `start` of a chunk is the number of a row of the whole
+    source from which on the chunk's rows were kept.
+    """
+
+    __slots__ = ("_source", "_where", "dtype", "length", "nulls")
+
+    def __init__(self, source: Source, where: NDArray[np.bool_]) -> None:
+        self._source = source
+        self._where = where
+        self.dtype = source.dtype
+        #: Known if it is known that the mask fits.
+        self.length = None if source.length is None else int(np.count_nonzero(where))
+        self.nulls = 0 if source.nulls == 0 else None
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        one_at_a_time = threading.Lock()
+        read = 0
+
+        def part(chunk: Chunk) -> S:
+            nonlocal read
+            pieces = kept(chunk, self._where)
+            found = summarise(next(pieces))
+            for piece in pieces:
+                more = summarise(piece)
+                with one_at_a_time:
+                    found = merge(found, more)
+            with one_at_a_time:
+                read += len(chunk.values) + chunk.nulls
+            return found
+
+        def both(a: S, b: S) -> S:
+            with one_at_a_time:
+                return merge(a, b)
+
+        found = self._source.reduce(part, both)
+        if read != len(self._where):
+            refuse_mask()
+        return found
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        """Rows of an array that are kept, more or less `count`; other sources are passed over."""
+        if not isinstance(self._source, ArraySource) or not self.length:
+            return None
+        left_out = ~self._where
+        if self._source.mask is not None:
+            left_out |= self._source.mask
+        tries = min(TRIES, -(-len(self._where) // self.length))
+        return ArraySource(self._source.array, left_out).sample(count * tries, words)
