@@ -1,4 +1,4 @@
-"""Sensitivities of the trimmed and the winsorized mean; n is public, one row is replaced.
+"""Sensitivities of the trimmed and the winsorized mean; for rows that come and go `_moving_cut`.
 
 x ascends, and x_i = lo for i < 1, x_i = hi for i > n. m = floor(proportion n) rows are cut off at
 each end, and L = n - 2 m are left.
@@ -31,6 +31,7 @@ import numpy as np
 from .. import _check
 from .._native.sensitivity import Column
 from ._column import Given, given, only_replace, rows, share
+from ._moving_cut import smooth_moving
 from ._ranks import FARTHEST, effective_floor, reach
 from ._up import float_up, rounded_up
 from .quantile import first_width
@@ -180,6 +181,10 @@ def from_ranks(found: Given, proportion: Fraction, beta: float, winsorized: bool
         found.refuse(window.nan)
         n = window.n
         return Found(0.0, n, math.floor(proportion * n), found.lo, found.lo)
+    if found.neighbors == "add-remove":
+        moving = smooth_moving(found, proportion, beta, winsorized)
+        cut = math.floor(proportion * moving.n)
+        return Found(moving.sensitivity, moving.n, cut, moving.low, moving.high)
     total = _winsorized if winsorized else _trimmed
     result, ends = _smooth(found, proportion, beta, total)
     if ends is None:
@@ -411,9 +416,9 @@ def smooth_trimmed_mean(
         Smoothness, above 0.
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace"}
-        The only relation for which it is known.
-    nan : {"raise", "lower", "upper"} or float, default "raise"
+    neighbors : {"replace", "add-remove"}, default "replace"
+        Under "add-remove" the mean of no rows is the middle of the bounds.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.
 
     Returns
@@ -424,7 +429,7 @@ def smooth_trimmed_mean(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`; also for "add-remove".
+        As `smooth_quantile`.
 
     Notes
     -----
@@ -443,7 +448,6 @@ def smooth_trimmed_mean(
     1.0
     """
     smoothness = _check.positive("beta", beta)
-    only_replace("trimmed mean", neighbors)
     part = share(proportion)
     return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, False).sensitivity
 
@@ -469,9 +473,9 @@ def smooth_winsorized_mean(
         Smoothness, above 0.
     bounds : (float, float)
         Public limits; values outside count as the limit.
-    neighbors : {"replace"}
-        The only relation for which it is known.
-    nan : {"raise", "lower", "upper"} or float, default "raise"
+    neighbors : {"replace", "add-remove"}, default "replace"
+        Under "add-remove" the mean of no rows is the middle of the bounds.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.
 
     Returns
@@ -483,7 +487,7 @@ def smooth_winsorized_mean(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`; also for "add-remove".
+        As `smooth_quantile`.
 
     Notes
     -----
@@ -497,6 +501,5 @@ def smooth_winsorized_mean(
     1.04
     """
     smoothness = _check.positive("beta", beta)
-    only_replace("winsorized mean", neighbors)
     part = share(proportion)
     return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, True).sensitivity
