@@ -18,7 +18,7 @@ from ._cells import Cells
 from .errors import DataError
 from .sources import Chunk, Source
 
-__all__ = ["Totals", "refuse_mask", "settled", "totals"]
+__all__ = ["Totals", "refuse_mask", "settled", "totals", "totals_of"]
 
 #: Rows of a mask that are looked at together.
 BLOCK = 1 << 16
@@ -58,10 +58,10 @@ def totals(
     def summarise(chunk: Chunk) -> Totals:
         read = len(chunk.values) + chunk.nulls
         if where is None:
-            return _plain(chunk.values, chunk.nulls, read, cells, squares)
+            return totals_of(chunk.values, chunk.nulls, read, cells, squares)
         found = Totals()
         for values, nulls, rows in _kept(chunk, where):
-            found = found.merge(_plain(values, nulls, rows, cells, squares))
+            found = found.merge(totals_of(values, nulls, rows, cells, squares))
         return found
 
     found = source.reduce(summarise, Totals.merge)
@@ -70,9 +70,10 @@ def totals(
     return found
 
 
-def _plain(
+def totals_of(
     values: NDArray[Any], nulls: int, read: int, cells: Cells | None, squares: bool
 ) -> Totals:
+    """Totals of some values, beside which `nulls` rows were null and `read` were looked at."""
     if cells is None:
         nan = int(np.count_nonzero(values != values)) if values.dtype.kind == "f" else 0
         return Totals(len(values) - nan, nulls + nan, 0, 0, read)

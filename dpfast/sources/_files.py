@@ -38,6 +38,10 @@ class FileTable(Table):
         names = tuple(name for name in self.names if name != ids) if isinstance(ids, str) else None
         return FileRows(self.reader, self.names if names is None else names, ids, workers)
 
+    def beside(self, column: str) -> Table:
+        name = self.reader.find(picker(column))
+        return FileTable(self.reader, [*(one for one in self.names if one != name), name])
+
 
 class FileRows:
     """A `RowSource` of columns of files.

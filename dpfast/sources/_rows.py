@@ -65,6 +65,10 @@ class WithRows(ABC):
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         """Its rows; `ids` is the name of a column or as many ids as there are rows."""
 
+    @abstractmethod
+    def beside(self, column: str) -> Table:
+        """Its columns but that of this name, which may be any of the file's, and then that."""
+
 
 class Table(WithRows):
     """Named columns of a file: rows for `dpfast.sample_and_aggregate`, and no one column.

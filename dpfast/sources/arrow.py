@@ -22,8 +22,8 @@ from ..errors import MissingExtraError, SourceError
 from ._base import Chunk, RandomWords
 from ._ids import family
 from ._overlap import overlapped
-from ._pick import Pick
-from ._rows import RowSource, WithRows
+from ._pick import Pick, distinct, picker
+from ._rows import RowSource, Table, WithRows
 from .array import Numbers, arrow_chunk, arrow_numbers
 
 __all__ = [
@@ -313,6 +313,11 @@ class FileSource(WithRows):
         from ._files import FileRows
 
         return FileRows(self.reader, (self.name,), ids, workers, is_table=False)
+
+    def beside(self, column: str) -> Table:
+        from ._files import FileTable
+
+        return FileTable(self.reader, distinct([self.name, self.reader.find(picker(column))]))
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

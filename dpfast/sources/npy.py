@@ -13,7 +13,7 @@ from ._base import chunk_dtype
 from ._columns import as_column
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
-from ._pick import Pick, distinct
+from ._pick import Pick, distinct, picker
 from ._rows import RowSource, Table, WithRows
 from .array import ArraySource
 from .table import table_rows
@@ -47,12 +47,13 @@ def _mapped(path: Path) -> NDArray[Any]:
 class NpySource(ArraySource, WithRows):
     """One column of a file, which remembers the others."""
 
-    __slots__ = ("columns", "name")
+    __slots__ = ("columns", "name", "path")
 
     def __init__(self, columns: dict[str, NDArray[Any]], name: str, path: Path) -> None:
         super().__init__(_numbers(columns[name], path), name=path.name)
         self.columns = columns
         self.name = name
+        self.path = path
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         column = as_column(self.array, self.name, "numbers")
@@ -61,12 +62,17 @@ class NpySource(ArraySource, WithRows):
             ids = others[ids] if ids in others else no_column(ids, others)
         return MemoryRows(column, None if ids is None else as_ids(ids, self.length), workers)
 
+    def beside(self, column: str) -> Table:
+        name = picker(column)(list(self.columns), self.path)
+        return NpyTable(self.columns, distinct([self.name, name]), self.path)
+
 
 class NpyTable(Table):
     """Some columns of a file."""
 
     def __init__(self, columns: dict[str, NDArray[Any]], names: list[str], path: Path) -> None:
         self.columns = columns
+        self.path = path
         self.names = tuple(names)
         self.length = len(next(iter(columns.values())))
         for name in names:
@@ -78,6 +84,10 @@ class NpyTable(Table):
             chosen.pop(ids, None)
             ids = self.columns[ids] if ids in self.columns else no_column(ids, self.columns)
         return table_rows(chosen, ids, workers, "data")
+
+    def beside(self, column: str) -> Table:
+        name = picker(column)(list(self.columns), self.path)
+        return NpyTable(self.columns, [*(n for n in self.names if n != name), name], self.path)
 
 
 def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable:

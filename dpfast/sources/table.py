@@ -22,7 +22,17 @@ from ._rows import RowChunk, RowSource, Table, WithRows, named_dtype
 from .array import ArraySource, ColumnSource
 from .rows import RowsSource
 
-__all__ = ["RowChunk", "RowSource", "Table", "as_rows", "table_rows"]
+__all__ = [
+    "Column",
+    "RowChunk",
+    "RowSource",
+    "Table",
+    "as_column",
+    "as_rows",
+    "columns_of_table",
+    "table_rows",
+    "with_column",
+]
 
 RULE = "rows of numbers"
 #: Sources of this library that hold their column in memory.
@@ -76,7 +86,7 @@ def as_rows(
         return data.rows(ids, workers)
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
         return _records(data, ids, workers, name)
-    columns = _columns(data, name)
+    columns = columns_of_table(data, name)
     if columns is not None:
         given = columns
         if isinstance(ids, str):
@@ -92,6 +102,23 @@ def as_rows(
             return ForeignRows(data, None if ids is None else as_ids(ids, data.length))
     column = as_column(data, name, RULE)
     return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
+
+
+def with_column(data: Any, column: str, argument: str, name: str = "data") -> RowSource:
+    """The rows of a table, or of one column of a file, with the column of that name as the last.
+
+    `argument` is what asks for it.
+    """
+    if isinstance(data, WithRows):
+        return data.beside(column).rows()
+    if isinstance(data, np.ndarray) and data.dtype.names is not None:
+        fields = {str(key): data[key] for key in data.dtype.names}
+    else:
+        table = None if isinstance(data, np.ndarray) else columns_of_table(data, name)
+        fields = {} if table is None else table
+    if column not in fields:
+        no_column(column, fields, argument)
+    return table_rows({**fields, column: fields.pop(column)}, None, None, name)
 
 
 def table_rows(columns: Mapping[str, Any], ids: Any, workers: int | None, name: str) -> RowSource:
@@ -137,7 +164,7 @@ def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> Ro
     return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
 
 
-def _columns(data: Any, name: str) -> dict[str, Any] | None:
+def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """The columns of a table by name; None if `data` are no table."""
     if isinstance(data, Mapping):
         found = list(data.items())
