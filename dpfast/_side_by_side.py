@@ -58,7 +58,7 @@ def stretches(
             columns = [part[name] for name in names]
         else:
             columns = [part] if part.ndim == 1 else list(part.T)
-        yield [np.ascontiguousarray(c, chunk_dtype(c.dtype)) for c in [*columns, *more]], read
+        yield [np.require(c, chunk_dtype(c.dtype), ("C", "A")) for c in [*columns, *more]], read
 
 
 def _piece(column: Column, start: int, stop: int) -> NDArray[Any]:

@@ -48,7 +48,7 @@ def recorded(name, data, weights, **kw):
 
 def shares(a, b, moves):
     """How far each integer is apart, in units of what it may move."""
-    return [Fraction(abs(x - y), move) for x, y, move in zip(a, b, moves, strict=True)]
+    return [Fraction(abs(x - y)) / move for x, y, move in zip(a, b, moves, strict=True)]
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])

@@ -179,6 +179,9 @@ class Want(NamedTuple):
 
     numbers: tuple[str, ...]
     ids: str | None = None
+    text: frozenset[str] = (
+        frozenset()
+    )  # those of the former that are text, in which words are found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -210,6 +213,18 @@ class Reader(ABC):
     @abstractmethod
     def may_have_nulls(self, name: str) -> bool:
         """By the schema, which is public, and not by looking."""
+
+    @abstractmethod
+    def holds_text(self, name: str) -> bool:
+        """Whether a column is one of text, by its type."""
+
+    def text(self, name: str) -> None:
+        """Refuse a column in which no words can be found."""
+        if not self.holds_text(name):
+            raise SourceError(
+                f"column {name!r} of {self.paths[0].name} must hold text, for it has categories "
+                "that are text"
+            )
 
     @abstractmethod
     def ids(self, name: str) -> None:
@@ -318,6 +333,11 @@ class FileSource(WithRows):
         from ._files import FileTable
 
         return FileTable(self.reader, distinct([self.name, self.reader.find(picker(column))]))
+
+    def coded(self, words: Sequence[Any]) -> RowSource:
+        from ._files import FileTable
+
+        return FileTable(self.reader, [self.name]).coded(words)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
