@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from . import _missing
 from ._cells import Cells
 from ._native.quantise import products
-from ._side_by_side import stretches
+from ._side_by_side import refuse_length, stretches
 from ._totals import refuse_mask
-from .sources.table import RowChunk, RowSource
+from .sources.table import Column, RowChunk, RowSource
 
-__all__ = ["Moments", "moments", "two_of"]
+__all__ = ["Moments", "moments", "two_of", "weighted_moments"]
 
 Pairs = Sequence[tuple[float, float]]
 
@@ -68,7 +68,7 @@ def moments(
     def summarise(chunk: RowChunk) -> Moments:
         found = Moments(0, 0, (0,) * width, (0,) * len(two_of(width)), 0)
         for columns, read in stretches(chunk, where):
-            found = found.merge(_stretch(columns, read, bounds, cells, nan))
+            found = found.merge(_stretch(columns, read, bounds, cells, nan, two_of(width)))
         return found
 
     found = source.reduce(summarise, Moments.merge)
@@ -78,8 +78,58 @@ def moments(
     return found
 
 
+def weighted_moments(
+    source: RowSource,
+    beside: Column | None,
+    bounds: Pairs,
+    cells: Sequence[Cells],
+    nan: str | float,
+    where: NDArray[np.bool_] | None,
+) -> list[Moments]:
+    """`moments` of each column with the last one, or with the one `beside` the rows.
+
+    Each has the one product of the two. A row whose number or weight is missing is one of the
+    column's missing rows.
+    """
+    width = len(cells) - 1
+
+    def summarise(chunk: RowChunk) -> list[Moments]:
+        found = [Moments(0, 0, (0, 0), (0,), 0)] * width
+        for columns, read in stretches(chunk, where, beside):
+            parts = [
+                _stretch(
+                    [columns[j], columns[-1]],
+                    read,
+                    [bounds[j], bounds[-1]],
+                    [cells[j], cells[-1]],
+                    nan,
+                    [(0, 1)],
+                )
+                for j in range(width)
+            ]
+            found = merge(found, parts)
+        return found
+
+    def merge(some: list[Moments], others: list[Moments]) -> list[Moments]:
+        return [a.merge(b) for a, b in zip(some, others, strict=True)]
+
+    found = source.reduce(summarise, merge)
+    if where is not None and found[0].read != len(where):
+        refuse_mask()
+    if beside is not None and found[0].read != beside.length:
+        refuse_length()
+    for one in found:
+        _missing.refuse(nan, one.missing)
+    return found
+
+
 def _stretch(
-    columns: list[NDArray[Any]], read: int, bounds: Pairs, cells: Sequence[Cells], nan: str | float
+    columns: list[NDArray[Any]],
+    read: int,
+    bounds: Pairs,
+    cells: Sequence[Cells],
+    nan: str | float,
+    pairs: Sequence[tuple[int, int]],
 ) -> Moments:
     rows = len(columns[0])
     places = np.empty((len(columns), rows), np.uint32)
@@ -101,6 +151,6 @@ def _stretch(
         rows - missing,
         missing,
         tuple(int(place.sum(dtype=np.uint64)) for place in places),
-        tuple(products(places[i], places[j]) for i, j in two_of(len(columns))),
+        tuple(products(places[i], places[j]) for i, j in pairs),
         read,
     )

@@ -3,48 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _check
 from ._totals import refuse_mask
+from .errors import DataError
 from .sources import chunk_dtype
-from .sources.table import RowChunk, RowSource
+from .sources.table import Column, RowChunk, RowSource
 
-__all__ = ["expect_columns", "stretches"]
+__all__ = ["expect_columns", "refuse_length", "stretches", "width_of"]
 
 #: Rows of a stretch, of which every column stays in a cache.
 BLOCK = 1 << 14
 
 
-def expect_columns(source: RowSource, count: int, name: str) -> None:
-    """Check that rows are `count` numbers each; `name` is the argument that says so."""
+def width_of(source: RowSource) -> int:
+    """Columns of some rows, each of numbers that kernels can read."""
     names = source.dtype.names
-    found = len(names) if names else source.width or 1
-    if found != count:
-        _check.fail(name, f"for as many columns as the data have, {found}", f"{count} of them")
     for kind in [source.dtype[field] for field in names] if names else [source.dtype]:
         chunk_dtype(kind)
+    return len(names) if names else source.width or 1
+
+
+def expect_columns(source: RowSource, count: int, name: str) -> None:
+    """Check that rows are `count` numbers each; `name` is the argument that says so."""
+    found = width_of(source)
+    if found != count:
+        _check.fail(name, f"for as many columns as the data have, {found}", f"{count} of them")
 
 
 def stretches(
-    chunk: RowChunk, where: NDArray[np.bool_] | None
+    chunk: RowChunk, where: NDArray[np.bool_] | None, beside: Column | None = None
 ) -> Iterator[tuple[list[NDArray[Any]], int]]:
-    """The columns of each stretch of a chunk, and how many rows were looked at."""
+    """The columns of each stretch of a chunk, and how many rows were looked at.
+
+    `beside` is one more column, in memory, of the same rows; it comes last.
+    """
     rows = chunk.rows
     names = rows.dtype.names
     for at in range(0, max(1, len(rows)), BLOCK):
         part = rows[at : at + BLOCK]
         read = len(part)
+        start = chunk.start + at
+        more = [] if beside is None else [_piece(beside, start, start + read)]
         if where is not None:
-            own = where[chunk.start + at : chunk.start + at + read]
+            own = where[start : start + read]
             if len(own) != read:
                 refuse_mask()
-            part = part[own]
+            part, more = part[own], [piece[own] for piece in more]
         if names is not None:
             columns = [part[name] for name in names]
         else:
             columns = [part] if part.ndim == 1 else list(part.T)
-        yield [np.ascontiguousarray(c, chunk_dtype(c.dtype)) for c in columns], read
+        yield [np.require(c, chunk_dtype(c.dtype), ("C", "A")) for c in [*columns, *more]], read
+
+
+def _piece(column: Column, start: int, stop: int) -> NDArray[Any]:
+    if stop > column.length:
+        refuse_length()
+    if column.array is not None:
+        return column.array[start:stop]
+    out = np.empty(stop - start, column.dtype)
+    column.fill(start, stop, out)
+    return out
+
+
+def refuse_length() -> NoReturn:
+    """Raise the error of weights that are not as many as the rows."""
+    raise DataError(
+        "weights must be as many as the rows, and are not. This answer depends on the data: what "
+        "was spent stays spent"
+    )

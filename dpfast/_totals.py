@@ -17,7 +17,7 @@ from ._cells import Cells
 from .sources import Chunk, Source
 from .sources.masked import kept, refuse_mask
 
-__all__ = ["Totals", "refuse_mask", "settled", "totals"]
+__all__ = ["Totals", "refuse_mask", "settled", "totals", "totals_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ def totals(
     def summarise(chunk: Chunk) -> Totals:
         read = len(chunk.values) + chunk.nulls
         if where is None:
-            return _plain(chunk.values, chunk.nulls, read, cells, squares)
+            return totals_of(chunk.values, chunk.nulls, read, cells, squares)
         found = Totals()
         for piece in kept(chunk, where):
-            found = found.merge(_plain(piece.values, piece.nulls, 0, cells, squares))
+            found = found.merge(totals_of(piece.values, piece.nulls, 0, cells, squares))
         return replace(found, read=read)
 
     found = source.reduce(summarise, Totals.merge)
@@ -66,9 +66,10 @@ def totals(
     return found
 
 
-def _plain(
+def totals_of(
     values: NDArray[Any], nulls: int, read: int, cells: Cells | None, squares: bool
 ) -> Totals:
+    """Totals of some values, beside which `nulls` rows were null and `read` were looked at."""
     if cells is None:
         nan = int(np.count_nonzero(values != values)) if values.dtype.kind == "f" else 0
         return Totals(len(values) - nan, nulls + nan, 0, 0, read)

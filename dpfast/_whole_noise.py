@@ -39,7 +39,7 @@ from ._laws._discrete import gaussian_integers, laplace_integers
 from .privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
 from .rng import Generator
 
-__all__ = ["WholeNoise", "box_noise", "root_up", "whole_noise"]
+__all__ = ["WholeNoise", "root_up", "whole_noise"]
 
 _FAR = 1 << 40  # the largest scale that the samplers take
 
@@ -115,7 +115,11 @@ def root_up(square: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def whole_noise(
-    loss: Loss, l1: int, l2_squared: int, moved: int = 1, law: str | None = None
+    loss: Loss,
+    l1: int,
+    l2_squared: int | Fraction,
+    moved: int | Fraction = 1,
+    law: str | None = None,
 ) -> WholeNoise:
     """The least noise for a vector of integers.
 
@@ -123,10 +127,11 @@ def whole_noise(
     ----------
     loss : Pure, Approx or ZCDP
         Of the whole vector.
-    l1, l2_squared : int
+    l1, l2_squared : int, and int or Fraction
         By how much neighbours move it: the largest l1 norm and the largest square of the l2 norm.
-    moved : int
-        How many coordinates may move at once, at most.
+    moved : int or Fraction
+        How many coordinates may move at once, at most: the square of the l2 norm of a move by 1 of
+        each.
     law : str, optional
         The law that it has to be, of those that `loss` allows.
     """
@@ -142,19 +147,8 @@ def whole_noise(
     return WholeNoise(found.law, found.scale, shift, found.loss)
 
 
-def box_noise(loss: Loss, sensitivities: Sequence[int]) -> list[WholeNoise]:
-    """Noise for one joint release of integers that a row may move all at once, each by its own.
-
-    Divided by its sensitivity each, m of them move by at most m in l1 and sqrt(m) in l2. One law
-    serves all, whose choice does not depend on the sensitivities.
-    """
-    m = len([d for d in sensitivities if d])
-    law = whole_noise(loss, m << 32, m << 64, m).law
-    return [whole_noise(loss, m * d, m * d * d, m, law) for d in sensitivities]
-
-
 def _unshifted(
-    loss: Loss, size: Fraction, l1: int, l2_squared: Fraction, law: str | None
+    loss: Loss, size: Fraction, l1: int | Fraction, l2_squared: Fraction, law: str | None
 ) -> WholeNoise:
     if isinstance(loss, Pure):
         return WholeNoise("laplace", l1 / size, 0, loss)

@@ -8,11 +8,12 @@ over n^2. A replaced row changes n - 1 of these terms, each by at most s_i s_j: 
 [0, 1], (a - c) (b - d) is largest, for a and b in [0, 1], at (1 - c) (1 - d) or c d, and least at
 -c (1 - d) or -(1 - c) d, and any such two differ by 1 - d, 1 - c, c or d.
 
-With a private n the number of rows, the sums of w_i = 2 u_i - s_i and those of the products w_i w_j
-are released, which a row that comes or goes moves by at most 1, s_i and s_i s_j, and one that is
-replaced, where there is a `where`, by at most twice that.
+With a private n the number of rows, the sums of w_i = 2 u_i - s_i, those of the products w_i w_j
+and of 2 w_i^2 - s_i^2 are released, which a row that comes or goes moves by at most 1, s_i, s_i s_j
+and s_i^2. One that is replaced, where there is a `where`, moves the number of rows by 1 and all
+others by at most twice as much.
 
-All of them together are one release (`_whole_noise.box_noise`): a row may move all at once.
+All of them together are one release (`_box_noise`): a row may move all at once.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from numpy.typing import NDArray
 
 from . import _check, privacy
 from ._additive import amount
+from ._box_noise import box_noise
 from ._cells import SQUARES, Cells, cells, nearest
 from ._moments import Moments, moments, two_of
 from ._side_by_side import expect_columns
-from ._whole_noise import box_noise, whole_noise
 from .budget import Budget
 from .privacy import Loss
 from .release import release
@@ -86,8 +87,8 @@ class Covariance:
             n * both - sums[i] * sums[j]
             for (i, j), both in zip(self.pairs, summary.products, strict=True)
         ]
-        noises = box_noise(self.loss, [(n - 1) * spans[i] * spans[j] for i, j in self.pairs])
-        noisy = _add(noises, exact, generator)
+        moves = [(n - 1) * spans[i] * spans[j] for i, j in self.pairs]
+        noisy = box_noise(self.loss, moves).add(exact, generator)
         grown = Fraction(n, n - self.ddof)
         return [(Fraction(entry, n * (n - self.ddof)), grown) for entry in noisy]
 
@@ -99,22 +100,26 @@ class Covariance:
             4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + n * spans[i] * spans[j]
             for (i, j), p in zip(self.pairs, summary.products, strict=True)
         ]
+        both = [
+            2 * p - n * spans[i] ** 2 if i == j else p
+            for (i, j), p in zip(self.pairs, both, strict=True)
+        ]
         times = 2 if self.neighbors == "replace" else 1
-        moves = [1, *spans, *(spans[i] * spans[j] for i, j in self.pairs)]
-        noises = box_noise(self.loss, [times * move for move in moves])
-        rows, *noisy = _add(noises, [n, *centred, *both], generator)
+        moves = [*spans, *(spans[i] * spans[j] for i, j in self.pairs)]
+        noise = box_noise(self.loss, [1, *(times * move for move in moves)])
+        rows, *noisy = noise.add([n, *centred, *both], generator)
         if rows <= max(1, self.ddof):
             middle = [Fraction(spans[i] ** 2, 8) if i == j else Fraction(0) for i, j in self.pairs]
             return [(entry, Fraction(1)) for entry in middle]
         grown = Fraction(rows, rows - self.ddof)
-        return [
-            ((Fraction(p, rows) - Fraction(noisy[i] * noisy[j], rows**2)) / 4 * grown, grown)
+        products = [
+            Fraction(p + rows * spans[i] ** 2, 2) if i == j else Fraction(p)
             for (i, j), p in zip(self.pairs, noisy[d:], strict=True)
         ]
-
-
-def _add(noises: list[Any], values: list[int], generator: Generator) -> list[int]:
-    return [noise.add([value], generator)[0] for noise, value in zip(noises, values, strict=True)]
+        return [
+            ((p / rows - Fraction(noisy[i] * noisy[j], rows**2)) / 4 * grown, grown)
+            for (i, j), p in zip(self.pairs, products, strict=True)
+        ]
 
 
 def covariance(
@@ -208,8 +213,7 @@ def covariance(
     moving = sum(1 for i, j in made.pairs if spans[i] and spans[j])
     if not made.known:
         moving += 1 + sum(1 for span in spans if span)
-    large = max(1, moving) << 32
-    spent = whole_noise(loss, large, large << 32, max(1, moving)).loss
+    spent = box_noise(loss, [1] * moving).loss
     made = Covariance(pairs, relation, policy, spent, keep, grids, ddof)
     found: NDArray[np.float64] = release(
         source, made, budget=budget, rng=rng, prepare=lambda rows: rows

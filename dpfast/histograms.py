@@ -26,7 +26,8 @@ from .privacy import Loss
 from .release import release
 from .rng import Generator
 from .sources import Chunk, Source, as_source
-from .sources.table import RowChunk, RowSource, as_rows
+from .sources.table import RowChunk, RowSource, as_rows, coded_rows
+from .sources.words import Words
 
 __all__ = ["Histogram", "histogram"]
 
@@ -40,8 +41,9 @@ BLOCK = 1 << 16
 class Bins:
     """The public bins of one axis; see `dpfast.histogram`."""
 
-    edges: NDArray[np.float64]
+    edges: NDArray[Any]
     native: Axis
+    words: Words | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Histogram:
     neighbors: str
     loss: Loss
     where: NDArray[np.bool_] | None
+    rows: bool  # whether rows are read whole, and not as one column of numbers
 
     name: ClassVar[str] = "histogram"
 
@@ -61,7 +64,7 @@ class Histogram:
 
     def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
         """Rows in each bin, those in none, and rows looked at."""
-        summarise: Any = self._column if len(self.axes) == 1 else self._rows
+        summarise: Any = self._rows if self.rows else self._column
         found: NDArray[np.int64] = source.reduce(summarise, operator.iadd)
         if self.where is not None and found[-1] != len(self.where):
             refuse_mask()
@@ -131,15 +134,19 @@ def histogram(
     ----------
     data : array_like of shape (n,) or (n, d), table, or source
         One column, or d of them for a histogram in d dimensions (a matrix, a structured array, a
-        table, `dpfast.scan` with a list of columns).
+        table, `dpfast.scan` with a list of columns). Columns of text may be lists, NumPy arrays of
+        text or objects, of pandas, Arrow or Polars (dictionary-encoded too), or of a file.
     bins : int, sequence of float, or sequence of d of these
         The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
         holds its lower edge and not the upper one, the last bin both, as in `numpy.histogram`.
     bounds : (float, float) or sequence of d such pairs
         Public limits, for bins that are given by number. Rows beyond the first and the last edge
         are in no bin.
-    categories : sequence of float, or sequence of d of these
-        Instead of `bins`, public numbers, ascending: a row is counted if it is one of them.
+    categories : sequence of str, float or bool, or sequence of d of these
+        Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
+        a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
+        With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
+        is None; so are its `bounds` where an axis needs none.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
@@ -155,8 +162,8 @@ def histogram(
     -------
     counts : ndarray of int64, shape (bins,) or one bin count for each dimension
         Private counts. They are unbiased, so they may be negative. NaN and null are in no bin.
-    edges : ndarray of float64, or list of d of them
-        The edges, or the categories.
+    edges : ndarray, or list of d of them
+        The edges, or the categories: float64, text or bool.
 
     Raises
     ------
@@ -178,6 +185,18 @@ def histogram(
     [0.0, 25.0, 50.0, 75.0, 100.0]
     >>> bool(abs(counts - [2800, 10_000, 10_000, 6400]).max() < 100)
     True
+
+    Text by numbers: how many of each sex are of each age.
+
+    >>> table = {"sex": ["Female", "Male"] * 14_600, "age": ages}
+    >>> counts, _ = dp.histogram(
+    ...     table,
+    ...     categories=[["Female", "Male"], None],
+    ...     bins=[None, [18, 65, 91]],
+    ...     epsilon=1.0,
+    ... )
+    >>> bool(abs(counts - [[9400, 5200]]).max() < 100)
+    True
     """
     loss = privacy.loss(epsilon, delta, rho)
     relation = _check.neighbors(neighbors)
@@ -186,14 +205,16 @@ def histogram(
     if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
         _check.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
     source: Source | RowSource
-    if several:
-        source = as_rows(data)
+    words = [axis.words for axis in axes]
+    rows = several or any(words)
+    if rows:
+        source = coded_rows(data, words) if any(words) else as_rows(data)
         expect_columns(source, len(axes), "categories" if bins is None else "bins")
     else:
         source = as_source(data)
     moved = 2 if relation == "replace" else 1
     spent = whole_noise(loss, moved, moved, moved).loss
-    made = Histogram(axes, relation, spent, _check.mask(where, source.length))
+    made = Histogram(axes, relation, spent, _check.mask(where, source.length), rows)
     counts = release(source, made, budget=budget, rng=rng, prepare=lambda found: found)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]
@@ -201,8 +222,10 @@ def histogram(
 
 def _axes(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
     """The axes that are meant, and whether they are for rows of several columns."""
-    if (bins is None) == (categories is None):
+    if bins is None and categories is None:
         _check.fail("bins", "given, or categories instead", bins)
+    if bins is not None and categories is not None:
+        return _mixed(bins, bounds, categories), True
     if bins is None:
         if bounds is not None:
             _check.fail("bounds", "left out with categories", bounds)
@@ -228,16 +251,41 @@ def _axes(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bo
     ), True
 
 
+def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
+    """The axes where each has either bins or categories."""
+    rule = "given, or categories instead: for each axis one of the two, and None for the other"
+    for one in (bins, categories):
+        if not _listed(one) or len(one) != len(bins):
+            _check.fail("bins", rule, bins)
+    limits = [None] * len(bins) if bounds is None else bounds
+    if not _listed(limits) or len(limits) != len(bins):
+        _check.fail("bounds", f"for as many axes as there are bins, {len(bins)}", bounds)
+    axes = []
+    for i, (own, limit, listed) in enumerate(zip(bins, limits, categories, strict=True)):
+        if (own is None) == (listed is None):
+            _check.fail("bins", rule, bins)
+        if listed is None:
+            pair = None if limit is None else _check.bounds(limit, f"bounds[{i}]")
+            axes.append(_bins(own, pair, f"bins[{i}]"))
+            continue
+        if limit is not None:
+            _check.fail(f"bounds[{i}]", "None for an axis with categories", limit)
+        axes.append(_categories(listed, f"categories[{i}]"))
+    return tuple(axes)
+
+
+def _listed(value: Any) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+
+
 def _nested(value: Any) -> bool:
     """Whether a sequence holds sequences."""
-    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
-        return False
-    return any(isinstance(one, (Sequence, np.ndarray)) for one in value)
+    return _listed(value) and any(map(_listed, value))
 
 
 def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
     rule = f"at least {least} finite numbers in ascending order"
-    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
+    if not _listed(value):
         _check.fail_type(name, rule, value)
     if _nested(value) or np.ndim(value) != 1 or len(value) < least:
         _check.fail(name, rule, value)
@@ -251,8 +299,23 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
 
 
 def _categories(value: Any, name: str) -> Bins:
+    if _listed(value) and len(value) and all(isinstance(one, str) for one in value):
+        listed = [_check.text(f"{name}[{i}]", one) for i, one in enumerate(value)]
+        if len(set(listed)) < len(listed):
+            _check.fail(name, "a list of different texts", value)
+        return Bins(np.array(listed), _exactly(np.arange(float(len(listed)))), Words(listed))
+    if _listed(value) and len(value) and all(isinstance(one, (bool, np.bool_)) for one in value):
+        truths = _numbers([int(one) for one in value], name, 1)
+        return Bins(truths.astype(np.bool_), _exactly(truths))
     found = _numbers(value, name, 1)
-    return Bins(found, Axis(found, float(found[-1]), min(FINE * len(found), MOST_FINE), True))
+    return Bins(found, _exactly(found))
+
+
+def _exactly(numbers: NDArray[np.float64]) -> Axis:
+    """Bins of one number each."""
+    if len(numbers) > MOST_CELLS:
+        _check.fail("categories", f"at most {MOST_CELLS} of them", len(numbers))
+    return Axis(numbers, float(numbers[-1]), min(FINE * len(numbers), MOST_FINE), True)
 
 
 def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:

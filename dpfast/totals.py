@@ -1,49 +1,21 @@
-"""Counts, sums, means and variances with noise for their global sensitivity.
+"""`count`, `sum`, `mean` and `variance` of a column, or of each column of a table.
 
-Everything is computed on integers: a row is a cell of a public grid, u of 0 .. s (`_cells`), sums
-of cells are exact, noise is an exact integer (`_whole_noise`), and dividing comes last. So the
-sensitivities below are those of the code, not of an ideal that it approximates.
-
-*n is public* (a row is replaced, no `where`). A sum of cells moves by at most s. The sum of all
-squared distances of pairs, V = n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2, moves by at most
-(n - 1) s^2, since n - 1 of its terms change, each between 0 and s^2.
-
-*n is private.* A sum of the cells themselves (c = first + u) moves by max |c| when a row comes or
-goes. A mean needs the number of rows as well. Instead of that and the sum, each with a share of the
-loss, release the pair A = sum(u) and B = sum(s - u): a row adds (u, s - u), whose l1 norm is s and
-whose l2 norm is at most s, so noise for s on either costs what noise for s on one number does, and
-(A + B) / s is the number of rows. With m = A / (A + B), the mean's place between the bounds, and
-noise of variance v in units of s, the error of m is ((1 - m) e_A - m e_B) / n to first order, of
-variance v ((1 - m)^2 + m^2) / n^2: between v / 2 and v. For comparison, the sum centred at the
-middle with a share 1 - a of epsilon and the count with a share a have
-
-    v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2),
-
-which in the worst case, m = 0 or 1, is least for a = 1/2: 2 v / n^2. That is twice the variance of
-the pair, for every m. (With Gaussian noise the best split of rho is as good as the pair.)
-
-A variance needs sum(u^2) too: a row adds the three numbers (u^2, 2 u (s - u), (s - u)^2), whose
-sum, and so whose l1 norm, is s^2, and whose l2 norm is at most that. Sums of them give n, sum(u)
-and sum(u^2) back.
-
-Under "replace" with `where`, a row may also leave or enter. Two such vectors differ by at most
-twice the l1 norm of one and, being nonnegative, by at most the square root of two times its l2
-norm.
+The mechanisms are in `_one_column` and `_each_column`, and in `_weighted` for rows with weights;
+here arguments are checked, and it is said what each call promises.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+import numbers
+from typing import Any
 
 from . import _check, privacy
 from ._additive import amount
-from ._cells import SQUARES, Cells, cells, nearest
-from ._totals import Totals, settled, totals
+from ._box_noise import box_noise
+from ._cells import SQUARES, Cells, cells
+from ._each_column import EachCount, EachMean, EachSum, EachVariance, with_loss
+from ._one_column import Count, Mean, Sum, Variance
+from ._side_by_side import width_of
 from ._weighted import WeightedMean, WeightedSum
 from ._whole_noise import whole_noise
 from .budget import Budget
@@ -51,154 +23,15 @@ from .privacy import Loss
 from .release import release
 from .rng import Generator
 from .sources import Source, as_source
-from .sources.table import as_rows
+from .sources.columns import Apart, by_column, has_columns
+from .sources.table import RowSource, as_column, as_rows, with_column
 
-__all__ = ["Count", "Mean", "Sum", "Variance", "count", "mean", "sum", "variance"]
+__all__ = ["count", "mean", "sum", "variance"]
 
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many rows, or how many of those that `where` keeps; see `dpfast.count`."""
-
-    neighbors: str
-    loss: Loss
-    present: bool
-    where: NDArray[np.bool_] | None
-
-    name: ClassVar[str] = "count"
-
-    @property
-    def sensitivity(self) -> int:
-        """A row that is replaced stays one row, unless something asks what it holds."""
-        return int(self.neighbors == "add-remove" or self.where is not None or self.present)
-
-    def reduce(self, source: Source) -> int:
-        if not self.present and self.where is None and source.length is not None:
-            return source.length
-        found = totals(source, None, self.where)
-        return found.rows + (0 if self.present else found.missing)
-
-    def finish(self, summary: int, generator: Generator) -> int:
-        sensitivity = self.sensitivity
-        noise = whole_noise(self.loss, sensitivity, sensitivity)
-        return noise.add([summary], generator)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class _OfCells:
-    """What the statistics of one column of cells share."""
-
-    lo: float
-    hi: float
-    neighbors: str
-    nan: str | float
-    loss: Loss
-    where: NDArray[np.bool_] | None
-    cells: Cells
-
-    squares: ClassVar[bool] = False
-
-    @property
-    def known(self) -> bool:
-        """Whether the number of rows is public."""
-        return self.neighbors == "replace" and self.where is None
-
-    @property
-    def vectors(self) -> int:
-        """How many rows' vectors a neighbour differs by, where the number of rows is private."""
-        return 2 if self.neighbors == "replace" else 1
-
-    def reduce(self, source: Source) -> Totals:
-        found = totals(source, self.cells, self.where, self.squares)
-        return settled(found, self.nan, self.lo, self.hi, self.cells)
-
-    def place(self, m: Fraction) -> float:
-        """The number at a place between the bounds, 0 for the lower and 1 for the upper."""
-        m = min(max(m, Fraction(0)), Fraction(1))
-        found = nearest(Fraction(self.cells.grid) * (self.cells.first + m * self.cells.span))
-        return min(max(found, self.lo), self.hi)
-
-
-@dataclass(frozen=True, slots=True)
-class Sum(_OfCells):
-    """The sum of the clamped rows; see `dpfast.sum`."""
-
-    name: ClassVar[str] = "sum"
-
-    @property
-    def sensitivity(self) -> int:
-        """In cells."""
-        first, last = self.cells.first, self.cells.last
-        if self.known:
-            return last - first
-        if self.neighbors == "replace":
-            return max(last, 0) - min(first, 0)
-        return max(abs(first), abs(last))
-
-    def finish(self, summary: Totals, generator: Generator) -> float:
-        value = summary.sum + summary.rows * self.cells.first
-        noise = whole_noise(self.loss, self.sensitivity, self.sensitivity**2)
-        if self.known and self.lo == self.hi:
-            return nearest(Fraction(self.lo) * summary.rows)
-        return nearest(Fraction(self.cells.grid) * noise.add([value], generator)[0])
-
-
-@dataclass(frozen=True, slots=True)
-class Mean(_OfCells):
-    """The mean of the clamped rows; see `dpfast.mean`."""
-
-    name: ClassVar[str] = "mean"
-
-    def finish(self, summary: Totals, generator: Generator) -> float:
-        span, n = self.cells.span, summary.rows
-        if not span:
-            return self.lo
-        if self.known:
-            noise = whole_noise(self.loss, span, span**2)
-            total = noise.add([summary.sum], generator)[0]
-            return self.place(Fraction(total, n * span) if n else Fraction(1, 2))
-        noise = whole_noise(self.loss, self.vectors * span, self.vectors * span**2, 2)
-        upper, lower = noise.add([summary.sum, n * span - summary.sum], generator)
-        both = upper + lower
-        return self.place(Fraction(upper, both) if both > 0 else Fraction(1, 2))
-
-
-@dataclass(frozen=True, slots=True)
-class Variance(_OfCells):
-    """The variance of the clamped rows; see `dpfast.variance`."""
-
-    ddof: int
-
-    name: ClassVar[str] = "variance"
-    squares: ClassVar[bool] = True
-
-    def finish(self, summary: Totals, generator: Generator) -> float:
-        span, n = self.cells.span, summary.rows
-        if not span:
-            return 0.0
-        if self.known:
-            if n <= max(1, self.ddof):
-                return 0.0
-            sensitivity = (n - 1) * span**2
-            noise = whole_noise(self.loss, sensitivity, sensitivity**2)
-            pairs = noise.add([n * summary.squares - summary.sum**2], generator)[0]
-            return self._within(Fraction(pairs, n * (n - self.ddof)), Fraction(n, n - self.ddof))
-        square = span**2
-        noise = whole_noise(self.loss, self.vectors * square, self.vectors * square**2, 3)
-        high = summary.squares
-        middle = 2 * (span * summary.sum - summary.squares)
-        high, middle, low = noise.add([high, middle, n * square - high - middle], generator)
-        rows = Fraction(high + middle + low, square)
-        if rows <= max(1, self.ddof):
-            return self._within(Fraction(square, 8), Fraction(1))
-        first, second = (high + Fraction(middle, 2)) / (rows * span), Fraction(high) / rows
-        grown = rows / (rows - self.ddof)
-        return self._within((second - first**2) * grown, grown)
-
-    def _within(self, found: Fraction, grown: Fraction) -> float:
-        """In the data's units, within what a variance can be."""
-        found = min(max(found, Fraction(0)), Fraction(self.cells.span**2, 4) * grown)
-        return nearest(found * Fraction(self.cells.grid) ** 2)
+RECORDS = (
+    "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
+    "has an answer and a row has none"
+)
 
 
 def count(
@@ -208,11 +41,12 @@ def count(
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "add-remove",
+    axis: int | None = None,
     where: Any = None,
     nan: str = "keep",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> int:
+) -> Any:
     """Release the number of rows of a column, or of some of its rows.
 
     Privacy
@@ -267,26 +101,35 @@ def count(
     relation = _check.neighbors(neighbors)
     present = _check.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
-    source = as_source(data)
-    made = Count(relation, _spent(loss), present, _check.mask(where, source.length))
+    source: Source | Apart | RowSource
+    made: Any
+    if _each(axis, data):
+        source = by_column(data)
+        keep = _check.mask(where, source.length)
+        made = with_loss(EachCount(relation, loss, present, keep, _width(source)))
+    else:
+        source = as_source(data)
+        keep = _check.mask(where, source.length)
+        made = Count(relation, _spent(loss), present, keep)
     return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
 
 
 def sum(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Any,
     epsilon: Any = None,
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     where: Any = None,
     weights: Any = None,
     weight_bounds: tuple[float, float] | None = None,
     nan: str | float = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release the sum of a column, each row clamped to public bounds.
 
     Privacy
@@ -350,32 +193,31 @@ def sum(
     >>> 119_000 < dp.sum(hours, bounds=(0, 100), epsilon=1.0) < 121_000
     True
     """
-    interval = _check.bounds(bounds)
     rest = (epsilon, delta, rho), neighbors, where, nan
     source, made = (
-        _make(Sum, data, interval, *rest)
+        _make(Sum, data, bounds, axis, *rest)
         if weights is None and weight_bounds is None
-        else _weighted(WeightedSum, data, interval, weights, weight_bounds, *rest)
+        else _weighted(WeightedSum, data, bounds, axis, weights, weight_bounds, *rest)
     )
-    found: float = release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
-    return found
+    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
 
 
 def mean(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Any,
     epsilon: Any = None,
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     where: Any = None,
     weights: Any = None,
     weight_bounds: tuple[float, float] | None = None,
     nan: str | float = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release the mean of a column, each row clamped to public bounds.
 
     Privacy
@@ -423,31 +265,30 @@ def mean(
     >>> 53 < dp.mean(ages, bounds=(0, 120), epsilon=1.0, neighbors="add-remove") < 55
     True
     """
-    interval = _check.bounds(bounds)
     rest = (epsilon, delta, rho), neighbors, where, nan
     source, made = (
-        _make(Mean, data, interval, *rest)
+        _make(Mean, data, bounds, axis, *rest)
         if weights is None and weight_bounds is None
-        else _weighted(WeightedMean, data, interval, weights, weight_bounds, *rest)
+        else _weighted(WeightedMean, data, bounds, axis, weights, weight_bounds, *rest)
     )
-    found: float = release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
-    return found
+    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
 
 
 def variance(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Any,
     epsilon: Any = None,
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     ddof: int = 0,
     where: Any = None,
     nan: str | float = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release the variance of a column, each row clamped to public bounds.
 
     Privacy
@@ -491,71 +332,140 @@ def variance(
     >>> 435 < dp.variance(ages, bounds=(0, 120), epsilon=1.0) < 455
     True
     """
-    interval = _check.bounds(bounds)
     _check.whole("ddof", ddof)
     source, made = _make(
-        Variance, data, interval, (epsilon, delta, rho), neighbors, where, nan, ddof
+        Variance, data, bounds, axis, (epsilon, delta, rho), neighbors, where, nan, ddof
     )
-    found: float = release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
-    return found
+    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+
+
+EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
+
+
+def _each(axis: Any, data: Any) -> bool:
+    """Whether each column has an answer of its own."""
+    if axis is not None and (
+        isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
+    ):
+        _check.fail("axis", RECORDS, axis)
+    if (axis is not None) != has_columns(data):
+        _check.fail("axis", RECORDS, axis)
+    return axis is not None
+
+
+def _width(source: Apart | RowSource) -> int:
+    return len(source.columns) if isinstance(source, Apart) else width_of(source)
+
+
+def _pairs(bounds: Any, width: int) -> tuple[tuple[float, float], ...]:
+    """The bounds of each of some columns."""
+    pairs, several = _check.pairs(bounds)
+    if several and len(pairs) != width:
+        rule = f"one pair, or one for each column of the data, {width}"
+        _check.fail("bounds", rule, f"{len(pairs)} of them")
+    return pairs if several else pairs * width
 
 
 def _make(
     kind: type[Any],
     data: Any,
-    interval: tuple[float, float],
+    bounds: Any,
+    axis: Any,
     loss: tuple[Any, Any, Any],
     neighbors: Any,
     where: Any,
     nan: Any,
     *more: Any,
-) -> tuple[Source, Any]:
+) -> tuple[Source | Apart | RowSource, Any]:
     """The source and the mechanism, from arguments that are checked here."""
-    lo, hi = interval
+    each = _each(axis, data)
+    pairs = _check.pairs(bounds)[0] if each else (_check.bounds(bounds),)
     relation = _check.neighbors(neighbors)
     policy = _check.nan_policy(nan, relation)
     found = privacy.loss(*loss)
     amount(found)
-    source = as_source(data)
-    keep = _check.mask(where, source.length)
-    if kind is Variance:
-        grid = cells(lo, hi, SQUARES)
-    elif kind is Sum and (relation == "add-remove" or keep is not None):
-        grid = cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
+    source: Source | Apart | RowSource
+    if each:
+        source = by_column(data)
+        pairs = _pairs(bounds, _width(source))
     else:
-        grid = cells(lo, hi)
-    both = kind is not Sum and relation == "replace" and keep is not None
-    spent = _spent(found, 2 if both else 1)
-    return source, kind(lo, hi, relation, policy, spent, keep, grid, *more)
+        source = as_source(data)
+    keep = _check.mask(where, source.length)
+    both = not each and kind is not Sum and relation == "replace" and keep is not None
+    spent = found if each else _spent(found, 2 if both else 1)
+    columns = tuple(
+        kind(
+            lo,
+            hi,
+            relation,
+            policy,
+            spent,
+            keep,
+            _cells(kind, lo, hi, relation == "replace" and keep is None),
+            *more,
+        )
+        for lo, hi in pairs
+    )
+    return source, with_loss(EACH[kind](columns)) if each else columns[0]
+
+
+def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
+    if kind is Variance:
+        return cells(lo, hi, SQUARES)
+    if kind is Sum and not known:
+        return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
+    return cells(lo, hi)
 
 
 def _weighted(
     kind: type[Any],
     data: Any,
-    interval: tuple[float, float],
+    bounds: Any,
+    axis: Any,
     weights: Any,
     weight_bounds: Any,
     loss: tuple[Any, Any, Any],
     neighbors: Any,
     where: Any,
     nan: Any,
-) -> tuple[Any, Any]:
-    """The same for a column and its weights, as two columns of a table."""
+) -> tuple[RowSource, Any]:
+    """The same for columns and the weights of their rows."""
     if weights is None or weight_bounds is None:
         _check.fail("weight_bounds", "given with weights, and only then", weight_bounds)
     limits = _check.bounds(weight_bounds, "weight_bounds")
     if kind is WeightedMean and not 0 <= limits[0] <= limits[1] != 0:
         _check.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
+    named = isinstance(weights, str)
+    each = _each(0 if named and axis is None and has_columns(data) else axis, data)
+    each = each and axis is not None
+    if not each:
+        _check.bounds(bounds)
     relation = _check.neighbors(neighbors)
     policy = _check.nan_policy(nan, relation)
     found = privacy.loss(*loss)
     amount(found)
-    source = as_rows({"data": data, "weights": weights})
+    beside = None
+    if named:
+        source = with_column(data, weights, "weights")
+        width = width_of(source) - 1
+        if not width:
+            _check.fail("weights", "a column beside those of the data", weights)
+        if axis is None and width > 1:
+            _check.fail("axis", RECORDS, axis)
+    else:
+        source = as_rows(data)
+        width = width_of(source)
+        beside = as_column(weights, "weights", "one number for each row, or the name of a column")
+        if beside.width is not None:
+            _check.fail_kind("weights", "one number for each row", weights)
+        if source.length is not None and beside.length != source.length:
+            _check.fail("weights", f"of {source.length} rows as the data are", beside.length)
     keep = _check.mask(where, source.length)
-    grids = cells(*interval, SQUARES), cells(*limits, SQUARES)
-    both = kind is WeightedMean and relation == "replace"
-    spent = _spent(found, 2 if both else 1)
-    return source, kind((interval, limits), relation, policy, spent, keep, grids)
+    pairs = (*_pairs(bounds, width), limits)
+    grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
+    made = kind(pairs, relation, policy, found, keep, grids, beside, not each)
+    spent = box_noise(found, [bool(move) for move in made.moves]).loss
+    return source, kind(pairs, relation, policy, spent, keep, grids, beside, not each)
 
 
 def _spent(loss: Loss, vectors: int = 1) -> Loss:

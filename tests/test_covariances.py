@@ -12,10 +12,8 @@ import pytest
 
 import dpfast as dp
 from dpfast import covariances as room
-from dpfast._whole_noise import box_noise, whole_noise
 from dpfast.covariances import covariance
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
 from .test_totals import recorded as of_one_column
@@ -29,8 +27,8 @@ BOUNDS = [(-1.0, 2.5), (0.0, 1.0), (-3.0, -1.0)]
 class Silent:
     """Stands in for noise: keeps what it is added to."""
 
-    def __init__(self, kept):
-        self.kept = kept
+    def __init__(self, kept, loss):
+        self.kept, self.loss = kept, loss
 
     def add(self, values, generator):
         self.kept += values
@@ -41,9 +39,9 @@ def recorded(data, **kw):
     """Sensitivities, the integers that noise is added to, and the matrix without any."""
     asked, kept = [], []
 
-    def box(loss, sensitivities):
-        asked.extend(sensitivities)
-        return [Silent(kept) for _ in sensitivities]
+    def box(loss, moves):
+        asked[:] = moves  # the first call is for what is charged
+        return Silent(kept, loss)
 
     width = 3 if len(np.shape(data)) != 2 else np.shape(data)[1]
     with patch.object(room, "box_noise", box):
@@ -56,7 +54,7 @@ def recorded(data, **kw):
 @pytest.mark.parametrize("n", [2, 3])
 def test_no_neighbour_moves_further_than_the_noise_is_made_for(relation, masked, n):
     """By enumeration over corners, middles and what is no number; each bound is reached."""
-    domain = list(itertools.product([-1.0, 0.75, 2.5], [0.0, 0.4, 1.0]))
+    domain = list(itertools.product([-1.0, 0.75, 2.5], [0.0, 0.5, 1.0]))
     domain.append((math.nan, 1e308))
     rng = np.random.default_rng(n)
     rests = [[domain[0]] * (n - 1), [domain[-2]] * (n - 1), [domain[6]] * (n - 1)]
@@ -84,8 +82,7 @@ def test_no_neighbour_moves_further_than_the_noise_is_made_for(relation, masked,
             assert all(m <= d for m, d in zip(moved, asked, strict=True))
             share = [Fraction(m, d) for m, d in zip(moved, asked, strict=True)]
             worst = share if worst is None else list(map(max, worst, share))
-    reached = Fraction(1, 2) if masked and relation == "replace" else Fraction(999, 1000)
-    assert worst is not None and min(worst) >= reached
+    assert worst is not None and min(worst) >= Fraction(999, 1000)
 
 
 def test_half_the_sensitivity_would_be_caught():
@@ -179,25 +176,6 @@ def test_bounds_that_are_one_number():
         )
         assert found[0, 0] == pytest.approx(1 / 12, abs=0.01)
         assert found[1].tolist() == [0, 0]
-
-
-@pytest.mark.parametrize(
-    "loss", [Pure(1), ZCDP(Fraction(1, 2)), Approx(1, Fraction(1, 10**6)), Approx(1, 1e-300)]
-)
-def test_shares_of_a_box(loss):
-    """As much noise as m coordinates of equal sensitivity ask for, in proportion, of one law."""
-    sensitivities = [1, 5, 0, 1 << 33, 3 << 70]
-    found = box_noise(loss, sensitivities)
-    assert found[2].scale == 0
-    moving = [n for n in found if n.scale]
-    assert len({noise.law for noise in moving}) == 1
-    for noise, d in zip(moving, [1, 5, 1 << 33, 3 << 70], strict=True):
-        alone = whole_noise(loss, 4 * d, 4 * d * d, 4, noise.law)
-        assert noise == alone
-        unit = Fraction(noise.scale * 2**noise.shift, d)
-        assert unit == pytest.approx(float(moving[0].scale), rel=1e-6)
-    if moving[0].law == "laplace" and not isinstance(loss, ZCDP):
-        assert moving[0].scale == 4
 
 
 def test_what_is_spent():

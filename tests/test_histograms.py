@@ -21,10 +21,11 @@ from dpfast import histograms as room
 from dpfast._native.bins import MOST_CELLS, Axis, tally
 from dpfast._native.rng import isa_paths
 from dpfast._whole_noise import WholeNoise
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.histograms import histogram
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
+from dpfast.sources._memory import MemoryRows
 
 from .reference import bins as reference
 from .test_quantise import DTYPES, sample
@@ -302,7 +303,11 @@ def test_what_is_spent():
     ("kw", "error", "words"),
     [
         ({}, ArgumentError, "bins must be given"),
-        ({"bins": 3, "categories": [1]}, ArgumentError, "bins must be given"),
+        (
+            {"bins": 3, "categories": [1]},
+            ArgumentError,
+            "bins must be given, or categories instead: for",
+        ),
         ({"categories": [1], "bounds": (0, 1)}, ArgumentError, "bounds"),
         ({"bins": 3}, ArgumentError, "bounds"),
         ({"bins": 0, "bounds": (0, 1)}, ArgumentError, "bins"),
@@ -315,7 +320,27 @@ def test_what_is_spent():
         ({"bins": [-1e308, 1e308]}, ArgumentError, "bins"),
         ({"bins": [1]}, ArgumentError, "at least 2"),
         ({"categories": []}, ArgumentError, "categories"),
-        ({"categories": ["a", "b"]}, ArgumentTypeError, "categories"),
+        (
+            {"categories": ["a", "b"]},
+            ArgumentTypeError,
+            "data must be a one-dimensional column of text",
+        ),
+        ({"categories": ["a", 1]}, ArgumentTypeError, "categories"),
+        ({"categories": ["a", "a"]}, ArgumentError, "different texts"),
+        ({"categories": ["\ud800"]}, ArgumentError, "UTF-8"),
+        ({"categories": [["a"], ["b"]]}, ArgumentError, "for as many columns as the data have, 1"),
+        ({"categories": [True, False]}, ArgumentError, "ascending"),
+        ({"categories": [["a"], None], "bins": [None, None]}, ArgumentError, "one of the two"),
+        ({"categories": [["a"], [1]], "bins": [None, 2]}, ArgumentError, "one of the two"),
+        ({"categories": ["a"], "bins": 3}, ArgumentError, "one of the two"),
+        ({"categories": [["a"], None], "bins": [None]}, ArgumentError, "one of the two"),
+        ({"categories": [None], "bins": [3]}, ArgumentError, "known without looking"),
+        ({"categories": [None], "bins": [3], "bounds": (0, 1)}, ArgumentError, "as many axes"),
+        (
+            {"categories": [[1]], "bins": [None], "bounds": [(0, 1)]},
+            ArgumentError,
+            "None for an axis",
+        ),
         ({"bins": 1, "bounds": (0, 1), "where": [True]}, ArgumentError, "where"),
         ({"bins": 1, "bounds": (0, 1), "epsilon": None}, ArgumentError, "epsilon"),
         ({"bins": 2, "bounds": [(0, 1), (0, 1)]}, ArgumentError, "as many columns"),
@@ -347,3 +372,198 @@ def test_a_mask_of_another_length_than_a_stream():
     for length in [4, 8]:
         with pytest.raises(DataError, match="one entry for each row"):
             recorded(Stream(), bins=[0, 2], where=np.ones(length, bool))
+
+
+# ---- Categories of text ----
+
+
+WORDS = ["no", "yes", "", "naïve", "no way", "日本"]
+ROWS = [*WORDS[1:], "other", "No", "yes ", None] * 40 + ["no"] * 3
+
+
+def tally_of(rows, words):
+    return [sum(row == word for row in rows) for word in words]
+
+
+def text_forms(rows):
+    """The same text in everything that holds some."""
+    column = pa.array(rows)
+    plain = ["" if row is None else row for row in rows]
+    yield "list", rows
+    yield "tuple", tuple(rows)
+    yield "objects", np.array(rows, object)
+    yield "odd objects", np.array([[1, "yes"] if row is None else row for row in rows], object)
+    yield "numpy", np.ma.array(np.array(plain), mask=[row is None for row in rows])
+    yield "arrow", column
+    yield "chunked", pa.chunked_array([column[:7], column[7:7], column[7:]])
+    yield "large", column.cast(pa.large_string())
+    yield "view", column.cast(pa.string_view())
+    yield "bytes", column.cast(pa.binary())
+    yield "byte objects", [None if row is None else row.encode() for row in rows]
+    yield "dictionary", column.dictionary_encode()
+    yield "sliced dictionary", pa.concat_arrays([column, column]).dictionary_encode()[len(rows) :]
+    yield (
+        "short pieces",
+        pa.chunked_array(
+            [column[i : i + 1].dictionary_encode() for i in range(9)]
+            + [column[9:].dictionary_encode()]
+        ),
+    )
+    words = pa.array([*WORDS, "other", "No", "yes ", None])
+    places = pa.array([words.to_pylist().index(row) for row in rows])
+    yield "null word", pa.DictionaryArray.from_arrays(places, words)
+    yield "pandas", pd.Series(rows)
+    yield "pandas objects", pd.Series(rows, dtype=object)
+    yield "categorical", pd.Series(rows, dtype="category")
+
+
+@pytest.mark.parametrize("form", [name for name, _ in text_forms(ROWS)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_text_in_every_form(form, masked, monkeypatch):
+    monkeypatch.setattr(MemoryRows, "BUFFER", 1 << 10)  # 128 rows
+    data = dict(text_forms(ROWS))[form]
+    where = np.arange(len(ROWS)) % 3 > 0 if masked else None
+    kept = [row for i, row in enumerate(ROWS) if where is None or where[i]]
+    asked, counts, words = recorded(data, categories=WORDS, where=where)
+    assert counts.tolist() == tally_of(kept, WORDS)
+    assert words.tolist() == WORDS and asked == (2, 2, 2)
+    turned = recorded(data, categories=WORDS[::-1], where=where)[1]
+    assert turned.tolist() == tally_of(kept, WORDS[::-1])
+    table = {"x": data}
+    assert recorded(table, categories=[WORDS], where=where)[1].tolist() == counts.tolist()
+
+
+def test_numpy_text():
+    rows = [row for row in ROWS if row is not None]
+    for array in [np.array(rows), np.array(rows)[::-1].copy()[::-1], np.array(rows, ">U8")]:
+        assert recorded(array, categories=WORDS)[1].tolist() == tally_of(rows, WORDS)
+    encoded = np.array([row.encode() for row in rows])
+    assert recorded(encoded, categories=WORDS)[1].tolist() == tally_of(rows, WORDS)
+    matrix = np.array([["a", "x"], ["b", "x"], ["a", "y"]])
+    both = recorded(matrix, categories=[["a", "b"], ["x", "z"]])[1]
+    assert both.tolist() == [[1, 0], [1, 0]]
+
+
+def test_a_word_that_is_trimmed_would_be_caught():
+    """The control of the forms above: they hold words that differ in blanks and in case only."""
+    folded = [None if row is None else row.strip().lower() for row in ROWS]
+    assert tally_of(folded, WORDS) != tally_of(ROWS, WORDS)
+
+
+def text_files(table, path):
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, path / "t.parquet", row_group_size=100)
+    pq.write_table(table, path / "plain.pq", use_dictionary=False)
+    pyarrow.feather.write_feather(table, path / "t.feather", compression="zstd")
+    coded = table.set_column(0, "x", table["x"].dictionary_encode())
+    pyarrow.feather.write_feather(coded, path / "coded.arrow", compression="uncompressed")
+    pyarrow.csv.write_csv(table, path / "t.csv")
+    return [path / name for name in ("t.parquet", "plain.pq", "t.feather", "coded.arrow", "t.csv")]
+
+
+def test_text_of_files(tmp_path):
+    rows = [row or "other" for row in ROWS]  # an empty cell of a text file is missing
+    number = np.arange(len(rows)) % 7
+    table = pa.table({"x": rows, "y": number})
+    kept = number > 2
+    for path in text_files(table, tmp_path):
+        expected = tally_of(rows, WORDS)
+        for data in [dp.scan(path, "x"), dp.scan(path, ["x"])]:
+            categories = WORDS if "Table" not in repr(type(data)) else [WORDS]
+            assert recorded(data, categories=categories)[1].tolist() == expected, path
+            assert recorded(data, categories=categories, where=kept)[1].tolist() == tally_of(
+                [row for row, own in zip(rows, kept, strict=True) if own], WORDS
+            )
+        both = dp.scan(path, ["y", "x"])
+        _, counts, edges = recorded(
+            both, categories=[None, WORDS], bins=[3, None], bounds=[(0, 6), None]
+        )
+        assert counts.sum(axis=0).tolist() == expected
+        exact = np.histogram(
+            [n for n, row in zip(number, rows, strict=True) if row == "yes"], 3, (0, 6)
+        )
+        assert counts[:, 1].tolist() == exact[0].tolist()
+        assert edges[0].tolist() == [0, 2, 4, 6] and edges[1].tolist() == WORDS
+        with pytest.raises(ArgumentError, match="as many columns as the data have, 2"):
+            histogram(both, categories=WORDS, epsilon=1)
+        if path.suffix != ".csv":  # whose cells are text before they are anything else
+            with pytest.raises(SourceError, match=r"column 'y' of .* must hold text"):
+                histogram(dp.scan(path, "y"), categories=["1"], epsilon=1)
+    digits = recorded(dp.scan(tmp_path / "t.csv", "y"), categories=["1", "01", "6"])[1]
+    assert digits.tolist() == [np.count_nonzero(number == 1), 0, np.count_nonzero(number == 6)]
+
+
+def test_text_of_npy(tmp_path):
+    records = np.zeros(4, [("name", "U5"), ("age", "i4")])
+    records["name"], records["age"] = ["a", "b", "a", "c"], [1, 2, 3, 4]
+    np.save(tmp_path / "t.npy", records)
+    name = dp.scan(tmp_path / "t.npy", "name")
+    assert "name" in repr(name) and name.length == 4
+    assert recorded(name, categories=["a", "c"])[1].tolist() == [2, 1]
+    for both in [dp.scan(tmp_path / "t.npy", ["name", "age"]), records, records.tolist()]:
+        if isinstance(both, list):
+            both = {"name": [n for n, _ in both], "age": [a for _, a in both]}
+        kw = {"categories": [["a", "c"], None], "bins": [None, [0, 2, 5]]}
+        assert recorded(both, **kw)[1].tolist() == [[1, 1], [0, 1]]
+    for data in [dp.scan(tmp_path / "t.npy", "age"), dp.scan(tmp_path / "t.npy", ["age"])]:
+        with pytest.raises(SourceError, match="must hold text in column 'age'"):
+            histogram(data, categories=["a"], epsilon=1)
+    with pytest.raises(SourceError, match="must hold integers"):
+        histogram(
+            dp.scan(tmp_path / "t.npy", ["name", "age"]),
+            categories=[[1.0], ["a"]],
+            bins=None,
+            epsilon=1,
+        )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [1.0, 2.0],
+        [None, 1],
+        np.zeros(2),
+        np.zeros(2, object),
+        np.zeros((2, 2, 2), "U1"),
+        pa.array([1, 2]),
+        pd.Series([1, 2]),
+        {"x": [1.0]},
+        7,
+    ],
+    ids=repr,
+)
+def test_what_is_no_text_is_refused_before_the_spend(data):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentTypeError, ArgumentError), match=r"data must be|of data must be"):
+        histogram(data, categories=["a"], epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_no_rows_of_text():
+    for empty in [[], np.empty(0, "U3"), pa.array([], pa.string()), pa.nulls(3), [None, math.nan]]:
+        assert recorded(empty, categories=["a", "b"])[1].tolist() == [0, 0]
+
+
+def test_truth_values():
+    rows = np.array([True, False, True, True])
+    for form in [rows, rows.tolist(), pa.array(rows), rows.astype(float)]:
+        _, counts, found = recorded(form, categories=[False, True])
+        assert counts.tolist() == [1, 3] and found.dtype == np.bool_
+    assert recorded(rows, categories=[True])[1].tolist() == [3]
+    both = recorded({"t": rows, "s": ["a", "b", "a", "b"]}, categories=[[False, True], ["a", "b"]])
+    assert both[1].tolist() == [[0, 1], [2, 1]]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_no_neighbour_moves_text_further_than_the_noise_is_made_for(relation):
+    rows = ["a", "b", "zzz", None]
+    found = [recorded([row, "a"], categories=["a", "b"], neighbors=relation) for row in rows]
+    less = recorded(["a"], categories=["a", "b"], neighbors=relation)
+    pairs = itertools.combinations(found, 2)
+    if relation == "add-remove":
+        pairs = [(one, less) for one in found]
+    moved = [int(np.abs(one[1] - other[1]).sum()) for one, other in pairs]
+    assert max(moved) == found[0][0][0] == (2 if relation == "replace" else 1)

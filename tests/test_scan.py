@@ -25,6 +25,7 @@ from dpfast.errors import (
 )
 from dpfast.sources import Source, arrow, as_source
 from dpfast.sources._overlap import decoders, overlapped
+from dpfast.sources._rows import Table
 from dpfast.sources.scan import scan
 
 pa = pytest.importorskip("pyarrow")
@@ -205,9 +206,6 @@ def test_decimals_dictionaries_and_nothing_but_null(tmp_path, name):
 @pytest.mark.parametrize(
     "values",
     [
-        pa.array(["a", "b"]),
-        pa.array(["a", "b"]).dictionary_encode(),
-        pa.array([b"a", b"b"]),
         pa.array([1, 2], pa.date32()),
         pa.array([1, 2], pa.timestamp("us")),
         pa.array([1, 2], pa.duration("s")),
@@ -220,6 +218,37 @@ def test_what_is_not_a_number_is_refused_when_scanned(tmp_path, name, values):
     TYPED[name](pa.table({"x": values}), tmp_path / name)
     with pytest.raises(SourceError, match=r"column 'x' of .* must hold integers, floats"):
         scan(tmp_path / name, "x")
+
+
+@pytest.mark.parametrize("name", sorted(TYPED))
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array(["a", "b"]),
+        pa.array(["a", "b"]).dictionary_encode(),
+        pa.array([b"a", b"b"]),
+    ],
+    ids=lambda a: str(a.type).split("<")[0],
+)
+def test_text_is_refused_by_what_reads_numbers(tmp_path, name, values):
+    TYPED[name](pa.table({"x": values, "y": [1.0, 2.0]}), tmp_path / name)
+    text_is_refused(scan(tmp_path / name, "x"), r"column 'x' of .* must hold integers, floats")
+    text_is_refused(scan(tmp_path / name, ["y", "x"]), r"column 'x' of .* must hold integers")
+
+
+def text_is_refused(data, words):
+    """Before anything is spent, by everything that has a use for numbers only."""
+    budget = dp.Budget(epsilon=1)
+    kw = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
+    table = isinstance(data, Table)
+    if not table:
+        with pytest.raises(SourceError, match=words):
+            dp.median(data, **kw)
+    with pytest.raises(SourceError, match=words):
+        dp.mean(data, axis=0 if table else None, **kw)
+    with pytest.raises(SourceError, match=words):
+        dp.sample_and_aggregate(data, "mean", blocks=2, **kw)
+    assert budget.remaining["epsilon"] == 1
 
 
 @pytest.mark.parametrize("form", sorted(EVERY))
@@ -257,8 +286,7 @@ def test_npy_forms(tmp_path):
     np.testing.assert_array_equal(rows(scan(path, "pay"))[0], flat[:1000])
     with pytest.raises(SourceError, match=r"'pay2' is not in a\.npy .did you mean 'pay'"):
         scan(path, "pay2")
-    with pytest.raises(SourceError, match="must hold integers"):
-        scan(path, "name")
+    text_is_refused(scan(path, "name"), "must hold integers")
     np.save(path, np.empty(0, np.int32))
     assert rows(scan(path))[0].dtype == np.int32
 
@@ -312,8 +340,7 @@ def test_columns_by_name_and_place(flights, name):
     for wrong in (True, 1.0, b"arr_delay"):
         with pytest.raises(ArgumentTypeError, match="column must be"):
             scan(path, wrong)
-    with pytest.raises(SourceError, match="carrier"):
-        scan(path, "carrier")
+    text_is_refused(scan(path, "carrier"), "carrier")
 
 
 def test_a_long_list_of_columns_is_cut(tmp_path):
@@ -544,10 +571,8 @@ def test_a_bad_row_is_found_after_the_spend(tmp_path):
 
 
 def test_a_column_of_text_is_found_before(tmp_path):
-    with pytest.raises(SourceError, match="hold text only"):
-        text(tmp_path, lines(["UA", "AA", ""] * 1000))
-    with pytest.raises(SourceError, match="hold text only"):
-        text(tmp_path, lines(["2024-01-01", ""] * 1000))
+    for cells in [["UA", "AA", ""], ["2024-01-01", ""]]:
+        text_is_refused(text(tmp_path, lines(cells * 1000)), "hold text only")
     text(tmp_path, lines(["UA", "1"] * 1000))
 
 

@@ -154,7 +154,7 @@ def test_memory_maps_stay_mapped(cut, tmp_path):
         _, chunks = plain.gather(as_rows(dp.scan(tmp_path / "p.npy", wanted), "user"))
         together(chunks, people["user"].tolist())
     with pytest.raises(SourceError, match="must hold integers"):
-        dp.scan(tmp_path / "p.npy", ["x", "user"])
+        as_rows(dp.scan(tmp_path / "p.npy", ["x", "user"]))
     with pytest.raises(ArgumentError, match="ids must be the name of a column"):
         as_rows(dp.scan(tmp_path / "p.npy", "x"), "x")
 
@@ -560,7 +560,7 @@ def test_scan_refuses(tmp_path):
         with pytest.raises(ArgumentError, match="list of different columns"):
             dp.scan(path, wrong)
     with pytest.raises(SourceError, match=r"'user' of t\.parquet must hold integers, floats"):
-        dp.scan(path, ["x", "user"])
+        as_rows(dp.scan(path, ["x", "user"]))
     with pytest.raises(SourceError, match=r"'y' is not in t\.parquet"):
         dp.scan(path, ["x", "y"])
     np.save(tmp_path / "a.npy", np.zeros((3, 2)))

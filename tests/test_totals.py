@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast import totals
+from dpfast import _one_column, totals
 from dpfast._whole_noise import WholeNoise
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
@@ -52,7 +52,7 @@ def recorded(name, data, **kw):
     recorder = Recorder()
     if name != "count":
         kw = {"bounds": (-1.0, 2.5), **kw}
-    with patch.object(totals, "whole_noise", recorder):
+    with patch.object(_one_column, "whole_noise", recorder):
         found = STATISTICS[name](data, epsilon=1, **kw)
     return recorder.asked, recorder.values, found
 
@@ -135,7 +135,7 @@ KINDS = {"sum": totals.Sum, "mean": totals.Mean, "variance": totals.Variance}
 
 def expected(name, values, relation, where):
     """By definition, from the cells of the plain twin."""
-    arguments = values, (-1.0, 2.5), (1, 0, None), relation, where, "raise"
+    arguments = values, (-1.0, 2.5), None, (1, 0, None), relation, where, "raise"
     _, made = totals._make(KINDS[name], *arguments, *([0] if name == "variance" else []))
     grid = made.cells
     cells = reference.cells(values.tolist(), grid.grid, grid.first, grid.span)
@@ -430,7 +430,7 @@ def test_what_is_spent():
         ({"where": [1, 0, 1]}, ArgumentTypeError, "where"),
         ({"where": np.ones((3, 1), bool)}, ArgumentTypeError, "where"),
         ({"data": ["a", "b", "c"]}, ArgumentTypeError, "data"),
-        ({"data": np.ones((3, 2))}, ArgumentError, "one-dimensional"),
+        ({"data": np.ones((3, 2))}, ArgumentError, "axis must be 0"),
     ],
 )
 def test_bad_arguments_cost_nothing(name, kw, error, words):

@@ -22,7 +22,16 @@ from ._base import chunk_dtype
 from .array import ArraySource, ColumnSource, arrow_numbers, arrow_values, converted, numpy_array
 from .rows import RowsSource
 
-__all__ = ["Column", "arrow_table", "as_column", "is_arrow", "records", "write_arrow"]
+__all__ = [
+    "F8",
+    "Column",
+    "arrow_table",
+    "as_column",
+    "chunked",
+    "is_arrow",
+    "records",
+    "write_arrow",
+]
 
 #: ``fill(start, stop, out)`` writes rows `start` .. `stop - 1` to `out`, NaN for what is missing.
 Fill = Callable[[int, int, NDArray[Any]], None]
@@ -65,7 +74,7 @@ def as_column(data: Any, name: str, rule: str) -> Column:
     if isinstance(data, (list, tuple)):
         return _sequence(data, name, rule)
     if is_arrow(data):
-        return _arrow(_chunked(data, name, rule), name, rule)
+        return _arrow(chunked(data, name, rule), name, rule)
     array = converted(data, name, rule, numpy_array)
     if array.ndim == 0:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
@@ -152,7 +161,7 @@ def records(array: NDArray[Any], without: str | None, name: str) -> Column:
 # --- Arrow --------------------------------------------------------------------------------------
 
 
-def _chunked(data: Any, name: str, rule: str) -> Any:
+def chunked(data: Any, name: str, rule: str) -> Any:
     """`data` as a `pyarrow.ChunkedArray`."""
     pa = _pyarrow(name)
     if isinstance(data, pa.ChunkedArray):
@@ -169,7 +178,7 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
     pa = _pyarrow(name)
     rule = "a table of numbers"
     if not isinstance(data, (pa.Table, pa.RecordBatch)):
-        column = _chunked(data, name, rule)
+        column = chunked(data, name, rule)
         if not pa.types.is_struct(column.type):
             return None
         batches = [pa.RecordBatch.from_struct_array(part) for part in column.chunks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from ._ids import Ids, as_ids, looked_up
 from ._pick import picker
 from ._rows import RowChunk, RowSource, Table, named_dtype
 from .array import Numbers, arrow_values
+from .words import Words, matched
 
 __all__ = ["FileRows", "FileTable"]
 
@@ -32,11 +33,19 @@ class FileTable(Table):
         self.names = tuple(names)
         self.length = reader.length
         for name in names:
-            reader.numbers(name)
+            if not reader.holds_text(name):  # what that is good for is for a release to say
+                reader.numbers(name)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         names = tuple(name for name in self.names if name != ids) if isinstance(ids, str) else None
         return FileRows(self.reader, self.names if names is None else names, ids, workers)
+
+    def beside(self, column: str) -> Table:
+        name = self.reader.find(picker(column))
+        return FileTable(self.reader, [*(one for one in self.names if one != name), name])
+
+    def coded(self, words: Sequence[Words | None]) -> RowSource:
+        return FileRows(self.reader, self.names, None, None, words=matched(self.names, words))
 
 
 class FileRows:
@@ -56,12 +65,16 @@ class FileRows:
         ids: Any,
         workers: int | None,
         is_table: bool = True,
+        words: Mapping[str, Words] | None = None,
     ) -> None:
         self._reader = reader
-        self._hows = [reader.numbers(name) for name in names]
+        self._words = {} if words is None else words
+        for name in self._words:
+            reader.text(name)
+        self._hows = [None if name in self._words else reader.numbers(name) for name in names]
         self._workers = workers if workers is None else _check.whole("workers", workers, 1)
         self._ids: Ids | None = None
-        self._want = arrow.Want(names)
+        self._want = arrow.Want(names, None, frozenset(self._words))
         if isinstance(ids, str):
             self._want = arrow.Want(names, reader.find(picker(ids)))
             reader.ids(ids)
@@ -73,7 +86,8 @@ class FileRows:
             self.dtype = named_dtype(names)
         else:
             nullable = reader.may_have_nulls(names[0])
-            self.dtype = np.dtype(np.float64) if nullable else self._hows[0].dtype
+            how = self._hows[0]
+            self.dtype = np.dtype(np.float64) if nullable or how is None else how.dtype
         self._names = names
         self.length = reader.length
 
@@ -117,11 +131,14 @@ class FileRows:
         return pieces[-1] if self._want.ids is not None else None
 
     def _rows(self, pieces: Sequence[Any]) -> NDArray[Any]:
-        if self.dtype.names is None:
+        if self.dtype.names is None and self._hows[0] is not None:
             return _column(pieces[0], self._hows[0], self.dtype)
         rows = np.empty(len(pieces[0]), self.dtype)
         for name, piece, how in zip(self._names, pieces, self._hows, strict=False):
-            write_arrow(piece, how.cast, rows[name])
+            if how is None:
+                rows[name] = self._words[name].of_arrow(piece)
+            else:
+                write_arrow(piece, how.cast, rows[name])
         return rows
 
 

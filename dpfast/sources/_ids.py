@@ -169,8 +169,9 @@ def family(kind: Any) -> str | None:
     return "nothing" if types.is_null(kind) else None
 
 
-def no_column(ids: Any, names: Collection[str]) -> NoReturn:
-    """The error about ids that name no column of a table."""
+def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:
+    """The error about ids, or another argument, that name no column of a table."""
     near = difflib.get_close_matches(str(ids), names, 3, 0.6)
     hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
-    _check.fail("ids", f"the name of a column{hint} or one id for each row", ids)
+    each = "id" if argument == "ids" else "number"
+    _check.fail(argument, f"the name of a column{hint} or one {each} for each row", ids)

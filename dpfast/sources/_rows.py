@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
 
-__all__ = ["RowChunk", "RowSource", "Table", "WithRows", "named_dtype"]
+__all__ = ["RowChunk", "RowSource", "Table", "Text", "WithRows", "named_dtype"]
 
 S = TypeVar("S")
 
@@ -65,6 +65,18 @@ class WithRows(ABC):
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         """Its rows; `ids` is the name of a column or as many ids as there are rows."""
 
+    @abstractmethod
+    def beside(self, column: str) -> Table:
+        """Its columns but that of this name, which may be any of the file's, and then that."""
+
+    @abstractmethod
+    def coded(self, words: Sequence[Any]) -> RowSource:
+        """Its rows, those columns of text that have some `Words` as the numbers of these."""
+
+    def refuse_column(self, name: str) -> NoReturn:
+        """Raise the error that this is no column of numbers; `name` is the argument that it is."""
+        _check.fail_kind(name, "one column (dpfast.scan with one name)", self)
+
 
 class Table(WithRows):
     """Named columns of a file: rows for `dpfast.sample_and_aggregate`, and no one column.
@@ -81,6 +93,33 @@ class Table(WithRows):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+
+class Text(WithRows):
+    """One column of text of a file: data for a release that says what its words are.
+
+    It is no column of numbers, and whoever reads it as one gets the error that says so.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.length = table.length
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.table.names[0]!r})"
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        return self.table.rows(ids, workers)
+
+    def beside(self, column: str) -> Table:
+        return self.table.beside(column)
+
+    def coded(self, words: Sequence[Any]) -> RowSource:
+        return self.table.coded(words)
+
+    def refuse_column(self, name: str) -> NoReturn:
+        self.rows()
+        super().refuse_column(name)
 
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:

@@ -280,7 +280,7 @@ def column(data: Any, name: str = "data") -> Source:
     if isinstance(data, (list, tuple)):
         return _sequence(data, name)
     if isinstance(data, WithRows):
-        _check.fail_kind(name, "one column (dpfast.scan with one name)", data)
+        data.refuse_column(name)
     array = converted(data, name, "a one-dimensional array of numbers", numpy_array)
     if array.ndim == 0:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""

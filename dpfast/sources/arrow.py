@@ -22,8 +22,8 @@ from ..errors import MissingExtraError, SourceError
 from ._base import Chunk, RandomWords
 from ._ids import family
 from ._overlap import overlapped
-from ._pick import Pick
-from ._rows import RowSource, WithRows
+from ._pick import Pick, distinct, picker
+from ._rows import RowSource, Table, WithRows
 from .array import Numbers, arrow_chunk, arrow_numbers
 
 __all__ = [
@@ -179,6 +179,9 @@ class Want(NamedTuple):
 
     numbers: tuple[str, ...]
     ids: str | None = None
+    text: frozenset[str] = (
+        frozenset()
+    )  # those of the former that are text, in which words are found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -210,6 +213,18 @@ class Reader(ABC):
     @abstractmethod
     def may_have_nulls(self, name: str) -> bool:
         """By the schema, which is public, and not by looking."""
+
+    @abstractmethod
+    def holds_text(self, name: str) -> bool:
+        """Whether a column is one of text, by its type."""
+
+    def text(self, name: str) -> None:
+        """Refuse a column in which no words can be found."""
+        if not self.holds_text(name):
+            raise SourceError(
+                f"column {name!r} of {self.paths[0].name} must hold text, for it has categories "
+                "that are text"
+            )
 
     @abstractmethod
     def ids(self, name: str) -> None:
@@ -313,6 +328,16 @@ class FileSource(WithRows):
         from ._files import FileRows
 
         return FileRows(self.reader, (self.name,), ids, workers, is_table=False)
+
+    def beside(self, column: str) -> Table:
+        from ._files import FileTable
+
+        return FileTable(self.reader, distinct([self.name, self.reader.find(picker(column))]))
+
+    def coded(self, words: Sequence[Any]) -> RowSource:
+        from ._files import FileTable
+
+        return FileTable(self.reader, [self.name]).coded(words)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from ._base import RandomWords
 from ._pick import Pick
 from .array import Numbers
 from .arrow import Convert, Reader, Want, chunks, guarded, id_family, numbers, opening, pooled
+from .words import is_text
 
 __all__ = ["IpcReader"]
 
@@ -54,6 +55,9 @@ class IpcReader(Reader):
 
     def may_have_nulls(self, name: str) -> bool:
         return bool(self._field(name).nullable)
+
+    def holds_text(self, name: str) -> bool:
+        return is_text(self._field(name).type)
 
     def ids(self, name: str) -> None:
         id_family(self._field(name).type, name, self._path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from ._base import chunk_dtype
 from ._columns import as_column
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
-from ._pick import Pick, distinct
-from ._rows import RowSource, Table, WithRows
+from ._pick import Pick, distinct, picker
+from ._rows import RowSource, Table, Text, WithRows
 from .array import ArraySource
 from .table import table_rows
+from .words import Words, matched
 
 __all__ = ["npy_source"]
 
@@ -47,12 +49,13 @@ def _mapped(path: Path) -> NDArray[Any]:
 class NpySource(ArraySource, WithRows):
     """One column of a file, which remembers the others."""
 
-    __slots__ = ("columns", "name")
+    __slots__ = ("columns", "name", "path")
 
     def __init__(self, columns: dict[str, NDArray[Any]], name: str, path: Path) -> None:
         super().__init__(_numbers(columns[name], path), name=path.name)
         self.columns = columns
         self.name = name
+        self.path = path
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         column = as_column(self.array, self.name, "numbers")
@@ -61,26 +64,57 @@ class NpySource(ArraySource, WithRows):
             ids = others[ids] if ids in others else no_column(ids, others)
         return MemoryRows(column, None if ids is None else as_ids(ids, self.length), workers)
 
+    def beside(self, column: str) -> Table:
+        name = picker(column)(list(self.columns), self.path)
+        return NpyTable(self.columns, distinct([self.name, name]), self.path)
+
+    def coded(self, words: Sequence[Words | None]) -> RowSource:
+        return NpyTable(self.columns, [self.name], self.path).coded(words)
+
 
 class NpyTable(Table):
     """Some columns of a file."""
 
     def __init__(self, columns: dict[str, NDArray[Any]], names: list[str], path: Path) -> None:
         self.columns = columns
+        self.path = path
         self.names = tuple(names)
         self.length = len(next(iter(columns.values())))
         for name in names:
-            _numbers(columns[name], path)
+            if not _holds_text(columns[name]):  # what that is good for is for a release to say
+                _numbers(columns[name], path)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        chosen = {name: self.columns[name] for name in self.names}
+        chosen = {name: self.columns[name] for name in self.names if name != ids}
+        for column in chosen.values():
+            _numbers(column, self.path)
         if isinstance(ids, str):
-            chosen.pop(ids, None)
             ids = self.columns[ids] if ids in self.columns else no_column(ids, self.columns)
         return table_rows(chosen, ids, workers, "data")
 
+    def beside(self, column: str) -> Table:
+        name = picker(column)(list(self.columns), self.path)
+        return NpyTable(self.columns, [*(n for n in self.names if n != name), name], self.path)
 
-def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable:
+    def coded(self, words: Sequence[Words | None]) -> RowSource:
+        chosen = {name: self.columns[name] for name in self.names}
+        coded = matched(self.names, words)
+        for name, column in chosen.items():
+            if name not in coded:
+                _numbers(column, self.path)
+            elif not _holds_text(column):
+                raise SourceError(
+                    f"{self.path.name} must hold text in column {name!r}, for it has categories "
+                    f"that are text, got {column.dtype}"
+                )
+        return table_rows(chosen, None, None, "data", coded)
+
+
+def _holds_text(array: NDArray[Any]) -> bool:
+    return array.ndim == 1 and array.dtype.kind in "US"
+
+
+def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable | Text:
     """The columns of a table, the fields of records, or the one column of a flat array."""
     array = _mapped(path)
     if array.dtype.names is not None and array.ndim == 1:
@@ -96,7 +130,10 @@ def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable:
     names = list(columns)
     if isinstance(pick, list):
         return NpyTable(columns, distinct([one(names, path) for one in pick]), path)
-    return NpySource(columns, pick(names, path), path)
+    name = pick(names, path)
+    if _holds_text(columns[name]):
+        return Text(NpyTable(columns, [name], path))
+    return NpySource(columns, name, path)
 
 
 def _numbers(array: NDArray[Any], path: Path) -> NDArray[Any]:

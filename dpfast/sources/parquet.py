@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -29,6 +29,7 @@ from .arrow import (
     pooled,
     pyarrow,
 )
+from .words import is_text
 
 __all__ = ["ParquetReader"]
 
@@ -91,6 +92,9 @@ class ParquetReader(Reader):
                 )
         return found[0]
 
+    def holds_text(self, name: str) -> bool:
+        return all(is_text(kind) for kind, _ in self._kinds(name))
+
     def ids(self, name: str) -> None:
         found = [id_family(kind, name, path) for kind, path in self._kinds(name)]
         for held, path in zip(found, self.paths, strict=True):
@@ -140,7 +144,7 @@ class ParquetReader(Reader):
 
             def group(part: _Part) -> Iterator[T]:
                 if part.file not in files:
-                    files[part.file] = held.enter_context(self._open(part.file))
+                    files[part.file] = held.enter_context(self._open(part.file, want.text))
                 at = part.start
                 for arrays in _batches(files[part.file], part.group, rows, want.names):
                     yield from convert(at, arrays)
@@ -153,12 +157,13 @@ class ParquetReader(Reader):
                     return
                 yield from guarded(self.paths[part.file], group(part))
 
-    def _open(self, file: int) -> Any:
+    def _open(self, file: int, text: Collection[str] = ()) -> Any:
         import pyarrow.parquet as pq
 
         return pq.ParquetFile(
             self.paths[file],
             metadata=self._footers[file],
+            read_dictionary=list(text),  # a word is looked up once a page, not once a row
             buffer_size=BUFFER,
             pre_buffer=False,
             page_checksum_verification=True,

@@ -13,7 +13,7 @@ from .. import _check
 from ..errors import SourceError
 from ._base import Source
 from ._pick import distinct, picker
-from ._rows import Table
+from ._rows import Table, Text
 
 if TYPE_CHECKING:
     from .arrow import Reader
@@ -36,7 +36,9 @@ def scan(path: str | os.PathLike[str], column: str | int | None = None) -> Sourc
 def scan(path: str | os.PathLike[str], column: Columns) -> Table: ...
 
 
-def scan(path: str | os.PathLike[str], column: str | int | Columns | None = None) -> Source | Table:
+def scan(
+    path: str | os.PathLike[str], column: str | int | Columns | None = None
+) -> Source | Table | Text:
     """Columns of a file as data for a release, read in small pieces and never held whole.
 
     Parameters
@@ -56,16 +58,17 @@ def scan(path: str | os.PathLike[str], column: str | int | Columns | None = None
         One column, to be given to `dpfast.median` and the like, as often as wanted. The file is
         opened and its header read now; its rows are read by the release.
     Table
-        Several, or one in a list, for `dpfast.sample_and_aggregate`, whose estimator gets records
+        Several, or one in a list, for statistics of each column (``axis=0``), `dpfast.covariance`,
+        `dpfast.histogram`, and `dpfast.sample_and_aggregate`, whose estimator gets records
         of float64 with the names of the columns. There `ids` may name a further column of the
         file, of a table as of a single column: integers, text or bytes, which need not be listed.
 
     Raises
     ------
     SourceError
-        A file or column that is not there or does not hold numbers, an ending that is not known, a
-        header that cannot be read. All of that depends on the schema only, and comes before
-        anything is spent. A damaged file may show only while its rows are read.
+        A file or column that is not there or holds neither numbers nor text, an ending that is not
+        known, a header that cannot be read. All of that depends on the schema only, and comes
+        before anything is spent. A damaged file may show only while its rows are read.
     ArgumentTypeError
         When `path` or `column` is of another type.
     MissingExtraError
@@ -74,11 +77,13 @@ def scan(path: str | os.PathLike[str], column: str | int | Columns | None = None
     Notes
     -----
     Integers and floats keep their type, booleans become uint8, decimals float64;
-    dictionary-encoded numbers are looked up; text, dates and times are refused. A null counts as a
-    row, and the `nan` argument of the release says what becomes of it and of NaN. In a table, and
-    wherever whole rows are read, a null is NaN.
+    dictionary-encoded numbers are looked up; dates and times are refused. Text is for
+    `dpfast.histogram` with `categories`; every other release refuses it, before it spends. A null
+    counts as a row, and the `nan` argument of the release says what becomes of it and of NaN. In a
+    table, and wherever whole rows are read, a null is NaN.
 
-    Every cell of a text file is read as float64, so integers beyond 2**53 are rounded. Empty cells
+    Every cell of a text file is read as float64, so integers beyond 2**53 are rounded; only where
+    `categories` are text, cells are compared with them as they stand. Empty cells
     and the usual words (NA, NaN, null, None, ...) are missing values. In a file of one column an
     empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
     number, a row of another width, and one of over half a megabyte stop the release with
@@ -128,13 +133,15 @@ def scan(path: str | os.PathLike[str], column: str | int | Columns | None = None
         from .npy import npy_source
 
         return npy_source(paths[0], picks if isinstance(column, (list, tuple)) else picks[0])
+    from ._files import FileTable
     from .arrow import FileSource
 
     reader = _reader(paths)
     if not isinstance(column, (list, tuple)):
-        return FileSource(reader, reader.find(picks[0]))
-    from ._files import FileTable
-
+        name = reader.find(picks[0])
+        if reader.holds_text(name):
+            return Text(FileTable(reader, [name]))
+        return FileSource(reader, name)
     return FileTable(reader, distinct([reader.find(pick) for pick in picks]))
 
 

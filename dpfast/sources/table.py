@@ -6,7 +6,7 @@ because blocks are a function of row numbers, and a missing number is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,20 @@ from ._memory import MemoryRows
 from ._rows import RowChunk, RowSource, Table, WithRows, named_dtype
 from .array import ArraySource, ColumnSource
 from .rows import RowsSource
+from .words import Words, matched, words_column
 
-__all__ = ["RowChunk", "RowSource", "Table", "as_rows", "table_rows"]
+__all__ = [
+    "Column",
+    "RowChunk",
+    "RowSource",
+    "Table",
+    "as_column",
+    "as_rows",
+    "coded_rows",
+    "columns_of_table",
+    "table_rows",
+    "with_column",
+]
 
 RULE = "rows of numbers"
 #: Sources of this library that hold their column in memory.
@@ -76,7 +88,7 @@ def as_rows(
         return data.rows(ids, workers)
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
         return _records(data, ids, workers, name)
-    columns = _columns(data, name)
+    columns = columns_of_table(data, name)
     if columns is not None:
         given = columns
         if isinstance(ids, str):
@@ -94,14 +106,76 @@ def as_rows(
     return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
 
 
-def table_rows(columns: Mapping[str, Any], ids: Any, workers: int | None, name: str) -> RowSource:
-    """Records of float64 from columns of one length; `ids` are values."""
+def with_column(data: Any, column: str, argument: str, name: str = "data") -> RowSource:
+    """The rows of a table, or of one column of a file, with the column of that name as the last.
+
+    `argument` is what asks for it.
+    """
+    if isinstance(data, WithRows):
+        return data.beside(column).rows()
+    if isinstance(data, np.ndarray) and data.dtype.names is not None:
+        fields = {str(key): data[key] for key in data.dtype.names}
+    else:
+        table = None if isinstance(data, np.ndarray) else columns_of_table(data, name)
+        fields = {} if table is None else table
+    if column not in fields:
+        no_column(column, fields, argument)
+    last = fields.pop(column)
+    return table_rows({**fields, column: last}, None, None, name)
+
+
+def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> RowSource:
+    """Rows of columns of which some are text, which is read as the numbers of public words.
+
+    Parameters
+    ----------
+    data : column, table, mapping of names to columns, or something scanned
+        As in `as_rows`.
+    words : sequence of Words or None
+        For each column, in order; None for one of numbers.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError, SourceError
+        As in `as_rows`; for a column that holds no text, and for another number of columns.
+    """
+    if isinstance(data, WithRows):
+        return data.coded(words)
+    if isinstance(data, np.ndarray) and data.dtype.names is not None:
+        fields: dict[str, Any] | None = {str(key): data[key] for key in data.dtype.names}
+    elif isinstance(data, np.ndarray) and data.ndim == 2:
+        fields = {str(j): data[:, j] for j in range(data.shape[1])}
+    elif isinstance(data, np.ndarray):
+        fields = None
+    else:
+        fields = columns_of_table(data, name)
+    if fields is not None:
+        return table_rows(fields, None, None, name, matched(list(fields), words))
+    (own,) = matched([name], words).values()
+    return MemoryRows(words_column(data, own, name))
+
+
+def table_rows(
+    columns: Mapping[str, Any],
+    ids: Any,
+    workers: int | None,
+    name: str,
+    words: Mapping[str, Words] | None = None,
+) -> RowSource:
+    """Records of float64 from columns of one length; `ids` are values.
+
+    Columns of text are read as numbers of `words`.
+    """
     if not columns:
         _check.fail_kind(name, "a table with a column of numbers", columns)
+    coded = {} if words is None else words
+    rule = "numbers (choose columns, or give it as ids)"
+    if coded:
+        rule = "numbers, or have categories that are text"
     made = {
-        key: as_column(
-            column, f"column {key!r} of {name}", "numbers (choose columns, or give it as ids)"
-        )
+        key: as_column(column, f"column {key!r} of {name}", rule)
+        if key not in coded
+        else words_column(column, coded[key], f"column {key!r} of {name}")
         for key, column in columns.items()
     }
     length = next(iter(made.values())).length
@@ -137,7 +211,7 @@ def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> Ro
     return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
 
 
-def _columns(data: Any, name: str) -> dict[str, Any] | None:
+def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """The columns of a table by name; None if `data` are no table."""
     if isinstance(data, Mapping):
         found = list(data.items())

@@ -51,8 +51,7 @@ class TextReader(Reader):
         return pick(self._names, self._path)
 
     def numbers(self, name: str) -> Numbers:
-        cells = self._first.column(self._names.index(name)) if self._first is not None else None
-        if cells is not None and _only_text(cells):
+        if self.holds_text(name):
             raise SourceError(
                 f"column {name!r} of {self._path.name} must hold numbers, but its first rows "
                 "hold text only"
@@ -61,6 +60,15 @@ class TextReader(Reader):
 
     def may_have_nulls(self, name: str) -> bool:
         return True
+
+    def holds_text(self, name: str) -> bool:
+        """Whether its first rows hold text only, which is held to be public."""
+        if self._first is None:
+            return False
+        return _only_text(self._first.column(self._names.index(name)))
+
+    def text(self, name: str) -> None:
+        """Cells are text before they are anything else."""
 
     def ids(self, name: str) -> None:
         """Every text is an id."""
@@ -123,7 +131,8 @@ class TextReader(Reader):
     def _pieces(self, want: Want, convert: Convert[T]) -> Iterator[T]:
         import pyarrow as pa
 
-        kinds = {name: pa.binary() if name == want.ids else pa.float64() for name in want.names}
+        text = {want.ids, *want.text}
+        kinds = {name: pa.binary() if name in text else pa.float64() for name in want.names}
         at = 0
         try:
             with self._bytes() as data:

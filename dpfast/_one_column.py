@@ -1,0 +1,212 @@
+"""Counts, sums, means and variances with noise for their global sensitivity.
+
+Everything is computed on integers: a row is a cell of a public grid, u of 0 .. s (`_cells`), sums
+of cells are exact, noise is an exact integer (`_whole_noise`), and dividing comes last. So the
+sensitivities below are those of the code, not of an ideal that it approximates.
+
+*n is public* (a row is replaced, no `where`). A sum of cells moves by at most s. The sum of all
+squared distances of pairs, V = n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2, moves by at most
+(n - 1) s^2, since n - 1 of its terms change, each between 0 and s^2.
+
+*n is private.* A sum of the cells themselves (c = first + u) moves by max |c| when a row comes or
+goes. A mean needs the number of rows as well. Instead of that and the sum, each with a share of the
+loss, release the pair A = sum(u) and B = sum(s - u): a row adds (u, s - u), whose l1 norm is s and
+whose l2 norm is at most s, so noise for s on either costs what noise for s on one number does, and
+(A + B) / s is the number of rows. With m = A / (A + B), the mean's place between the bounds, and
+noise of variance v in units of s, the error of m is ((1 - m) e_A - m e_B) / n to first order, of
+variance v ((1 - m)^2 + m^2) / n^2: between v / 2 and v. For comparison, the sum centred at the
+middle with a share 1 - a of epsilon and the count with a share a have
+
+    v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2),
+
+which in the worst case, m = 0 or 1, is least for a = 1/2: 2 v / n^2. That is twice the variance of
+the pair, for every m. (With Gaussian noise the best split of rho is as good as the pair.)
+
+A variance needs sum(u^2) too: a row adds the three numbers (u^2, 2 u (s - u), (s - u)^2), whose
+sum, and so whose l1 norm, is s^2, and whose l2 norm is at most that. Sums of them give n, sum(u)
+and sum(u^2) back.
+
+Under "replace" with `where`, a row may also leave or enter. Two such vectors differ by at most
+twice the l1 norm of one and, being nonnegative, by at most the square root of two times its l2
+norm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._cells import Cells, nearest
+from ._totals import Totals, settled, totals
+from ._whole_noise import whole_noise
+from .privacy import Loss
+from .rng import Generator
+from .sources import Source
+
+__all__ = ["Count", "Mean", "OfCells", "Sum", "Variance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows, or how many of those that `where` keeps; see `dpfast.count`."""
+
+    neighbors: str
+    loss: Loss
+    present: bool
+    where: NDArray[np.bool_] | None
+
+    name: ClassVar[str] = "count"
+
+    @property
+    def sensitivity(self) -> int:
+        """A row that is replaced stays one row, unless something asks what it holds."""
+        return int(self.neighbors == "add-remove" or self.where is not None or self.present)
+
+    def reduce(self, source: Source) -> int:
+        if not self.present and self.where is None and source.length is not None:
+            return source.length
+        found = totals(source, None, self.where)
+        return found.rows + (0 if self.present else found.missing)
+
+    def finish(self, summary: int, generator: Generator) -> int:
+        sensitivity = self.sensitivity
+        noise = whole_noise(self.loss, sensitivity, sensitivity)
+        return noise.add([summary], generator)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OfCells:
+    """What the statistics of one column of cells share."""
+
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    where: NDArray[np.bool_] | None
+    cells: Cells
+
+    squares: ClassVar[bool] = False
+
+    @property
+    def known(self) -> bool:
+        """Whether the number of rows is public."""
+        return self.neighbors == "replace" and self.where is None
+
+    @property
+    def vectors(self) -> int:
+        """How many rows' vectors a neighbour differs by, where the number of rows is private."""
+        return 2 if self.neighbors == "replace" else 1
+
+    def reduce(self, source: Source) -> Totals:
+        found = totals(source, self.cells, self.where, self.squares)
+        return settled(found, self.nan, self.lo, self.hi, self.cells)
+
+    def place(self, m: Fraction) -> float:
+        """The number at a place between the bounds, 0 for the lower and 1 for the upper."""
+        m = min(max(m, Fraction(0)), Fraction(1))
+        found = nearest(Fraction(self.cells.grid) * (self.cells.first + m * self.cells.span))
+        return min(max(found, self.lo), self.hi)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(OfCells):
+    """The sum of the clamped rows; see `dpfast.sum`."""
+
+    name: ClassVar[str] = "sum"
+
+    @property
+    def sensitivity(self) -> int:
+        """In cells."""
+        first, last = self.cells.first, self.cells.last
+        if self.known:
+            return last - first
+        if self.neighbors == "replace":
+            return max(last, 0) - min(first, 0)
+        return max(abs(first), abs(last))
+
+    def exact(self, summary: Totals) -> int:
+        """The sum in cells."""
+        return summary.sum + summary.rows * self.cells.first
+
+    def answer(self, summary: Totals, noisy: int) -> float:
+        if self.known and self.lo == self.hi:
+            return nearest(Fraction(self.lo) * summary.rows)
+        return nearest(Fraction(self.cells.grid) * noisy)
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        noise = whole_noise(self.loss, self.sensitivity, self.sensitivity**2)
+        return self.answer(summary, noise.add([self.exact(summary)], generator)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(OfCells):
+    """The mean of the clamped rows; see `dpfast.mean`."""
+
+    name: ClassVar[str] = "mean"
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        span, n = self.cells.span, summary.rows
+        if not span:
+            return self.lo
+        if self.known:
+            noise = whole_noise(self.loss, span, span**2)
+            total = noise.add([summary.sum], generator)[0]
+            return self.place(Fraction(total, n * span) if n else Fraction(1, 2))
+        noise = whole_noise(self.loss, self.vectors * span, self.vectors * span**2, 2)
+        upper, lower = noise.add([summary.sum, n * span - summary.sum], generator)
+        both = upper + lower
+        return self.place(Fraction(upper, both) if both > 0 else Fraction(1, 2))
+
+
+@dataclass(frozen=True, slots=True)
+class Variance(OfCells):
+    """The variance of the clamped rows; see `dpfast.variance`."""
+
+    ddof: int
+
+    name: ClassVar[str] = "variance"
+    squares: ClassVar[bool] = True
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        span, n = self.cells.span, summary.rows
+        if not span:
+            return 0.0
+        if self.known:
+            if n <= max(1, self.ddof):
+                return 0.0
+            sensitivity = self.sensitivity(n)
+            noise = whole_noise(self.loss, sensitivity, sensitivity**2)
+            exact = n * summary.squares - summary.sum**2
+            return self.of_pairs(noise.add([exact], generator)[0], n)
+        square = span**2
+        noise = whole_noise(self.loss, self.vectors * square, self.vectors * square**2, 3)
+        high = summary.squares
+        middle = 2 * (span * summary.sum - summary.squares)
+        high, middle, low = noise.add([high, middle, n * square - high - middle], generator)
+        rows = Fraction(high + middle + low, square)
+        return self.of_moments(rows, (high + Fraction(middle, 2)) / span, Fraction(high))
+
+    def sensitivity(self, n: int) -> int:
+        """Of the sum of squared distances of pairs, in squares of cells."""
+        return (n - 1) * self.cells.span**2
+
+    def of_pairs(self, pairs: int, n: int) -> float:
+        """The variance of n rows from that sum."""
+        return self._within(Fraction(pairs, n * (n - self.ddof)), Fraction(n, n - self.ddof))
+
+    def of_moments(self, rows: Fraction, first: Fraction, second: Fraction) -> float:
+        """The variance from a number of rows, and from sums of cells and of their squares."""
+        if rows <= max(1, self.ddof):
+            return self._within(Fraction(self.cells.span**2, 8), Fraction(1))
+        grown = rows / (rows - self.ddof)
+        return self._within((second / rows - (first / rows) ** 2) * grown, grown)
+
+    def _within(self, found: Fraction, grown: Fraction) -> float:
+        """In the data's units, within what a variance can be."""
+        found = min(max(found, Fraction(0)), Fraction(self.cells.span**2, 4) * grown)
+        return nearest(found * Fraction(self.cells.grid) ** 2)

@@ -1,0 +1,121 @@
+"""Black-box lower bounds on the loss of one answer a column, with planted faults.
+
+The bound is that of `test_median_audit`, on a number that tells two neighbours apart as well as the
+noise lets it: by how much the answer is nearer to the one exact answer than to the other, in the
+norm of the noise. The fault forgets that a row moves all columns: each gets the noise that it would
+need alone. The same bound on the same neighbours must catch it.
+"""
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from dpfast import _each_column, totals
+from dpfast._box_noise import box_noise
+from dpfast.rng import InsecureGenerator
+
+from .test_median_audit import lower_bound
+
+LOW, HIGH = [0.0, 0.0, -5.0], [1.0, 100.0, 5.0]
+BOUNDS = list(zip(LOW, HIGH, strict=True))
+MIDDLE = [0.5, 50.0, 0.0]
+REPLACED = [[LOW, MIDDLE], [HIGH, MIDDLE]]
+LEFT = [[LOW, HIGH, MIDDLE], [HIGH, MIDDLE]]
+
+#: name: the statistic, two neighbours, and their relation.
+PAIRS = {
+    "sum, replace": (totals.sum, REPLACED, "replace"),
+    "sum, add-remove": (totals.sum, [[HIGH, MIDDLE], [MIDDLE]], "add-remove"),
+    "mean, replace": (totals.mean, REPLACED, "replace"),
+    "mean, add-remove": (totals.mean, LEFT, "add-remove"),
+    "variance, replace": (totals.variance, [[LOW] * 3, [HIGH, LOW, LOW]], "replace"),
+    "variance, add-remove": (totals.variance, LEFT, "add-remove"),
+    "count, add-remove": (totals.count, [[MIDDLE], []], "add-remove"),
+}
+NORMS = {
+    "box": lambda z: np.abs(z).max(axis=1),
+    "laplace": lambda z: np.abs(z).sum(axis=1),
+    "gaussian": lambda z: (z**2).sum(axis=1),
+}
+
+
+def alone(loss, moves, shares=None):
+    """The fault: noise for each integer as if no other moved."""
+
+    class Each:
+        def add(self, values, generator):
+            return [
+                box_noise(loss, [move]).add([value], generator)[0]
+                for move, value in zip(moves, values, strict=True)
+            ]
+
+    found = Each()
+    found.loss = box_noise(loss, moves, shares).loss
+    return found
+
+
+def answers(name, size, generator, **loss):
+    statistic, pair, relation = PAIRS[name]
+    kw = {"nan": "drop"} if statistic is totals.count else {"bounds": BOUNDS}
+    given = {"axis": 0, "neighbors": relation, "rng": generator, **kw, **loss}
+    return [
+        np.array([statistic(np.array(data).reshape(-1, 3), **given) for _ in range(size)])
+        for data in pair
+    ]
+
+
+def told(name, size, norm="box", **loss):
+    """Samples of the number that tells the two apart."""
+    generator = InsecureGenerator(8)
+    a, b = answers(name, 1, generator, epsilon=500)
+    samples = answers(name, size, generator, **loss)
+    unit = np.where(a[0] == b[0], 1.0, np.abs(a[0] - b[0]))
+    # Rounded, for many answers tell exactly as much as can be told.
+    return [np.round(NORMS[norm]((x - a) / unit) - NORMS[norm]((x - b) / unit), 6) for x in samples]
+
+
+def audit(name, size, **kw):
+    with np.errstate(divide="ignore"):  # an event that one side never shows
+        return lower_bound(*told(name, size, **kw))
+
+
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_a_quick_audit(name):
+    for norm in ["box", "laplace"]:
+        assert audit(name, 500, norm=norm, epsilon=1.0) <= 1.0
+
+
+@pytest.mark.parametrize("name", ["sum, replace", "sum, add-remove"])
+def test_it_is_nearly_reached(name):
+    """So that the bound is worth something: no noise is wasted."""
+    assert audit(name, 2_500, epsilon=1.0) > 0.5
+
+
+#: For how much the fault is asked, where few of the shares are seen in the answer.
+ASKED = {"variance, add-remove": 3.0, "mean, add-remove": 2.0}
+QUICK = ["sum, replace", "mean, add-remove", "count, add-remove"]
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in PAIRS]
+)
+def test_a_sensitivity_that_forgets_the_other_columns_is_caught(name):
+    epsilon = ASKED.get(name, 1.0)
+    with patch.object(_each_column, "box_noise", alone):
+        assert audit(name, 2_500, norm="laplace", epsilon=epsilon) > epsilon
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sum, replace", "mean, replace"])
+def test_gaussian_noise(name):
+    """rho-zCDP allows events of about rho + 2 sqrt(rho ln(1/delta)); here that of delta = 1e-3."""
+    most = 0.1 + 2 * np.sqrt(0.1 * np.log(1e3))
+    assert audit(name, 4_000, norm="gaussian", rho=0.1) <= most
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(PAIRS))
+def test_no_event_exceeds_epsilon(name):
+    for norm in ["box", "laplace"]:
+        assert audit(name, 20_000, norm=norm, epsilon=1.0) <= 1.0
