@@ -12,6 +12,12 @@ import dpfast as dp
 GALLERY = Path(__file__).parent.parent / "docs" / "gallery"
 build = runpy.run_path(str(GALLERY / "build.py"))
 PAGES = build["pages"]()
+#: What the table of a page has to say, by what the page calls.
+ROWS = {
+    "_aggregate": ("estimator", "blocks", "bounds"),
+    "dp.response": ("question", "answers"),
+    "path=": ("statistics", "bounds"),
+}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
@@ -29,7 +35,7 @@ def test_a_page_runs_and_makes_its_plots(page, tmp_path):
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_states_its_privacy(page):
     text = page.read_text(encoding="utf-8")
-    what = ("estimator", "blocks", "bounds") if "_aggregate" in text else ("candidates", "score")
+    what = next((rows for word, rows in ROWS.items() if word in text), ("candidates", "score"))
     for row in (*what, "neighbours", "sensitivity", "loss"):
         assert re.search(rf"^\| {row} \| \S", text, re.M), row
     # The number of repeats can be turned down.
@@ -72,6 +78,16 @@ def test_the_page_on_blocks_runs_and_shows_what_exists(tmp_path):
     assert shown == ["blocks.png", "normality.png"]
     for name in shown:
         assert (page.parent / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_a_page_shows_is_what_it_prints(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n\nEnd.\n")
+    with pytest.raises(AssertionError, match=r"page\.md, line 6: printed\n2"):
+        build["run"](page, tmp_path)
+    build["run"](page, tmp_path, keep=True)
+    assert page.read_text().endswith("```text\n2\n```\n\nEnd.\n")
+    build["run"](page, tmp_path)
 
 
 def test_a_broken_claim_is_caught_with_its_line(tmp_path):
