@@ -130,24 +130,11 @@ def _proposed_mean(c, loss, rng):
     return dp.ptr.mean(c.rows, bounds=c.bounds, proposed=proposed, rng=rng, **loss)
 
 
-def _cut(statistic, proportion):
-    """A trimmed or winsorized mean, with noise for its smooth sensitivity."""
-    bound = getattr(dp.sensitivity, f"smooth_{statistic}_mean")
-
-    def value(rows):
-        cut = math.floor(proportion * len(rows))
-        rows = np.sort(rows)
-        low, high = rows[cut], rows[len(rows) - cut - 1]
-        kept = rows[cut : len(rows) - cut] if statistic == "trimmed" else rows.clip(low, high)
-        return kept.mean()
-
-    def call(c, loss, rng):
-        def smooth(beta):
-            return bound(c.rows, proportion=proportion, beta=beta, bounds=c.bounds)
-
-        return dp.smooth_release(value(c.rows), smooth, bounds=c.bounds, rng=rng, **loss)
-
-    return call
+def _cut(statistic, proportion, **more):
+    release = getattr(dp, f"{statistic}_mean")
+    return lambda c, loss, rng: release(
+        c.rows, proportion=proportion, bounds=c.bounds, rng=rng, **loss, **more
+    )
 
 
 def _blocks(estimator, aggregator):
@@ -188,6 +175,8 @@ def ways():
             for percent in (1, 10):
                 name = f"{statistic} by {percent} %"
                 found.append(Way("mean", loss, name, _cut(statistic, percent / 100)))
+            call = _cut(statistic, 0.01, neighbors="add-remove")
+            found.append(Way("mean", loss, f"{statistic} by 1 %, add-remove", call))
     for statistic in ("median", "mean"):
         for loss in LOSSES:
             for name in AGGREGATORS:
