@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._cells import Cells
-from ._side_by_side import stretches
+from ._side_by_side import flat, stretches
 from ._totals import Totals, refuse_mask, totals, totals_of
 from .sources.columns import Apart
 from .sources.table import RowChunk, RowSource
@@ -44,7 +44,7 @@ def column_totals(
         found = [Totals()] * len(cells)
         for columns, read in stretches(chunk, where):
             each = zip(columns, cells, strict=True)
-            found = _merged(found, [totals_of(x, 0, read, own, squares) for x, own in each])
+            found = _merged(found, [totals_of(flat(x), 0, read, own, squares) for x, own in each])
         return found
 
     found = source.reduce(summarise, _merged)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _missing
 from ._cells import Cells
 from ._native.quantise import products
-from ._side_by_side import refuse_length, stretches
+from ._side_by_side import flat, refuse_length, stretches
 from ._totals import refuse_mask
 from .sources.table import Column, RowChunk, RowSource
 
@@ -96,9 +96,10 @@ def weighted_moments(
     def summarise(chunk: RowChunk) -> list[Moments]:
         found = [Moments(0, 0, (0, 0), (0,), 0)] * width
         for columns, read in stretches(chunk, where, beside):
+            weights = flat(columns[-1])
             parts = [
                 _stretch(
-                    [columns[j], columns[-1]],
+                    [columns[j], weights],
                     read,
                     [bounds[j], bounds[-1]],
                     [cells[j], cells[-1]],
@@ -135,7 +136,7 @@ def _stretch(
     places = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)
     for column, own, place, gone in zip(columns, cells, places, absent, strict=True):
-        own.native.each(column, place, gone)
+        own.native.each(flat(column), place, gone)
     missing = 0
     if absent.any():
         out = np.zeros(rows, np.bool_)

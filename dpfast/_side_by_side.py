@@ -1,4 +1,4 @@
-"""Several columns of the same rows, stretch by stretch, each lying side by side in memory."""
+"""Several columns of the same rows, stretch by stretch."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .errors import DataError
 from .sources import chunk_dtype
 from .sources.table import Column, RowChunk, RowSource
 
-__all__ = ["expect_columns", "refuse_length", "stretches", "width_of"]
+__all__ = ["expect_columns", "flat", "refuse_length", "stretches", "width_of"]
 
 #: Rows of a stretch, of which every column stays in a cache.
-BLOCK = 1 << 14
+BLOCK = 1 << 13
 
 
 def width_of(source: RowSource) -> int:
@@ -40,7 +40,8 @@ def stretches(
 ) -> Iterator[tuple[list[NDArray[Any]], int]]:
     """The columns of each stretch of a chunk, and how many rows were looked at.
 
-    `beside` is one more column, in memory, of the same rows; it comes last.
+    Columns are views, each to be made `flat` when its turn has come, so that one copy is in a cache
+    at a time. `beside` is one more column, in memory, of the same rows; it comes last.
     """
     rows = chunk.rows
     names = rows.dtype.names
@@ -58,7 +59,16 @@ def stretches(
             columns = [part[name] for name in names]
         else:
             columns = [part] if part.ndim == 1 else list(part.T)
-        yield [np.require(c, chunk_dtype(c.dtype), ("C", "A")) for c in [*columns, *more]], read
+        yield [*columns, *more], read
+
+
+def flat(column: NDArray[Any]) -> NDArray[Any]:
+    """A column whose numbers lie side by side, as kernels read them."""
+    kind = chunk_dtype(column.dtype)
+    flags = column.flags
+    if column.dtype == kind and flags.c_contiguous and flags.aligned:
+        return column
+    return np.array(column, kind)
 
 
 def _piece(column: Column, start: int, stop: int) -> NDArray[Any]:

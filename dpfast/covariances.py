@@ -138,6 +138,9 @@ def covariance(
 ) -> NDArray[np.float64]:
     """Release the covariance matrix of some columns, each clamped to its public bounds.
 
+    Columns are the variables and rows the observations, as with ``numpy.cov(data, rowvar=False,
+    ddof=ddof)``; the diagonal is what `variance` releases with ``axis=0``.
+
     Privacy
     -------
     Neighbours are datasets that differ in one row of all columns, replaced (`n` is public) or added
@@ -145,7 +148,7 @@ def covariance(
     public `n`, entry (i, j) has the sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, and
     all ``d (d + 1) / 2`` of them may move at once. With a private one, so do the number of rows,
     the sums and the sums of products, from which the matrix follows. All are exact integers, and so
-    is the noise (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`).
+    is the noise: that of `sum` with ``axis=0``, in proportion to what a row can do to each.
 
     Parameters
     ----------
@@ -187,6 +190,10 @@ def covariance(
     Notes
     -----
     Cost: one read of the data and O(n d**2) multiplications of integers.
+
+    References
+    ----------
+    Hardt and Talwar, "On the geometry of differential privacy", STOC 2010.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import _check, privacy
 from ._additive import amount
 from ._native.bins import MOST_CELLS, Axis, tally
-from ._side_by_side import expect_columns, stretches
+from ._side_by_side import expect_columns, flat, stretches
 from ._totals import refuse_mask
 from ._whole_noise import whole_noise
 from .budget import Budget
@@ -99,7 +99,7 @@ class Histogram:
             place = np.zeros(len(columns[0]), np.uint32)
             stride = 1
             for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
-                axis.native.place(column, stride, place)
+                axis.native.place(flat(column), stride, place)
                 stride *= axis.native.bins
             tally(place, counts[:-1])
             counts[-1] += read

@@ -47,7 +47,7 @@ def count(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
-    """Release the number of rows of a column, or of some of its rows.
+    """Release the number of rows of a column, or of some of its rows; or of each of several.
 
     Privacy
     -------
@@ -55,16 +55,20 @@ def count(
     satisfies the loss that it is asked for. A row changes the count by at most 1; the noise is an
     exact integer for that (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009;
     discrete Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). The number of all rows does not
-    change when one is replaced: it is public then, and released as it is.
+    change when one is replaced: it is public then, and released as it is. With ``axis=0`` the loss
+    is that of all counts together: of those that are present, a row may change each by 1, and the
+    noise is that of `sum`; without `nan` all columns have one count, which is drawn once.
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
-        As in `quantile`.
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        As in `sum`.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        As in `sum`.
     where : array_like of bool, shape (n,), optional
         The rows to count, each a function of that row alone.
     nan : {"keep", "drop"}, default "keep"
@@ -76,7 +80,7 @@ def count(
 
     Returns
     -------
-    int
+    int, or int64 array of shape (d,)
         The private count. It is unbiased, so it may be negative.
 
     Raises
@@ -130,7 +134,7 @@ def sum(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
-    """Release the sum of a column, each row clamped to public bounds.
+    """Release the sum of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
     -------
@@ -141,26 +145,39 @@ def sum(
     ``max(hi, 0) - min(lo, 0)`` for one that is replaced where only some rows are summed. The noise
     is an exact integer too (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`).
 
+    With ``axis=0`` the loss is that of all answers together, for a row may change in all its
+    columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
+    that of the norm whose ball is the box of all sensitivities (Hardt and Talwar, "On the geometry
+    of differential privacy", STOC 2010), with a variance of ``(d + 1) (d + 2) / (3 epsilon**2)`` in
+    units of the squared sensitivity, down to a sixth of that of Laplace noise; for `rho`, and for
+    `delta` with many columns, Gaussian noise.
+
     Parameters
     ----------
-    data : array_like, shape (n,), or source
-        As in `quantile`. Integers beyond 2**53 count as the float64 nearest to them.
-    bounds : (float, float)
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        One column as in `quantile`, or several: a matrix in any order, a structured array, a
+        mapping of names to columns, a table of pandas, Polars or Arrow, `dpfast.scan` with a list
+        of columns. Integers beyond 2**53 count as the float64 nearest to them.
+    bounds : (float, float), or sequence of d such pairs
         Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data.
+        come from the data. One pair serves all columns.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
         The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 (or -2) for data of several columns: one answer a column. A row is a record, whose numbers
+        belong together, so there is no other axis.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
-    weights : array_like of shape (n,), optional
-        A factor for each row, a function of that row alone; the data are then held in memory.
+    weights : array_like of shape (n,), or str, optional
+        A factor for each row, a function of that row alone, or the name of the column that holds
+        it: of a table, then no part of the data, or of the file of what is scanned.
     weight_bounds : (float, float), optional
         Public limits of the weights, with `weights`; others are clipped, and a NaN among them is
         treated as one among the data. The sensitivity is that of the products.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null, as in `quantile`.
+        What becomes of NaN and null, as in `quantile`; each column drops its own.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -168,7 +185,7 @@ def sum(
 
     Returns
     -------
-    float
+    float, or float64 array of shape (d,)
         The private sum. It is unbiased up to the grid, half a cell a row at most, and not clamped.
         A cell is about ``2**-40`` of ``hi - lo``, or of ``max(|lo|, |hi|)`` if that is more and `n`
         is private.
@@ -184,13 +201,17 @@ def sum(
 
     Notes
     -----
-    Cost: one read of the data.
+    Cost: one read of the data, file or array, in small pieces.
 
     Examples
     --------
     >>> import numpy as np, dpfast as dp
     >>> hours = np.tile([35.0, 40.0, 45.0], 1000)
     >>> 119_000 < dp.sum(hours, bounds=(0, 100), epsilon=1.0) < 121_000
+    True
+    >>> table = {"hours": hours, "pay": 20 * hours}
+    >>> found = dp.sum(table, axis=0, bounds=[(0, 100), (0, 3000)], epsilon=1.0)
+    >>> bool(abs(found / [120_000, 2_400_000] - 1).max() < 0.05)
     True
     """
     rest = (epsilon, delta, rho), neighbors, where, nan
@@ -218,7 +239,7 @@ def mean(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
-    """Release the mean of a column, each row clamped to public bounds.
+    """Release the mean of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
     -------
@@ -228,20 +249,21 @@ def mean(
     integers get noise: how much of the rows lies towards the upper, and how much towards the lower
     bound; a row adds 1 to the two together, so they cost as much as one. Their sum is a noisy
     count. (The variance is half of that of a noisy sum over a noisy count with half the loss each;
-    ``dpfast/totals.py`` has the derivation.)
+    ``dpfast/_one_column.py`` has the derivation.) With ``axis=0`` the loss is that of all means
+    together, as in `sum`, and they share one noisy count.
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
-    bounds : (float, float)
-    epsilon, delta, rho, neighbors, where, weights, nan, budget, rng
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    bounds : (float, float), or sequence of d such pairs
+    epsilon, delta, rho, neighbors, axis, where, weights, nan, budget, rng
         As in `sum`.
     weight_bounds : (float, float), optional
         Public limits of the weights, not negative.
 
     Returns
     -------
-    float
+    float, or float64 array of shape (d,)
         The private mean, within `bounds`; their middle if the noisy count is not positive.
 
     Raises
@@ -264,6 +286,9 @@ def mean(
     >>> ages = np.repeat(np.arange(18, 91), 400)
     >>> 53 < dp.mean(ages, bounds=(0, 120), epsilon=1.0, neighbors="add-remove") < 55
     True
+    >>> both = np.stack([ages, 2.0 * ages], axis=1)
+    >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
+    [50.0, 110.0]
     """
     rest = (epsilon, delta, rho), neighbors, where, nan
     source, made = (
@@ -289,7 +314,10 @@ def variance(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
-    """Release the variance of a column, each row clamped to public bounds.
+    """Release the variance of a column, or of each of several, rows clamped to public bounds.
+
+    It is that of the rows themselves, the mean squared deviation from their own mean, unless `ddof`
+    is given.
 
     Privacy
     -------
@@ -298,23 +326,26 @@ def variance(
     the sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private
     one, three exact integers get noise, from which the number of rows, their sum and the sum of
     their squares follow; a row adds 1 to the three together, so they cost as much as one
-    (``dpfast/totals.py`` has the derivation).
+    (``dpfast/_one_column.py`` has the derivation). With ``axis=0`` the loss is that of all
+    variances together, as in `sum`, and they share one noisy count.
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
-    bounds : (float, float)
-    epsilon, delta, rho, neighbors, where, nan, budget, rng
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    bounds : (float, float), or sequence of d such pairs
+    epsilon, delta, rho, neighbors, axis, where, nan, budget, rng
         As in `sum`.
     ddof : int, default 0
-        The sum of squared deviations is divided by ``n - ddof``.
+        The sum of squared deviations is divided by ``n - ddof``, as in `numpy.var`: 1 makes it an
+        unbiased estimate for what the rows are a sample of (before noise and clamping).
 
     Returns
     -------
-    float
+    float, or float64 array of shape (d,)
         The private variance, within what the bounds allow, 0 to ``(hi - lo)**2 / 4`` (times
-        ``n / (n - ddof)``). With a public `n` of at most 1 or `ddof` it is 0. Rows count as the
-        nearest of about ``2**30`` values between the bounds.
+        ``n / (n - ddof)``). With a public `n` of at most 1 or `ddof` it is 0; with a noisy one, the
+        middle of what is allowed. Rows count as the nearest of about ``2**30`` values between the
+        bounds.
 
     Raises
     ------
@@ -324,6 +355,11 @@ def variance(
     Notes
     -----
     Cost: one read of the data.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis",
+    TCC 2006.
 
     Examples
     --------

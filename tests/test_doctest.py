@@ -33,9 +33,10 @@ EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.sele
 RESPONSES = [dp.response.binary, dp.response.kary, dp.response.unary]
 ESTIMATES = [dp.response.estimate_binary, dp.response.estimate_kary, dp.response.estimate_unary]
 PROPOSALS = [dp.ptr.mean, dp.ptr.quantile, dp.ptr.iqr, dp.ptr.release]
+TOTALS = [dp.count, dp.sum, dp.mean, dp.variance, dp.covariance, dp.histogram]
 COLUMNS = [dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate, dp.smooth_release]
 STATISTICS = [dp.minimum, dp.maximum, dp.trimmed_mean, dp.winsorized_mean, dp.iqr]
-RELEASES = [*COLUMNS, *STATISTICS, *PROPOSALS, *SELECTIONS, *RESPONSES]
+RELEASES = [*TOTALS, *COLUMNS, *STATISTICS, *PROPOSALS, *SELECTIONS, *RESPONSES]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
 
