@@ -14,7 +14,7 @@ import dpfast as dp
 from dpfast import _each_column, _one_column, _side_by_side, totals
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import _memory, array
+from dpfast.sources import Chunk, _memory, array
 
 from .reference import quantise as reference
 from .test_totals import recorded as of_one_column
@@ -527,6 +527,21 @@ def test_masks_of_another_length_than_a_text_file(tmp_path):
     for length in [2, 4]:
         with pytest.raises(DataError, match="one entry for each row"):
             recorded("sum", table, where=np.ones(length, bool), bounds=(0, 9))
+
+
+def test_a_source_is_one_column_whatever_it_calls_its_own():
+    class Own:
+        dtype, length, nulls, columns = np.dtype(np.float64), 3, 0, ["x"]
+
+        def reduce(self, summarise, merge):
+            return summarise(Chunk(np.ones(3), 0))
+
+        def sample(self, count, words):
+            return None
+
+    assert of_one_column("sum", Own(), bounds=(0, 1))[2] == 3
+    with pytest.raises(ArgumentError, match="left out for one"):
+        totals.sum(Own(), axis=0, bounds=(0, 1), epsilon=1)
 
 
 def test_threads_change_nothing(monkeypatch):

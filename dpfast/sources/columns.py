@@ -52,6 +52,8 @@ def has_columns(data: Any) -> bool:
     if isinstance(data, (list, tuple)):
         first = next((row for row in data if row is not None), None)
         return isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) == 1
+    if isinstance(data, Source):
+        return False
     if isinstance(data, Mapping) or hasattr(data, "columns"):  # of pandas, Polars and Arrow
         return True
     return getattr(data, "ndim", 1) == 2
