@@ -20,7 +20,7 @@ RELEASES = {
 }
 METHODS = {
     "minimum": ["exponential", "smooth"],
-    "maximum": ["exponential-round", "smooth"],
+    "maximum": ["exponential", "smooth"],
     "iqr": ["recursive", "joint", "smooth"],
     "trimmed": [None],
     "winsorized": [None],
@@ -70,8 +70,12 @@ def samples(name, method, relation, size, epsilon):
 
 
 def audit(*case):
+    found = samples(*case)
+    if case[1] == "exponential":
+        # All answers between two rows are as likely, so one event is worth looking at.
+        found = [1.0 * (x < 0.5) for x in found]
     with np.errstate(divide="ignore"):  # events that one of the two never has
-        return lower_bound(*samples(*case))
+        return lower_bound(*found)
 
 
 @pytest.mark.parametrize(("name", "method"), QUICK)
@@ -87,7 +91,8 @@ def test_no_event_exceeds_epsilon(name, method, relation):
     assert audit(name, method, relation, 20_000, 2.0) <= 2.0
 
 
-@pytest.mark.parametrize(("name", "method"), [c for c in QUICK if c[1] != "exponential"])
+@pytest.mark.parametrize(("name", "method"), QUICK)
 def test_the_audit_catches_a_release_that_costs_more(name, method):
-    """The planted fault: a mechanism that claims 1/10 and spends 3."""
-    assert audit(name, method, "replace", 2000, 3.0) > 0.1
+    """The planted fault: a mechanism that claims 1/10 and spends 2 or 3."""
+    size, spent = (3000, 2.0) if method == "exponential" else (1500, 3.0)
+    assert audit(name, method, "replace", size, spent) > 0.1
