@@ -14,13 +14,14 @@ from dpfast import _two_steps, extremes, interquartile, intervals, trimmed
 from dpfast._cells import cells
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.intervals import ExponentialExtreme, ExponentialQuantile
+from dpfast.joint import sensitivity as joint_sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.quantile import one
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, MaskedSource, array, as_source, masked
 
 from .reference import intervals as exact
-from .reference import statistics
+from .reference import joint, statistics
 from .test_intervals import LEVEL, p_value
 from .test_totals import Stream
 
@@ -221,6 +222,23 @@ def test_recursive_quantiles_of_some_rows_cost_no_more(kind, qs):
                 else:
                     for order in (1.5, 2, 8):
                         assert exact.renyi(a, b, order) <= loss.amount * order + 1e-9
+
+
+def test_joint_quantiles_of_some_rows_cost_no_more():
+    qs = (Fraction(1, 4), Fraction(2, 3))
+    every = datasets(range(3), range(6))
+    for factor, private in ((1, True), (3, False)):
+        c = factor * EPSILON / float(2 * joint_sensitivity(qs, "replace"))
+        laws = {}
+        for rows in every:
+            law = joint.pmf(rows, 0, 2, qs, c)
+            laws[rows] = np.log([float(law[cells]) for cells in sorted(law)])
+        left = [
+            float(np.max(np.abs(laws[rows] - laws[rows[:i] + rows[i + 1 :]])))
+            for rows in every
+            for i in range(len(rows))
+        ]
+        assert (max(left) <= EPSILON + 1e-12) == private
 
 
 @pytest.mark.parametrize("q", [0, 1])
