@@ -72,8 +72,8 @@ def minimum(
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
         "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` law is named. The
         noise of "smooth" is never scaled to less than the distance of the least row from the lower
-        limit, which one row might be at; it is better only where the limit is as good as known to
-        be attained, or for an epsilon of 10 and more where the last rows are far apart.
+        limit, which one row might be at; it is better only where rows lie at the limit, or for
+        an epsilon of 4 and more where the last rows are far apart.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
     where : array_like of bool, shape (n,), optional
@@ -102,7 +102,7 @@ def minimum(
     -----
     Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the same target
     as the minimum itself, T = 0, and twice the rate: its answer lies anywhere between the lower
-    limit and the least rows, which is what other libraries give.
+    limit and the least rows.
 
     Examples
     --------

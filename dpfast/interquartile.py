@@ -177,25 +177,36 @@ def iqr(
     >>> 33 < dp.iqr(ages, bounds=(0, 120), epsilon=1.0) < 40
     True
     """
+    asked = epsilon, delta, rho
+    made = _range(bounds, asked, neighbors, noise, method, nan, where is not None)
+    return release(masked(data, where), made, budget=budget, rng=rng)
+
+
+def _range(
+    bounds: Any,
+    asked: tuple[Any, Any, Any],
+    neighbors: Any,
+    noise: Any,
+    method: Any,
+    nan: Any,
+    some: bool,
+) -> Mechanism[float]:
+    """The mechanism, from unchecked arguments."""
     lo, hi = _check.bounds(bounds)
     relation = _check.neighbors(neighbors)
     policy = _check.nan_policy(nan, relation)
-    loss = privacy.loss(epsilon, delta, rho)
-    some = where is not None
+    loss = privacy.loss(*asked)
     least = TWO_STEPS_FROM if some and relation == "replace" else SMOOTH_FROM
     kind = chosen(method, noise, METHODS, "smooth" if reaches(loss, least) else "recursive")
-    made: Mechanism[float]
     if kind == "recursive":
-        made = ExponentialRange(RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss)))
-    elif kind == "joint":
-        made = ExponentialRange(
-            JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
-        )
-    else:
+        quartiles = RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss))
+        return ExponentialRange(quartiles)
+    if kind == "joint":
+        made = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
+        return ExponentialRange(made)
 
-        def smooth(calibration: Calibration, moves: str) -> SmoothRange:
-            grid = answer_grid((0.0, hi - lo), calibration)
-            return SmoothRange(lo, hi, moves, policy, calibration.loss, calibration, grid)
+    def smooth(calibration: Calibration, moves: str) -> SmoothRange:
+        grid = answer_grid((0.0, hi - lo), calibration)
+        return SmoothRange(lo, hi, moves, policy, calibration.loss, calibration, grid)
 
-        made = calibrated(noise, (epsilon, delta, rho), relation, some, smooth)
-    return release(masked(data, where), made, budget=budget, rng=rng)
+    return calibrated(noise, asked, relation, some, smooth)

@@ -44,10 +44,11 @@ def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
     if chunk.present is not None and chunk.nulls:
         nulls = int(np.count_nonzero(own & ~chunk.present))
         present = chunk.present[own] if nulls else None
-        yield Chunk(chunk.values[own[chunk.present]], chunk.start, nulls, present)
+        yield Chunk(chunk.values[own[chunk.present].nonzero()[0]], chunk.start, nulls, present)
         return
     for at in range(0, max(1, rows), BLOCK):
-        keep = own[at : at + BLOCK]
+        # By their numbers: a mask without a pattern would be ten times as slow as an index.
+        keep = own[at : at + BLOCK].nonzero()[0]
         yield Chunk(chunk.values[at : at + BLOCK][keep], chunk.start + at)
 
 
