@@ -219,7 +219,7 @@ def test_neighbours_are_covered_and_noisy_integers_are_all_that_counts(
         public = {size: played.run(data, loss)[0] for size, data in largest.items()}
         assert relation == REP or len(set(map(tuple, public.values()))) == 1
         worst, weaker = -2.0, -2.0
-        for (size, a, b), (data, other) in apart.items():
+        for size, a, b in apart:
             scale = public[size]
             if not len(a) == len(b) == len(scale):  # the constant of one row
                 assert a == b == () and not scale
@@ -251,9 +251,8 @@ TEST = test_neighbours_are_covered_and_noisy_integers_are_all_that_counts
 
 def true_count(self, summary, generator):
     """A noisy sum over the number of rows as it is."""
-    upper, lower = 0, 0
     noise = totals.whole_noise(self.loss, self.cells.span, self.cells.span**2, 2)
-    upper, lower = noise.add([summary.sum, 0], generator)
+    upper, _ = noise.add([summary.sum, 0], generator)
     return self.place(Fraction(upper, max(1, summary.rows) * self.cells.span))
 
 
