@@ -253,9 +253,9 @@ class ZCDP:
 
         Notes
         -----
-        Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12. ``rho + 2 sqrt(rho ln(1/delta))``
-        is more. The best order solves ``rho (a - 1)**2 = ln(1 / (a delta))``. Cost: about a
-        millisecond.
+        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4).
+        ``rho + 2 sqrt(rho ln(1/delta))`` is more. The best order solves
+        ``rho (a - 1)**2 = ln(1 / (a delta))``. Cost: about a millisecond.
 
         Examples
         --------
@@ -287,7 +287,7 @@ class ZCDP:
 
         Notes
         -----
-        Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12.
+        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4).
 
         Examples
         --------
