@@ -64,6 +64,18 @@ NEAR = {
         np.r_[np.zeros(10), 0.25 * np.ones(20), 0.5 * np.ones(10)],
         np.r_[np.zeros(9), 0.25 * np.ones(21), 0.5 * np.ones(10)],
     ),
+    "iqr without a scale": (
+        lambda x: dp.ptr.iqr(x, ratio=2, **{**KW, "bounds": (0, 8)}),
+        np.r_[np.zeros(14), np.full(6, 1.0), np.full(17, 2.0), np.full(3, 4.0)],
+        np.r_[np.zeros(14), np.full(6, 1.0), np.full(16, 2.0), np.full(4, 4.0)],
+    ),
+    "release": (
+        lambda x: dp.ptr.release(
+            x, lambda d: d[0], lambda d, b: d[1], proposed=0.5, **{**KW, "bounds": (0, 1)}
+        ),
+        (0.0, 8),
+        (0.5, 9),
+    ),
     "mean": (
         lambda x: dp.ptr.mean(x, proposed=0.05, neighbors="add-remove", **KW),
         np.zeros(27),
