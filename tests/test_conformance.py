@@ -182,15 +182,15 @@ class Tape(dp.rng.SecureGenerator):
 class Fed:
     """A source that writes down when it is read, or cannot be."""
 
+    array = None
+
     def __init__(self, inner, log, broken=False):
         self.inner, self.log, self.broken = inner, log, broken
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-    @property
-    def array(self):
-        return None
+        self.dtype, self.length = inner.dtype, inner.length
+        # A column has nulls, rows have a width: by that the two are told apart.
+        for own in ("nulls", "width"):
+            if hasattr(inner, own):
+                setattr(self, own, getattr(inner, own))
 
     def reduce(self, summarise, merge):
         self.log.append("data")
@@ -198,6 +198,8 @@ class Fed:
             raise ZeroDivisionError
         return self.inner.reduce(summarise, merge)
 
+
+class FedColumn(Fed):
     def sample(self, count, words):
         self.log.append("data")
         return self.inner.sample(count, words)
@@ -206,7 +208,7 @@ class Fed:
 def fed(case, log, broken=False):
     """The data of a case as a source that is watched."""
     if case.form == "column" and "weights" not in case.rows:
-        return Fed(as_source(case.data), log, broken)
+        return FedColumn(as_source(case.data), log, broken)
     return Fed(as_rows(case.data), log, broken)
 
 
