@@ -90,6 +90,8 @@ PROPOSED = {**BOUNDS, "proposed": 6.0}
 SCORED = {"form": "array", "unordered": False, "least": 1, "losses": (EPSILON, RHO)}
 LOCAL = {"form": "array", "unordered": False, "losses": (EPSILON,), "relations": ("replace",)}
 MASKED = {"where": WHERE}
+AXIS = {"axis": 0}
+WORDS_OF_ROWS = np.array(["tea", "ale", "rye"])[RNG.integers(0, 3, len(X))]
 
 CASES = {
     "count": Case(dp.count, X),
@@ -116,6 +118,32 @@ CASES = {
         form="table",
         apart=("bounds", "bins"),
     ),
+    "counts of columns": Case(dp.count, XY, AXIS, form="table"),
+    "counts of some rows of columns": Case(
+        dp.count, XY, {**AXIS, **MASKED, "nan": "drop"}, ("where",), form="table"
+    ),
+    "sums of columns": Case(dp.sum, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"),
+    "sums of some rows of columns": Case(
+        dp.sum, XY, {**AXIS, **BOUNDS, **MASKED}, ("where",), form="table"
+    ),
+    "weighted sums of columns": Case(
+        dp.sum, XY, {**AXIS, **BOUNDS, **WEIGHTED}, ("weights",), form="table"
+    ),
+    "means of columns": Case(dp.mean, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"),
+    "weighted means of columns": Case(
+        dp.mean, XY, {**AXIS, **BOUNDS, **WEIGHTED, **MASKED}, ("weights", "where"), form="table"
+    ),
+    "variances of columns": Case(dp.variance, XY, {**AXIS, **BOUNDS}, form="table"),
+    "variances of some rows of columns": Case(
+        dp.variance, XY, {**AXIS, **BOUNDS, **MASKED}, ("where",), form="table"
+    ),
+    "histogram of words": Case(
+        dp.histogram,
+        WORDS_OF_ROWS,
+        {"categories": ["ale", "tea"]},
+        form="words",
+        apart=("categories",),
+    ),
     "median": Case(dp.median, X, BOUNDS),
     "quantile": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "smooth"}),
     "quantile by rank": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "exponential"}),
@@ -123,6 +151,26 @@ CASES = {
     "joint quantiles": Case(
         dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"}, losses=(EPSILON, RHO)
     ),
+    "median of some": Case(dp.median, X, {**BOUNDS, **MASKED}, ("where",)),
+    "quantile of some": Case(
+        dp.quantile, X, {**BOUNDS, **MASKED, "q": 0.3, "method": "smooth"}, ("where",)
+    ),
+    "quantiles of some": Case(
+        dp.quantiles, X, {**BOUNDS, **MASKED, "qs": [0.2, 0.7]}, ("where",), losses=(EPSILON, RHO)
+    ),
+    "minimum": Case(dp.minimum, X, {**BOUNDS, "method": "exponential"}),
+    "minimum of some": Case(dp.minimum, X, {**BOUNDS, **MASKED, "method": "smooth"}, ("where",)),
+    "maximum": Case(dp.maximum, X, {**BOUNDS, "method": "exponential"}),
+    "maximum of some": Case(dp.maximum, X, {**BOUNDS, **MASKED}, ("where",)),
+    "trimmed mean": Case(dp.trimmed_mean, X, BOUNDS),
+    "trimmed mean of some": Case(
+        dp.trimmed_mean, X, {**BOUNDS, **MASKED, "proportion": 0.3}, ("where",)
+    ),
+    "winsorized mean": Case(dp.winsorized_mean, X, BOUNDS),
+    "winsorized mean of some": Case(dp.winsorized_mean, X, {**BOUNDS, **MASKED}, ("where",)),
+    "iqr": Case(dp.iqr, X, {**BOUNDS, "method": "smooth"}),
+    "iqr of some": Case(dp.iqr, X, {**BOUNDS, **MASKED, "method": "recursive"}, ("where",)),
+    "joint iqr": Case(dp.iqr, X, {**BOUNDS, "method": "joint"}),
     "aggregate": Case(
         dp.sample_and_aggregate,
         X,
@@ -207,6 +255,7 @@ BAD: dict[str, list[Any]] = {
     "weights": [[1.0], ["x"] * 331, WORD],
     "weight_bounds": [(2, 1), (NAN, 1), 3],
     "nan": ["sideways", NAN, WORD],
+    "proportion": [0.5, -0.1, 1, NAN, "x", None],
     "ddof": [-1, 0.5, "x", None, True],
     "bins": [0, -1, 2.5, "x", [1], [2, 1], [0, NAN], [0, 0], WORD],
     "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
@@ -238,7 +287,7 @@ BAD: dict[str, list[Any]] = {
     "monotone": FLAG,
     "base": [["x"], WORD],
     "size": [-1, 2.5, "x"],
-    "axis": [7, 0.5, "x"],
+    "axis": [7, 0.5, "x", True],
     "candidates": [0, -1, WORD],
     "k": [0, -1, 2.5, "x", None, 10**9],
     "budget": [3, "x", EPSILON],
@@ -257,6 +306,7 @@ BAD_DATA: dict[str, list[Any]] = {
     "column": [SECRET, [SECRET] * 3, None, WORD, np.full(3, 7654321j), np.ones(())],
     "table": [SECRET, [[SECRET] * 2] * 3, None, WORD, np.full((3, 2), 7654321j)],
     "array": [SECRET, [SECRET] * 3, None, WORD, np.full(3, 7654321j)],
+    "words": [SECRET, [[SECRET] * 2] * 3, None, WORD, np.full(3, 7654321j)],
     "number": [SECRET, [7654321.0], None, WORD, 7654321j, True],
     "object": [],
 }
@@ -297,6 +347,15 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         yield from (("Fraction", Fraction(base)), ("Decimal", Decimal(base)))
         yield from (("float32", np.float32(base)), ("float64", np.float64(base)))
     if case.form in ("number", "object"):
+        return
+    if case.form == "words":
+        yield from (("list", base.tolist()), ("objects", base.astype(object)))
+        yield from (("pandas", pd.Series(base.tolist())), ("Arrow", pa.array(base.tolist())))
+        yield "dictionary", pa.array(base.tolist()).dictionary_encode()
+        yield "strided", np.repeat(base, 3)[::3]
+        table = pa.table({"a": base.tolist()})
+        pq.write_table(table, folder / "x.parquet", row_group_size=100)
+        yield "Parquet", dp.scan(folder / "x.parquet", "a")
         return
     yield from layouts(base, folder)
     yield "pandas", pd.Series(base) if base.ndim == 1 else pd.DataFrame(base, columns=["a", "b"])
