@@ -19,6 +19,7 @@ from ._ledger.lines import now, process
 from ._ledger.text import exact, plain
 from .errors import BudgetError, LedgerError
 from .privacy import ZCDP, Approx, Loss, Pure, convert, loss
+from .privacy._losses import shown
 
 if TYPE_CHECKING:
     from ._ledger.file import File
@@ -41,11 +42,10 @@ class _Probe:
 
 
 def _decimal(amount: Fraction) -> str:
-    text = repr(float(amount)).removesuffix(".0")
-    if Fraction(text) == amount:
+    text, ratio = shown(amount)
+    if not ratio:
         return text
-    bits = amount.numerator.bit_length() + amount.denominator.bit_length()
-    return f"{text} (exactly {amount})" if bits < 4000 else f"about {text}"
+    return f"about {text}" if ratio == "..." else f"{text} (exactly {ratio})"
 
 
 def _words(epsilon: Fraction, delta: Fraction, rho: Fraction | None) -> str:

@@ -84,7 +84,6 @@ from . import _check, _missing
 from ._grid import base, ends, public_grid
 from ._intervals import CUT, PARTS, Column, choose, divide, width
 from ._native.rng import BitStream
-from .errors import ArgumentError
 from .order import Ranks
 from .privacy import ZCDP, Pure, float_down
 from .rng import Generator
@@ -161,7 +160,8 @@ def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone
         square = k * k if neighbors == "add-remove" or alone else max(k * k, 2 * most * most)
         rate = _root_down(2 * loss.rho / levels / square)
     if rate < LEAST_RATE:
-        raise ArgumentError(f"the loss must be larger for this many quantiles, got {loss!r}")
+        name = "rho" if isinstance(loss, ZCDP) else "epsilon"
+        _check.fail(name, "larger for this many quantiles", loss)
     return rate
 
 

@@ -277,10 +277,16 @@ class _Categories:
 
     def number(self, name: str, label: Any) -> int:
         """The place of a category."""
-        found = self.codes(np.asarray(label)) if np.ndim(label) == 0 else np.array(-1)
-        if int(found) < 0:
+        numbers = self.labels is None or self.labels.dtype.kind in "biu"
+        kinds = (int, np.integer, np.bool_) if numbers else (str, bytes)
+        given = np.asarray(label if isinstance(label, kinds) else None)
+        alike = (
+            given.dtype.kind in "biu" if numbers else given.dtype.kind == self._sorted.dtype.kind
+        )
+        found = int(self.codes(given)) if alike else -1
+        if found < 0:
             _check.fail(name, "one of the categories", label)
-        return int(found)
+        return found
 
     def codes(self, data: NDArray[Any]) -> NDArray[np.int64]:
         """Places of the categories; -1 for what is none."""

@@ -141,8 +141,9 @@ def smooth_release(
 
     Privacy
     -------
-    Let f(x) be the value and S(x) the bound for data x. The call satisfies the loss that it is
-    asked for if, for all neighbours x, x' (nothing here can check it),
+    Let f(x) be the value and S(x) the bound for data x, both as the float64 numbers that arrive
+    here. The call satisfies the loss that it is asked for if, for all neighbours x, x' (nothing
+    here can check it),
 
     1. ``abs(f(x) - f(x'))`` is at most S(x), and
     2. S(x) is at most ``exp(beta) S(x')``, but for rounding by a factor of ``1 + 2**-41``,

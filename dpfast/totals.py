@@ -384,9 +384,13 @@ def _each(axis: Any, data: Any) -> bool:
         isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
     ):
         _check.fail("axis", RECORDS, axis)
-    if (axis is not None) != has_columns(data):
+    several = has_columns(data)
+    if several and axis is None:
         _check.fail("axis", RECORDS, axis)
-    return axis is not None
+    if axis is not None and not several:
+        as_source(data)  # what is no data at all says so itself
+        _check.fail("axis", "left out for one column of data", axis)
+    return several
 
 
 def _width(source: Apart | RowSource) -> int:

@@ -706,7 +706,7 @@ def test_bad_arguments_are_refused_before_the_spend():
         RecursiveQuantiles((), 0.0, 1.0, "replace", "raise", Pure(1))
     with pytest.raises(ArgumentError, match="bounds"):
         RecursiveQuantiles(DECILES, 0.0, 5e-324, "replace", "raise", Pure(1))
-    with pytest.raises(ArgumentError, match="loss"):
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
         ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(Fraction(1, 10**300)))
 
 

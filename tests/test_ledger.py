@@ -15,6 +15,7 @@ import threading
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from dpfast.errors import (
     LedgerBusyError,
     LedgerError,
 )
-from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.privacy import ZCDP, Approx, Draws, Loss, Pure
 
 ROOT = Path(__file__).parent.parent
 REP, AR = "replace", "add-remove"
@@ -169,6 +170,23 @@ def test_random_spends_against_an_exact_model(tmp_path_factory, limit, delta, as
 def test_amounts_as_text(amount, shift):
     for each in (amount, amount / (1 << shift)):
         assert text.number(text.exact(each)) == each
+
+
+def kinds_of_loss(kind):
+    yield kind.__name__  # classes with slots are made twice
+    for further in kind.__subclasses__():
+        yield from kinds_of_loss(further)
+
+
+def test_every_kind_of_loss_can_be_a_line():
+    """A new kind that the file cannot name would be spent and never read again."""
+    every = {name for each in get_args(Loss) for name in kinds_of_loss(each)}
+    assert {name: kind.__name__ for name, kind in text.LOSSES.items()} == {n: n for n in every}
+    amounts = [Pure(0.1), Approx(0.1, 1e-6), ZCDP(0.1), Draws(1, 3, True)]
+    assert {type(one).__name__ for one in amounts} == every
+    for one in amounts:
+        again = text.unpack(text.loss(one))
+        assert again == one and type(again) is type(one)
 
 
 def test_answers_only_when_told_to(path):

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from decimal import Decimal
 from fractions import Fraction
 
 import mpmath
@@ -101,6 +102,21 @@ def test_pure_to_zcdp_at_the_ends(epsilon):
 def test_what_is_printed_is_what_is_meant():
     for loss in (Pure(1.0).to_zcdp(), ZCDP(0.5).to_approx(1e-6), Pure(3).to_approx(0.1)):
         assert eval(repr(loss)) == loss
+
+
+@pytest.mark.parametrize("tiny", ["1e-9000", "123e-5000", "1e-400", "-0.5e-9000"])
+def test_what_float64_and_int_cannot_print_is_printed(tiny):
+    """Integers of more than 4300 digits are no text, and a float64 of it would be 0."""
+    amount = Decimal(tiny).copy_abs()
+    text = repr(Pure(amount))
+    assert float(Decimal(text.split("about ")[1].rstrip(")")) / amount) == pytest.approx(1)
+    assert len(text) < 300 and "about 0" not in text
+    budget = dp.Budget(epsilon=amount)
+    assert str(amount.normalize()).lower() in repr(budget).replace("E", "e")
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        dp.median([1.0], bounds=(0, 1), epsilon=amount, budget=budget)
+    with pytest.raises(BudgetError, match="left epsilon="):
+        budget.spend(Pure(1), neighbors=REP)
 
 
 @given(rhos, deltas)

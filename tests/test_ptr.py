@@ -114,6 +114,29 @@ def test_the_scale_of_the_noise_is_rounded_up():
         assert Fraction(laplace_scale(b, 0.5, e)) >= (Fraction(b) + 1) / e
 
 
+@pytest.mark.parametrize("digits", [0, 1000, 9500])
+@pytest.mark.parametrize("excess", ["1e3", "1", "1e-3", "3e-9", "7e-9", "1e-10", "1e-11"])
+def test_the_noise_of_a_ratio_is_rounded_up(excess, digits, monkeypatch):
+    """However the ratio is written: long fractions, ratios near 1, where logarithms cancel."""
+    seen = []
+
+    def draw(law, *, value, scale, granularity, generator):
+        seen.append(scale)
+        return value
+
+    monkeypatch.setattr(dp.noise, "draw", draw)
+    long = 3 ** (2 * digits)
+    ratio = 1 + Fraction(int(Fraction(excess) * 10**20 * long), 10**20 * long + 1)
+    x = np.full(200, 7.0)
+    x[:100] = 3.0
+    ptr.iqr(x, bounds=(0, 10), ratio=ratio, **{**PAPER, "epsilon": 40})
+    with mpmath.workdps(5000):
+        exact = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator) / 20
+        # Beside it stands the rounding of the logarithm of the answer, 2 * 2**-42.
+        least = exact + mpmath.mpf(2) ** -41 / 20
+        assert least <= seen[0] <= least * (1 + mpmath.mpf(2) ** -40)
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=30).map(sorted), st.integers(0, 40))
 def test_first_above(values, most):
     for limit in range(-1, 11):

@@ -79,6 +79,59 @@ def test_no_neighbours_are_told_apart_by_more_than_epsilon(name):
     assert worst(outcomes, every.links, little) > EPSILON
 
 
+#: One of each kind of loss and of each law that it may be paid for with.
+LAWS = [
+    ("cauchy", {"epsilon": 0.3}),
+    ("generalized-cauchy", {"epsilon": 2}),
+    ("student-t", {"epsilon": 1}),
+    ("polyplace", {"epsilon": 1}),
+    ("laplace", {"epsilon": 1, "delta": 1e-6}),
+    ("gaussian", {"epsilon": 3, "delta": 1e-3}),
+    ("arsinh-normal", {"rho": 0.5}),
+    ("auto", {"epsilon": 1, "delta": 1e-6}),
+    ("auto", {"rho": 3}),
+]
+
+
+def farthest(outcomes, links):
+    """Between neighbours: the largest shift in units of the smaller bound, and the largest ratio
+    of two bounds."""
+    pairs = [(outcomes[i], outcomes[j]) for i, link in enumerate(links) for j in link]
+    shift = max(abs(f - g) / min(s, t) for (f, s), (g, t) in pairs)
+    return shift, max(math.log(s / t) for (_, s), (_, t) in pairs)
+
+
+@pytest.mark.parametrize(("noise", "loss"), LAWS, ids=lambda law: str(law))
+@pytest.mark.parametrize("name", ["iqr", "mean, add-remove", "trimmed mean"])
+def test_shifts_and_dilations_are_those_that_the_law_is_calibrated_for(name, noise, loss):
+    """A law is admissible for shifts up to S and dilations up to e^beta (`test_admissible.py`), so
+    that is all there is to check of a statistic, whatever the loss and the law."""
+    statistic, bound, neighbors, sizes, _ = CASES[name]
+    every = statistics.Every(statistic, DOMAIN, sizes, neighbors)
+    calibration = calibrate(noise, **loss)
+    assert calibration.beta == dp.smooth_beta(noise=noise, **loss)
+    made = _SmoothRelease(-1000, 1000, neighbors, calibration.loss, calibration, 2.0**-40)
+    more = {} if neighbors == "replace" else {"neighbors": neighbors}
+
+    def found(beta_of_bound):
+        return [
+            made.reduce(
+                _Given(
+                    float(value),
+                    lambda beta, d=data: bound(d, beta=beta_of_bound(beta), bounds=(0, 10), **more),
+                )
+            )
+            for data, value in zip(every.datasets, every.value, strict=True)
+        ]
+
+    shift, dilation = farthest(found(lambda beta: beta), every.links)
+    assert shift <= 1 and dilation <= calibration.beta * (1 + 2**-30) + 2**-40
+    # The control: a bound that is only as smooth as twice beta.
+    if name == "iqr":
+        _, rough = farthest(found(lambda beta: 2 * beta), every.links)
+        assert rough > 1.5 * calibration.beta
+
+
 def test_triangles_of_every_graph():
     """All graphs of five vertices and their edges."""
     matrices, _ = graphs.triangle_graphs(5, 0)

@@ -8,8 +8,7 @@ divergence grows with the shift, as every Renyi divergence is a mixture of hocke
 
 An entry (e', s', t') serves every e >= k e' with an integer k as (k s', k t'): cut the way from P
 to Q into k equal steps; in units of its own smaller scale each step shifts by at most s' and
-dilates by at most t', and group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016,
-Proposition 27).
+dilates by at most t', and group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016).
 So no step of this file relies on a monotone table, budgets below the grid use many steps of a tiny
 entry, and budgets above it a few steps of a large one.
 """

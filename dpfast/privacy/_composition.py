@@ -239,9 +239,9 @@ def group(loss: Loss, size: int) -> Loss:
 
     Notes
     -----
-    A chain of `size` neighbours lies between two such datasets. Dwork and Roth 2014, Theorem 2.2;
-    for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and Steinke,
-    TCC 2016, Proposition 1.9.
+    A chain of `size` neighbours lies between two such datasets (Dwork, McSherry, Nissim and Smith,
+    TCC 2006); for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and
+    Steinke, TCC 2016.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def advanced_composition(*losses: Pure | Approx, delta: Any) -> Approx:
     Notes
     -----
     Dwork, Rothblum and Vadhan, FOCS 2010, with the tight mean of the privacy loss, as in Kairouz,
-    Oh and Viswanath, ICML 2015, Theorem 3.5. The loss of one release lies within epsilon_i of 0 and
+    Oh and Viswanath, ICML 2015. The loss of one release lies within epsilon_i of 0 and
     has a mean of at most epsilon_i tanh(epsilon_i / 2) whatever came before, so the Azuma-Hoeffding
     inequality bounds the sum. `optimal_composition` is better where all losses are equal; the way
     over `Pure.to_zcdp`, `compose` and `ZCDP.to_approx` is mostly better too.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from ._interval import UP, Interval, down, exp, expm1, log1p, log_of, up
 
@@ -37,8 +38,9 @@ def _mean_loss(epsilon: Fraction) -> Interval:
     return x * grown / (grown + 2)
 
 
+@lru_cache(maxsize=1024)
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """The tight rho = epsilon tanh(epsilon / 2)."""
+    """The tight rho = epsilon tanh(epsilon / 2). Remembered: a budget in rho asks at each spend."""
     return min(up(_mean_loss(epsilon).high, LEAST_DELTA), epsilon**2 / 2)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from .. import _check
 from . import _conversions
 
-__all__ = ["ZCDP", "Approx", "Draws", "Loss", "Pure", "loss"]
+__all__ = ["ZCDP", "Approx", "Draws", "Loss", "Pure", "loss", "shown"]
+
+#: Decimals of any size, where float64 would be 0.
+_FEW = Context(prec=15, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 def _positive(name: str, value: Any) -> Fraction:
@@ -26,10 +31,24 @@ def _delta(value: Any) -> Fraction:
     return delta
 
 
+def shown(amount: Fraction) -> tuple[str, str]:
+    """A decimal, and the ratio behind it: "" if the decimal is exact, "..." if it is too long."""
+    text = repr(float(amount)).removesuffix(".0")
+    if Fraction(text) == amount:
+        return text, ""
+    if abs(float(amount)) < sys.float_info.min:
+        near = _FEW.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+        text = str(near.normalize(_FEW)).lower()
+    bits = amount.numerator.bit_length() + amount.denominator.bit_length()
+    return text, str(amount) if bits < 700 else "..."
+
+
 def _show(amount: Fraction) -> str:
     """A decimal when it is exact and short, else a ratio with its value."""
-    text = repr(float(amount))
-    return text.removesuffix(".0") if Fraction(text) == amount else f"{amount} (about {text})"
+    text, ratio = shown(amount)
+    if not ratio:
+        return text
+    return f"about {text}" if ratio == "..." else f"{ratio} (about {text})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +253,9 @@ class ZCDP:
 
         Notes
         -----
-        Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12. ``rho + 2 sqrt(rho ln(1/delta))``
-        is more. The best order solves ``rho (a - 1)**2 = ln(1 / (a delta))``. Cost: about a
-        millisecond.
+        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4).
+        ``rho + 2 sqrt(rho ln(1/delta))`` is more. The best order solves
+        ``rho (a - 1)**2 = ln(1 / (a delta))``. Cost: about a millisecond.
 
         Examples
         --------
@@ -268,7 +287,7 @@ class ZCDP:
 
         Notes
         -----
-        Canonne, Kamath and Steinke, NeurIPS 2020, Proposition 12.
+        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4).
 
         Examples
         --------

@@ -138,8 +138,8 @@ def optimal_composition(
 
     Notes
     -----
-    Kairouz, Oh and Viswanath, ICML 2015, Theorem 3.3. Cost: at most `times` steps of some
-    microseconds.
+    Kairouz, Oh and Viswanath, ICML 2015 (Theorem 3.3 of arXiv:1311.0776). Cost: at most `times`
+    steps of some microseconds.
 
     Examples
     --------

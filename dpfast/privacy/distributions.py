@@ -49,6 +49,17 @@ class LossDistribution:
     of `interval` and then convolves in float64. A margin of 1e-12 is added, in delta and relatively
     in epsilon, which is far more than those roundings come to; it is a margin and not a proof, so
     delta should be well above 1e-12. For one neighbouring relation, which the sensitivities name.
+
+    Examples
+    --------
+    A hundred Gaussian releases, and what their sum in rho comes to:
+
+    >>> import dpfast as dp
+    >>> one = dp.privacy.LossDistribution.gaussian(20.0)
+    >>> round(float(one.times(100).to_approx(1e-6).epsilon), 2)
+    2.25
+    >>> round(float(dp.privacy.ZCDP(100 / (2 * 20**2)).to_approx(1e-6).epsilon), 2)
+    2.42
     """
 
     __slots__ = ("_held",)

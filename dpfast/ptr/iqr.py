@@ -44,6 +44,7 @@ from ..privacy import Approx
 from ..release import release
 from ..rng import Generator
 from ..sensitivity._ranks import column, rank_rule
+from ..sensitivity._up import float_up
 from ..sensitivity.iqr import QUARTILES, iqr_bound
 from ..sensitivity.quantile import local_in_window
 from ..sources import Source
@@ -171,16 +172,20 @@ class _ScaleFree:
         if summary.range == 0:
             return 0.0  # so it is for all neighbours, but for those that delta pays for
         # The logarithm of a float64 is at most 745 in size, and off by less than 2**-42.
-        step = math.log(summary.ratio.numerator) - math.log(summary.ratio.denominator)
         noisy = _noise.draw(
             Laplace(),
             value=math.log(summary.range),
-            scale=laplace_scale(step, 2.0**-42, self.rest),
+            scale=laplace_scale(_log_up(summary.ratio), 2.0**-42, self.rest),
             granularity=_LOG_GRID,
             generator=generator,
         )
         most = self.column.hi - self.column.lo
         return math.exp(noisy) if noisy < math.log(most) else most
+
+
+def _log_up(ratio: Fraction) -> float:
+    """The logarithm of a number above 1, rounded up. (A difference of logarithms would cancel.)"""
+    return math.nextafter(math.log1p(float_up(ratio - 1)), math.inf)
 
 
 def _extended(

@@ -56,6 +56,8 @@ def has_columns(data: Any) -> bool:
         return False
     if isinstance(data, Mapping) or hasattr(data, "columns"):  # of pandas, Polars and Arrow
         return True
+    if isinstance(data, RowSource):
+        return data.dtype.names is not None or (data.width or 1) > 1
     return getattr(data, "ndim", 1) == 2
 
 

@@ -23,7 +23,7 @@ def mean_loss(epsilon):
 
 
 def epsilon_at(rho, delta, a):
-    """Canonne, Kamath and Steinke 2020, Proposition 12, at one order a."""
+    """Canonne, Kamath and Steinke (Proposition 12 of arXiv:2004.00010v4), at one order a."""
     rho, delta = number(rho), number(delta)
     return a * rho + mpmath.log(1 - 1 / a) - mpmath.log(a * delta) / (a - 1)
 

@@ -10,6 +10,8 @@ from scipy.stats import beta as beta_law
 import dpfast as dp
 from dpfast.ptr._test import DistanceTest
 
+from . import repeated
+
 ALPHA = 1e-6
 
 
@@ -47,7 +49,7 @@ def lower_bound(a, b, delta):
 
 def answers(call, data, size):
     """Answers as numbers, "no answer" as one far beyond them."""
-    found = [call(data) for _ in range(size)]
+    found = repeated.answers(lambda: call(data), size)
     return np.array([1e9 if x is dp.NO_ANSWER else x for x in found])
 
 
@@ -63,6 +65,18 @@ NEAR = {
         lambda x: dp.ptr.iqr(x, proposed=0.25, **KW),
         np.r_[np.zeros(10), 0.25 * np.ones(20), 0.5 * np.ones(10)],
         np.r_[np.zeros(9), 0.25 * np.ones(21), 0.5 * np.ones(10)],
+    ),
+    "iqr without a scale": (
+        lambda x: dp.ptr.iqr(x, ratio=2, **{**KW, "bounds": (0, 8)}),
+        np.r_[np.zeros(14), np.full(6, 1.0), np.full(17, 2.0), np.full(3, 4.0)],
+        np.r_[np.zeros(14), np.full(6, 1.0), np.full(16, 2.0), np.full(4, 4.0)],
+    ),
+    "release": (
+        lambda x: dp.ptr.release(
+            x, lambda d: d[0], lambda d, b: d[1], proposed=0.5, **{**KW, "bounds": (0, 1)}
+        ),
+        (0.0, 8),
+        (0.5, 9),
     ),
     "mean": (
         lambda x: dp.ptr.mean(x, proposed=0.05, neighbors="add-remove", **KW),
@@ -83,7 +97,8 @@ def passes_seldom(size=6000, delta=0.05):
     """Whether data at distance 0 pass no more often than delta allows."""
     data = np.r_[np.zeros(3), np.ones(3)]
     kw = dict(bounds=(0, 1), proposed=0.1, epsilon=1.0, delta=delta)
-    hits = sum(dp.ptr.quantile(data, 0.5, **kw) is not dp.NO_ANSWER for _ in range(size))
+    found = repeated.answers(lambda: dp.ptr.quantile(data, 0.5, **kw), size)
+    hits = sum(answer is not dp.NO_ANSWER for answer in found)
     return at_least(hits, size) <= delta
 
 
@@ -128,9 +143,8 @@ def smooth(data, size, S=1.0):
             data, proportion=0.2, beta=beta, bounds=(0, 1)
         )
 
-    return np.array(
-        [dp.smooth_release(value, bound, bounds=(0, 1), epsilon=1.0) for _ in range(size)]
-    )
+    kw = dict(bounds=(0, 1), epsilon=1.0)
+    return np.array(repeated.answers(lambda: dp.smooth_release(value, bound, **kw), size))
 
 
 FIVE = np.array([0.0, 0, 0, 0.01, 1]), np.array([0.0, 0, 0.01, 1, 1])

@@ -13,20 +13,19 @@ from dpfast.covariances import covariance
 from dpfast.histograms import histogram
 from dpfast.rng import InsecureGenerator
 
+from . import repeated
 from .test_median_audit import lower_bound
 
 BOUNDS = (0.0, 1.0)
 
 
-def move(data, **kw):
+def move(counts):
     """How much fuller the first of two bins is than the second: both counts that a row moves."""
-    counts, _ = histogram(data, bins=2, **kw)
     return int(counts[0] - counts[1])
 
 
-def across(data, **kw):
-    """The covariance of two columns, noise in all entries."""
-    return float(covariance(data, **kw).sum())
+def bins(data, **kw):
+    return histogram(data, bins=2, **kw)
 
 
 WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
@@ -45,12 +44,12 @@ PAIRS = {
         [0.0, 1.0, 0.0],
         {"bounds": BOUNDS, "where": [True] * 3},
     ),
-    "histogram, replace": (move, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
-    "histogram, add-remove": (move, [0.0], [], {"bounds": BOUNDS}),
+    "histogram, replace": (bins, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
+    "histogram, add-remove": (bins, [0.0], [], {"bounds": BOUNDS}),
     "weighted sum, replace": (totals.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
     "weighted mean, replace": (totals.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
-    "covariance, replace": (across, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
-    "covariance, add-remove": (across, [[0, 0], [0, 0], [1, 1]], [[0, 0], [0, 0]], SQUARE),
+    "covariance, replace": (covariance, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
+    "covariance, add-remove": (covariance, [[0, 0], [0, 0], [1, 1]], [[0, 0], [0, 0]], SQUARE),
     "variance, replace": (totals.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
     "variance, add-remove": (totals.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
 }
@@ -64,10 +63,13 @@ def samples(name, epsilon, size):
     generator = InsecureGenerator(8)
     relation = "add-remove" if name.endswith("add-remove") else "replace"
     given = {"epsilon": epsilon, "neighbors": relation, "rng": generator, **kw}
-    return [
-        np.array([statistic(np.array(data), **given) for _ in range(size)], np.float64)
-        for data in pair
-    ]
+    number = {bins: move, covariance: np.sum}.get(statistic, float)
+
+    def answers(data):
+        found = repeated.answers(lambda: statistic(np.array(data), **given), size)
+        return np.array([number(answer) for answer in found], np.float64)
+
+    return [answers(data) for data in pair]
 
 
 def audit(name, epsilon, size):

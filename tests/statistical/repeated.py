@@ -1,0 +1,34 @@
+"""Many answers of one release whose data are read once."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from unittest.mock import patch
+
+from dpfast import rng as generators
+from dpfast.release import release
+from dpfast.sources import as_source
+
+
+def answers(call, size):
+    """`size` answers of `call()`, a release.
+
+    What it measures before its noise is the same each time, so it is measured once, and only what
+    is drawn is drawn again.
+    """
+    found = []
+
+    def door(data, mechanism, *, budget, rng, prepare=as_source):
+        generator = generators.check(rng)
+        summary = mechanism.reduce(prepare(data))
+        found.extend(mechanism.finish(summary, generator) for _ in range(size))
+        return found[-1]
+
+    with ExitStack() as stack:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("dpfast.") and vars(module).get("release") is release:
+                stack.enter_context(patch.object(module, "release", door))
+        call()
+    assert len(found) == size
+    return found
