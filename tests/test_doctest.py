@@ -10,6 +10,8 @@ import pytest
 
 import dpfast as dp
 
+from .battery import NO_RELEASES, public
+
 MODULES = [
     m.name
     for m in pkgutil.walk_packages(dp.__path__, "dpfast.")
@@ -30,13 +32,9 @@ SELECTIONS = [
     if "budget" in inspect.signature(f).parameters
 ]
 EXPECTATIONS = [dp.selection.probabilities, dp.selection.expected_error, dp.selection.utility_bound]
-RESPONSES = [dp.response.binary, dp.response.kary, dp.response.unary]
 ESTIMATES = [dp.response.estimate_binary, dp.response.estimate_kary, dp.response.estimate_unary]
-PROPOSALS = [dp.ptr.mean, dp.ptr.quantile, dp.ptr.iqr, dp.ptr.release]
-TOTALS = [dp.count, dp.sum, dp.mean, dp.variance, dp.covariance, dp.histogram]
-COLUMNS = [dp.median, dp.quantile, dp.quantiles, dp.sample_and_aggregate, dp.smooth_release]
-STATISTICS = [dp.minimum, dp.maximum, dp.trimmed_mean, dp.winsorized_mean, dp.iqr]
-RELEASES = [*TOTALS, *COLUMNS, *STATISTICS, *PROPOSALS, *SELECTIONS, *RESPONSES]
+#: Found by their signatures, so that none is left out.
+RELEASES = [function for name, function in public() if name not in NO_RELEASES]
 #: Where a mechanism was published.
 PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
 
