@@ -3,7 +3,8 @@
  *
  * v / grid + MAGIC, with MAGIC = 1.5 2^52, is a float64 whose last bits are the integer nearest to
  * v / grid; the bits of MAGIC + first, taken off as an integer, leave the cell. v / grid is exact:
- * the grid is a power of two (what underflows is less than half a cell and stays so).
+ * the grid is a power of two (what underflows is less than half a cell and stays so). v + MAGIC grid
+ * has the same last bits, as long as it is finite, and saves a product.
  */
 #if WIDE
 #define LANES (WIDE / 8)
@@ -13,8 +14,17 @@ typedef uint64_t DPF_NAME(quantise_bits) __attribute__((vector_size(WIDE)));
 #define VEC DPF_NAME(quantise_vec)
 #define INT DPF_NAME(quantise_int)
 #define BITS DPF_NAME(quantise_bits)
-/* MORE: the larger of two, and LESS: the smaller, each the second where the first is NaN. TIMES: the
- * products of the lower halves of 64-bit lanes. */
+/* MORE: the larger of two, and LESS: the smaller, each the second where the first is NaN. EITHER:
+ * whether one is NaN. TIMES: the products of the lower halves of 64-bit lanes. */
+#if DPF_X86 && WIDE == 64
+#define EITHER(a, b) (INT) _mm512_movm_epi64(_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q))
+#elif DPF_X86 && WIDE == 32
+#define EITHER(a, b) (INT) _mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q)
+#elif DPF_X86
+#define EITHER(a, b) (INT) _mm_cmpunord_pd((__m128d)(a), (__m128d)(b))
+#else
+#define EITHER(a, b) ((INT)((a) != (a)) | (INT)((b) != (b)))
+#endif
 #if DPF_X86 && WIDE == 64
 #define MORE(a, b) (VEC) _mm512_max_pd((__m512d)(a), (__m512d)(b))
 #define LESS(a, b) (VEC) _mm512_min_pd((__m512d)(a), (__m512d)(b))
@@ -49,7 +59,8 @@ static inline uint64_t DPF_NAME(quantise_one)(double v, const dpf_quantise_cells
     return bits - (MAGIC_BITS + (uint64_t)c->first);
 }
 
-/* At most TILE values: their cells stay below 2^63 together, the halves of their squares too. */
+/* At most TILE values: their cells stay below 2^63 together, the halves of their squares too, and
+ * they are in a cache when NaN among them have to be counted. */
 static void DPF_NAME(quantise_sums)(const double *x, size_t n, const dpf_quantise_cells *c,
                                     int squares, dpf_quantise_totals *totals)
 {
@@ -57,27 +68,31 @@ static void DPF_NAME(quantise_sums)(const double *x, size_t n, const dpf_quantis
     size_t i = 0;
 #if WIDE
     const VEC lo = c->lo - (VEC){0}, hi = c->hi - (VEC){0};
-    const VEC scale = c->scale - (VEC){0}, magic = MAGIC - (VEC){0};
-    const uint64_t base = MAGIC_BITS + (uint64_t)c->first;
+    const double far = MAGIC / c->scale;
+    const VEC magic = far - (VEC){0};
+    const size_t most = far < 0x1p1023 ? n : 0;
+    uint64_t base;
+    memcpy(&base, &far, sizeof base);
+    base += (uint64_t)c->first;
     INT odd = {0};
     BITS all = {0};
     if (!squares) {
-        for (; i + LANES <= n; i += LANES) {
-            VEC v;
+        for (; i + 2 * LANES <= most; i += 2 * LANES) {
+            VEC v, w;
             memcpy(&v, x + i, sizeof v);
-            odd -= (INT)(v != v);
-            v = LESS(MORE(v, lo), hi);
-            all += (BITS)(v * scale + magic);
+            memcpy(&w, x + i + LANES, sizeof w);
+            odd |= EITHER(v, w);
+            all += (BITS)(LESS(MORE(v, lo), hi) + magic);
+            all += (BITS)(LESS(MORE(w, lo), hi) + magic);
         }
         sum = 0 - base * i;
     } else {
         BITS low_halves = {0}, high_halves = {0};
-        for (; i + LANES <= n; i += LANES) {
+        for (; i + LANES <= most; i += LANES) {
             VEC v;
             memcpy(&v, x + i, sizeof v);
-            odd -= (INT)(v != v);
-            v = LESS(MORE(v, lo), hi);
-            const BITS u = (BITS)(v * scale + magic) - base, square = TIMES(u, u);
+            odd |= EITHER(v, v);
+            const BITS u = (BITS)(LESS(MORE(v, lo), hi) + magic) - base, square = TIMES(u, u);
             all += u;
             low_halves += square & UINT32_MAX;
             high_halves += square >> 32;
@@ -85,8 +100,11 @@ static void DPF_NAME(quantise_sums)(const double *x, size_t n, const dpf_quantis
         for (int l = 0; l < LANES; l++)
             low += low_halves[l], high += high_halves[l];
     }
+    int64_t any = 0;
     for (int l = 0; l < LANES; l++)
-        nan += (uint64_t)odd[l], sum += all[l];
+        any |= odd[l], sum += all[l];
+    for (size_t j = 0; any && j < i; j++)
+        nan += x[j] != x[j];
 #endif
     for (; i < n; i++) {
         const uint64_t u = DPF_NAME(quantise_one)(x[i], c, &nan);
@@ -168,12 +186,79 @@ static void DPF_NAME(quantise_widen)(int kind, const void *x, size_t n, double *
 }
 
 #undef WIDEN
+
+/* The sum of min(max(x, lo), hi) - lo, which stays below 2^63 in 64 bits. Those of PIECE narrow rows
+ * do in 32. */
+#define CLAMPED(KIND, BITS_OF, SIGN, NARROW)                                                        \
+    case KIND: {                                                                                    \
+        typedef SIGN##BITS_OF##_t value;                                                            \
+        typedef uint##BITS_OF##_t plain;                                                            \
+        const value *const y = x, least = (value)lo, most = (value)hi;                              \
+        for (size_t i = 0; i < n; i += PIECE) {                                                     \
+            const size_t end = n - i < PIECE ? n : i + PIECE;                                       \
+            NARROW piece = 0;                                                                       \
+            for (size_t j = i; j < end; j++) {                                                      \
+                const value v = y[j] < least ? least : y[j];                                        \
+                piece += (plain)((plain)(v < most ? v : most) - (plain)least);                      \
+            }                                                                                       \
+            sum += piece;                                                                           \
+        }                                                                                           \
+        return sum;                                                                                 \
+    }
+
+#if DPF_X86 && WIDE == 16
+/* SSE2 compares no integers of 64 bits. Positive float64 are in the order of their bits, and
+ * MAGIC_BITS + v is one, unless v is far beyond 2^51. How many rows were summed: 0 if one is. */
+static size_t DPF_NAME(quantise_by_bits)(const int64_t *x, size_t n, int64_t lo, int64_t hi,
+                                         uint64_t shift, uint64_t *sum)
+{
+    const VEC least = MAGIC + (double)lo - (VEC){0}, most = MAGIC + (double)hi - (VEC){0};
+    BITS all = {0}, seen = {0};
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        BITS v;
+        memcpy(&v, x + i, sizeof v);
+        seen |= v + shift;
+        all += (BITS)LESS(MORE((VEC)(v + MAGIC_BITS), least), most);
+    }
+    if ((seen[0] | seen[1]) >> 61)
+        return 0;
+    *sum = all[0] + all[1] - i * (MAGIC_BITS + (uint64_t)lo);
+    return i;
+}
+#endif
+
+static uint64_t DPF_NAME(quantise_clamped)(int kind, const void *x, size_t n, int64_t lo, int64_t hi)
+{
+    uint64_t sum = 0;
+#if DPF_X86 && WIDE == 16
+    if (kind == DPF_QUANTISE_I64 || kind == DPF_QUANTISE_U64) {
+        const uint64_t shift = kind == DPF_QUANTISE_I64 ? (uint64_t)1 << 60 : 0;
+        const size_t done = DPF_NAME(quantise_by_bits)(x, n, lo, hi, shift, &sum);
+        x = (const int64_t *)x + done, n -= done;
+    }
+#endif
+    switch (kind) {
+        CLAMPED(DPF_QUANTISE_I64, 64, int, uint64_t)
+        CLAMPED(DPF_QUANTISE_I32, 32, int, uint64_t)
+        CLAMPED(DPF_QUANTISE_I16, 16, int, uint32_t)
+        CLAMPED(DPF_QUANTISE_I8, 8, int, uint32_t)
+        CLAMPED(DPF_QUANTISE_U64, 64, uint, uint64_t)
+        CLAMPED(DPF_QUANTISE_U32, 32, uint, uint64_t)
+        CLAMPED(DPF_QUANTISE_U16, 16, uint, uint32_t)
+        CLAMPED(DPF_QUANTISE_U8, 8, uint, uint32_t)
+    }
+    return sum;
+}
+
+#undef CLAMPED
 #undef LANES
 #undef VEC
 #undef INT
 #undef BITS
 #undef MORE
 #undef LESS
+#undef EITHER
 #undef TIMES
 #undef WIDE
 #undef DPF_SUFFIX

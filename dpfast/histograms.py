@@ -19,13 +19,13 @@ from . import _check, privacy
 from ._additive import amount
 from ._native.bins import MOST_CELLS, Axis, tally
 from ._side_by_side import expect_columns, flat, stretches
-from ._totals import refuse_mask
 from ._whole_noise import whole_noise
 from .budget import Budget
 from .privacy import Loss
 from .release import release
 from .rng import Generator
 from .sources import Chunk, Source, as_source
+from .sources.masked import kept, refuse_mask
 from .sources.table import RowChunk, RowSource, as_rows, coded_rows
 from .sources.words import Words
 
@@ -33,8 +33,6 @@ __all__ = ["Histogram", "histogram"]
 
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
-#: Rows of a mask that are looked at together.
-BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +81,8 @@ class Histogram:
         if self.where is None:
             self.axes[0].native.histogram(chunk.values, counts[:-1])
             return counts
-        own = self.where[chunk.start : chunk.start + int(counts[-1])]
-        if len(own) != counts[-1] or (chunk.nulls and chunk.present is None):
-            refuse_mask()
-        if chunk.nulls and chunk.present is not None:
-            own = own[chunk.present]
-        for at in range(0, len(own), BLOCK):
-            kept = chunk.values[at : at + BLOCK][own[at : at + BLOCK]]
-            self.axes[0].native.histogram(kept, counts[:-1])
+        for piece in kept(chunk, self.where):
+            self.axes[0].native.histogram(piece.values, counts[:-1])
         return counts
 
     def _rows(self, chunk: RowChunk) -> NDArray[np.int64]:

@@ -35,7 +35,11 @@ GRIDS = [
     (0.5, 7, 0),
     (2.0**-1000, -5, 9),
     (2.0**970, -(2**31), 2**32 - 1),
+    (2.0**990, -(2**31), 2**32 - 1),
 ]
+#: Bounds that are integers, in every position to the limits of the integer types, and cells of 1 / scale.
+WHOLE = [(0, 100), (-3, 3), (-128, 127), (-129, 300), (200, 70_000), (-(2**31), 2**31), (-7, -7)]
+WHOLE += [(0, 2**40), (2**31 - 1, 2**32), (-(2**40), 0), (-(2**50), 2 - 2**50)]
 
 
 def sample(n, dtype, seed=0):
@@ -71,6 +75,27 @@ def test_beside_the_plain_twin(dtype, grid):
         native.each(values, out, missing)
         assert out.tolist() == reference.cells(values.tolist(), *grid)
         assert missing.tolist() == [int(x != x) for x in values.tolist()]
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if "f" not in d])
+@pytest.mark.parametrize("bounds", WHOLE)
+@pytest.mark.parametrize("scale", [1, 2, 64])
+def test_integers_between_integers(dtype, bounds, scale):
+    """Sums that need no float64: rows near the bounds, at the limits, and too large for a lane."""
+    (lo, hi), limits = bounds, np.iinfo(dtype)
+    first, span = lo * scale, (hi - lo) * scale
+    if max(abs(first), abs(first + span)) > MOST_REACH or span > MOST_SPAN:
+        return
+    native = Grid(float(scale), first, span)
+    edges = [lo, hi, limits.min, limits.max, 0, 2**60, -(2**60), 2**61, 2**62, 2**63]
+    near = sorted({e + d for e in edges for d in (-1, 0, 1) if limits.min <= e + d <= limits.max})
+    small = [x for x in near if abs(x) < 2**53]
+    rng = np.random.default_rng(1)
+    for some, n in [(small, 37), (near, 37), (small, (1 << 14) + 5), (near, (1 << 14) + 5)]:
+        values = np.array(some, dtype)[rng.integers(0, len(some), n)]
+        places = {x: reference.cell(x, 1 / scale, first, span) for x in some}
+        want = sum(places[x] for x in values.tolist())
+        assert native.totals(values) == (0, want, 0)
 
 
 def test_a_planted_fault_is_caught():
@@ -219,8 +244,14 @@ PROBE = """
 import json
 import numpy as np
 from dpfast._native.quantise import Grid, products
-from tests.test_quantise import DTYPES, GRIDS, sample
+from tests.test_quantise import DTYPES, GRIDS, WHOLE, sample
 found = []
+for dtype in DTYPES:
+    for lo, hi in WHOLE:
+        for top in [2.0**61, 2.0**63, 300]:
+            values = sample(2500, dtype, 1)
+            values = values[abs(values.astype(float)) < top]
+            found.append([*Grid(1.0, lo, hi - lo).totals(values)])
 for dtype in DTYPES:
     for grid in GRIDS:
         native = Grid(1 / grid[0], *grid[1:])

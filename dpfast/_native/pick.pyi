@@ -1,0 +1,6 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+def pick(values: NDArray[Any], keep: NDArray[np.uint8], out: NDArray[Any]) -> int: ...
