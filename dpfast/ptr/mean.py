@@ -1,9 +1,9 @@
 """Propose-test-release for the mean.
 
-Rows become cells of a public grid, so their sum is exact, and so is the largest local sensitivity
-of n rows. *Add-remove*, with the middle of the bounds for the mean of no rows: A(k) is at most
-R / max(n - k, 2) (`dpfast/sensitivity/mean.py`), and that is above b from k = n - ceil(R / b) + 1
-on if b < R / 2, and never otherwise. *Replace*: R / n, for all data alike.
+Rows become cells of a public grid (`dpfast/_cells.py`), so their sum is exact, and so is the
+largest local sensitivity of n rows. *Add-remove*, with the middle of the bounds for the mean of no
+rows: A(k) is at most R / max(n - k, 2) (`dpfast/sensitivity/mean.py`), and that is above b from
+k = n - ceil(R / b) + 1 on if b < R / 2, and never otherwise. *Replace*: R / n, for all data alike.
 """
 
 from __future__ import annotations
@@ -11,30 +11,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from .. import _check, _missing
-from .._aggregators._lattice import Lattice
+from .. import _check
+from .._cells import Cells, cells, nearest
+from .._totals import settled, totals
 from ..budget import Budget
 from ..release import release
 from ..rng import Generator
-from ..sources import Chunk, Source
+from ..sources import Source
 from ._answer import NoAnswer
 from ._test import Measured, proposal
 
 __all__ = ["mean", "mean_distance"]
-
-
-class _Sum(NamedTuple):
-    cells: int
-    rows: int
-    missing: int
-
-
-def _merged(a: _Sum, b: _Sum) -> _Sum:
-    return _Sum(a.cells + b.cells, a.rows + b.rows, a.missing + b.missing)
 
 
 def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
@@ -48,35 +37,24 @@ def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: i
 
 @dataclass(frozen=True, slots=True)
 class _Mean:
-    lattice: Lattice
+    lo: float
+    hi: float
+    cells: Cells
     proposed: float
     neighbors: str
     nan: str | float
 
     def __call__(self, source: Source, most: int) -> Measured:
-        lattice = self.lattice
-
-        def summarise(chunk: Chunk) -> _Sum:
-            values, missing = chunk.values, chunk.nulls
-            if values.dtype.kind == "f":
-                absent = np.isnan(values)
-                if absent.any():
-                    missing += int(absent.sum())
-                    values = values[~absent]
-            # Whatever lies outside is clipped, so that rounding large integers changes nothing.
-            return _Sum(lattice.total(values.astype(np.float64, copy=False)), len(values), missing)
-
-        found = source.reduce(summarise, _merged)
-        _missing.refuse(self.nan, found.missing)
-        counts_as = _missing.replacement(self.nan, lattice.lo, lattice.hi)
-        if not isinstance(counts_as, str):
-            more = found.missing * lattice.cell(counts_as)
-            found = _Sum(found.cells + more, found.rows + found.missing, 0)
-        n, span = found.rows, lattice.span
-        middle = Fraction(found.cells, n) if n else Fraction(span, 2)
-        limit = Fraction(self.proposed) / Fraction(lattice.grid)
-        value = float((lattice.first + middle) * Fraction(lattice.grid)) if span else lattice.lo
-        return Measured(value, mean_distance(n, span, limit, self.neighbors, most))
+        cells = self.cells
+        found = settled(totals(source, cells, None), self.nan, self.lo, self.hi, cells)
+        n, span = found.rows, cells.span
+        middle = Fraction(found.sum, n) if n else Fraction(span, 2)
+        grid = Fraction(cells.grid)
+        value = min(max(nearest((cells.first + middle) * grid), self.lo), self.hi)
+        limit = Fraction(self.proposed) / grid
+        return Measured(
+            value if span else self.lo, mean_distance(n, span, limit, self.neighbors, most)
+        )
 
 
 def mean(
@@ -103,7 +81,7 @@ def mean(
     The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test spends the
     share `test_share` of epsilon and all of delta, the noise the rest (Dwork and Lei, STOC 2009;
     ``dpfast/ptr/_test.py`` derives the threshold, which is as low as it can be). Rows are put on a
-    public grid of ``2**-40`` of the range and summed as integers.
+    public grid of about ``2**40`` values between the bounds and summed as integers.
 
     Parameters
     ----------
@@ -163,7 +141,7 @@ def mean(
     policy = _check.nan_policy(nan, relation)
     mechanism = proposal(
         "mean by propose-test-release",
-        _Mean(Lattice(lo, hi, 1), size, relation, policy),
+        _Mean(lo, hi, cells(lo, hi), size, relation, policy),
         bounds=(lo, hi),
         proposed=size,
         epsilon=epsilon,
