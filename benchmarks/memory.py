@@ -1,6 +1,9 @@
-"""What sample and aggregate takes of memory beside the data? Measure and print; Linux only.
+"""What does a call take of memory beside the data? Measure and print; Linux only.
 
-    python benchmarks/memory.py [--rows 50000000]
+    python benchmarks/memory.py [--rows 50000000] [--stream PATH]
+
+First sample and aggregate, then counts, sums, means and histograms of a file of Parquet that
+streams by; with `--stream`, only these, of a file that `benchmarks/stream.py` has written.
 
 Each line is a process of its own, which has the data (float64 in memory, or a file of Parquet),
 makes the same call on a few rows first, so that everything is imported and compiled, and then reads
@@ -13,6 +16,8 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -21,6 +26,7 @@ os.environ.setdefault("DPFAST_NUM_THREADS", "1")
 import numpy as np
 
 import dpfast as dp
+from benchmarks import stream
 
 MIB = 1 << 20
 #: Bytes of address space that a limit leaves. With much less, the interpreter has no room to start
@@ -109,6 +115,91 @@ def write(path, rows):
             out.write_table(pa.table({"x": some}))
 
 
+def read_only(path, column, workers):
+    """pyarrow's own scan: every batch of a column, with which nothing is done."""
+    import pyarrow.parquet as pq
+
+    def some(first):
+        with pq.ParquetFile(path, pre_buffer=False) as opened:
+            groups = list(range(first, opened.num_row_groups, workers))
+            rows = sum(
+                len(batch)
+                for batch in opened.iter_batches(
+                    1 << 16, row_groups=groups, columns=[column], use_threads=False
+                )
+            )
+        seen.append(rows)
+
+    seen = []
+    team = [threading.Thread(target=some, args=(i,)) for i in range(workers)]
+    for thread in team:
+        thread.start()
+    for thread in team:
+        thread.join()
+    return sum(seen)
+
+
+def streamed(path, what, column, workers):
+    """In a child: nanoseconds and peak of a pass over a file, whose result is checked."""
+    import pyarrow as pa
+
+    from dpfast import totals
+
+    rows, known = stream.read(path)
+    lo, hi = stream.BOUNDS[column]
+    loss = {"epsilon": 500}  # so much that counts get no noise at all
+    some = {"bounds": (lo, hi), **loss}
+    bins = {"bins": stream.BINS, **some}
+    calls = {
+        "scan": lambda x: read_only(path, column, workers),
+        "count": lambda x: dp.count(x, nan="drop", **loss),
+        "sum": lambda x: dp.sum(x, **some),
+        "mean": lambda x: dp.mean(x, **some),
+        "histogram": lambda x: dp.histogram(x, **bins)[0].tolist(),
+    }
+    summaries, plain = [], totals.totals
+    totals.totals = lambda *of: summaries.append(plain(*of)) or summaries[-1]
+    for name in calls.keys() - {"scan"}:  # imports and tables, the same for all
+        calls[name](pa.array(np.arange(9999.0)))
+    source = dp.scan(path, column)
+    Path("/proc/self/clear_refs").write_text("5")
+    start = time.perf_counter_ns()
+    found = calls[what](source)
+    spent = time.perf_counter_ns() - start
+    if what in ("sum", "mean"):  # noise has hidden the sum, but not from us
+        step, cells = stream.STEP if column == "reading" else 1, totals.cells(lo, hi)
+        scale = int(step / cells.grid)
+        assert summaries[-1].sum == known[column]["sum"] * scale - rows * cells.first
+        right = known[column]["sum"] * step / (rows if what == "mean" else 1)
+        assert abs(found - right) < (hi - lo) / (rows if what == "mean" else 1)
+    else:
+        assert found == (known[column]["counts"] if what == "histogram" else rows)
+    print(spent, status("VmHWM"))
+
+
+def stream_by(path):
+    """A table of passes over a file: rows a second, peaks, and those of pyarrow's own scan."""
+    rows, _ = stream.read(path)
+    size = Path(path).stat().st_size
+    print(f"\n{rows:.0e} rows of Parquet, {size / MIB:.0f} MiB, streamed; peak of the process\n")
+    print("| column | threads | pass | rows/s | of the scan's time | peak | over the scan's |")
+    print("|---|---:|---|---:|---:|---:|---:|")
+    for column in stream.BOUNDS:
+        for workers in (1, 2):
+            floor = least = None
+            for what in ("scan", "count", "sum", "mean", "histogram"):
+                spent, peak = child(
+                    "stream", path, what, column, workers, DPFAST_NUM_THREADS=str(workers)
+                )
+                floor, least = floor or spent, least or peak
+                print(
+                    f"| {column} | {workers} | {what} | {rows / spent * 1e3:.0f}e6 "
+                    f"| {spent / floor:.2f} | {peak / MIB:.1f} MiB "
+                    f"| {(peak - least) / MIB:+.1f} MiB |",
+                    flush=True,
+                )
+
+
 def child(*what, **environment):
     """What a process that does one thing prints, as two numbers."""
     done = subprocess.run(
@@ -139,16 +230,26 @@ def main(rows):
             size, extra = child("parquet", path, name, SPARE, TMPDIR=folder)
             sizes = " | ".join(f"{b / MIB:.1f} MiB" for b in (size, SPARE, extra))
             print(f"| {name}, 1000 random blocks | {sizes} |", flush=True)
+        path.unlink()
+        stream.write(path, rows)
+        stream_by(path)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         kind, *rest = sys.argv[2:]
-        if kind == "array":
+        if kind == "stream":
+            streamed(rest[0], rest[1], rest[2], int(rest[3]))
+        elif kind == "array":
             array(rest[0], int(rest[1]), rest[2], int(rest[3]))
         else:
             parquet(rest[0], rest[1], int(rest[2]))
     else:
         parser = argparse.ArgumentParser(description=__doc__)
         parser.add_argument("--rows", type=int, default=50_000_000)
-        main(parser.parse_args().rows)
+        parser.add_argument("--stream", type=Path, help="a file of benchmarks/stream.py")
+        options = parser.parse_args()
+        if options.stream is None:
+            main(options.rows)
+        else:
+            stream_by(options.stream)

@@ -37,7 +37,7 @@ GRIDS = [
     (2.0**970, -(2**31), 2**32 - 1),
     (2.0**990, -(2**31), 2**32 - 1),
 ]
-#: Bounds that are integers, in every position to the limits of the integer types, and cells of 1 / scale.
+#: Bounds that are integers, in every position to the limits of the integer types.
 WHOLE = [(0, 100), (-3, 3), (-128, 127), (-129, 300), (200, 70_000), (-(2**31), 2**31), (-7, -7)]
 WHOLE += [(0, 2**40), (2**31 - 1, 2**32), (-(2**40), 0), (-(2**50), 2 - 2**50)]
 
