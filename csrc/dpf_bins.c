@@ -7,6 +7,7 @@
 
 #define BLOCK 2048
 #define TABLES 4
+#define MOST_FEW 32
 #define NARROW 1024            /* cells of which a table each fits beside the rows */
 #define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
 
@@ -23,16 +24,34 @@ DPF_BEGIN_AVX512
 DPF_END
 #endif
 
-typedef void placing(const double *, size_t, const dpf_bins_axis *, uint32_t, uint32_t *);
+typedef struct {
+    void (*put)(const double *, size_t, const dpf_bins_axis *, uint32_t, uint32_t *);
+    void (*compare)(const double *, size_t, const dpf_bins_axis *, uint64_t *, uint64_t *);
+    uint32_t few; /* bins for which comparisons are faster than a search */
+    void (*direct_8)(const uint8_t *, size_t, uint64_t, uint32_t, uint32_t *);
+    void (*direct_16)(const uint16_t *, size_t, uint64_t, uint32_t, uint32_t *);
+    void (*direct_32)(const uint32_t *, size_t, uint64_t, uint32_t, uint32_t *);
+    void (*direct_64)(const uint64_t *, size_t, uint64_t, uint32_t, uint32_t *);
+} path;
 
-static placing *chosen(void)
+#define PATH(isa, few)                                                                              \
+    static const path path_##isa = {bins_block_##isa,     bins_compare_##isa,   few,                \
+                                    bins_direct_8_##isa,  bins_direct_16_##isa,                     \
+                                    bins_direct_32_##isa, bins_direct_64_##isa};
+PATH(baseline, 16)
+#if DPF_X86
+PATH(avx2, 24)
+PATH(avx512, MOST_FEW)
+#endif
+
+static const path *chosen(void)
 {
     switch (dpf_isa()) {
 #if DPF_X86
-    case DPF_ISA_AVX512: return bins_block_avx512;
-    case DPF_ISA_AVX2: return bins_block_avx2;
+    case DPF_ISA_AVX512: return &path_avx512;
+    case DPF_ISA_AVX2: return &path_avx2;
 #endif
-    case DPF_ISA_BASELINE: return bins_block_baseline;
+    case DPF_ISA_BASELINE: return &path_baseline;
     default: return NULL;
     }
 }
@@ -80,7 +99,7 @@ int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                    uint32_t *place)
 {
     double buffer[BLOCK];
-    placing *own = chosen();
+    const path *own = chosen();
     if (!own || kind < 0 || kind >= DPF_QUANTISE_KINDS)
         return -1;
     for (size_t i = 0; i < n; i += BLOCK) {
@@ -88,7 +107,7 @@ int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
         const double *rows = floats(kind, x, i, here, buffer);
         if (!rows)
             return -1;
-        own(rows, here, axis, stride, place + i);
+        own->put(rows, here, axis, stride, place + i);
     }
     return 0;
 }
@@ -107,37 +126,117 @@ void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *co
     }
 }
 
+/* Few bins: how many rows are at or above each edge says it all. */
+static int by_comparison(const path *own, int kind, const void *x, size_t n,
+                         const dpf_bins_axis *axis, int64_t *counts)
+{
+    double buffer[BLOCK];
+    uint64_t ge[MOST_FEW] = {0}, above = 0;
+    const uint32_t last = axis->bins - 1;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t here = n - i < BLOCK ? n - i : BLOCK;
+        const double *rows = floats(kind, x, i, here, buffer);
+        if (!rows)
+            return -1;
+        own->compare(rows, here, axis, ge, &above);
+    }
+    for (uint32_t k = 0; k <= last; k++)
+        counts[k] += (int64_t)(ge[k] - (k < last ? ge[k + 1] : above));
+    counts[last + 1] += (int64_t)(n - (ge[0] - above));
+    return 0;
+}
+
+/* Few different integers: each is counted, and then has its bin. 0 if they may be many. */
+static int by_value(const path *own, int kind, const void *x, size_t n, const dpf_bins_axis *axis,
+                    int64_t *counts)
+{
+    static const int64_t least_of[DPF_QUANTISE_KINDS] = {
+        [DPF_QUANTISE_I64] = INT64_MIN, [DPF_QUANTISE_I32] = INT32_MIN,
+        [DPF_QUANTISE_I16] = INT16_MIN, [DPF_QUANTISE_I8] = INT8_MIN};
+    static const int64_t most_of[DPF_QUANTISE_KINDS] = {
+        [DPF_QUANTISE_I64] = INT64_MAX, [DPF_QUANTISE_I32] = INT32_MAX,
+        [DPF_QUANTISE_I16] = INT16_MAX, [DPF_QUANTISE_I8] = INT8_MAX,
+        [DPF_QUANTISE_U64] = INT64_MAX, [DPF_QUANTISE_U32] = UINT32_MAX,
+        [DPF_QUANTISE_U16] = UINT16_MAX, [DPF_QUANTISE_U8] = UINT8_MAX};
+    uint32_t place[BLOCK], bin[NARROW];
+    double value[NARROW];
+    tables seen;
+    if (kind == DPF_QUANTISE_F64 || kind == DPF_QUANTISE_F32 || !(axis->lo > -0x1p52) ||
+        !(axis->hi < 0x1p52))
+        return 0; /* between these an integer is a float64 */
+    int64_t lo = (int64_t)axis->lo, hi = (int64_t)axis->hi;
+    lo += (double)lo < axis->lo;
+    hi -= (double)hi > axis->hi;
+    lo = lo < least_of[kind] ? least_of[kind] : lo;
+    hi = hi > most_of[kind] ? most_of[kind] : hi;
+    if (lo > hi || hi - lo >= NARROW || n < (size_t)(hi - lo))
+        return 0;
+    const uint32_t most = (uint32_t)(hi - lo);
+    memset(&seen, 0, sizeof seen);
+    memset(bin, 0, sizeof bin);
+    size_t held = 0;
+    int64_t found[NARROW + 1] = {0};
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t here = n - i < BLOCK ? n - i : BLOCK;
+        const void *rows = (const char *)x + i * sizes[kind];
+        switch (sizes[kind]) {
+        case 1: own->direct_8(rows, here, (uint64_t)lo, most, place); break;
+        case 2: own->direct_16(rows, here, (uint64_t)lo, most, place); break;
+        case 4: own->direct_32(rows, here, (uint64_t)lo, most, place); break;
+        default: own->direct_64(rows, here, (uint64_t)lo, most, place);
+        }
+        add(&seen, place, here, most + 1);
+        held += here;
+        if (held > ROWS) {
+            flush(&seen, most + 1, found);
+            held = 0;
+        }
+    }
+    flush(&seen, most + 1, found);
+    for (uint32_t k = 0; k <= most; k++)
+        value[k] = (double)(lo + k);
+    own->put(value, most + 1, axis, 1, bin);
+    for (uint32_t k = 0; k <= most; k++)
+        counts[bin[k] < axis->bins ? bin[k] : axis->bins] += found[k];
+    counts[axis->bins] += found[most + 1];
+    return 1;
+}
+
 int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                        int64_t *counts)
 {
     double buffer[BLOCK];
     uint32_t place[BLOCK];
-    tables own;
-    placing *put = chosen();
+    tables seen;
+    const path *own = chosen();
     const int narrow = axis->bins <= NARROW;
     size_t held = 0;
-    if (!put || kind < 0 || kind >= DPF_QUANTISE_KINDS)
+    if (!own || kind < 0 || kind >= DPF_QUANTISE_KINDS)
         return -1;
-    memset(&own, 0, sizeof own);
+    if (by_value(own, kind, x, n, axis, counts))
+        return 0;
+    if (!axis->exact && axis->bins <= own->few)
+        return by_comparison(own, kind, x, n, axis, counts);
+    memset(&seen, 0, sizeof seen);
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
         const double *rows = floats(kind, x, i, here, buffer);
         if (!rows)
             return -1;
         memset(place, 0, here * sizeof *place);
-        put(rows, here, axis, 1, place);
+        own->put(rows, here, axis, 1, place);
         if (!narrow) {
             add_wide(place, here, axis->bins, counts);
             continue;
         }
-        add(&own, place, here, axis->bins);
+        add(&seen, place, here, axis->bins);
         held += here;
         if (held > ROWS) {
-            flush(&own, axis->bins, counts);
+            flush(&seen, axis->bins, counts);
             held = 0;
         }
     }
     if (narrow)
-        flush(&own, axis->bins, counts);
+        flush(&seen, axis->bins, counts);
     return 0;
 }

@@ -63,34 +63,70 @@ static void fill_halves(dpf_words *words, bits *drawn, size_t rows)
     }
 }
 
-size_t dpf_response_flip(dpf_words *words, uint8_t first, uint64_t second, uint8_t *rows, size_t n)
+/* Coins for m <= BLOCK rows; how many are open. */
+static size_t flip_block(dpf_words *words, uint8_t first, uint64_t second, uint8_t *rows, size_t m,
+                         bits *drawn)
 {
-    bits drawn;
     uint8_t ties[BLOCK / STRETCH];
-    const uint8_t *const u = drawn.bytes;
+    const uint8_t *const u = drawn->bytes;
     size_t open = 0;
-    for (size_t at = 0; at < n; at += BLOCK) {
-        const size_t m = n - at < BLOCK ? n - at : BLOCK;
-        fill_bytes(words, &drawn, m);
-        compare(u, first, m, rows + at, ties);
-        for (size_t s = 0; s < m; s += STRETCH) {
-            if (!ties[s / STRETCH])
+    fill_bytes(words, drawn, m);
+    compare(u, first, m, rows, ties);
+    for (size_t s = 0; s < m; s += STRETCH) {
+        if (!ties[s / STRETCH])
+            continue;
+        for (size_t i = s; i < m && i < s + STRETCH; i++) {
+            if (u[i] != first)
                 continue;
-            for (size_t i = s; i < m && i < s + STRETCH; i++) {
-                if (u[i] != first)
-                    continue;
-                const uint64_t word = dpf_words_one(words);
-                rows[at + i] ^= word < second;
-                if (word == second) {
-                    rows[at + i] |= DPF_RESPONSE_OPEN;
-                    open++;
-                }
+            const uint64_t word = dpf_words_one(words);
+            rows[i] ^= word < second;
+            if (word == second) {
+                rows[i] |= DPF_RESPONSE_OPEN;
+                open++;
             }
         }
     }
+    return open;
+}
+
+size_t dpf_response_flip(dpf_words *words, uint8_t first, uint64_t second, uint8_t *rows, size_t n)
+{
+    bits drawn;
+    size_t open = 0;
+    for (size_t at = 0; at < n; at += BLOCK)
+        open += flip_block(words, first, second, rows + at, n - at < BLOCK ? n - at : BLOCK, &drawn);
     dpf_wipe(&drawn, sizeof drawn);
     return open;
 }
+
+#define BINARY(width)                                                                              \
+    static void truth_##width(const uint##width##_t *values, size_t n, uint8_t *bits)              \
+    {                                                                                              \
+        DPF_RETURN(truth_##width, values, n, bits)                                                 \
+    }                                                                                              \
+    static void widened_##width(const uint8_t *bits, size_t n, uint##width##_t *out)               \
+    {                                                                                              \
+        DPF_RETURN(widened_##width, bits, n, out)                                                  \
+    }                                                                                              \
+    DPF_RESPONSE_BINARY(width)                                                                     \
+    {                                                                                              \
+        bits drawn;                                                                                \
+        uint8_t rows[BLOCK];                                                                       \
+        size_t open = 0;                                                                           \
+        for (size_t at = 0; at < n; at += BLOCK) {                                                 \
+            const size_t m = n - at < BLOCK ? n - at : BLOCK;                                      \
+            truth_##width(values + at, m, rows);                                                   \
+            open += flip_block(words, first, second, rows, m, &drawn);                             \
+            widened_##width(rows, m, out + at);                                                    \
+        }                                                                                          \
+        dpf_wipe(&drawn, sizeof drawn);                                                            \
+        dpf_wipe(rows, sizeof rows);                                                               \
+        return open;                                                                               \
+    }
+BINARY(8)
+BINARY(16)
+BINARY(32)
+BINARY(64)
 
 /* Uniform integers below `others` for m <= BLOCK rows. */
 static void draw_ranks(dpf_words *words, uint32_t others, uint32_t least, size_t m, bits *drawn,

@@ -24,6 +24,16 @@
  * Returns how many are open. */
 size_t dpf_response_flip(dpf_words *words, uint8_t first, uint64_t second, uint8_t *bits, size_t n);
 
+/* out[i] = whether values[i] is not 0, as 0 or 1, and coins as above for each; `out` is as wide. */
+#define DPF_RESPONSE_BINARY(width)                                                                 \
+    size_t dpf_response_binary_##width(dpf_words *words, uint8_t first, uint64_t second,           \
+                                       const uint##width##_t *values, size_t n,                    \
+                                       uint##width##_t *out)
+DPF_RESPONSE_BINARY(8);
+DPF_RESPONSE_BINARY(16);
+DPF_RESPONSE_BINARY(32);
+DPF_RESPONSE_BINARY(64);
+
 /* out[i] = values[i], or `instead` where that is not below `categories`; but, where other[i] is not 0, a
  * uniform one of the other categories. 2 <= categories <= DPF_RESPONSE_MOST and fits into the type.
  *

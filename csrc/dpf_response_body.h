@@ -20,6 +20,26 @@ static void DPF_NAME(compare)(const uint8_t *restrict u, uint8_t first, size_t n
         bits[at] ^= u[at] < first;
 }
 
+/* Whether values are not 0, and bits as values. */
+#define TRUTH(width)                                                                               \
+    static void DPF_NAME(truth_##width)(const uint##width##_t *restrict values, size_t n,          \
+                                        uint8_t *restrict bits)                                    \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            bits[i] = values[i] != 0;                                                              \
+    }                                                                                              \
+    static void DPF_NAME(widened_##width)(const uint8_t *restrict bits, size_t n,                  \
+                                          uint##width##_t *restrict out)                           \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            out[i] = bits[i];                                                                      \
+    }
+TRUTH(8)
+TRUTH(16)
+TRUTH(32)
+TRUTH(64)
+#undef TRUTH
+
 /* ranks = floor(r others / 2^32); whether any low half is below `least`. */
 static int DPF_NAME(ranks)(const uint32_t *restrict r, uint32_t others, uint32_t least, size_t n,
                            uint32_t *restrict ranks)

@@ -82,8 +82,16 @@ class Coin:
     def flip(self, bits: NDArray[np.uint8], stream: Stream) -> None:
         """Change each of the contiguous `bits` (0 or 1) where a coin of its own shows heads."""
         if _native.flip(self.first, self.second, bits, stream):
-            for i in np.flatnonzero(bits & _native.OPEN).tolist():
-                bits[i] ^= _native.OPEN | self.decide(stream)
+            self._settle(bits, stream)
+
+    def answer(self, values: NDArray[Any], out: NDArray[Any], stream: Stream) -> None:
+        """Write whether `values` are not 0 to `out`, and change these bits as `flip` does."""
+        if _native.binary(self.first, self.second, values, out, stream):
+            self._settle(out, stream)
+
+    def _settle(self, bits: NDArray[Any], stream: Stream) -> None:
+        for i in np.flatnonzero(bits & _native.OPEN).tolist():
+            bits[i] ^= _native.OPEN | self.decide(stream)
 
 
 @lru_cache(maxsize=256)
@@ -228,13 +236,12 @@ def binary(
     flipped = coin(amount, 1)
 
     def answer(data: NDArray[Any], stream: Stream) -> NDArray[Any]:
-        flat = data.reshape(-1)
-        out = np.empty(flat.shape, np.uint8)
-        for at in range(0, flat.size, PART):
-            part = out[at : at + PART]
-            np.not_equal(flat[at : at + PART], 0, out=part.view(np.bool_))
-            flipped.flip(part, stream)
-        return out.view(np.bool_).astype(data.dtype, copy=False).reshape(data.shape)
+        given = _unsigned(data, 2)
+        out = np.empty_like(given)
+        for at in range(0, given.size, PART):
+            flipped.answer(given[at : at + PART], out[at : at + PART], stream)
+        native = out.view(data.dtype.newbyteorder("="))
+        return native.astype(data.dtype, copy=False).reshape(data.shape)
 
     return _respond(array, amount, "binary randomized response", answer, budget, rng)
 
@@ -401,9 +408,11 @@ def kary(
         out = np.empty_like(given)
         if known.count == 1:
             out.fill(0)
+        room = np.empty(min(PART, given.size), np.uint8)
         for at in range(0, given.size if known.count > 1 else 0, PART):
             part = given[at : at + PART]
-            other = np.zeros(part.size, np.uint8)
+            other = room[: part.size]
+            other.fill(0)
             told.flip(other, stream)
             _native.others(known.count, instead, part, other, out[at : at + PART], stream)
         kept = known.count - 1 <= np.iinfo(codes.dtype).max if codes.dtype.kind != "b" else False

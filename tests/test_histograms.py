@@ -34,6 +34,8 @@ EDGES = {
     "odd width": np.linspace(0.1, 0.7, 8),
     "uneven": np.array([-128.0, -5, -4.5, 0, 1e-300, 3, 100, 1e9, 1e308]),
     "clustered": np.array([0.0, *(1 + 2.0**-52 * np.arange(50)), 1e15]),
+    "twenty": np.linspace(-60, 60, 21),
+    "thirty": np.linspace(-99, 60.5, 31),
     "one": np.array([-0.5, 0.5]),
     "many": np.linspace(-130, 130, 3001),
     "far": 2.0**60 + 256 * np.arange(9),
@@ -101,6 +103,19 @@ def test_the_same_counts_as_numpy(bins, bounds):
     values[:2000] = rng.choice(edges, 2000)
     expected, _ = np.histogram(values, edges)
     assert counted(plain(edges), values)[:-1] == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("bins", [1, 2, 15, 16, 17, 24, 25, 32, 33, 300])
+def test_few_and_many_bins(bins, dtype):
+    """Comparisons, counts of each integer, and searches, which take turns as bins grow."""
+    values = np.concatenate([sample(4000, dtype, bins), np.arange(100).astype(dtype)])
+    for lo, hi in [(-60, 60), (-0.5, 1022.5), (-0.5, 1023.5), (-700, 700), (20, 24)]:
+        edges = np.linspace(lo, hi, bins + 1)
+        assert counted(plain(edges), values) == twin(values, edges)
+    categories = np.arange(float(bins))
+    axis = Axis(categories, categories[-1], 4 * bins, True)
+    assert counted(axis, values) == twin(values, categories, exact=True)
 
 
 def test_a_planted_fault_is_caught():

@@ -11,6 +11,13 @@ BLOCK: int
 MOST: int
 
 def flip(first: int, second: int, bits: NDArray[np.uint8], stream: BitStream | Script) -> int: ...
+def binary(
+    first: int,
+    second: int,
+    values: NDArray[Any],
+    out: NDArray[Any],
+    stream: BitStream | Script,
+) -> int: ...
 def others(
     categories: int,
     instead: int,

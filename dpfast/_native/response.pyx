@@ -11,6 +11,14 @@ cdef extern from "dpf_response.h" nogil:
     uint32_t DPF_RESPONSE_MOST
     size_t dpf_response_flip(dpf_words *words, uint8_t first, uint64_t second, uint8_t *bits,
                              size_t n)
+    size_t dpf_response_binary_8(dpf_words *words, uint8_t first, uint64_t second,
+                                 const uint8_t *values, size_t n, uint8_t *out)
+    size_t dpf_response_binary_16(dpf_words *words, uint8_t first, uint64_t second,
+                                 const uint16_t *values, size_t n, uint16_t *out)
+    size_t dpf_response_binary_32(dpf_words *words, uint8_t first, uint64_t second,
+                                 const uint32_t *values, size_t n, uint32_t *out)
+    size_t dpf_response_binary_64(dpf_words *words, uint8_t first, uint64_t second,
+                                 const uint64_t *values, size_t n, uint64_t *out)
     void dpf_response_others_8(dpf_words *words, uint32_t categories, uint32_t instead,
                                const uint8_t *values, const uint8_t *other, size_t n, uint8_t *out)
     void dpf_response_others_16(dpf_words *words, uint32_t categories, uint32_t instead,
@@ -47,6 +55,31 @@ def flip(uint8_t first, uint64_t second, uint8_t[::1] bits not None, stream not 
     if n:
         with nogil:
             left = dpf_response_flip(words, first, second, &bits[0], n)
+    check(words)
+    return left
+
+
+def binary(uint8_t first, uint64_t second, const code[::1] values not None,
+           code[::1] out not None, stream not None):
+    """Whether values are not 0, as 0 or 1, flipped by coins as in `flip`.
+
+    `OPEN` is added to one whose coin is still open; returns how many are.
+    """
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    cdef size_t n = values.shape[0], left = 0
+    if <size_t>out.shape[0] != n:
+        raise ValueError(f"out must have {n} values")
+    if n:
+        with nogil:
+            if code is uint8_t:
+                left = dpf_response_binary_8(words, first, second, &values[0], n, &out[0])
+            elif code is uint16_t:
+                left = dpf_response_binary_16(words, first, second, &values[0], n, &out[0])
+            elif code is uint32_t:
+                left = dpf_response_binary_32(words, first, second, &values[0], n, &out[0])
+            else:
+                left = dpf_response_binary_64(words, first, second, &values[0], n, &out[0])
     check(words)
     return left
 
