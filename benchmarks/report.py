@@ -242,6 +242,167 @@ def called(data, blocks):
     return work, max(ours - bare, 0) / blocks, "the call itself, `block.mean()`", bare / blocks
 
 
+def totals(n):
+    """Exact sums of clamped rows beside NumPy's way, which makes a copy."""
+    lo, hi = 20, 80
+    normal = np.random.default_rng(0).normal(50.0, 12.0, n).clip(0, 100)
+    loss = {"bounds": (lo, hi), "epsilon": 1.0}
+    for dtype in ("float64", "float32", "int64", "int32", "int16", "uint8"):
+        x = normal.astype(dtype)
+        kind = x.dtype.type
+        ours, theirs = best(
+            lambda x=x: dp.sum(x, **loss),
+            lambda x=x, kind=kind: np.clip(x, kind(lo), kind(hi)).sum(),
+            rounds=3,
+        )
+        yield f"private sum, {n:.0e} {dtype}", ours, "`np.clip(x, lo, hi).sum()`", theirs
+    ours, theirs = best(
+        lambda: dp.mean(normal, **loss), lambda: np.clip(normal, lo, hi).mean(), rounds=3
+    )
+    yield f"private mean, {n:.0e} float64", ours, "`np.clip(x, lo, hi).mean()`", theirs
+    ours, theirs = best(
+        lambda: dp.variance(normal, **loss), lambda: np.clip(normal, lo, hi).var(), rounds=2
+    )
+    yield f"private variance, {n:.0e} float64", ours, "`np.clip(x, lo, hi).var()`", theirs
+    some = normal[: n // 5]
+    mask = some > 50
+    ours, theirs = best(
+        lambda: dp.sum(some, where=mask, **loss),
+        lambda: np.clip(some[mask], lo, hi).sum(),
+        rounds=3,
+    )
+    work = f"private sum of half the rows (`where`), {len(some):.0e} float64"
+    yield work, ours, "`np.clip(x[mask], lo, hi).sum()`", theirs
+    ours, theirs = best(
+        lambda: dp.count(some, where=mask, epsilon=1.0),
+        lambda: np.count_nonzero(mask),
+        rounds=3,
+    )
+    yield f"private count of a mask, {len(some):.0e} rows", ours, "`np.count_nonzero`", theirs
+
+
+def histograms(n):
+    x = np.random.default_rng(0).normal(50.0, 12.0, n).clip(0, 100)
+    edges = np.sort(np.random.default_rng(1).uniform(0, 100, 101))
+    for dtype in ("float64", "float32", "int32", "uint8"):
+        column = x.astype(dtype)
+        ours, theirs = best(
+            lambda c=column: dp.histogram(c, bins=100, bounds=BOUNDS, epsilon=1.0),
+            lambda c=column: np.histogram(c, 100, BOUNDS),
+            rounds=3,
+        )
+        yield f"private histogram, 100 bins, {n:.0e} {dtype}", ours, "`np.histogram`", theirs
+    for count in (10, 100):
+        own = edges[:: 100 // count]
+        ours, theirs = best(
+            lambda own=own: dp.histogram(x, bins=own, epsilon=1.0),
+            lambda own=own: np.histogram(x, own),
+            rounds=3,
+        )
+        work = f"private histogram, {count} bins of random widths, {n:.0e} float64"
+        yield work, ours, "`np.histogram`", theirs
+    pair = np.random.default_rng(2).normal(0.0, 1.0, (n // 10, 2))
+    limits = [(-2, 2)] * 2
+    ours, theirs = best(
+        lambda: dp.histogram(pair, bins=20, bounds=limits, epsilon=1.0),
+        lambda: np.histogram2d(*pair.T, 20, limits),
+        rounds=2,
+    )
+    yield f"private histogram, 20 x 20 bins, {n // 10:.0e} rows", ours, "`np.histogram2d`", theirs
+
+
+def responses(n):
+    """Per answer, beside the random bits and the memory that they fill, and beside NumPy."""
+    numpy, stream = np.random.default_rng(0), dp.rng.default_generator().stream()
+    values = (10 * numpy.random(n) ** 2).astype(np.int64)
+    calls = {
+        "binary": (2, 1, lambda x: dp.response.binary(x, epsilon=1.0)),
+        "10-ary": (10, 5, lambda x: dp.response.kary(x, categories=10, epsilon=1.0)),
+    }
+    for name, (k, each, call) in calls.items():
+        rare = k / (np.e + k - 1)
+        for dtype in ("uint8", "int32", "int64"):
+            x = np.minimum(values, k - 1).astype(dtype)
+            room = np.empty(1 << 18, np.uint8)
+
+            def floor(each=each, dtype=dtype, room=room):
+                np.empty(n, dtype).fill(1)
+                for at in range(0, each * n, len(room)):
+                    stream.fill(room[: each * n - at])
+
+            ours, least, theirs = best(
+                lambda call=call, x=x: call(x),
+                floor,
+                lambda x=x, k=k, rare=rare: np.where(
+                    numpy.random(n) < rare, numpy.integers(0, k, n, dtype=x.dtype), x
+                ),
+                rounds=3,
+            )
+            work = f"randomized response, {name}, {dtype}, per answer"
+            yield work, ours / n, "its random bits, and filling its array", least / n
+            yield work, ours / n, "`np.where(random < p, integers, x)` (neither)", theirs / n
+    x = values[: n // 16] % 16
+    ours, least = best(
+        lambda: dp.response.unary(x, categories=16, epsilon=1.0),
+        lambda: stream.fill(np.empty(16 * len(x), np.uint8)),
+        rounds=3,
+    )
+    bits = 16 * len(x)
+    yield "randomized response, unary, per bit", ours / bits, "its random bits", least / bits
+
+
+def robust(n):
+    """Smooth sensitivities and propose-test-release beside the sort that the textbook asks for."""
+    x = np.random.default_rng(0).normal(50.0, 12.0, n)
+    given = {"bounds": BOUNDS}
+    smooth = {"beta": 0.1, **given}
+    test = {"proposed": 0.01, "epsilon": 1.0, "delta": 1e-9, **given}
+    calls = {
+        "smooth sensitivity of the median": lambda: dp.sensitivity.smooth_median(x, **smooth),
+        "smooth sensitivity of a trimmed mean": (
+            lambda: dp.sensitivity.smooth_trimmed_mean(x, **smooth)
+        ),
+        "smooth sensitivity of the interquartile range": (
+            lambda: dp.sensitivity.smooth_iqr(x, **smooth)
+        ),
+        "propose-test-release of the median": lambda: dp.ptr.quantile(x, 0.5, **test),
+        "propose-test-release of the interquartile range": (lambda: dp.ptr.iqr(x, **test)),
+    }
+    for name, call in calls.items():
+        ours, theirs = best(call, lambda: np.sort(x), rounds=1)
+        yield f"{name}, {n:.0e} float64", ours, "`np.sort`", theirs
+    ours, theirs = best(lambda: dp.ptr.mean(x, **test), lambda: np.clip(x, *BOUNDS).mean())
+    yield f"propose-test-release of the mean, {n:.0e} float64", ours, "`np.clip.mean`", theirs
+
+
+def toolbox_of_rivals():
+    data = np.random.default_rng(2).normal(50.0, 12.0, 1_000_000)
+    ours = {
+        "sum": lambda: dp.sum(data, bounds=BOUNDS, epsilon=1.0),
+        "mean": lambda: dp.mean(data, bounds=BOUNDS, epsilon=1.0),
+        "variance": lambda: dp.variance(data, bounds=BOUNDS, epsilon=1.0),
+        "histogram": lambda: dp.histogram(data, bins=100, bounds=BOUNDS, epsilon=1.0),
+    }
+    truths = data > 50
+    for name in rivals.NAMES:
+        rival = rivals.load(name)
+        if rival is None:
+            continue
+        for kind, call in ours.items():
+            if hasattr(rival, kind):
+                theirs = getattr(rival, kind)
+                mine, other = best(call, lambda f=theirs: f(data, BOUNDS, 1.0), rounds=2)
+                yield f"private {kind}, 1e6 float64", mine, rivals.version(rival), other
+        if hasattr(rival, "response"):
+            mine, other = best(
+                lambda: dp.response.binary(truths, epsilon=1.0),
+                lambda f=rival.response: f(truths[:2000], 1.0),
+                rounds=2,
+            )
+            work = "randomized response, binary, per answer"
+            yield work, mine / len(truths), rivals.version(rival), other / 2000
+
+
 def selections_of_rivals():
     scores = np.random.default_rng(3).standard_normal(1_000_000) * 10
     kinds = {
@@ -303,8 +464,13 @@ def table(n):
         *selections(10_000_000),
         *deciles(10_000_000),
         *aggregates(n),
+        *totals(n),
+        *histograms(n // 2),
+        *responses(n // 5),
+        *robust(n // 5),
         *against_rivals(),
         *selections_of_rivals(),
+        *toolbox_of_rivals(),
     ]
     lines = ["| work | dpfast | beside it | | ratio |", "|---|---:|---|---:|---:|"]
     lines += [

@@ -1,7 +1,7 @@
 """diffprivlib: the exponential mechanism over the gaps of the sorted data (replace)."""
 
 from diffprivlib import tools
-from diffprivlib.mechanisms import Exponential, Laplace
+from diffprivlib.mechanisms import Binary, Exponential, Laplace
 
 NAME, DISTRIBUTION = "diffprivlib", "diffprivlib"
 
@@ -19,3 +19,25 @@ def noisy_max(scores, sensitivity, epsilon):
     """The exponential mechanism, which wants a list and keeps a list of probabilities."""
     utility = scores.tolist()
     return Exponential(epsilon=epsilon, sensitivity=sensitivity, utility=utility).randomise()
+
+
+def sum(data, bounds, epsilon):
+    return tools.sum(data, epsilon=epsilon, bounds=bounds)
+
+
+def mean(data, bounds, epsilon):
+    return tools.mean(data, epsilon=epsilon, bounds=bounds)
+
+
+def variance(data, bounds, epsilon):
+    return tools.var(data, epsilon=epsilon, bounds=bounds)
+
+
+def histogram(data, bounds, epsilon):
+    return tools.histogram(data, epsilon=epsilon, bins=100, range=bounds)
+
+
+def response(bits, epsilon):
+    """One answer a call, of text."""
+    mechanism = Binary(epsilon=epsilon, value0="0", value1="1")
+    return [mechanism.randomise("1" if bit else "0") for bit in bits]

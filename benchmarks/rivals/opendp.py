@@ -1,5 +1,6 @@
 """OpenDP: the exponential mechanism over a public grid of candidates (add-remove)."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -66,3 +67,50 @@ def noisy_max(scores, sensitivity, epsilon):
 def permute_and_flip(scores, sensitivity, epsilon):
     """With exponential noise, which has that law."""
     return _noisy_max(2 * sensitivity / epsilon, "max_divergence")(scores)
+
+
+@lru_cache
+def _total(bounds, epsilon, rows):
+    """A sum under the replace relation, the number of rows being public."""
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=rows), dp.symmetric_distance()
+    return dp.binary_search_chain(
+        lambda scale: (
+            space >> dp.t.then_clamp(bounds) >> dp.t.then_sum() >> dp.m.then_laplace(scale)
+        ),
+        d_in=2,
+        d_out=epsilon,
+    )
+
+
+def sum(data, bounds, epsilon):
+    return _total(tuple(map(float, bounds)), float(epsilon), len(data))(data)
+
+
+def mean(data, bounds, epsilon):
+    return sum(data, bounds, epsilon) / len(data)
+
+
+@lru_cache
+def _histogram(bounds, epsilon, bins):
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    edges = np.linspace(*bounds, bins + 1).tolist()
+    return dp.binary_search_chain(
+        lambda scale: (
+            space
+            >> dp.t.then_find_bin(edges)
+            >> dp.t.then_count_by_categories(list(range(1, bins + 1)), null_category=False)
+            >> dp.m.then_laplace(scale)
+        ),
+        d_in=2,
+        d_out=epsilon,
+    )
+
+
+def histogram(data, bounds, epsilon):
+    return _histogram(tuple(map(float, bounds)), float(epsilon), 100)(data)
+
+
+def response(bits, epsilon):
+    """One answer a call."""
+    mechanism = dp.m.make_randomized_response_bool(1 / (1 + math.exp(-epsilon)))
+    return [mechanism(bool(bit)) for bit in bits]
