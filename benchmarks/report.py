@@ -43,9 +43,8 @@ def best(*functions, rounds=7):
 
 def show(seconds):
     for unit, size in (("s", 1), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)):
-        if seconds >= size:
+        if seconds >= size or unit == "ns":
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.1e} s"
 
 
 def medians(n):

@@ -1,5 +1,6 @@
 #include "dpf_bins.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "dpf_isa.h"
@@ -7,26 +8,33 @@
 
 #define BLOCK 2048
 #define TABLES 4
-#define MOST_FEW 32
+#define MOST_FEW 24
 #define NARROW 1024            /* cells of which a table each fits beside the rows */
 #define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
 
 #define DPF_SUFFIX baseline
+#if defined(__GNUC__) || defined(__clang__)
+#define WIDE 16
+#else
+#define WIDE 0
+#endif
 #include "dpf_bins_body.h"
 #if DPF_X86
 DPF_BEGIN_AVX2
 #define DPF_SUFFIX avx2
+#define WIDE 32
 #include "dpf_bins_body.h"
 DPF_END
 DPF_BEGIN_AVX512
 #define DPF_SUFFIX avx512
+#define WIDE 64
 #include "dpf_bins_body.h"
 DPF_END
 #endif
 
 typedef struct {
     void (*put)(const double *, size_t, const dpf_bins_axis *, uint32_t, uint32_t *);
-    void (*compare)(const double *, size_t, const dpf_bins_axis *, uint64_t *, uint64_t *);
+    void (*compare)(const double *, size_t, const double[4], uint64_t[4]);
     uint32_t few; /* bins for which comparisons are faster than a search */
     void (*direct_8)(const uint8_t *, size_t, uint64_t, uint32_t, uint32_t *);
     void (*direct_16)(const uint16_t *, size_t, uint64_t, uint32_t, uint32_t *);
@@ -38,7 +46,7 @@ typedef struct {
     static const path path_##isa = {bins_block_##isa,     bins_compare_##isa,   few,                \
                                     bins_direct_8_##isa,  bins_direct_16_##isa,                     \
                                     bins_direct_32_##isa, bins_direct_64_##isa};
-PATH(baseline, 16)
+PATH(baseline, 20)
 #if DPF_X86
 PATH(avx2, 24)
 PATH(avx512, MOST_FEW)
@@ -130,19 +138,23 @@ void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *co
 static int by_comparison(const path *own, int kind, const void *x, size_t n,
                          const dpf_bins_axis *axis, int64_t *counts)
 {
-    double buffer[BLOCK];
-    uint64_t ge[MOST_FEW] = {0}, above = 0;
-    const uint32_t last = axis->bins - 1;
+    double buffer[BLOCK], edge[MOST_FEW + 4];
+    uint64_t ge[MOST_FEW + 4] = {0};
+    const uint32_t bins = axis->bins;
+    for (uint32_t k = 0; k < MOST_FEW + 4; k++)
+        edge[k] = k < bins ? axis->edges[k] : (double)INFINITY;
+    edge[bins] = nextafter(axis->hi, INFINITY); /* at or above which a row is above hi */
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
         const double *rows = floats(kind, x, i, here, buffer);
         if (!rows)
             return -1;
-        own->compare(rows, here, axis, ge, &above);
+        for (uint32_t k = 0; k <= bins; k += 4)
+            own->compare(rows, here, edge + k, ge + k);
     }
-    for (uint32_t k = 0; k <= last; k++)
-        counts[k] += (int64_t)(ge[k] - (k < last ? ge[k + 1] : above));
-    counts[last + 1] += (int64_t)(n - (ge[0] - above));
+    for (uint32_t k = 0; k < bins; k++)
+        counts[k] += (int64_t)(ge[k] - ge[k + 1]);
+    counts[bins] += (int64_t)(n - (ge[0] - ge[bins]));
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Places of at most BLOCK rows, and other loops, for one instruction set. The including file defines
- * DPF_SUFFIX. */
+ * DPF_SUFFIX, and WIDE, the bytes of a vector; 0 for plain C. */
 static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis *axis,
                                  uint32_t stride, uint32_t *place)
 {
@@ -20,26 +20,41 @@ static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis 
         left -= half;
     }
     for (size_t i = 0; i < n; i++) {
-        const int inside = (x[i] >= lo) & (x[i] <= hi) & (!exact | (x[i] == edges[bin[i]]));
-        place[i] = (place[i] + stride * bin[i]) | (inside ? 0 : DPF_BINS_OUTSIDE);
+        const uint32_t inside = (x[i] >= lo) & (x[i] <= hi);
+        place[i] = (place[i] + stride * bin[i]) | ((inside - 1) & DPF_BINS_OUTSIDE);
     }
+    for (size_t i = 0; exact && i < n; i++)
+        place[i] |= x[i] == edges[bin[i]] ? 0 : DPF_BINS_OUTSIDE;
 }
 
-/* ge[k] += how many rows are at or above edge k, and *above those above hi. NaN are neither. */
-static void DPF_NAME(bins_compare)(const double *restrict x, size_t n, const dpf_bins_axis *axis,
-                                   uint64_t *restrict ge, uint64_t *above)
+/* ge[k] += how many rows are at or above each of four edges. A NaN is at none. */
+static void DPF_NAME(bins_compare)(const double *x, size_t n, const double edge[4], uint64_t ge[4])
 {
-    uint64_t more = 0;
-    for (uint32_t k = 0; k < axis->bins; k++) {
-        const double edge = axis->edges[k];
-        uint64_t sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += x[i] >= edge;
-        ge[k] += sum;
+    size_t i = 0;
+#if WIDE
+    typedef double vec __attribute__((vector_size(WIDE)));
+    typedef int64_t whole __attribute__((vector_size(WIDE)));
+    const vec e0 = edge[0] - (vec){0}, e1 = edge[1] - (vec){0};
+    const vec e2 = edge[2] - (vec){0}, e3 = edge[3] - (vec){0};
+    whole s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (; i + WIDE / 8 <= n; i += WIDE / 8) {
+        vec v;
+        memcpy(&v, x + i, sizeof v);
+        s0 -= (whole)(v >= e0);
+        s1 -= (whole)(v >= e1);
+        s2 -= (whole)(v >= e2);
+        s3 -= (whole)(v >= e3);
     }
-    for (size_t i = 0; i < n; i++)
-        more += x[i] > axis->hi;
-    *above += more;
+    for (size_t l = 0; l < WIDE / 8; l++) {
+        ge[0] += (uint64_t)s0[l];
+        ge[1] += (uint64_t)s1[l];
+        ge[2] += (uint64_t)s2[l];
+        ge[3] += (uint64_t)s3[l];
+    }
+#endif
+    for (; i < n; i++)
+        for (size_t k = 0; k < 4; k++)
+            ge[k] += x[i] >= edge[k];
 }
 
 /* Integers as places: x - lo, or DPF_BINS_OUTSIDE beyond `most` above it. */
@@ -57,5 +72,6 @@ DIRECT(16)
 DIRECT(32)
 DIRECT(64)
 #undef DIRECT
+#undef WIDE
 
 #undef DPF_SUFFIX
