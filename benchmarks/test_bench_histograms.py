@@ -62,6 +62,33 @@ def test_edges_rival(benchmark, data, bins):
     assert benchmark.pedantic(lambda: np.histogram(data, edges)[0], rounds=3).sum() > 0
 
 
+def test_categories(benchmark, data):
+    ages = np.arange(101.0)
+    (axis,), _ = _axes(None, None, ages)
+    whole = np.rint(data).astype(data.dtype)
+    found = benchmark(lambda: counted(axis.native, whole))
+    assert (found == np.bincount(whole.astype(np.int64), minlength=101)).all()
+
+
+def test_categories_rival(benchmark, data):
+    whole = np.rint(data).astype(data.dtype)
+    found = benchmark.pedantic(lambda: np.histogram(whole, 101, (-0.5, 100.5))[0], rounds=3)
+    assert found.sum() == N
+
+
+def test_two_columns(benchmark):
+    values = np.random.default_rng(2).normal(0, 1, (N // 10, 2))
+    kw = {"bins": 20, "bounds": [(-2, 2)] * 2, "epsilon": 1.0, "rng": InsecureGenerator(1)}
+    counts, edges = benchmark(lambda: histogram(values, **kw))
+    assert abs(counts - np.histogram2d(*values.T, edges)[0]).max() < 60
+
+
+def test_two_columns_rival(benchmark):
+    values = np.random.default_rng(2).normal(0, 1, (N // 10, 2))
+    found = benchmark.pedantic(lambda: np.histogram2d(*values.T, 20, [(-2, 2)] * 2)[0], rounds=3)
+    assert found.sum() > 0
+
+
 def test_three_columns(benchmark):
     values = np.random.default_rng(2).normal(0, 1, (N // 10, 3))
     kw = {"bins": 8, "bounds": [(-2, 2)] * 3, "epsilon": 1.0, "rng": InsecureGenerator(1)}
