@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -28,17 +28,29 @@ __all__ = ["Budget", "Spend"]
 
 
 class _Quote(Exception):
-    """Carries the price out of the door; see `Budget.cost`."""
+    """Carries the mechanism out of the door; see `quoted`."""
 
-    def __init__(self, line: Spend) -> None:
-        self.line = line
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism = mechanism
 
 
 class _Probe:
-    """Stands in for a budget: the door asks it for the price and gets no further."""
+    """Stands in for a budget: the door shows it the mechanism and gets no further."""
 
-    def spend(self, amount: Loss, *, neighbors: str, what: str = "") -> NoReturn:
-        raise _Quote(Spend(amount, neighbors, what))
+    def quote(self, mechanism: Any) -> NoReturn:
+        raise _Quote(mechanism)
+
+
+def quoted(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """The mechanism that a release would run: its arguments are checked, its data are not read.
+
+    None for a function that never comes to the door.
+    """
+    try:
+        function(*args, **kwargs, budget=_Probe())
+    except _Quote as quote:
+        return quote.mechanism
+    return None
 
 
 def _decimal(amount: Fraction) -> str:
@@ -264,7 +276,13 @@ class Budget:
         note = _check.text("note", note) or (notes[-1] if notes else "")
         line = Spend(amount, neighbors, _check.text("what", what), note, now(), process())
         self._own.line = None
-        self._own.line = self._keeper.append(lambda state: self._decide(state, line))
+        keys = getattr(self._own, "keys", None)
+        if keys is None:
+            self._own.line = self._keeper.append(lambda state: self._decide(state, line))
+        elif not keys:
+            raise BudgetError("budget refused the spend: a key pays for one, and was used")
+        else:
+            self._own.line = self._keeper.once(keys.pop(), lambda state: self._decide(state, line))
 
     @contextmanager
     def noted(self, note: str) -> Iterator[None]:
@@ -290,6 +308,43 @@ class Budget:
             yield
         finally:
             self._own.notes = before
+
+    @contextmanager
+    def _once(self, key: str) -> Iterator[None]:
+        """The one spend of this thread in the block is made once in the life of the ledger.
+
+        If a line bears the key already, nothing is paid. Whoever uses this must let nothing leave
+        but what `_settle` returns: then one answer leaves for one spend, whichever of several
+        computations it came from. Each of these has its own randomness, and the choice among them
+        (which was recorded first) does not depend on the others, which nobody sees.
+        """
+        self._own.keys, self._own.line = [key], None
+        try:
+            yield
+        finally:
+            self._own.keys = None
+
+    @property
+    def _paid(self) -> bool:
+        """Whether this thread's last spend has a line."""
+        return getattr(self._own, "line", None) is not None
+
+    def _settle(self, answer: Any) -> Any:
+        """Record an answer beside the line of this thread, or get the one that is there."""
+        return self._keeper.settle(self._own.line, plain(answer))
+
+    def _found(self, key: str) -> tuple[int, Any] | None:
+        """Number and recorded answer of the line of a key."""
+        return self._keeper.found(key)
+
+    def _afford(self, lines: Iterable[Spend]) -> Amounts:
+        """What several spends would leave; the refusal of the first that is too much."""
+        state = self._keeper.state()
+        for line in lines:
+            entry = self._decide(state, line)
+            spent = state.spent.plus(entry.line.counted)
+            state = State(spent, entry.neighbors, state.lines + 1)
+        return self._left(state)
 
     def record(self, answer: Any) -> None:
         """Keep a released answer beside the last line that this thread has spent.
@@ -383,11 +438,11 @@ class Budget:
             _check.fail("function", rule, function)
         if "budget" in kwargs:
             _check.fail("budget", "left out: nothing is spent", kwargs["budget"])
-        try:
-            function(*args, **kwargs, budget=_Probe())
-        except _Quote as quote:
-            return quote.line.loss
-        _check.fail("function", rule, function)
+        mechanism = quoted(function, *args, **kwargs)
+        if mechanism is None:
+            _check.fail("function", rule, function)
+        found: Loss = mechanism.loss
+        return found
 
     def _told(self, lines: tuple[Spend, ...]) -> list[dict[str, Any]]:
         return [

@@ -54,6 +54,8 @@ def release(
         if not generator.private:
             raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
     source = prepare(data)
+    if isinstance(budget, _Probe):
+        budget.quote(mechanism)
     if budget is not None:
         budget.spend(mechanism.loss, neighbors=mechanism.neighbors, what=mechanism.name)
     return mechanism.finish(mechanism.reduce(source), generator)

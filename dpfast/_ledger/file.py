@@ -14,6 +14,10 @@ on the disk (synchronous=FULL). Why a connection lives no longer than that:
 
 Lines are only ever added; the one row of `state` holds their sums and is changed in the same
 transaction. Each line carries a digest of itself and of the one before (`text.seal`).
+
+A line may bear a key. Which one does is looked up in the transaction that would add it, so of any
+number of processes that spend for one key one pays, and its line serves all. The table of keys is
+made with the first of them; a ledger without keys has none.
 """
 
 from __future__ import annotations
@@ -67,12 +71,21 @@ CREATE TABLE lines (
 );
 CREATE TABLE answers (line INTEGER PRIMARY KEY, time TEXT NOT NULL, answer TEXT NOT NULL);
 """
-GUARDS = "".join(
-    f"CREATE TRIGGER no_{verb}_{table} BEFORE {verb} ON {table} "
-    "BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;\n"
-    for table in ("ledger", "lines", "answers")
-    for verb in ("UPDATE", "DELETE")
-)
+KEYS = """
+CREATE TABLE IF NOT EXISTS keys (
+    key TEXT PRIMARY KEY, line INTEGER NOT NULL UNIQUE, seal TEXT NOT NULL
+);
+"""
+
+
+def _guards(*tables: str) -> str:
+    return "".join(
+        f"CREATE TRIGGER IF NOT EXISTS no_{verb}_{table} BEFORE {verb} ON {table} "
+        "BEGIN SELECT RAISE(ABORT, 'a ledger only grows'); END;\n"
+        for table in tables
+        for verb in ("UPDATE", "DELETE")
+    )
+
 
 #: Held by the one thread that is at work on a ledger, and around a fork.
 _ALONE = threading.RLock()
@@ -141,6 +154,30 @@ class File:
         self._seen = max(self._seen, number)
         return number
 
+    def once(self, key: str, decide: Callable[[State], Entry]) -> int:
+        def add(db: sqlite3.Connection) -> int:
+            _define(db, KEYS + _guards("keys"))
+            state = self._state(db)
+            number = self._keyed(db, key)
+            if number is None:
+                number = state.lines + 1
+                seal = self._write(db, state, decide(state))
+                row = (key, number, text.seal(seal, key))
+                db.execute("INSERT INTO keys VALUES (?, ?, ?)", row)
+            return number
+
+        number = self._run(add, write=True)
+        self._seen = max(self._seen, number)
+        return number
+
+    def found(self, key: str) -> tuple[int, Any] | None:
+        def look(db: sqlite3.Connection) -> tuple[int, Any] | None:
+            self._state(db)
+            number = self._keyed(db, key)
+            return None if number is None else (number, _answer(db, number))
+
+        return self._run(look)
+
     def history(self) -> tuple[Spend, ...]:
         return self._run(self._checked)
 
@@ -148,10 +185,19 @@ class File:
         def add(db: sqlite3.Connection) -> None:
             if db.execute("SELECT 1 FROM answers WHERE line = ?", (number,)).fetchone():
                 already(number, answer)
-            row = (number, now(), json.dumps(answer, allow_nan=False))
-            db.execute("INSERT INTO answers VALUES (?, ?, ?)", row)
+            _put(db, number, answer)
 
         self._run(add, write=True)
+
+    def settle(self, number: int, answer: Any) -> Any:
+        def add(db: sqlite3.Connection) -> Any:
+            kept = _answer(db, number)
+            if kept is None:
+                _put(db, number, answer)
+                kept = _answer(db, number)
+            return kept
+
+        return self._run(add, write=True)
 
     # --- transactions ---------------------------------------------------------------------------
 
@@ -286,10 +332,7 @@ class File:
     def _make(self, db: sqlite3.Connection, limit: Loss, neighbors: str | None, name: str) -> None:
         if not self._blank(db):
             return
-        for statement in (TABLES + GUARDS).split(";\n"):
-            # A trigger ends in "; END;", so only what stands at the end of a line divides.
-            if statement.strip():
-                db.execute(statement)
+        _define(db, TABLES + _guards("ledger", "lines", "answers"))
         parts = (now(), process(), name, text.loss(limit), neighbors)
         first = text.seal("", *parts)
         db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?)", (*parts, first))
@@ -341,7 +384,23 @@ class File:
         self._seen = lines
         return State(spent, neighbors, lines)
 
-    def _write(self, db: sqlite3.Connection, state: State, entry: Entry) -> None:
+    def _keyed(self, db: sqlite3.Connection, key: str) -> int | None:
+        """Number of the line that bears a key."""
+        found = self._keys(db, "WHERE key = ?", key)
+        return found[0] if found else None
+
+    def _keys(self, db: sqlite3.Connection, which: str = "", *values: str) -> list[int]:
+        """Numbers of the lines of some keys, each checked against its seal."""
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'keys'").fetchone():
+            return []
+        both = "SELECT key, line, keys.seal, lines.seal FROM keys LEFT JOIN lines USING (line) "
+        rows = db.execute(both + which, values).fetchall()
+        for key, _, found, line in rows:
+            if line is None or text.seal(line, key) != found:
+                raise _Damaged("a key is not that of its line")
+        return [number for _, number, *_ in rows]
+
+    def _write(self, db: sqlite3.Connection, state: State, entry: Entry) -> str:
         """The line and the sums. Both, or neither, as the transaction around them sees to."""
         line, counted = entry.line, entry.line.counted
         parts = (
@@ -359,6 +418,7 @@ class File:
             "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?, seal = ?",
             (number, *sums, entry.neighbors, found),
         )
+        return found
 
     def _checked(self, db: sqlite3.Connection) -> tuple[Spend, ...]:
         """All lines, each against its seal, and their sum against the sums and the limit."""
@@ -380,6 +440,7 @@ class File:
                 total = total.plus(counted)
                 answer = answers.get(number)
                 made.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
+        self._keys(db)
         (last,) = db.execute("SELECT seal FROM state").fetchone()
         if (last, total, relation) != (before, state.spent, state.neighbors):
             raise _Damaged("its sums are not those of its lines")
@@ -412,6 +473,25 @@ class File:
         else:
             self._damaged(error)
         raise LedgerError(f"ledger {self.path} {why}; nothing can be spent") from None
+
+
+def _define(db: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";\n"):
+        # A trigger ends in "; END;", so only what stands at the end of a line divides.
+        if statement.strip():
+            db.execute(statement)
+
+
+def _answer(db: sqlite3.Connection, number: int) -> Any:
+    """The recorded answer of a line, or None."""
+    found = db.execute("SELECT answer FROM answers WHERE line = ?", (number,)).fetchone()
+    with _reading():
+        return None if found is None else json.loads(found[0])
+
+
+def _put(db: sqlite3.Connection, number: int, answer: Any) -> None:
+    row = (number, now(), json.dumps(answer, allow_nan=False))
+    db.execute("INSERT INTO answers VALUES (?, ?, ?)", row)
 
 
 def _within(total: Amounts, limit: Loss) -> bool:

@@ -91,8 +91,19 @@ class Keeper(Protocol):
         """Number of the line that `decide` made of the state, which it may also refuse."""
         ...
 
+    def once(self, key: str, decide: Callable[[State], Entry]) -> int:
+        """Number of the line that bears `key`: one that is there, or else as by `append`."""
+        ...
+
+    def found(self, key: str) -> tuple[int, Any] | None:
+        """Number and recorded answer (or None) of the line that bears `key`, if there is one."""
+        ...
+
     def history(self) -> tuple[Spend, ...]: ...
     def record(self, number: int, answer: Any) -> None: ...
+    def settle(self, number: int, answer: Any) -> Any:
+        """The answer recorded with a line, which is `answer` if there was none before."""
+        ...
 
 
 def now() -> str:
@@ -118,24 +129,43 @@ class Memory:
         self._process = witnesses()
         self._state = State(Amounts(), neighbors, 0)
         self._lines: list[Spend] = []
+        self._keys: dict[str, int] = {}
 
     def state(self) -> State:
         with self.lock:
             return self._state
 
     def append(self, decide: Callable[[State], Entry]) -> int:
+        self._refuse_copies()
+        with self.lock:
+            return self._append(decide)
+
+    def once(self, key: str, decide: Callable[[State], Entry]) -> int:
+        self._refuse_copies()
+        with self.lock:
+            if key not in self._keys:
+                self._keys[key] = self._append(decide)
+            return self._keys[key]
+
+    def found(self, key: str) -> tuple[int, Any] | None:
+        with self.lock:
+            number = self._keys.get(key)
+            return None if number is None else (number, self._lines[number - 1].answer)
+
+    def _refuse_copies(self) -> None:
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
                 "budget refused the spend: it belongs to the process that was forked, which would "
                 "not see it; spend there, or give each process a budget of its own, or keep it in "
                 "a file that they share (path=...)"
             )
-        with self.lock:
-            entry = decide(self._state)
-            self._lines.append(entry.line)
-            spent = self._state.spent.plus(entry.line.counted)
-            self._state = State(spent, entry.neighbors, len(self._lines))
-            return len(self._lines)
+
+    def _append(self, decide: Callable[[State], Entry]) -> int:
+        entry = decide(self._state)
+        self._lines.append(entry.line)
+        spent = self._state.spent.plus(entry.line.counted)
+        self._state = State(spent, entry.neighbors, len(self._lines))
+        return len(self._lines)
 
     def history(self) -> tuple[Spend, ...]:
         with self.lock:
@@ -147,3 +177,10 @@ class Memory:
             if line.answer is not None:
                 already(number, answer)
             self._lines[number - 1] = replace(line, answer=answer)
+
+    def settle(self, number: int, answer: Any) -> Any:
+        with self.lock:
+            line = self._lines[number - 1]
+            if line.answer is None:
+                line = self._lines[number - 1] = replace(line, answer=answer)
+            return line.answer
