@@ -45,6 +45,7 @@ import numpy as np
 
 from ._additive import amount
 from ._choice import below
+from ._expected import box_sum
 from ._laws._discrete import laplace_integers
 from ._native.rng import BitStream
 from ._whole_noise import WholeNoise, whole_noise
@@ -71,6 +72,21 @@ class BoxNoise:
     deviation: float
     each: tuple[WholeNoise, ...] = field(default=(), repr=False)  # one for each that moves
     epsilon: Fraction = Fraction(0)  # of the law "box"
+
+    def within(self, miss: float, terms: int = 1, place: int | None = None) -> Fraction:
+        """A size that noise exceeds with probability at most `miss`, in units of what moves.
+
+        Of one coordinate, or of a sum of some, divided by their moves: of that at `place`, by
+        default any, for equal shares. What rounding to integers adds counts for moves of 1.
+        """
+        moving = [i for i, move in enumerate(self.moves) if move]
+        if not moving or (place is not None and not self.moves[place]):
+            return Fraction(0)
+        if self.law == "box":
+            size = box_sum(miss, len(moving), terms) / float(self.epsilon)
+            return Fraction(size) + Fraction(terms, 2 * min(self.moves[i] for i in moving))
+        i = min(moving, key=lambda i: self.moves[i]) if place is None else place
+        return Fraction(self.each[moving.index(i)].within(miss, terms), self.moves[i])
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """The values with noise."""

@@ -20,6 +20,7 @@ before, and everything else by at most twice as much.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,8 +29,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._box_noise import box_noise, count_shares
+from ._box_noise import BoxNoise, box_noise, count_shares
 from ._by_column import column_totals
+from ._cells import nearest
+from ._expected import ALL, BOUND, NOISE, ROWS, Expected, unknown
 from ._one_column import Mean, OfCells, Sum, Variance
 from ._totals import Totals, settled
 from ._whole_noise import whole_noise
@@ -72,6 +75,15 @@ class EachCount:
             moves = int(self.neighbors == "add-remove" or self.where is not None)
             noisy = whole_noise(self.loss, moves, moves).add(summary, generator) * self.width
         return np.array(noisy, np.int64)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise."""
+        if self.present:
+            size = math.ceil(box_noise(self.loss, [1] * self.width).within(1 - confidence))
+        else:
+            moves = int(self.neighbors == "add-remove" or self.where is not None)
+            size = whole_noise(self.loss, moves, moves).within(1 - confidence)
+        return Expected(confidence, float(size), note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +131,27 @@ class _Each(Generic[Own]):
         self, moves: Sequence[int], values: Sequence[int], rows: Sequence[int], generator: Generator
     ) -> tuple[list[int], list[int]]:
         """One release of the numbers of rows and of other integers: the first for each column."""
-        moves = [1] * self.counts + [self.times * move for move in moves]
-        noise = box_noise(self.loss, moves, count_shares(self.counts, len(values)))
-        noisy = noise.add([*rows[: self.counts], *values], generator)
+        noisy = self.noise_with_rows(moves).add([*rows[: self.counts], *values], generator)
         counts = noisy[: self.counts]
         return counts * (len(self.columns) // self.counts), noisy[self.counts :]
+
+    def noise_with_rows(self, moves: Sequence[int]) -> BoxNoise:
+        """The noise of that release."""
+        shares = count_shares(self.counts, len(moves))
+        all_moves = [1] * self.counts + [self.times * move for move in moves]
+        return box_noise(self.loss, all_moves, shares)
+
+    def sizes(
+        self, moves: Sequence[int], miss: float, kinds: int
+    ) -> tuple[Fraction, list[list[Fraction]]]:
+        """What noise of the number of rows, and of other integers, keeps within, all at once.
+
+        In units of a row: each with an equal part of the probability to miss, of the `kinds` and
+        the number of rows that one answer is made of.
+        """
+        noise, part, width = self.noise_with_rows(moves), miss / (kinds + 1), len(self.columns)
+        each = [self.times * noise.within(part, 1, self.counts + i) for i in range(len(moves))]
+        return noise.within(part, 1, 0), [each[i : i + width] for i in range(0, len(each), width)]
 
 
 def _array(found: Sequence[float]) -> NDArray[np.float64]:
@@ -142,6 +170,13 @@ class EachSum(_Each[Sum]):
         noisy = noise.add(exact, generator)
         each = zip(self.columns, summary, noisy, strict=True)
         return _array([own.answer(one, value) for own, one, value in each])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise."""
+        noise = box_noise(self.loss, [own.sensitivity for own in self.columns])
+        part = noise.within(1 - confidence)
+        width = [nearest(part * own.sensitivity * Fraction(own.cells.grid)) for own in self.columns]
+        return Expected(confidence, width, note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +204,24 @@ class EachMean(_Each[Mean]):
             ]
         each = zip(self.columns, places, strict=True)
         return _array([own.place(m) if own.cells.span else own.lo for own, m in each])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise where `n` is public, else a bound.
+
+        With e the noise of the number of rows and f that of sum(w) / s, the error of m is (f - a e)
+        / (2 (n + e)), for a mean of w / s, which is between -1 and 1.
+        """
+        miss = 1 - confidence
+        if rows is None:
+            return unknown(confidence, ROWS)
+        if self.known:
+            part = box_noise(self.loss, self.spans).within(miss) / max(1, rows)
+            parts = [part] * len(self.columns)
+        else:
+            e, (f,) = self.sizes(self.spans, miss, 1)
+            parts = [(own + e) / (2 * (rows - e)) if rows > e else ALL for own in f]
+        width = [own.width(part) for own, part in zip(self.columns, parts, strict=True)]
+        return Expected(confidence, width, note=NOISE if self.known else BOUND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +255,34 @@ class EachVariance(_Each[Variance]):
             first, second = n * span + w, q + 4 * span * w + 3 * n * span**2  # 2 u, and 8 u^2
             found.append(own.of_moments(Fraction(n), Fraction(first, 2), Fraction(second, 8)))
         return _array(found)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise where `n` is public, else a bound.
+
+        As for a variance in `Covariance.error`, with e, f, g the noises of the number of rows, of
+        sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by at most (|g| / 2
+        + 2 |f| + 3/2 |e|) / R + ((|f| + |e|) / R)^2.
+        """
+        miss = 1 - confidence
+        if rows is None:
+            return unknown(confidence, ROWS)
+        if self.known:
+            if rows <= max(1, self.columns[0].ddof):
+                return Expected(confidence, [0.0] * len(self.columns), note=NOISE)
+            moves = [own.sensitivity(rows) for own in self.columns]
+            part = box_noise(self.loss, moves).within(miss)
+            each = zip(self.columns, moves, strict=True)
+            known = [own.width_of_pairs(part * move, rows) for own, move in each]
+            return Expected(confidence, known, note=NOISE)
+        spans = self.spans
+        e, (firsts, seconds) = self.sizes([*spans, *(span**2 for span in spans)], miss, 2)
+        width = []
+        for own, f, g in zip(self.columns, firsts, seconds, strict=True):
+            least, part = rows - e, ALL
+            if least > 0:
+                part = ((g / 2 + 2 * f + 3 * e / 2) / least + ((f + e) / least) ** 2) / 4
+            width.append(own.width_of(part, e, rows))
+        return Expected(confidence, width, note=BOUND)
 
 
 def with_loss(made: Any) -> Any:

@@ -41,8 +41,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._cells import Cells, nearest
+from ._expected import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
 from ._totals import Totals, settled, totals
-from ._whole_noise import whole_noise
+from ._whole_noise import WholeNoise, whole_noise
 from .privacy import Loss
 from .rng import Generator
 from .sources import Source
@@ -72,10 +73,16 @@ class Count:
         found = totals(source, None, self.where)
         return found.rows + (0 if self.present else found.missing)
 
+    @property
+    def noise(self) -> WholeNoise:
+        return whole_noise(self.loss, self.sensitivity, self.sensitivity)
+
     def finish(self, summary: int, generator: Generator) -> int:
-        sensitivity = self.sensitivity
-        noise = whole_noise(self.loss, sensitivity, sensitivity)
-        return noise.add([summary], generator)[0]
+        return self.noise.add([summary], generator)[0]
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise."""
+        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,14 @@ class OfCells:
     def reduce(self, source: Source) -> Totals:
         found = totals(source, self.cells, self.where, self.squares)
         return settled(found, self.nan, self.lo, self.hi, self.cells)
+
+    def noises(self, size: int, several: int) -> WholeNoise:
+        """Noise for `several` integers that make up one vector of l1 norm `size` for each row."""
+        return whole_noise(self.loss, self.vectors * size, self.vectors * size**2, several)
+
+    def width(self, part: Fraction) -> float:
+        """A part of the distance of the bounds, at most all of it."""
+        return nearest(Fraction(self.cells.grid) * self.cells.span * min(part, Fraction(1)))
 
     def place(self, m: Fraction) -> float:
         """The number at a place between the bounds, 0 for the lower and 1 for the upper."""
@@ -138,9 +153,17 @@ class Sum(OfCells):
             return nearest(Fraction(self.lo) * summary.rows)
         return nearest(Fraction(self.cells.grid) * noisy)
 
+    @property
+    def noise(self) -> WholeNoise:
+        return whole_noise(self.loss, self.sensitivity, self.sensitivity**2)
+
     def finish(self, summary: Totals, generator: Generator) -> float:
-        noise = whole_noise(self.loss, self.sensitivity, self.sensitivity**2)
-        return self.answer(summary, noise.add([self.exact(summary)], generator)[0])
+        return self.answer(summary, self.noise.add([self.exact(summary)], generator)[0])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise."""
+        size = Fraction(self.noise.within(1 - confidence)) * Fraction(self.cells.grid)
+        return Expected(confidence, nearest(size), note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +180,31 @@ class Mean(OfCells):
             noise = whole_noise(self.loss, span, span**2)
             total = noise.add([summary.sum], generator)[0]
             return self.place(Fraction(total, n * span) if n else Fraction(1, 2))
-        noise = whole_noise(self.loss, self.vectors * span, self.vectors * span**2, 2)
+        noise = self.noises(span, 2)
         upper, lower = noise.add([summary.sum, n * span - summary.sum], generator)
         both = upper + lower
         return self.place(Fraction(upper, both) if both > 0 else Fraction(1, 2))
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise where `n` is public, else a bound.
+
+        With e, f the noises in rows, the error of m is ((1 - m) e - m f) / (n + e + f). A sum of
+        symmetric numbers with log-concave densities is likeliest to be large when all its weight is
+        on one of them (Proschan, Ann. Math. Statist. 1965), so the numerator is no larger than e.
+        The rest of the probability is for a denominator that is smaller than is allowed for.
+        """
+        span, miss = self.cells.span, 1 - confidence
+        if not span:
+            return Expected(confidence, 0.0, note=NOISE)
+        if rows is None:
+            return unknown(confidence, ROWS)
+        if self.known:
+            moved = whole_noise(self.loss, span, span**2).within(miss)
+            return Expected(confidence, self.width(Fraction(moved, rows * span)), note=NOISE)
+        noise = self.noises(span, 2)
+        least = rows - Fraction(2 * noise.within(RARE * miss / 2), span)
+        size = Fraction(noise.within((1 - RARE) * miss), span)
+        return Expected(confidence, self.width(size / least if least > 0 else ALL), note=BOUND)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +228,7 @@ class Variance(OfCells):
             exact = n * summary.squares - summary.sum**2
             return self.of_pairs(noise.add([exact], generator)[0], n)
         square = span**2
-        noise = whole_noise(self.loss, self.vectors * square, self.vectors * square**2, 3)
+        noise = self.noises(square, 3)
         high = summary.squares
         middle = 2 * (span * summary.sum - summary.squares)
         high, middle, low = noise.add([high, middle, n * square - high - middle], generator)
@@ -205,6 +249,54 @@ class Variance(OfCells):
             return self._within(Fraction(self.cells.span**2, 8), Fraction(1))
         grown = rows / (rows - self.ddof)
         return self._within((second / rows - (first / rows) ** 2) * grown, grown)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise where `n` is public, else a bound.
+
+        Let e, f, g be the noises in rows, R = n + e + f + g, and m and r the means of u / s and of
+        its square. With d = ((1 - m) e + (1/2 - m) f - m g) / R, the error of the mean, that of the
+        variance is ((1 - r) e - r f - r g) / R - 2 m d - d^2. Its linear part, over R, has weights
+        whose sizes add up to at most 1 for m^2 <= r <= m (they are linear in r, and at its ends
+        |1 - 2 m| + 2 m (1 - m) and 1 - m + m^2), so it is no larger than e (see `Mean.error`), and
+        those of d add up to at most 3/2.
+        """
+        span, miss = self.cells.span, 1 - confidence
+        if not span:
+            return Expected(confidence, 0.0, note=NOISE)
+        if rows is None:
+            return unknown(confidence, ROWS)
+        square = span**2
+        if self.known:
+            if rows <= max(1, self.ddof):
+                return Expected(confidence, 0.0, note=NOISE)
+            sensitivity = self.sensitivity(rows)
+            moved = whole_noise(self.loss, sensitivity, sensitivity**2).within(miss)
+            return Expected(confidence, self.width_of_pairs(Fraction(moved), rows), note=NOISE)
+        noise = self.noises(square, 3)
+        rare = Fraction(noise.within(RARE * miss / 3), square)
+        size, least = Fraction(noise.within((1 - RARE) * miss), square), rows - 3 * rare
+        part = size / least + (Fraction(3, 2) * rare / least) ** 2 if least > 0 else ALL
+        return Expected(confidence, self.width_of(part, 3 * rare, rows), note=BOUND)
+
+    def width_of_pairs(self, moved: Fraction, n: int) -> float:
+        """The error of a variance whose sum over pairs is off by so much, in squares of cells."""
+        most = Fraction(self.cells.span**2, 4) * Fraction(n, n - self.ddof)
+        part = min(moved / (n * (n - self.ddof)), most)
+        return nearest(part * Fraction(self.cells.grid) ** 2)
+
+    def width_of(self, part: Fraction, moved: Fraction, n: int) -> float:
+        """The error of a variance that is off by a part of s^2 but for its factor R / (R - ddof).
+
+        R, the noisy number of rows, is off by at most `moved`.
+        """
+        least, grown = n - moved, Fraction(1)
+        if least > max(1, self.ddof):
+            part = grown_error(part, moved, n, least, self.ddof)
+            grown = least / (least - self.ddof)
+        else:
+            part = ALL
+        most = Fraction(self.cells.span**2) * grown * min(part, Fraction(1, 4))
+        return nearest(most * Fraction(self.cells.grid) ** 2)
 
     def _within(self, found: Fraction, grown: Fraction) -> float:
         """In the data's units, within what a variance can be."""

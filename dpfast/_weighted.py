@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ._box_noise import box_noise, count_shares
 from ._cells import Cells, nearest
+from ._expected import NOISE, Expected, unknown
 from ._moments import Moments, weighted_moments
 from .privacy import Loss
 from .rng import Generator
@@ -86,8 +87,20 @@ class WeightedSum(_Weighted):
             both = one.products[0] + weights.first * u + own.first * w
             exact.append(both + one.rows * own.first * weights.first)
         noisy = box_noise(self.loss, self.moves).add(exact, generator)
-        units = [Fraction(own.grid) * Fraction(weights.grid) for own in columns]
-        return self.form([nearest(unit * x) for unit, x in zip(units, noisy, strict=True)])
+        return self.form([nearest(unit * x) for unit, x in zip(self.units, noisy, strict=True)])
+
+    @property
+    def units(self) -> list[Fraction]:
+        """What a product of cells is."""
+        *columns, weights = self.cells
+        return [Fraction(own.grid) * Fraction(weights.grid) for own in columns]
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise."""
+        part = box_noise(self.loss, self.moves).within(1 - confidence)
+        each = zip(self.units, self.moves, strict=True)
+        width = [nearest(unit * part * move) for unit, move in each]
+        return Expected(confidence, width[0] if self.single else width, note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +144,7 @@ class WeightedMean(_Weighted):
             value = nearest(Fraction(own.grid) * (own.first + place * own.span))
             found.append(min(max(value, lo), hi))
         return self.form(found)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: it depends on the sum of all weights, which is private."""
+        return unknown(confidence, "the sum of the weights is private")

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from . import noise as _noise
 from ._additive import amount, analytic
+from ._expected import laplace_sum, normal
 from ._laws import Gaussian
 from ._laws._discrete import gaussian_integers, laplace_integers
 from .privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
@@ -61,6 +62,25 @@ class WholeNoise:
     def deviation(self) -> float:
         """Standard deviation of the noise of a coordinate (for a discrete Gaussian, a bound)."""
         return math.ldexp(_deviation(self.law, self.scale), self.shift)
+
+    def within(self, miss: float, terms: int = 1) -> int:
+        """A size that the noise exceeds with probability at most `miss`, or a sum of so many of it.
+
+        A discrete Laplace number differs by less than 1 from a Laplace number of its scale, and a
+        Gaussian one by at most 1/2 when it is rounded. The tail of a discrete Gaussian from k on is
+        below that of a Gaussian from k - 1/2, beyond one deviation, where the density is convex.
+        """
+        width = float(self.scale)
+        if not width:
+            return 0
+        if self.law != "laplace":
+            size = math.ceil(width * math.sqrt(terms) * normal(miss) + (terms - 2) / 2)
+        elif terms > 1:
+            size = math.ceil(width * laplace_sum(miss, terms)) + terms
+        else:  # P(|Z| > h) = 2 p^(h + 1) / (1 + p)
+            p = math.exp(-1.0 / width)
+            size = max(0, math.ceil(width * math.log(2.0 / (1.0 + p) / miss) - 1.0))
+        return (size + (terms if self.shift else 0)) << self.shift
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:
         """The values with noise."""

@@ -20,6 +20,7 @@ from ._blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from ._blocks.files import directory
 from ._blocks.labels import secret
 from ._blocks.partition import Partition
+from ._expected import Expected, unknown
 from ._progress import check as check_progress
 from ._progress import reporter
 from ._two_steps import one_step as _one_block
@@ -66,6 +67,10 @@ class SampleAndAggregate:
         if self.is_vector:
             return self.aggregator.release(z, generator)
         return self.aggregator.release(np.ascontiguousarray(z[:, 0]), generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: how far answers of blocks lie from that of all rows is secret."""
+        return unknown(confidence, "how far the answers of blocks differ is secret")
 
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
         """NOT PRIVATE. The output of each block within the bounds, shape (blocks, d)."""

@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 
 from . import _check, privacy
 from ._additive import amount
-from ._box_noise import box_noise
+from ._box_noise import BoxNoise, box_noise
 from ._cells import SQUARES, Cells, cells, nearest
+from ._expected import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
 from ._moments import Moments, moments, two_of
 from ._side_by_side import expect_columns
 from .budget import Budget
@@ -80,15 +81,14 @@ class Covariance:
 
     def _known(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
         """Each entry in cells, and by what n / (n - ddof) it may be larger than without ddof."""
-        n, sums, spans = summary.rows, summary.sums, [own.span for own in self.cells]
+        n, sums = summary.rows, summary.sums
         if n <= max(1, self.ddof):
             return [(Fraction(0), Fraction(1))] * len(self.pairs)
         exact = [
             n * both - sums[i] * sums[j]
             for (i, j), both in zip(self.pairs, summary.products, strict=True)
         ]
-        moves = [(n - 1) * spans[i] * spans[j] for i, j in self.pairs]
-        noisy = box_noise(self.loss, moves).add(exact, generator)
+        noisy = self._noise(n).add(exact, generator)
         grown = Fraction(n, n - self.ddof)
         return [(Fraction(entry, n * (n - self.ddof)), grown) for entry in noisy]
 
@@ -104,10 +104,7 @@ class Covariance:
             2 * p - n * spans[i] ** 2 if i == j else p
             for (i, j), p in zip(self.pairs, both, strict=True)
         ]
-        times = 2 if self.neighbors == "replace" else 1
-        moves = [*spans, *(spans[i] * spans[j] for i, j in self.pairs)]
-        noise = box_noise(self.loss, [1, *(times * move for move in moves)])
-        rows, *noisy = noise.add([n, *centred, *both], generator)
+        rows, *noisy = self._noise(n).add([n, *centred, *both], generator)
         if rows <= max(1, self.ddof):
             middle = [Fraction(spans[i] ** 2, 8) if i == j else Fraction(0) for i, j in self.pairs]
             return [(entry, Fraction(1)) for entry in middle]
@@ -120,6 +117,62 @@ class Covariance:
             ((p / rows - Fraction(noisy[i] * noisy[j], rows**2)) / 4 * grown, grown)
             for (i, j), p in zip(self.pairs, products, strict=True)
         ]
+
+    @property
+    def _times(self) -> int:
+        """How many rows' sums a neighbour differs by, where the number of rows is private."""
+        return 2 if self.neighbors == "replace" else 1
+
+    def _noise(self, n: int) -> BoxNoise:
+        spans = [own.span for own in self.cells]
+        products = [spans[i] * spans[j] for i, j in self.pairs]
+        if self.known:
+            return box_noise(self.loss, [(n - 1) * product for product in products])
+        return box_noise(self.loss, [1, *(self._times * move for move in [*spans, *products])])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each entry: by the law of the noise where `n` is public, else a bound.
+
+        With a private n, all in parts of its own scale: let e be the noise of the number of rows,
+        f, g those of the two sums, h that of the sum of products, R = n + e, a and b the means of
+        the two columns and p that of their products, all between -1 and 1. With d = (f - a e) / R
+        and d' = (g - b e) / R, four times the covariance is off by (h - p e) / R - a d' - b d - d
+        d', whose linear part is (h - a g - b f - (p - 2 a b) e) / R. Since p is between |a + b| - 1
+        and 1 - |a - b|, p - 2 a b is between -1 and 1, and the size of the linear part is likely no
+        larger than that of the sum of four noises (weights that shrink make a sum of numbers with a
+        symmetric log-concave density smaller). For a variance f = g, and h is half of a noise and
+        half of e, so the weights are at most 1/2, 2 and 3/2, and it is no larger than twice the sum
+        of three.
+        """
+        spans, miss = [own.span for own in self.cells], 1 - confidence
+        if rows is None:
+            return unknown(confidence, ROWS)
+        width = [[0.0] * len(spans) for _ in spans]
+        if rows <= max(1, self.ddof) and self.known:
+            return Expected(confidence, width, note=NOISE)
+        noise = self._noise(rows)
+        for i, j in self.pairs:
+            if self.known:
+                part = noise.within(miss) * Fraction(rows - 1, rows * (rows - self.ddof))
+            else:
+                part = self._bound(noise, rows, miss, i == j)
+            most = Fraction(rows, (4 if i == j else 2) * max(1, rows - self.ddof))
+            unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
+            half = nearest(min(part, most) * spans[i] * spans[j] * unit)
+            width[i][j] = width[j][i] = half
+        return Expected(confidence, width, note=NOISE if self.known else BOUND)
+
+    def _bound(self, noise: BoxNoise, rows: int, miss: float, same: bool) -> Fraction:
+        """The error of a covariance with a private n, as a part of the product of the spans."""
+        rare = self._times * noise.within(RARE * miss / 4)
+        least = rows - rare
+        if least <= max(1, self.ddof):
+            return ALL
+        size, times = (1 - RARE) * miss, self._times
+        linear = times * (2 * noise.within(size, 3) if same else noise.within(size, 4))
+        part = (linear / least + (2 * rare / least) ** 2) / 4
+        part = grown_error(part, rare, rows, least, self.ddof)
+        return part * least / (least - self.ddof)
 
 
 def covariance(

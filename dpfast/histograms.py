@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from . import _check, privacy
 from ._additive import amount
+from ._expected import NOISE, Expected
 from ._native.bins import MOST_CELLS, Axis, tally
 from ._side_by_side import expect_columns, flat, stretches
-from ._whole_noise import whole_noise
+from ._whole_noise import WholeNoise, whole_noise
 from .budget import Budget
 from .privacy import Loss
 from .release import release
@@ -68,12 +69,20 @@ class Histogram:
             refuse_mask()
         return found[:-2]
 
-    def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
+    @property
+    def noise(self) -> WholeNoise:
         moved = 2 if self.neighbors == "replace" else 1
-        noise = whole_noise(self.loss, moved, moved, moved)
+        return whole_noise(self.loss, moved, moved, moved)
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
+        noise = self.noise
         assert noise.shift == 0
         noisy: NDArray[np.int64] = summary + noise.draw(len(summary), generator)
         return noisy.reshape(self.shape)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each count: by the law of the noise."""
+        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
 
     def _column(self, chunk: Chunk) -> NDArray[np.int64]:
         counts = np.zeros(self.axes[0].native.bins + 2, np.int64)

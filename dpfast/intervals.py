@@ -81,6 +81,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, _missing
+from ._expected import RANKS, Expected
 from ._grid import base, ends, public_grid
 from ._intervals import CUT, PARTS, Column, choose, divide, width
 from ._native.rng import BitStream
@@ -266,6 +267,18 @@ class ExponentialQuantile:
         cell = choose(column, self.target(n), self.rate, self.cells, generator.stream())
         return cell * self.grid
 
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect, in ranks: McSherry and Talwar's bound, whatever the data.
+
+        The quantile's own cell has u = 0 and a weight of at least 1. All cells with u > g together
+        weigh at most ``total exp(-c g)``, which is `miss` for g = ln(total / miss) / c.
+        """
+        if self.lo == self.hi:
+            return Expected(confidence, 0.0, 0.0)
+        total = base(*self.cells, None if self.rounded else 0).total
+        ranks = math.log(total / (1 - confidence)) / self.rate
+        return Expected(confidence, None, ranks, RANKS)
+
 
 @dataclass(frozen=True, slots=True)
 class ExponentialExtreme(ExponentialQuantile):
@@ -352,6 +365,35 @@ class RecursiveQuantiles:
         cells = draw_all(column, n, self.root, len(different), generator.stream())
         released = {q: cell * self.grid for q, cell in zip(different, cells, strict=True)}
         return np.array([released[q] for q in self.qs])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each quantile, in ranks: the bound of one draw, draw by draw.
+
+        A draw is off by what the ends of its range are off, in the proportion of its place between
+        them, and by g of its own, as in `ExponentialQuantile.error`; one that divides a cell has
+        `PARTS` candidates for each cell, one of which is within a rank of the target for up to as
+        many rows. On the way to a quantile there are at most as many draws as levels.
+        """
+        if self.lo == self.hi:
+            return Expected(confidence, 0.0, 0.0)
+        different = sorted(set(self.qs))
+        total = base(*self.cells).total
+        miss = (1 - confidence) / len(different).bit_length()
+        found: dict[int, float] = {}
+
+        def walk(node: Node | None, low: float, high: float) -> None:
+            if node is None:
+                return
+            own = (1 - float(node.place)) * low + float(node.place) * high
+            leaf = node.left is None and node.right is None
+            own += math.log(total / miss * (1 if leaf else PARTS)) / node.rate + (not leaf)
+            found[node.number] = own
+            walk(node.left, low, own)
+            walk(node.right, own, high)
+
+        walk(self.root, 0.0, 0.0)
+        ranks = [found[different.index(q)] for q in self.qs]
+        return Expected(confidence, None, ranks, RANKS)
 
 
 def _slowest(node: Node) -> float:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from . import _check, _missing
 from . import noise as _noise
 from ._admissible import Calibration
+from ._expected import SECRET, Expected, unknown
 from ._grid import ends, public_grid
 from .errors import ArgumentError
 from .order import Ranks
@@ -115,6 +116,10 @@ class SmoothQuantile:
             grid=self.grid,
             generator=generator,
         )
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: its noise is as large as the data make it, so nothing is public."""
+        return unknown(confidence, SECRET)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ import numpy as np
 from .. import _check, privacy
 from .. import noise as _noise
 from .._additive import amount
+from .._expected import Expected
 from .._grid import public_grid
 from .._laws import Laplace
 from .._laws._discrete import laplace_integers
@@ -137,6 +138,12 @@ class Proposal:
             generator=generator,
         )
         return min(max(noisy, self.lo), self.hi)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect if there is an answer, which the noise does not depend on."""
+        size = self.scale * -math.log(1 - confidence) + self.grid
+        width = min(size, self.hi - self.lo)
+        return Expected(confidence, width, note="by the law of the noise, if there is an answer")
 
 
 def split(epsilon: Any, delta: Any, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
