@@ -4,7 +4,19 @@ Chunks in, a noise-free mergeable summary out, one release at the end, through o
 the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of it for one column.
 """
 
-from . import errors, estimators, noise, order, privacy, ptr, response, rng, selection, sensitivity
+from . import (
+    errors,
+    estimators,
+    job,
+    noise,
+    order,
+    privacy,
+    ptr,
+    response,
+    rng,
+    selection,
+    sensitivity,
+)
 from ._block_count import suggest_blocks
 from .aggregate import sample_and_aggregate
 from .budget import Budget
@@ -30,6 +42,7 @@ __all__ = [
     "estimators",
     "histogram",
     "iqr",
+    "job",
     "maximum",
     "mean",
     "median",

@@ -38,7 +38,9 @@ def check(progress: Any) -> None:
 
 
 @contextmanager
-def reporter(progress: Any, total: int) -> Iterator[Callable[[int], None] | None]:
+def reporter(
+    progress: Any, total: int | None, what: str = "blocks"
+) -> Iterator[Callable[[int], None] | None]:
     """A function ``tick(blocks)`` that says how many more blocks are done.
 
     Parameters
@@ -48,8 +50,10 @@ def reporter(progress: Any, total: int) -> Iterator[Callable[[int], None] | None
         A callable: ``progress(done, total)``, from any thread but never twice at a time, not more
         than about twenty times a second, and once at the end. What it raises passes on to
         whoever ticks.
-    total : int
-        The number of blocks.
+    total : int or None
+        The number of blocks, if it is known.
+    what : str
+        What they are called.
 
     Yields
     ------
@@ -59,7 +63,7 @@ def reporter(progress: Any, total: int) -> Iterator[Callable[[int], None] | None
     if progress is None or progress is False:
         yield None
     elif progress is True:
-        with _bar(total) as show, _counted(show, total) as tick:
+        with _bar(total, what) as show, _counted(show, total) as tick:
             yield tick
     else:
         with _counted(progress, total) as tick:
@@ -67,7 +71,9 @@ def reporter(progress: Any, total: int) -> Iterator[Callable[[int], None] | None
 
 
 @contextmanager
-def _counted(show: Callable[[int, int], Any], total: int) -> Iterator[Callable[[int], None]]:
+def _counted(
+    show: Callable[[int, int | None], Any], total: int | None
+) -> Iterator[Callable[[int], None]]:
     """Add up ticks; show the sum now and then, and at the end."""
     lock = threading.Lock()
     done, due = 0, time.monotonic() + PERIOD
@@ -77,15 +83,15 @@ def _counted(show: Callable[[int, int], Any], total: int) -> Iterator[Callable[[
         with lock:
             done += blocks
             if time.monotonic() >= due:
-                show(min(done, total), total)
+                show(done if total is None else min(done, total), total)
                 due = time.monotonic() + PERIOD
 
     yield tick
-    show(total, total)
+    show(done if total is None else total, total)
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Callable[[int, int], None]]:
+def _bar(total: int | None, what: str) -> Iterator[Callable[[int, int | None], None]]:
     console, progress = _rich()
     with progress.Progress(
         progress.TextColumn("{task.description}"),
@@ -95,7 +101,7 @@ def _bar(total: int) -> Iterator[Callable[[int, int], None]]:
         progress.TimeRemainingColumn(),
         console=console.Console(stderr=True),
     ) as bar:
-        task = bar.add_task("blocks", total=total)
+        task = bar.add_task(what, total=total)
         yield lambda done, _: bar.update(task, completed=done)
 
 

@@ -19,6 +19,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from . import _cli_job
 from ._cli_budget import app as budget
 from ._options import Delta, Epsilon, Json, Rho, number
 from .errors import (
@@ -57,7 +58,7 @@ EXITS = (
 
 app = typer.Typer(
     name="dpfast",
-    help="Differentially private medians and quantiles of columns of any size.",
+    help="Differentially private statistics of columns of any size.",
     epilog="Start with: dpfast demo",
     add_completion=False,
     no_args_is_help=True,
@@ -142,6 +143,8 @@ Nan = Annotated[
 
 
 app.add_typer(budget, name="budget")
+app.command("run", epilog="Example: dpfast run job.toml --json\n\n" + EXITS)(_cli_job.run)
+app.command("explain", epilog="Example: dpfast explain job.toml\n\n" + EXITS)(_cli_job.explain)
 
 
 @app.callback()

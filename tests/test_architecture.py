@@ -78,9 +78,11 @@ LEVEL = {
     "_demo": 13,
     "_options": 13,
     "_spend_plot": 12,
+    "job": 14,
     "_cli_budget": 14,
-    "cli": 15,
-    "__main__": 16,
+    "_cli_job": 15,
+    "cli": 16,
+    "__main__": 17,
 }
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 

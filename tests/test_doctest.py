@@ -65,6 +65,7 @@ PUBLIC = (
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
     + [*EXPECTATIONS, *RELEASES, *ESTIMATES]
     + [dp.order.window, dp.scan, dp.suggest_blocks, dp.smooth_beta]
+    + [dp.job.run, dp.job.explain, dp.job.report]
 )
 
 

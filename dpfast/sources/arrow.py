@@ -197,6 +197,9 @@ class Reader(ABC):
     arrays of the columns that are asked for is said by `convert`.
     """
 
+    #: Whether there is a cheap sample, as a rule.
+    samples: bool = False
+
     def __init__(self, paths: Sequence[Path], length: int | None) -> None:
         self.paths = list(paths)
         self.length = length
@@ -249,6 +252,13 @@ class Reader(ABC):
     ) -> NDArray[Any] | None:
         """As `Source.sample`."""
         return None
+
+    def identity(self) -> list[tuple[str, int, int]]:
+        """Which files they are, as far as their names, sizes and times of change tell."""
+        return [
+            (os.path.realpath(path), size, changed)
+            for path, (_, _, size, changed) in zip(self.paths, self._seen, strict=True)
+        ]
 
     def check_unchanged(self) -> None:
         """Refuse to read on when a file is no longer the one that was scanned.
@@ -340,7 +350,7 @@ class FileSource(WithRows):
         return FileTable(self.reader, [self.name]).coded(words)
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
+def _stamp(path: Path) -> tuple[int, int, int, int]:
     try:
         found = os.stat(path)
     except OSError as error:

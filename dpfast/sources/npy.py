@@ -20,7 +20,7 @@ from .array import ArraySource
 from .table import table_rows
 from .words import Words, matched
 
-__all__ = ["npy_source"]
+__all__ = ["holds_text", "npy_columns", "npy_numbers", "npy_source"]
 
 
 def _mapped(path: Path) -> NDArray[Any]:
@@ -52,7 +52,7 @@ class NpySource(ArraySource, WithRows):
     __slots__ = ("columns", "name", "path")
 
     def __init__(self, columns: dict[str, NDArray[Any]], name: str, path: Path) -> None:
-        super().__init__(_numbers(columns[name], path), name=path.name)
+        super().__init__(npy_numbers(columns[name], path), name=path.name)
         self.columns = columns
         self.name = name
         self.path = path
@@ -81,13 +81,13 @@ class NpyTable(Table):
         self.names = tuple(names)
         self.length = len(next(iter(columns.values())))
         for name in names:
-            if not _holds_text(columns[name]):  # what that is good for is for a release to say
-                _numbers(columns[name], path)
+            if not holds_text(columns[name]):  # what that is good for is for a release to say
+                npy_numbers(columns[name], path)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         chosen = {name: self.columns[name] for name in self.names if name != ids}
         for column in chosen.values():
-            _numbers(column, self.path)
+            npy_numbers(column, self.path)
         if isinstance(ids, str):
             ids = self.columns[ids] if ids in self.columns else no_column(ids, self.columns)
         return table_rows(chosen, ids, workers, "data")
@@ -101,8 +101,8 @@ class NpyTable(Table):
         coded = matched(self.names, words)
         for name, column in chosen.items():
             if name not in coded:
-                _numbers(column, self.path)
-            elif not _holds_text(column):
+                npy_numbers(column, self.path)
+            elif not holds_text(column):
                 raise SourceError(
                     f"{self.path.name} must hold text in column {name!r}, for it has categories "
                     f"that are text, got {column.dtype}"
@@ -110,33 +110,39 @@ class NpyTable(Table):
         return table_rows(chosen, None, None, "data", coded)
 
 
-def _holds_text(array: NDArray[Any]) -> bool:
+def holds_text(array: NDArray[Any]) -> bool:
+    """Whether a column is one of text."""
     return array.ndim == 1 and array.dtype.kind in "US"
+
+
+def npy_columns(path: Path) -> dict[str, NDArray[Any]]:
+    """The columns of a file by name: of records by field, of a matrix by place."""
+    array = _mapped(path)
+    if array.dtype.names is not None and array.ndim == 1:
+        return {name: array[name] for name in array.dtype.names}
+    if array.ndim == 2:
+        return {str(number): array[:, number] for number in range(array.shape[1])}
+    if array.ndim == 1:
+        return {"0": array}
+    raise SourceError(
+        f"{path.name} must hold an array of one or two dimensions, got shape {array.shape}"
+    )
 
 
 def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable | Text:
     """The columns of a table, the fields of records, or the one column of a flat array."""
-    array = _mapped(path)
-    if array.dtype.names is not None and array.ndim == 1:
-        columns = {name: array[name] for name in array.dtype.names}
-    elif array.ndim == 2:
-        columns = {str(number): array[:, number] for number in range(array.shape[1])}
-    elif array.ndim == 1:
-        columns = {"0": array}
-    else:
-        raise SourceError(
-            f"{path.name} must hold an array of one or two dimensions, got shape {array.shape}"
-        )
+    columns = npy_columns(path)
     names = list(columns)
     if isinstance(pick, list):
         return NpyTable(columns, distinct([one(names, path) for one in pick]), path)
     name = pick(names, path)
-    if _holds_text(columns[name]):
+    if holds_text(columns[name]):
         return Text(NpyTable(columns, [name], path))
     return NpySource(columns, name, path)
 
 
-def _numbers(array: NDArray[Any], path: Path) -> NDArray[Any]:
+def npy_numbers(array: NDArray[Any], path: Path) -> NDArray[Any]:
+    """The array of a column, once it is known to hold one number a row."""
     try:
         chunk_dtype(array.dtype)
     except ArgumentTypeError:

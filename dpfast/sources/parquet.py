@@ -70,6 +70,7 @@ class ParquetReader(Reader):
                 self._parts.append(_Part(number, group, start, rows))
                 start += rows
         super().__init__(paths, start)
+        self.samples = len(self._parts) >= FEWEST
 
     def find(self, pick: Pick) -> str:
         name = pick(self._schemas[0].names, self.paths[0])

@@ -16,9 +16,9 @@ from ._pick import distinct, picker
 from ._rows import Table, Text
 
 if TYPE_CHECKING:
-    from .arrow import Reader
+    from .arrow import FileSource, Reader
 
-__all__ = ["scan"]
+__all__ = ["columns", "reader", "scan"]
 
 PARQUET = (".parquet", ".pq")
 IPC = (".arrow", ".arrows", ".feather", ".ipc")
@@ -120,29 +120,49 @@ def scan(
     if not wanted:
         _check.fail("column", "at least one name, if it is a list", column)
     picks = [picker(one) for one in wanted]
-    name = os.fspath(path)
-    if not name:
-        _check.fail("path", "the name of a file", path)
-    try:
-        paths = _files(name)
-    except SourceError:
-        raise
-    except OSError as error:  # a name that is too long, a directory that may not be entered
-        raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
+    paths = _paths(path)
     if _ending(paths[0])[0] in NPY:
         from .npy import npy_source
 
         return npy_source(paths[0], picks if isinstance(column, (list, tuple)) else picks[0])
+    found = _reader(paths)
+    if not isinstance(column, (list, tuple)):
+        return columns(found, found.find(picks[0]))
+    return columns(found, distinct([found.find(pick) for pick in picks]))
+
+
+def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text:
+    """A column of a file, or a table of some: names that `reader` has found."""
     from ._files import FileTable
     from .arrow import FileSource
 
-    reader = _reader(paths)
-    if not isinstance(column, (list, tuple)):
-        name = reader.find(picks[0])
-        if reader.holds_text(name):
-            return Text(FileTable(reader, [name]))
-        return FileSource(reader, name)
-    return FileTable(reader, distinct([reader.find(pick) for pick in picks]))
+    if not isinstance(names, str):
+        return FileTable(reader, names)
+    if reader.holds_text(names):
+        return Text(FileTable(reader, [names]))
+    return FileSource(reader, names)
+
+
+def reader(path: str | os.PathLike[str]) -> Reader:
+    """What reads any columns of a file, for somebody who makes the passes himself."""
+    paths = _paths(path)
+    if _ending(paths[0])[0] in NPY:
+        from ._mapped import MappedReader
+
+        return MappedReader(paths[0])
+    return _reader(paths)
+
+
+def _paths(path: str | os.PathLike[str]) -> list[Path]:
+    name = os.fspath(path)
+    if not name:
+        _check.fail("path", "the name of a file", path)
+    try:
+        return _files(name)
+    except SourceError:
+        raise
+    except OSError as error:  # a name that is too long, a directory that may not be entered
+        raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
 
 
 def _reader(paths: list[Path]) -> Reader:

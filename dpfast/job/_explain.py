@@ -1,0 +1,93 @@
+"""What a job would do: its mechanisms, its losses, and what to expect of its answers.
+
+The rows are not read, and nothing is spent. Whoever may see the schema and the ledger may see this.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from ..errors import BudgetError
+from ..order import SMALL
+from ..privacy import ZCDP
+from ._plan import Plan, Release
+from ._write import amounts
+
+__all__ = ["explain", "passes"]
+
+
+def explain(plan: Plan) -> dict[str, Any]:
+    """All of it, in the types of JSON."""
+    budget = plan.budget(make=False)
+    job = plan.job
+    rows = plan.rows
+    releases = [_release(plan, release, rows) for release in plan.releases]
+    known = [release["passes"] for release in releases]
+    shown: dict[str, Any] = {
+        "job": job.name or job.path.name,
+        "data": job.data,
+        "neighbors": job.neighbors,
+        "rows": rows,
+        "loss": amounts(job.loss),
+        "releases": releases,
+        "passes": max(known) if None not in known else None,
+    }
+    if budget is None:
+        return {**shown, "ledger": str(job.ledger), "remaining": None, "paid": []}
+    found, after = plan.affords(budget)
+    paid = [r.entry.name for r, there in zip(plan.releases, found, strict=True) if there]
+    shown["ledger"] = budget.path
+    shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
+    shown["paid"] = paid
+    if isinstance(after, BudgetError):
+        return {**shown, "refused": str(after)}
+    return {**shown, "after": {n: float(a) for n, a in budget._named(after).items()}}
+
+
+def _release(plan: Plan, release: Release, rows: int | None) -> dict[str, Any]:
+    entry, mechanism = release.entry, release.mechanism
+    expected = release.expected(rows)
+    return {
+        "name": entry.name,
+        "statistic": entry.statistic,
+        "columns": list(entry.columns),
+        "mechanism": type(mechanism).__name__,
+        "what": mechanism.name,
+        "share": _share(plan, release),
+        "loss": amounts(mechanism.loss),
+        "expected_error": {
+            "confidence": expected.confidence,
+            "half_width": expected.half_width,
+            "ranks": expected.ranks,
+            "note": expected.note,
+        },
+        "passes": passes(plan, release),
+    }
+
+
+def _share(plan: Plan, release: Release) -> str:
+    """Its part of the whole, exactly."""
+    whole = plan.job.loss
+    part = (
+        release.share["rho"] / whole.rho
+        if isinstance(whole, ZCDP)
+        else (release.share["epsilon"] / whole.epsilon)
+    )
+    return str(Fraction(part))
+
+
+def passes(plan: Plan, release: Release) -> int | None:
+    """How many passes it makes as a rule; None if its blocks decide that.
+
+    Order statistics need pivots: from a sample that the file gives, or from a pass.
+    """
+    mechanism = getattr(release.mechanism, "measure", release.mechanism)
+    length = plan.reader.length
+    if hasattr(mechanism, "bound"):
+        return None
+    if release.entry.statistic == "count" and length is not None and not mechanism.present:
+        return 0
+    if not hasattr(mechanism, "assume_sorted") or (length is not None and length <= SMALL):
+        return 1
+    return 1 if plan.reader.samples else 2

@@ -1,0 +1,158 @@
+"""A job that pays once and answers once, however often it is started, and by how many processes.
+
+Each release has a key. What happens to it, in this order:
+
+1. One transaction of the ledger spends for the key, or finds that it is paid for.
+2. The mechanism runs, with randomness of its own.
+3. One transaction records its answer beside the spend; an answer that is there already wins.
+4. What the ledger holds is printed or written, and nothing else.
+
+So at most one answer leaves for one spend, the one that was recorded. A process that is killed
+between 1 and 3 takes its answer along: nobody has seen it, and neither its value nor its having
+been drawn changes what another process draws. Hence whoever comes later runs the mechanism again
+without paying, and the loss is that of one run. Of two processes that run at once, one records; the
+other draws, finds the answer of the first, and throws its own away unseen.
+
+A `DataError` is an answer as well (missing values where none are allowed). It is recorded in the
+same way. Other errors (a file that was changed, a full memory) are not, and the release can be
+tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..budget import Budget
+from ..errors import BudgetError, DataError, DpfastError
+from ..ptr import NoAnswer
+from ._pass import Failure, Together
+from ._plan import Plan, Release
+
+__all__ = ["Outcome", "Results", "encoded", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one release: an answer as the ledger holds it, or an error."""
+
+    release: Release
+    kept: dict[str, Any] | None
+    error: Exception | None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The answers of a job.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+        In the order of the job file.
+    rows : int or None
+        The number of rows that error bars are for: public, guessed, or released.
+    passes : int
+        How often the file was read. That may depend on the rows: NOT PRIVATE.
+    """
+
+    plan: Plan
+    outcomes: tuple[Outcome, ...]
+    rows: int | None
+    passes: int
+
+    def check(self) -> None:
+        """Raise what went wrong with the first release that has no answer, if there is one."""
+        failed = {o.release.entry.name: o.error for o in self.outcomes if o.error is not None}
+        if not failed:
+            return
+        (name, error), *others = failed.items()
+        more = f" (and no answer from {', '.join(map(repr, dict(others)))})" if others else ""
+        if not isinstance(error, DpfastError):
+            raise DpfastError(f"release {name!r}: {type(error).__name__}{more}") from error
+        raise type(error)(f"release {name!r}: {error}{more}") from error
+
+    def __getitem__(self, name: str) -> Any:
+        """The answer of a name: a number, or a list of them; None for no answer.
+
+        Raises
+        ------
+        KeyError
+            There is no such release.
+        DpfastError
+            What went wrong with it.
+        """
+        for outcome in self.outcomes:
+            if outcome.release.entry.name == name:
+                if outcome.error is not None:
+                    raise outcome.error
+                assert outcome.kept is not None
+                return outcome.kept.get("value")
+        raise KeyError(name)
+
+
+def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
+    """Run what has no answer yet, and return the answers of all."""
+    releases = plan.releases
+    found, left = plan.affords(budget)
+    if isinstance(left, BudgetError):
+        raise left
+    kept: list[Any] = [None if there is None else there[1] for there in found]
+    todo = [i for i, answer in enumerate(kept) if answer is None]
+    together = Together(plan.reader, plan.columns, progress)
+    note = plan.job.name or plan.job.path.name
+
+    def work(place: int) -> Callable[[], Any]:
+        release = releases[todo[place]]
+        source = release.source(together.reader(place))
+        return lambda: _one(release, source, budget, f"{note}: {release.entry.name}")
+
+    failed: dict[int, Exception] = {}
+    for i, answer in zip(todo, together.run([work(p) for p in range(len(todo))]), strict=True):
+        if isinstance(answer, Failure):
+            failed[i] = answer.error
+        else:
+            kept[i] = answer
+    outcomes = tuple(
+        Outcome(release, kept[i], failed.get(i) or _data_error(kept[i]))
+        for i, release in enumerate(releases)
+    )
+    return Results(plan, outcomes, _rows(plan, outcomes), together.passes)
+
+
+def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
+    """The recorded answer of one release, which this call computes unless somebody else has."""
+    with budget._once(release.key), budget.noted(note):
+        try:
+            answer = release.entry.function(source, **release.arguments, budget=budget)
+            kept = encoded(answer)
+        except DataError as error:
+            if not budget._paid:
+                raise
+            kept = {"error": str(error)}
+        return budget._settle(kept)
+
+
+def encoded(answer: Any) -> dict[str, Any]:
+    """An answer as the ledger keeps it."""
+    if isinstance(answer, NoAnswer):
+        return {"no_answer": True}
+    if isinstance(answer, tuple):
+        counts, edges = answer
+        return {"value": counts, "edges": edges}
+    return {"value": answer}
+
+
+def _data_error(kept: Any) -> Exception | None:
+    return DataError(kept["error"]) if kept is not None and "error" in kept else None
+
+
+def _rows(plan: Plan, outcomes: tuple[Outcome, ...]) -> int | None:
+    """The number of rows that is known, or else a released count of all."""
+    if plan.rows is not None:
+        return plan.rows
+    for outcome in outcomes:
+        mechanism = outcome.release.mechanism
+        if outcome.release.entry.statistic == "count" and not mechanism.present and outcome.kept:
+            return max(1, int(outcome.kept["value"])) if "value" in outcome.kept else None
+    return None
