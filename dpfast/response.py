@@ -548,9 +548,13 @@ def _estimate(
     if of == "data":
         # Linear in the fraction, so the plug-in is unbiased; positive for every count.
         one, other = keep * (1 - keep), stray * (1 - stray)
-        variance = (other + value * (one - other)) / (n * gap * gap)
-        reach = z * np.sqrt(variance)
-        low, high = value - reach, value + reach
+        steep = (one - other) / (n * gap * gap)
+        variance = other / (n * gap * gap) + value * steep
+        # The score interval: every fraction f with (value - f)^2 <= z^2 times the variance at f.
+        # With the variance at `value` it would be far too short where a rare answer did not come.
+        middle = value + z * z * steep / 2
+        reach = z * np.sqrt(variance + (z * steep / 2) ** 2)
+        low, high = middle - reach, middle + reach
     else:
         variance = said * (1 - said) / ((n - 1) * gap * gap)
         # Wilson 1927, for the fraction of answers.
@@ -600,7 +604,8 @@ def estimate_binary(
         Whether the variance and the interval speak of the fraction among these records, where the
         answers alone are random, or of a population from which they are independent draws.
     confidence : float, default 0.95
-        Of the interval, which is the normal approximation ("data") or Wilson's ("population").
+        Of the interval, a score interval (for a "population" it is Wilson's). It is approximate,
+        and too short where fewer than about one of the answers is expected to be untrue.
     axis : int, optional
         Along which to count; by default over everything.
 

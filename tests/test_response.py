@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import dpfast as dp
 from dpfast import response
@@ -554,6 +555,21 @@ def covered(how, of, spoilt=1.0):
 @pytest.mark.parametrize("of", ["data", "population"])
 def test_intervals_cover(how, of):
     assert 0.84 < covered(how, of) < 0.95  # five standard errors about 0.9
+
+
+@pytest.mark.parametrize("rare", [0, 1, 2, 4, 20])
+@pytest.mark.parametrize("epsilon", [1.0, 5.0, 8.0])
+def test_intervals_cover_a_rare_category(epsilon, rare):
+    """Over every count of its bit, by their probabilities."""
+    n = 400
+    own, others = (stats.binom(rare, 0.5), stats.binom(n - rare, 1 / (math.exp(epsilon) + 1)))
+    law = np.convolve(own.pmf(range(rare + 1)), others.pmf(range(n - rare + 1)))
+    held = 0.0
+    for count in np.flatnonzero(law > 1e-6):
+        answers = (np.arange(n) < count)[:, None]
+        found = dp.response.estimate_unary(answers, epsilon=epsilon)
+        held += law[count] * (found.low[0] <= rare / n <= found.high[0])
+    assert held > 0.87
 
 
 def test_the_cover_test_catches_a_wrong_epsilon():
