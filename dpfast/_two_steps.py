@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from . import privacy
 from ._admissible import Calibration, calibrate
+from .errors import ArgumentError
 from .privacy import ZCDP, Approx, Loss, Pure
 from .release import Mechanism
 from .rng import Generator
@@ -59,11 +60,14 @@ def calibrated(
     if not some or relation == "add-remove":
         return make(found, relation)
     loss = one_step(privacy.loss(epsilon, delta, rho))
-    if isinstance(loss, ZCDP):
-        found = calibrate(noise, rho=loss.rho)
-    else:
-        part = loss.delta if isinstance(loss, Approx) else 0
-        found = calibrate(noise, epsilon=loss.epsilon, delta=part)
+    try:
+        if isinstance(loss, ZCDP):
+            found = calibrate(noise, rho=loss.rho)
+        else:
+            part = loss.delta if isinstance(loss, Approx) else 0
+            found = calibrate(noise, epsilon=loss.epsilon, delta=part)
+    except ArgumentError as error:  # it shows a number that nobody has written
+        raise ArgumentError(f"{error}, the part of either of two steps (see `where`)") from None
     return TwoSteps(make(found, "add-remove"))
 
 

@@ -515,6 +515,17 @@ def test_delta_of_two_steps():
     assert Fraction(999_999, 10**12) < line.loss.delta <= Fraction(1, 10**6)
 
 
+@pytest.mark.parametrize("asked", [{"rho": 1e-12}, {"epsilon": 1, "delta": 1e-300}], ids=str)
+def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
+    """The number that is refused is not the one that was written."""
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(ArgumentError, match="the part of either of two steps"):
+        dp.trimmed_mean(
+            [1.0, 2.0], bounds=(0, 50), where=[True, False], noise="auto", budget=budget, **asked
+        )
+    assert not budget.history
+
+
 class Untouched:
     """A source that nothing may read."""
 
