@@ -22,6 +22,8 @@ __all__ = ["LossDistribution"]
 # convolves them in float64. What that may lose is far below these margins.
 _MARGIN_OF_DELTA = Fraction(1, 10**12)
 _MARGIN_OF_EPSILON = Fraction(1, 10**12)
+#: Places of the grid for one release: 256 MB an array.
+_MOST_PLACES = 1 << 25
 
 
 def _library() -> Any:
@@ -62,10 +64,11 @@ class LossDistribution:
     2.42
     """
 
-    __slots__ = ("_held",)
+    __slots__ = ("_held", "_interval")
 
-    def __init__(self, held: Any) -> None:
+    def __init__(self, held: Any, interval: float) -> None:
         self._held = held
+        self._interval = interval
 
     @classmethod
     def of(cls, loss: Pure | Approx, *, interval: float = 1e-4) -> LossDistribution:
@@ -86,13 +89,15 @@ class LossDistribution:
         library = _library()
         from dp_accounting.pld import common
 
-        given = common.DifferentialPrivacyParameters(
-            _float_up(loss.epsilon), _float_up(loss.delta) if isinstance(loss, Approx) else 0.0
-        )
+        epsilon = _exponent(loss.epsilon)
+        step = _step(interval, 2 * epsilon)
+        delta = _float_up(loss.delta) if isinstance(loss, Approx) else 0.0
         return cls(
             library.from_privacy_parameters(
-                given, value_discretization_interval=_check.positive("interval", interval)
-            )
+                common.DifferentialPrivacyParameters(epsilon, delta),
+                value_discretization_interval=step,
+            ),
+            step,
         )
 
     @classmethod
@@ -109,12 +114,10 @@ class LossDistribution:
         -------
         LossDistribution
         """
+        unit = _unit(scale, sensitivity)
+        step = _step(interval, (20 + 1 / unit) / unit)  # beyond 10 deviations there is next to none
         return cls(
-            _library().from_gaussian_mechanism(
-                _check.positive("scale", scale),
-                sensitivity=_check.positive("sensitivity", sensitivity),
-                value_discretization_interval=_check.positive("interval", interval),
-            )
+            _library().from_gaussian_mechanism(unit, value_discretization_interval=step), step
         )
 
     @classmethod
@@ -131,12 +134,10 @@ class LossDistribution:
         -------
         LossDistribution
         """
+        unit = _unit(scale, sensitivity)
+        step = _step(interval, 2 / unit)
         return cls(
-            _library().from_laplace_mechanism(
-                _check.positive("scale", scale),
-                sensitivity=_check.positive("sensitivity", sensitivity),
-                value_discretization_interval=_check.positive("interval", interval),
-            )
+            _library().from_laplace_mechanism(unit, value_discretization_interval=step), step
         )
 
     @classmethod
@@ -154,12 +155,14 @@ class LossDistribution:
         -------
         LossDistribution
         """
+        moved = _check.whole("sensitivity", sensitivity, 1)
+        rate = 1 / _check.positive("scale", scale)  # its rounding is far below the margin
+        step = _step(interval, 2 * moved * rate)
         return cls(
             _library().from_discrete_laplace_mechanism(
-                1 / _check.positive("scale", scale),
-                sensitivity=_check.whole("sensitivity", sensitivity, 1),
-                value_discretization_interval=_check.positive("interval", interval),
-            )
+                rate, sensitivity=moved, value_discretization_interval=step
+            ),
+            step,
         )
 
     @classmethod
@@ -179,17 +182,15 @@ class LossDistribution:
         -------
         LossDistribution
         """
-        amount = _float_up(_positive("epsilon", epsilon))
+        amount = _exponent(_positive("epsilon", epsilon))
         k = _check.whole("categories", categories, 2)
-        if amount > 700:
-            _check.fail("epsilon", "at most 700, for float64", epsilon)
+        step = _step(interval, 2 * amount)
         # Theirs answers with a uniform category (the true one too) so often.
         return cls(
             _library().from_randomized_response(
-                k / (math.exp(amount) + k - 1),
-                k,
-                value_discretization_interval=_check.positive("interval", interval),
-            )
+                k / (math.exp(amount) + k - 1), k, value_discretization_interval=step
+            ),
+            step,
         )
 
     def compose(self, *others: LossDistribution) -> LossDistribution:
@@ -208,8 +209,11 @@ class LossDistribution:
         for other in others:
             if not isinstance(other, LossDistribution):
                 _check.fail_type("others", "LossDistribution objects", other)
+            if other._interval != self._interval:
+                rule = f"on the same grid, with interval={self._interval!r}"
+                _check.fail("others", rule, other._interval)
             held = held.compose(other._held)
-        return LossDistribution(held)
+        return LossDistribution(held, self._interval)
 
     def times(self, times: int) -> LossDistribution:
         """Of the same release `times` times.
@@ -223,7 +227,8 @@ class LossDistribution:
         -------
         LossDistribution
         """
-        return LossDistribution(self._held.self_compose(_check.whole("times", times, 1)))
+        held = self._held.self_compose(_check.whole("times", times, 1))
+        return LossDistribution(held, self._interval)
 
     def to_approx(self, delta: Any) -> Approx:
         """The least epsilon for `delta`.
@@ -273,6 +278,31 @@ class LossDistribution:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a LossDistribution is not pickled: make it again where it is needed")
+
+
+def _step(interval: Any, range_of_losses: float) -> float:
+    """The grid, if it has not too many places."""
+    step = _check.positive("interval", interval)
+    if not range_of_losses <= step * _MOST_PLACES:
+        least = range_of_losses / _MOST_PLACES
+        _check.fail("interval", f"at least {least:.3g} for losses as large as these", interval)
+    return step
+
+
+def _unit(scale: Any, sensitivity: Any) -> float:
+    """The scale for a sensitivity of 1; its rounding is far below the margins."""
+    found = _check.positive("scale", scale) / _check.positive("sensitivity", sensitivity)
+    least = 2.0**-500
+    if not found > least:
+        _check.fail("scale", f"more than {least:.3g} of the sensitivity", scale)
+    return found
+
+
+def _exponent(epsilon: Fraction) -> float:
+    """An epsilon of which float64 holds the exponential, rounded up."""
+    if epsilon > 700:
+        _check.fail("epsilon", "at most 700, for float64", float(epsilon))
+    return _float_up(epsilon)
 
 
 def _float_up(amount: Fraction) -> float:
