@@ -121,6 +121,20 @@ def test_the_variance_with_a_public_n(n):
     assert worst == asked[0] and asked[1] == worst**2
 
 
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("bounds", [(1.0, 2.5), (-2.5, -1.0)])
+def test_a_row_that_leaves_takes_all_of_its_value_along(bounds, relation):
+    """Where the bounds lie on one side of 0 that is more than what another value takes."""
+    vectors = []
+    for value, keep in itertools.product(bounds, (True, False)):
+        data, where = np.array([value, 2.0]), np.array([keep, True])
+        kw = {"bounds": bounds, "where": where, "neighbors": relation}
+        asked, vector, _ = recorded("sum", data, **kw)
+        vectors.append(vector)
+    worst = max(norms(a, b)[0] for a, b in itertools.combinations(vectors, 2))
+    assert worst == asked[0]
+
+
 def test_half_the_sensitivity_would_be_caught():
     """The control of the enumeration: noise for half of what a row moves."""
     (asked, a, _), (_, b, _) = (recorded("sum", np.array([x, 0.0])) for x in (-1.0, 2.5))

@@ -54,7 +54,10 @@ def shares(a, b, moves):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("name", ["sum", "mean"])
-def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked):
+@pytest.mark.parametrize(
+    "limits", [{}, {"bounds": (1.0, 2.5), "weight_bounds": (0.5, 2.0)}], ids=["about 0", "above 0"]
+)
+def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked, limits):
     """By enumeration through the public functions; the bound is reached."""
     rows = list(itertools.product([-1.0, 0.0, 2.5, math.nan, -math.inf], [-9.0, 0.5, 1e300]))
     kept = [(row, keep) for row in rows for keep in ((True, False) if masked else (True,))]
@@ -62,12 +65,12 @@ def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, m
     for row, keep in kept:
         data, weights = np.array([row, rows[4]]).T
         where = np.array([keep, True]) if masked else None
-        given = {"where": where, "nan": 0.3, "neighbors": relation}
+        given = {"where": where, "nan": 0.3, "neighbors": relation, **limits}
         seen[row, keep] = recorded(name, data, weights, **given)[:2]
     pairs = list(itertools.combinations(seen.values(), 2))
     if relation == "add-remove":
         data, weights = np.array([rows[4]]).T
-        given = {"where": np.ones(1, bool) if masked else None, "nan": 0.3}
+        given = {"where": np.ones(1, bool) if masked else None, "nan": 0.3, **limits}
         less = recorded(name, data, weights, neighbors=relation, **given)[:2]
         pairs = [(one, less) for one in seen.values()]
     worst = [Fraction(0)] * len(pairs[0][0][0])
