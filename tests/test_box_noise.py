@@ -75,6 +75,22 @@ def test_a_radius_that_is_never_refused_would_be_caught(monkeypatch):
     assert chisquare(*frequencies(drawn, law_of_radius((3, 5), 4, 1.0))).pvalue < 1e-6
 
 
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2**30), Fraction(1), Fraction(500)], ids=str)
+@pytest.mark.parametrize(
+    "moves", [(1, 1), (1, 2), (3, 1 << 70), (1 << 20, (1 << 20) + 1), (5,) * 9]
+)
+def test_the_radius_is_asked_for_what_it_has_a_law_for(moves, epsilon, monkeypatch):
+    """M is at most twice the least move, and geometric numbers have no scale beyond 2**40."""
+    asked = []
+    monkeypatch.setattr(room, "radius", lambda *a: asked.append(a) or 0)
+    noise = box_noise(Pure(epsilon), moves)
+    assert noise.law == "box" and noise.add(moves, InsecureGenerator(0)) == list(moves)
+    ((scaled, steps, used, _),) = asked
+    (times,) = {Fraction(large, small) for large, small in zip(scaled, moves, strict=True)}
+    assert used == epsilon and times >= 1 and times.denominator == 1
+    assert steps <= 2 * min(scaled) and steps / epsilon <= 1 << 40
+
+
 def test_points_of_a_box_are_uniform():
     stream = InsecureGenerator(6).stream()
     drawn = np.array([box_points([1, 0, 2, 1 << 80], stream)[:3] for _ in range(6000)])
