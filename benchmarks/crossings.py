@@ -10,6 +10,7 @@ two median absolute errors: below 1 the first method is the better one.
                   interquartile range, for each relation, loss and column: where they cross is
                   where "auto" changes over (`SMOOTH_FROM`, `TWO_STEPS_FROM`)
     joint         of "joint" over "recursive"
+    rounded       of "exponential-round" over "exponential"
     extremes      how often the answer for a minimum is in the gap below all rows, for targets that
                   leave the gap a weight of exp(-inside) (`intervals.INSIDE`), and the error; and
                   the ratio of "smooth" over "exponential-round"
@@ -19,6 +20,7 @@ two median absolute errors: below 1 the first method is the better one.
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -51,15 +53,17 @@ STATISTICS = {
 
 def rank(rows, q):
     """The lower quantile of ascending rows."""
-    return rows[max(0, int(np.ceil(q * len(rows))) - 1)]
+    return rows[max(0, math.ceil(q * len(rows)) - 1)]
 
 
 def columns():
+    """Ascending rows whose quantiles are no round numbers, which one method would favour."""
     words = np.random.default_rng(2026)
+    first, last = 8 * math.pi, 27 * math.e
     return {
-        "even": np.linspace(25, 75, ROWS),
-        "uniform": np.sort(words.uniform(25, 75, ROWS)),
-        "normal": np.sort(words.normal(50, 8, ROWS)),
+        "even": np.linspace(first, last, ROWS),
+        "uniform": np.sort(words.uniform(first, last, ROWS)),
+        "normal": np.sort(words.normal(15 * math.pi, 8, ROWS)),
         "lognormal": np.sort(words.lognormal(2.5, 0.5, ROWS)),
     }
 
@@ -121,6 +125,20 @@ def joint(repeats, quick):
             yield {"what": f"iqr, {title}", "relation": relation, "ratio": short(found[0] / found[1])}
 
 
+def rounded(repeats, quick):
+    for title, rows in columns().items():
+        for relation in ("replace", "add-remove"):
+            ratios = []
+            for epsilon in EPSILONS[::3] if quick else EPSILONS:
+                own = {"neighbors": relation, "epsilon": epsilon}
+                found = [
+                    error(rank(rows, 0.5), repeats, dp.median, rows, method=method, **own)
+                    for method in ("exponential-round", "exponential")
+                ]
+                ratios.append(short(found[0] / found[1]))
+            yield {"column": title, "relation": relation, "ratios": ratios}
+
+
 def extremes(repeats, quick):
     for title, rows in columns().items():
         for epsilon in (1.0, 4.0):
@@ -161,7 +179,7 @@ def short(x):
     return float(f"{x:.3g}")
 
 
-PARTS = (quantiles, joint, extremes, smooth_extremes, trimmed)
+PARTS = (quantiles, joint, rounded, extremes, smooth_extremes, trimmed)
 
 
 def measure(repeats, quick=False):
