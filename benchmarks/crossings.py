@@ -114,7 +114,11 @@ def joint(repeats, quick):
                 error(truth, max(4, repeats // 10), dp.quantiles, rows, method=method, **own)
                 for method in ("joint", "recursive")
             ]
-            yield {"what": f"{m} quantiles", "relation": relation, "ratio": short(found[0] / found[1])}
+            yield {
+                "what": f"{m} quantiles",
+                "relation": relation,
+                "ratio": short(found[0] / found[1]),
+            }
         for title, column in columns().items():
             truth = rank(column, 0.75) - rank(column, 0.25)
             own = {"neighbors": relation, "epsilon": 0.25}
@@ -122,7 +126,11 @@ def joint(repeats, quick):
                 error(truth, max(4, repeats // 4), dp.iqr, column, method=method, **own)
                 for method in ("joint", "recursive")
             ]
-            yield {"what": f"iqr, {title}", "relation": relation, "ratio": short(found[0] / found[1])}
+            yield {
+                "what": f"iqr, {title}",
+                "relation": relation,
+                "ratio": short(found[0] / found[1]),
+            }
 
 
 def rounded(repeats, quick):
@@ -194,9 +202,7 @@ def measure(repeats, quick=False):
 def write(found, path):
     """One line an entry."""
     lines = [
-        f' "{name}": [\n'
-        + ",\n".join(f"  {json.dumps(entry)}" for entry in value)
-        + "\n ]"
+        f' "{name}": [\n' + ",\n".join(f"  {json.dumps(entry)}" for entry in value) + "\n ]"
         if isinstance(value, list)
         else f' "{name}": {json.dumps(value)}'
         for name, value in found.items()

@@ -20,7 +20,7 @@ from .release import Mechanism, release
 from .rng import Generator
 from .sensitivity._up import rounded_up
 from .sensitivity.iqr import QUARTILES, iqr_from_ranks
-from .smooth import answer_grid, noisy
+from .smooth import Smooth, answer_grid
 from .sources import Source, masked
 
 __all__ = ["ExponentialRange", "SmoothRange", "iqr"]
@@ -57,7 +57,7 @@ class ExponentialRange:
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothRange:
+class SmoothRange(Smooth):
     """The distance of the quartiles with noise for its smooth sensitivity.
 
     The distance is rounded to float64, by at most half a step of the public grid: that its
@@ -82,16 +82,9 @@ class SmoothRange:
         value = nearest(Fraction(found.upper) - Fraction(found.lower))
         return value, rounded_up(found.sensitivity + self.grid)
 
-    def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        value, sensitivity = summary
-        return noisy(
-            value,
-            sensitivity,
-            bounds=(0.0, self.hi - self.lo),
-            calibration=self.calibration,
-            grid=self.grid,
-            generator=generator,
-        )
+    @property
+    def limits(self) -> tuple[float, float]:
+        return 0.0, self.hi - self.lo
 
 
 def iqr(
