@@ -27,7 +27,8 @@ __all__ = ["ExponentialRange", "SmoothRange", "iqr"]
 
 METHODS = ("auto", "smooth", "recursive", "joint")
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors cross for
-#: even, uniform, normal and lognormal rows, of one step and of two (see `quantile.TWO_STEPS_FROM`).
+#: even, uniform, normal and lognormal rows (`benchmarks/crossings.py`), of one step and of two (see
+#: `quantile.TWO_STEPS_FROM`).
 SMOOTH_FROM = Fraction(1, 2), Fraction(1, 4)
 TWO_STEPS_FROM = Fraction(2), Fraction(6)
 
@@ -135,7 +136,7 @@ def iqr(
         "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
         under "replace"), and "smooth" from there on or when a `noise` law is named. The rule knows
         nothing of the data. Where many rows share a value "recursive" finds the quartiles exactly
-        at any loss; "joint" is better than it by up to a half where they are spread out.
+        at any loss; "joint" is better where they are spread out (``benchmarks/crossings.py``).
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
     where : array_like of bool, shape (n,), optional

@@ -153,8 +153,8 @@ def trimmed_mean(
     Notes
     -----
     Cost: two reads of the data. A `mean` whose bounds are about as wide as the data has less noise.
-    Under "add-remove" it takes some ``200 / epsilon`` rows; the bound of fewer is wide, since they
-    might be about to vanish.
+    Under "add-remove" it takes some ``200 / epsilon`` rows; the bound of fewer is wider, since they
+    might be about to vanish (``benchmarks/crossings.py``).
 
     Examples
     --------

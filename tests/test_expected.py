@@ -194,7 +194,7 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
         spans = mechanism.spans
         moves = spans if name == "mean" else [*spans, *(span**2 for span in spans)]
         e, parts = mechanism.sizes(moves, 1 - SURE, len(moves) // 2)
-        sizes = [size * move for size, move in zip(sum(parts, []), moves, strict=True)]
+        sizes = [size * move for size, move in zip(np.ravel(parts), moves, strict=True)]
         # Each of them is rarer than said, and half of it is not.
         noise, part = mechanism.noise_with_rows(moves), (1 - SURE) / (len(moves) // 2 + 1)
         rng, zeros, all_sizes = InsecureGenerator(3), [0] * (1 + len(moves)), [e, *sizes]
@@ -208,8 +208,8 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
                 for size, sign in zip(sizes, np.repeat(signs[1:], 2).tolist(), strict=True)
             ]
 
-            def add(self, moves, values, rows, generator, moved=moved, signs=signs):
-                rows = [math.floor(n + signs[0] * e) for n in rows]
+            def add(self, moves, values, rows, generator, moved=moved, step=signs[0] * e):
+                rows = [math.floor(n + step) for n in rows]
                 return rows, [value + z for value, z in zip(values, moved, strict=True)]
 
             monkeypatch.setattr(type(mechanism), "with_rows", add)

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -682,3 +683,16 @@ def test_data_errors_under_nan_raise_are_answers(write):
     rows = read_csv(path.with_name("out.csv"))
     assert rows[0]["error"] and not rows[0]["value"] and float(rows[1]["value"])
     assert plan(path).releases[0].key != plan(path).releases[1].key
+
+
+def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
+    def refused(source, budget):
+        raise DataError("not yet paid")
+
+    ask = SimpleNamespace(key="k", arguments={}, entry=SimpleNamespace(name="n", function=refused))
+    budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
+    with pytest.raises(DataError, match="not yet paid"):
+        _run._one(ask, None, budget, "")
+    assert budget._found("k") is None
+    budget.spend(Pure(0.5), neighbors="replace")
+    assert [line.answer for line in budget.history] == [None]
