@@ -25,7 +25,7 @@ __all__ = ["METHODS", "chosen", "many", "median", "one", "pure", "quantile", "qu
 
 METHODS = ("auto", "smooth", "exponential", "exponential-round")
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors of the two
-#: cross for evenly and for randomly spaced values, under both relations (`benchmarks/crossings.py`).
+#: cross for evenly and for randomly spaced values (`benchmarks/crossings.py`).
 SMOOTH_FROM = Fraction(1), Fraction(2, 5)
 #: The same where noise is for two steps, since rows that are replaced may also leave or enter.
 TWO_STEPS_FROM = Fraction(3), Fraction(3)
