@@ -342,6 +342,26 @@ def test_other_data_are_another_question(write, table):
     assert dp.Budget(path=ledger).spent["epsilon"] == 8
 
 
+def test_each_part_of_a_question_is_in_its_key(write):
+    """All but the weight and the defaults as such: only what they come to."""
+    variants = {
+        "mean": {},
+        "bounds": {"defaults": "bounds = [0, 99]"},
+        "nan": {"defaults": 'bounds = [0, 100]\nnan = "lower"'},
+        "loss": {"budget": "epsilon = 2"},
+        "relation": {"budget": 'epsilon = 4\nneighbors = "add-remove"'},
+        "column": {"releases": '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "b"'},
+        "statistic": {"releases": '[[release]]\nname = "x"\nstatistic = "sum"\ncolumn = "a"'},
+        "name": {"releases": '[[release]]\nname = "y"\nstatistic = "mean"\ncolumn = "a"'},
+    }
+    mean = '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "a"'
+    keys = [plan(write(**{"releases": mean, **kw})).releases[0].key for kw in variants.values()]
+    assert len(set(keys)) == len(variants)
+    # What means the same has the same key, so it is not paid for twice.
+    for kw in {"releases": mean + "\nweight = 2"}, {"releases": mean + "\nbounds = [0, 100]"}:
+        assert plan(write(**kw)).releases[0].key == keys[0]
+
+
 def test_spent_without_an_answer_it_is_computed_again_and_not_paid(write, monkeypatch):
     path = write('epsilon = 4\npath = "study.db"')
     settle = dp.Budget._settle
