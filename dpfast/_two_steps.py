@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from . import privacy
 from ._admissible import Calibration, calibrate
+from ._expected import SECRET, Expected, unknown
 from .errors import ArgumentError
 from .privacy import ZCDP, Approx, Loss, Pure
 from .release import Mechanism
@@ -94,3 +95,7 @@ class TwoSteps(Generic[Value]):
 
     def finish(self, summary: Any, generator: Generator) -> Value:
         return self.inner.finish(summary, generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: noise that needs two steps is that for a smooth bound, a secret."""
+        return unknown(confidence, SECRET)

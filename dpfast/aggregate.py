@@ -101,20 +101,20 @@ def sample_and_aggregate(
     epsilon: Any = None,
     delta: Any = 0.0,
     rho: Any = None,
+    neighbors: str = "replace",
     aggregator: str = "mean",
     partition: str = "auto",
-    neighbors: str = "replace",
-    default: Any = None,
-    budget: Budget | None = None,
-    rng: Generator | None = None,
-    workers: int | None = None,
-    progress: Any = None,
     ids: Any = None,
     nan: str = "keep",
+    default: Any = None,
+    centres: Any = None,
+    workers: int | None = None,
     executor: str = "auto",
     time_limit: float | None = None,
-    centres: Any = None,
     spill: str | None = None,
+    progress: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
 ) -> Any:
     """Release any statistic by way of its values on blocks of the data.
 
@@ -181,6 +181,11 @@ def sample_and_aggregate(
         loss of the whole: "mean", and "attention" with `centres`, make one joint release; the
         others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
         of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
+        by one whose id nobody else has (whose label is as good as that of the other); "replace" is
+        the rows of one id that become any rows of one id, also of one that others have, and has to
+        spread its loss over two blocks.
     aggregator : str, default "mean"
         One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
         at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
@@ -190,25 +195,6 @@ def sample_and_aggregate(
         differ. "key": rows of one id meet in one block. "auto" is "key" if there are `ids`, else
         "random"; what it chose is in the ledger's line and in a log message (`logging`, "dpfast",
         level INFO).
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
-        by one whose id nobody else has (whose label is as good as that of the other); "replace" is
-        the rows of one id that become any rows of one id, also of one that others have, and has to
-        spread its loss over two blocks.
-    default : float or sequence of d floats, optional
-        The answer of a block without one, within the bounds; their middle if left out.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched.
-    rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
-    workers : int, optional
-        Threads or processes. By default ``DPFAST_NUM_THREADS`` or 1 for named estimators, one a
-        core for compiled functions and for processes, 1 for other callables in threads. They do
-        not change the answer.
-    progress : bool or callable, optional
-        True for a progress bar on the standard error stream (needs Rich), or a function
-        ``progress(done, total)``. How fast blocks are done depends on the data: what it shows is
-        not private.
     ids : array_like of shape (n,), or str, optional
         Whose row each is (integers, text or bytes), or the name of a column of the table, which the
         estimator then does not see. The loss is then one of people, not of rows; keep separate
@@ -216,6 +202,14 @@ def sample_and_aggregate(
     nan : {"keep", "drop"}, default "keep"
         Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
         or are left out of it. No other row moves.
+    default : float or sequence of d floats, optional
+        The answer of a block without one, within the bounds; their middle if left out.
+    centres : array_like, shape (c, d), optional
+        Public candidates of aggregator "attention" for vectors.
+    workers : int, optional
+        Threads or processes. By default ``DPFAST_NUM_THREADS`` or 1 for named estimators, one a
+        core for compiled functions and for processes, 1 for other callables in threads. They do
+        not change the answer.
     executor : {"auto", "threads", "processes"}, default "auto"
         Where a callable is called. A process that dies costs one block its answer. "auto" is
         "processes" if there is a `time_limit`, else "threads". Estimators of this library run in
@@ -223,11 +217,17 @@ def sample_and_aggregate(
     time_limit : float, optional
         Seconds that a block may take, in processes only. Choose it generously: whether a block is
         late depends on the load of the machine too.
-    centres : array_like, shape (c, d), optional
-        Public candidates of aggregator "attention" for vectors.
     spill : str, optional
         A directory for the blocks of data that do not fit in memory, by default that of `tempfile`.
         The file has no name (where the system allows that), and is gone when the call ends.
+    progress : bool or callable, optional
+        True for a progress bar on the standard error stream (needs Rich), or a function
+        ``progress(done, total)``. How fast blocks are done depends on the data: what it shows is
+        not private.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------

@@ -184,8 +184,8 @@ def covariance(
     rho: Any = None,
     neighbors: str = "replace",
     ddof: int = 0,
-    where: Any = None,
     nan: str | float = "raise",
+    where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.float64]:
@@ -216,10 +216,10 @@ def covariance(
         The neighbouring relation.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
-    where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional

@@ -72,8 +72,9 @@ def minimum(
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
         "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` law is named. The
         noise of "smooth" is never scaled to less than the distance of the least row from the lower
-        limit, which one row might be at; it is better only where rows lie at the limit, or for
-        an epsilon of 4 and more where the last rows are far apart.
+        limit, which one row might be at; it is better only where a row lies near the limit, or,
+        for an epsilon of some 3 and more, where the last rows are far apart
+        (``benchmarks/crossings.py``).
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
     where : array_like of bool, shape (n,), optional

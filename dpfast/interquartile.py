@@ -20,14 +20,15 @@ from .release import Mechanism, release
 from .rng import Generator
 from .sensitivity._up import rounded_up
 from .sensitivity.iqr import QUARTILES, iqr_from_ranks
-from .smooth import answer_grid, noisy
+from .smooth import Smooth, answer_grid
 from .sources import Source, masked
 
 __all__ = ["ExponentialRange", "SmoothRange", "iqr"]
 
 METHODS = ("auto", "smooth", "recursive", "joint")
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors cross for
-#: even, uniform, normal and lognormal rows, of one step and of two (see `quantile.TWO_STEPS_FROM`).
+#: even, uniform, normal and lognormal rows (`benchmarks/crossings.py`), of one step and of two (see
+#: `quantile.TWO_STEPS_FROM`).
 SMOOTH_FROM = Fraction(1, 2), Fraction(1, 4)
 TWO_STEPS_FROM = Fraction(2), Fraction(6)
 
@@ -57,7 +58,7 @@ class ExponentialRange:
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothRange:
+class SmoothRange(Smooth):
     """The distance of the quartiles with noise for its smooth sensitivity.
 
     The distance is rounded to float64, by at most half a step of the public grid: that its
@@ -82,16 +83,9 @@ class SmoothRange:
         value = nearest(Fraction(found.upper) - Fraction(found.lower))
         return value, rounded_up(found.sensitivity + self.grid)
 
-    def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        value, sensitivity = summary
-        return noisy(
-            value,
-            sensitivity,
-            bounds=(0.0, self.hi - self.lo),
-            calibration=self.calibration,
-            grid=self.grid,
-            generator=generator,
-        )
+    @property
+    def limits(self) -> tuple[float, float]:
+        return 0.0, self.hi - self.lo
 
 
 def iqr(
@@ -142,7 +136,7 @@ def iqr(
         "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
         under "replace"), and "smooth" from there on or when a `noise` law is named. The rule knows
         nothing of the data. Where many rows share a value "recursive" finds the quartiles exactly
-        at any loss; "joint" is better than it by up to a half where they are spread out.
+        at any loss; "joint" is better where they are spread out (``benchmarks/crossings.py``).
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
     where : array_like of bool, shape (n,), optional

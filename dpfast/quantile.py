@@ -25,7 +25,7 @@ __all__ = ["METHODS", "chosen", "many", "median", "one", "pure", "quantile", "qu
 
 METHODS = ("auto", "smooth", "exponential", "exponential-round")
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors of the two
-#: cross for evenly and for randomly spaced values, under both relations (`benchmarks/accuracy.py`).
+#: cross for evenly and for randomly spaced values (`benchmarks/crossings.py`).
 SMOOTH_FROM = Fraction(1), Fraction(2, 5)
 #: The same where noise is for two steps, since rows that are replaced may also leave or enter.
 TWO_STEPS_FROM = Fraction(3), Fraction(3)
@@ -274,9 +274,8 @@ def quantiles(
         the recursive method, since a replaced row can be on both sides of a split.
     method : {"recursive", "joint"}, default "recursive"
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
-        all of them, and is more accurate where values are spread out: for 3 to 19 quantiles of
-        normal data its errors were smaller by a tenth to a third under "add-remove", and by half
-        and more under "replace".
+        all of them, and is mostly more accurate where values are spread out, above all under
+        "replace" (``benchmarks/crossings.py`` says by how much).
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `quantile`.
     where : array_like of bool, shape (n,), optional

@@ -574,6 +574,13 @@ def _laws(epsilon: Any, others: int) -> tuple[float, float, float]:
     return 1 / whole, rare / whole, -math.expm1(-amount) / whole
 
 
+def _zeros_and_ones(responses: Any) -> NDArray[Any]:
+    array = _as_array("responses", responses, "biu", "an array of booleans or integers")
+    if array.size and (array.min() < 0 or array.max() > 1):
+        _check.fail("responses", "0 or 1, as answers are", (array.min(), array.max()))
+    return array
+
+
 def _axes(axis: Any, dimensions: int) -> int | None:
     if axis is None:
         return None
@@ -631,10 +638,8 @@ def estimate_binary(
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.828, 0.815, 0.841)
     """
-    array = _as_array("responses", responses, "biu", "an array of booleans or integers")
+    array = _zeros_and_ones(responses)
     line = _axes(axis, array.ndim)
-    if array.size and (array.min() < 0 or array.max() > 1):
-        _check.fail("responses", "0 or 1, as answers are", (array.min(), array.max()))
     n = array.size if line is None else array.shape[line]
     count = np.count_nonzero(array, axis=line)
     return _estimate(count, n, *_laws(epsilon, 1), of, confidence)
@@ -751,14 +756,12 @@ def estimate_unary(
     >>> dp.response.estimate_unary(answers, epsilon=2.0).value.shape
     (3,)
     """
-    array = _as_array("responses", responses, "biu", "an array of booleans or integers")
+    array = _zeros_and_ones(responses)
     if array.ndim < 2:
         _check.fail("responses", "of at least two axes, the last for the categories", array.shape)
     line = _axes(axis, array.ndim)
     if line == array.ndim - 1:
         _check.fail("axis", "another than the last, which is the categories", axis)
-    if array.size and (array.min() < 0 or array.max() > 1):
-        _check.fail("responses", "0 or 1, as answers are", (array.min(), array.max()))
     over = tuple(range(array.ndim - 1)) if line is None else (line,)
     n = math.prod(array.shape[a] for a in over)
     _, stray, _ = _laws(epsilon, 1)

@@ -421,11 +421,11 @@ def noisy_max(
     sensitivity: Any,
     epsilon: Any = None,
     rho: Any = None,
-    noise: str = "auto",
     monotone: bool = False,
     size: Any = None,
     axis: int = -1,
     neighbors: str | None = None,
+    noise: str = "auto",
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
@@ -445,10 +445,10 @@ def noisy_max(
     ----------
     scores : array_like of real numbers
         As in `exponential`.
-    noise : {"auto", "exponential", "gumbel"}, default "auto"
-        "auto" is exponential for a loss in epsilon and Gumbel for one in rho.
     sensitivity, epsilon, rho, monotone, size, axis, neighbors, budget, rng
         As in `exponential`.
+    noise : {"auto", "exponential", "gumbel"}, default "auto"
+        "auto" is exponential for a loss in epsilon and Gumbel for one in rho.
 
     Returns
     -------

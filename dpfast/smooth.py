@@ -18,7 +18,7 @@ from .rng import Generator
 from .sensitivity.quantile import smooth_from_ranks
 from .sources import Source
 
-__all__ = ["SmoothExtreme", "SmoothQuantile", "answer_grid", "noisy", "smooth_quantile", "spacing"]
+__all__ = ["Smooth", "SmoothExtreme", "SmoothQuantile", "answer_grid", "smooth_quantile", "spacing"]
 
 
 def spacing(lo: float, hi: float, widest: float) -> float:
@@ -49,32 +49,47 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
     return grid
 
 
-def noisy(
-    value: float,
-    sensitivity: float,
-    *,
-    bounds: tuple[float, float],
-    calibration: Calibration,
-    grid: float,
-    generator: Generator,
-) -> float:
-    """The value with noise scaled to its smooth bound, on the grid and within `bounds`."""
-    lo, hi = bounds
-    if lo == hi:
-        return lo
-    found = _noise.draw(
-        calibration.law,
-        value=value,
-        scale=sensitivity / calibration.alpha,
-        granularity=grid,
-        generator=generator,
-    )
-    first, last = ends(lo, hi, grid)
-    return min(max(found, first * grid), last * grid)
+class Smooth:
+    """What mechanisms share that add noise scaled to a smooth bound.
+
+    Their `reduce` gives the value and the bound.
+    """
+
+    __slots__ = ()
+
+    lo: float
+    hi: float
+    calibration: Calibration
+    grid: float
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Those of the answer."""
+        return self.lo, self.hi
+
+    def finish(self, summary: tuple[float, float], generator: Generator) -> float:
+        """The value with noise scaled to its smooth bound, on the grid and within the limits."""
+        value, sensitivity = summary
+        lo, hi = self.limits
+        if lo == hi:
+            return lo
+        found = _noise.draw(
+            self.calibration.law,
+            value=value,
+            scale=sensitivity / self.calibration.alpha,
+            granularity=self.grid,
+            generator=generator,
+        )
+        first, last = ends(lo, hi, self.grid)
+        return min(max(found, first * self.grid), last * self.grid)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: its noise is as large as the data make it, so nothing is public."""
+        return unknown(confidence, SECRET)
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothQuantile:
+class SmoothQuantile(Smooth):
     """The lower q-quantile plus noise scaled to its smooth sensitivity; see `dpfast.quantile`."""
 
     q: Fraction
@@ -105,21 +120,6 @@ class SmoothQuantile:
         )
         _missing.refuse(self.nan, found.missing)
         return found.value, found.sensitivity
-
-    def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        value, sensitivity = summary
-        return noisy(
-            value,
-            sensitivity,
-            bounds=(self.lo, self.hi),
-            calibration=self.calibration,
-            grid=self.grid,
-            generator=generator,
-        )
-
-    def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: its noise is as large as the data make it, so nothing is public."""
-        return unknown(confidence, SECRET)
 
 
 @dataclass(frozen=True, slots=True)

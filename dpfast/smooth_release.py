@@ -17,7 +17,7 @@ from .privacy import Loss
 from .release import release
 from .rng import Generator
 from .sensitivity._up import rounded_up
-from .smooth import answer_grid, noisy
+from .smooth import Smooth, answer_grid
 
 __all__ = ["smooth_beta", "smooth_release"]
 
@@ -30,7 +30,7 @@ class _Given(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _SmoothRelease:
+class _SmoothRelease(Smooth):
     lo: float
     hi: float
     neighbors: str
@@ -52,17 +52,6 @@ class _SmoothRelease:
         # smaller and the larger of a smooth bound and a public number are smooth.
         widest = rounded_up(self.hi - self.lo)
         return min(max(number, self.lo), self.hi), max(min(bound, widest), self.grid)
-
-    def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        value, sensitivity = summary
-        return noisy(
-            value,
-            sensitivity,
-            bounds=(self.lo, self.hi),
-            calibration=self.calibration,
-            grid=self.grid,
-            generator=generator,
-        )
 
 
 def _is_number(value: Any) -> bool:

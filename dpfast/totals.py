@@ -42,8 +42,8 @@ def count(
     rho: Any = None,
     neighbors: str = "add-remove",
     axis: int | None = None,
-    where: Any = None,
     nan: str = "keep",
+    where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
@@ -69,10 +69,10 @@ def count(
         The neighbouring relation.
     axis : {None, 0, -2}, optional
         As in `sum`.
-    where : array_like of bool, shape (n,), optional
-        The rows to count, each a function of that row alone.
     nan : {"keep", "drop"}, default "keep"
         Whether rows that are NaN or null are counted.
+    where : array_like of bool, shape (n,), optional
+        The rows to count, each a function of that row alone.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -127,10 +127,10 @@ def sum(
     rho: Any = None,
     neighbors: str = "replace",
     axis: int | None = None,
+    nan: str | float = "raise",
     where: Any = None,
     weights: Any = None,
     weight_bounds: tuple[float, float] | None = None,
-    nan: str | float = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
@@ -168,6 +168,8 @@ def sum(
     axis : {None, 0, -2}, optional
         0 (or -2) for data of several columns: one answer a column. A row is a record, whose numbers
         belong together, so there is no other axis.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null, as in `quantile`; each column drops its own.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private.
     weights : array_like of shape (n,), or str, optional
@@ -176,8 +178,6 @@ def sum(
     weight_bounds : (float, float), optional
         Public limits of the weights, with `weights`; others are clipped, and a NaN among them is
         treated as one among the data. The sensitivity is that of the products.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null, as in `quantile`; each column drops its own.
     budget : Budget, optional
         Pays for the call before data or randomness are touched.
     rng : Generator, optional
@@ -232,10 +232,10 @@ def mean(
     rho: Any = None,
     neighbors: str = "replace",
     axis: int | None = None,
+    nan: str | float = "raise",
     where: Any = None,
     weights: Any = None,
     weight_bounds: tuple[float, float] | None = None,
-    nan: str | float = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:
@@ -309,8 +309,8 @@ def variance(
     neighbors: str = "replace",
     axis: int | None = None,
     ddof: int = 0,
-    where: Any = None,
     nan: str | float = "raise",
+    where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> Any:

@@ -35,14 +35,14 @@ from .rng import Generator
 from .sensitivity._column import Given, share
 from .sensitivity._up import rounded_up
 from .sensitivity.trimmed import from_ranks
-from .smooth import answer_grid, noisy
+from .smooth import Smooth, answer_grid
 from .sources import Source, masked
 
 __all__ = ["SmoothMean", "trimmed_mean", "winsorized_mean"]
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothMean:
+class SmoothMean(Smooth):
     """A trimmed or a winsorized mean; see `dpfast.trimmed_mean`."""
 
     proportion: Fraction
@@ -79,17 +79,6 @@ class SmoothMean:
             total -= found.cut * (first + last)
         value = nearest((self.cells.first + Fraction(total, kept)) * Fraction(self.cells.grid))
         return min(max(value, self.lo), self.hi), covered
-
-    def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        value, sensitivity = summary
-        return noisy(
-            value,
-            sensitivity,
-            bounds=(self.lo, self.hi),
-            calibration=self.calibration,
-            grid=self.grid,
-            generator=generator,
-        )
 
 
 def trimmed_mean(
@@ -164,8 +153,8 @@ def trimmed_mean(
     Notes
     -----
     Cost: two reads of the data. A `mean` whose bounds are about as wide as the data has less noise.
-    Under "add-remove" it takes some ``200 / epsilon`` rows; the bound of fewer is wide, since they
-    might be about to vanish.
+    Under "add-remove" it takes some ``200 / epsilon`` rows; the bound of fewer is wider, since they
+    might be about to vanish (``benchmarks/crossings.py``).
 
     Examples
     --------

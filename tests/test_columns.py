@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast import _each_column, _one_column, _side_by_side, totals
+from dpfast import _each_column, _side_by_side, totals
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, _memory, array
 
-from .reference import quantise as reference
+from .test_totals import expected
 from .test_totals import recorded as of_one_column
 from .test_weighted import Recorder, shares
 
@@ -129,29 +129,6 @@ def test_a_count_of_all_rows_is_drawn_once():
 # ---- Exact answers ----
 
 
-def expected(name, column, bounds, relation, where):
-    """By definition, from the cells of the plain twin."""
-    _, made = totals._make(
-        {"sum": _one_column.Sum, "mean": _one_column.Mean, "variance": _one_column.Variance}[name],
-        column,
-        bounds,
-        None,
-        (1, 0, None),
-        relation,
-        where,
-        "raise",
-        *([0] if name == "variance" else []),
-    )
-    grid = made.cells
-    kept = column if where is None else column[where]
-    cells = reference.cells(kept.tolist(), grid.grid, grid.first, grid.span)
-    rows = [Fraction(grid.grid) * (grid.first + u) for u in cells]
-    if name == "sum":
-        return float(sum(rows))
-    mean = sum(rows) / len(rows)
-    return float(mean if name == "mean" else sum((x - mean) ** 2 for x in rows) / len(rows))
-
-
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", ["sum", "mean", "variance"])
 @pytest.mark.parametrize("masked", [False, True])
@@ -161,7 +138,7 @@ def test_without_noise_it_is_the_statistic_of_each_column(name, relation, masked
     found = recorded(name, data, neighbors=relation, where=where)[2]
     assert found.dtype == np.float64
     for j, bounds in enumerate(BOUNDS):
-        assert found[j] == expected(name, data[:, j], bounds, relation, where)
+        assert found[j] == expected(name, data[:, j], relation, where, bounds)
         alone = of_one_column(name, data[:, j], bounds=bounds, neighbors=relation, where=where)[2]
         assert found[j] == alone
 

@@ -70,6 +70,24 @@ def test_every_release_is_in_the_battery():
     assert not any("budget" in CASES[name].parameters for name in NO_RELEASES & set(CASES))
 
 
+#: In this order, in every release that takes them, and by name only.
+COMMON = (
+    *("bounds", "epsilon", "delta", "rho", "neighbors", "noise", "method"),
+    *("nan", "where", "assume_sorted", "budget", "rng"),
+)
+
+
+def test_common_arguments_come_in_one_order():
+    releases = [(name, f) for name, f in public() if "budget" in inspect.signature(f).parameters]
+    assert len(releases) > 25
+    for name, function in releases:
+        parameters = inspect.signature(function).parameters
+        taken = [argument for argument in parameters if argument in COMMON]
+        assert taken == [argument for argument in COMMON if argument in taken], name
+        assert list(parameters)[-2:] == ["budget", "rng"], name
+        assert all(parameters[a].kind is inspect.Parameter.KEYWORD_ONLY for a in taken), name
+
+
 def test_every_loss_that_a_release_takes_is_asked_for():
     for case in CASES.values():
         takes = {"epsilon", "delta", "rho"} & set(case.parameters)

@@ -51,8 +51,9 @@ def check_exp(function, count):
     return error[normal].max() < 0.53 and error[~normal].max() < 1.03
 
 
-def test_exp_on_a_million_points():
-    assert check_exp(exp_product, 1_000_000)
+@pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_exp_on_many_points(count):
+    assert check_exp(exp_product, count)
 
 
 def test_a_rounded_product_is_caught():

@@ -1,5 +1,6 @@
 """Error bars from public numbers hold as often as they say, and shorter ones would not."""
 
+import itertools
 import math
 
 import numpy as np
@@ -174,6 +175,49 @@ def test_each_column_of_a_table(name, neighbors, loss):
         short, _ = misses(mechanism, summary, truth, shorter * np.array(found.half_width), 500)
         worst = max(worst, short)
     assert worst > upper(0.05 * 500, 500)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", ["mean", "variance"])
+def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, loss, monkeypatch):
+    """Noise of those sizes, with all signs, and no more: the bar covers it, and half would not."""
+    given = {"bounds": (0, 100), "axis": 0, "neighbors": neighbors, **loss}
+    reached = 0.0
+    for place, column in PLACES.items():
+        data = np.repeat(np.stack([column] * 2, axis=1), 20, axis=0)
+        where = np.ones(len(data), bool)
+        mechanism = quoted(getattr(dp, name), data, where=where, **given)
+        summary = mechanism.reduce(_source(data, 0))
+        width = np.array(mechanism.error(len(data), SURE).half_width)
+        truth = data.mean(axis=0) if name == "mean" else data.var(axis=0)
+        spans = mechanism.spans
+        moves = spans if name == "mean" else [*spans, *(span**2 for span in spans)]
+        e, parts = mechanism.sizes(moves, 1 - SURE, len(moves) // 2)
+        sizes = [size * move for size, move in zip(np.ravel(parts), moves, strict=True)]
+        # Each of them is rarer than said, and half of it is not.
+        noise, part = mechanism.noise_with_rows(moves), (1 - SURE) / (len(moves) // 2 + 1)
+        rng, zeros, all_sizes = InsecureGenerator(3), [0] * (1 + len(moves)), [e, *sizes]
+        drawn = np.abs(np.array([noise.add(zeros, rng) for _ in range(DRAWS // 2)], float))
+        far = np.mean(drawn > np.array(all_sizes, float), axis=0)
+        less = np.mean(drawn > np.array(all_sizes, float) / 2, axis=0)
+        assert np.all(far <= upper(part * DRAWS / 2, DRAWS / 2)) and np.all(less > part), place
+        for signs in itertools.product((-1, 1), repeat=1 + len(parts)):
+            moved = [
+                math.floor(size) * sign
+                for size, sign in zip(sizes, np.repeat(signs[1:], 2).tolist(), strict=True)
+            ]
+
+            def add(self, moves, values, rows, generator, moved=moved, step=signs[0] * e):
+                rows = [math.floor(n + step) for n in rows]
+                return rows, [value + z for value, z in zip(values, moved, strict=True)]
+
+            monkeypatch.setattr(type(mechanism), "with_rows", add)
+            off = np.abs(mechanism.finish(summary, InsecureGenerator(0)) - truth)
+            assert np.all(off <= width * (1 + 1e-6)), (place, signs)
+            reached = max(reached, float(np.max(off / width)))
+        monkeypatch.undo()
+    assert 0.5 < reached <= 1 + 1e-6
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -339,6 +340,26 @@ def test_other_data_are_another_question(write, table):
     os.utime(table, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
     job.run(path).check()
     assert dp.Budget(path=ledger).spent["epsilon"] == 8
+
+
+def test_each_part_of_a_question_is_in_its_key(write):
+    """All but the weight and the defaults as such: only what they come to."""
+    variants = {
+        "mean": {},
+        "bounds": {"defaults": "bounds = [0, 99]"},
+        "nan": {"defaults": 'bounds = [0, 100]\nnan = "lower"'},
+        "loss": {"budget": "epsilon = 2"},
+        "relation": {"budget": 'epsilon = 4\nneighbors = "add-remove"'},
+        "column": {"releases": '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "b"'},
+        "statistic": {"releases": '[[release]]\nname = "x"\nstatistic = "sum"\ncolumn = "a"'},
+        "name": {"releases": '[[release]]\nname = "y"\nstatistic = "mean"\ncolumn = "a"'},
+    }
+    mean = '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "a"'
+    keys = [plan(write(**{"releases": mean, **kw})).releases[0].key for kw in variants.values()]
+    assert len(set(keys)) == len(variants)
+    # What means the same has the same key, so it is not paid for twice.
+    for kw in {"releases": mean + "\nweight = 2"}, {"releases": mean + "\nbounds = [0, 100]"}:
+        assert plan(write(**kw)).releases[0].key == keys[0]
 
 
 def test_spent_without_an_answer_it_is_computed_again_and_not_paid(write, monkeypatch):
@@ -682,3 +703,16 @@ def test_data_errors_under_nan_raise_are_answers(write):
     rows = read_csv(path.with_name("out.csv"))
     assert rows[0]["error"] and not rows[0]["value"] and float(rows[1]["value"])
     assert plan(path).releases[0].key != plan(path).releases[1].key
+
+
+def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
+    def refused(source, budget):
+        raise DataError("not yet paid")
+
+    ask = SimpleNamespace(key="k", arguments={}, entry=SimpleNamespace(name="n", function=refused))
+    budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
+    with pytest.raises(DataError, match="not yet paid"):
+        _run._one(ask, None, budget, "")
+    assert budget._found("k") is None
+    budget.spend(Pure(0.5), neighbors="replace")
+    assert [line.answer for line in budget.history] == [None]

@@ -437,6 +437,16 @@ def test_a_damaged_file(path, name):
     assert "\n" not in str(caught.value)
 
 
+def test_lines_that_go_while_a_ledger_is_open(path):
+    """What is damaged after it was opened is refused by the next spend, not by the next opening."""
+    budget = dp.Budget(epsilon=1, path=path)
+    for _ in range(3):
+        budget.spend(Pure(0.1), neighbors=REP)
+    DAMAGE["the last line gone"](path)
+    with pytest.raises(LedgerError, match="is damaged: lines are missing"):
+        budget.spend(Pure(0.1), neighbors=REP)
+
+
 def test_lines_can_only_be_added(path):
     dp.Budget(epsilon=1, path=path).spend(Pure(0.1), neighbors=REP)
     with contextlib.closing(sqlite3.connect(path)) as db:

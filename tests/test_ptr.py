@@ -262,6 +262,9 @@ def test_the_distance_of_the_textbook_example():
     assert distance(20_000, 100, Fraction(1, 200), "add-remove", 10**9) == 1
     assert distance(19_999, 100, Fraction(1, 200), "add-remove", 10**9) == 0
     assert distance(5, 100, Fraction(50), "add-remove", 10**9) == 10**9
+    # A public n: a proposal that is just enough is enough for all data.
+    assert distance(20_000, 100, Fraction(1, 200), "replace", 10**9) == 10**9
+    assert distance(19_999, 100, Fraction(1, 200), "replace", 10**9) == 0
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

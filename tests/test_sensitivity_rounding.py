@@ -146,6 +146,45 @@ def test_a_result_that_is_rounded_to_nearest_fails_the_same_test(name, monkeypat
     assert not always_fits(name)
 
 
+GLOBAL = {
+    "mean": (lambda n, **kw: sensitivity.global_mean(n, **kw), lambda n, r: r / n),
+    "mean, add-remove": (
+        lambda n, **kw: sensitivity.global_mean(neighbors="add-remove", **kw),
+        lambda n, r: r / 2,
+    ),
+    "trimmed mean": (
+        lambda n, **kw: sensitivity.global_trimmed_mean(n, proportion=0.2, **kw),
+        lambda n, r: r / (n - 2 * (n // 5)),
+    ),
+    "winsorized mean": (
+        lambda n, **kw: sensitivity.global_winsorized_mean(n, proportion=0.2, **kw),
+        lambda n, r: r * (n // 5 + 1) / n,
+    ),
+    "variance": (
+        lambda n, **kw: sensitivity.global_variance(n, **kw),
+        lambda n, r: r**2 * Fraction(n - 1, n**2),
+    ),
+    "quantile": (lambda n, **kw: sensitivity.global_quantile(**kw), lambda n, r: r),
+    "minimum": (lambda n, **kw: sensitivity.global_minimum(**kw), lambda n, r: r),
+    "maximum": (lambda n, **kw: sensitivity.global_maximum(**kw), lambda n, r: r),
+    "iqr": (lambda n, **kw: sensitivity.global_iqr(**kw), lambda n, r: r),
+    "tree": (lambda n, **kw: sensitivity.global_tree_cost(**kw), lambda n, r: r),
+}
+
+
+@pytest.mark.parametrize("name", GLOBAL)
+def test_global_sensitivities_are_rounded_up_too(name):
+    computed, exact = GLOBAL[name]
+    control = False
+    for x, lo, hi, _ in instances(60):
+        n = 2 * len(x) + 1
+        want = exact(n, Fraction(hi) - Fraction(lo))
+        got = Fraction(computed(n, bounds=(lo, hi)))
+        assert want <= got <= want * (1 + Fraction(1, 2**51))
+        control |= float(want) < want  # the nearest number would not do
+    assert control
+
+
 def test_local_sensitivities_are_rounded_up_too():
     with mpmath.workdps(60):
         for x, lo, hi, _ in instances(100):

@@ -147,12 +147,13 @@ def test_half_the_sensitivity_would_be_caught():
 KINDS = {"sum": totals.Sum, "mean": totals.Mean, "variance": totals.Variance}
 
 
-def expected(name, values, relation, where):
+def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
     """By definition, from the cells of the plain twin."""
-    arguments = values, (-1.0, 2.5), None, (1, 0, None), relation, where, "raise"
+    arguments = values, bounds, None, (1, 0, None), relation, where, "raise"
     _, made = totals._make(KINDS[name], *arguments, *([0] if name == "variance" else []))
     grid = made.cells
-    cells = reference.cells(values.tolist(), grid.grid, grid.first, grid.span)
+    kept = values if where is None else values[where]
+    cells = reference.cells(kept.tolist(), grid.grid, grid.first, grid.span)
     rows = [Fraction(grid.grid) * (grid.first + u) for u in cells]
     if name == "sum":
         return float(sum(rows))

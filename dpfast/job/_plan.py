@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from .._expected import SECRET, Expected, unknown
+from .._expected import Expected, unknown
 from .._ledger import Amounts, Spend
 from .._ledger.text import loss as loss_text
 from ..budget import Budget, quoted
@@ -46,8 +46,7 @@ class Release:
     def expected(self, rows: int | None) -> Expected:
         """The error of its answer, as far as public numbers tell."""
         if not hasattr(self.mechanism, "error"):
-            smooth = hasattr(self.mechanism, "calibration")
-            return unknown(CONFIDENCE, SECRET if smooth else "no bound of public numbers is known")
+            return unknown(CONFIDENCE, "no bound of public numbers is known")
         found: Expected = self.mechanism.error(rows, CONFIDENCE)
         return found
 

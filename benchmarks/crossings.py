@@ -1,0 +1,214 @@
+"""Errors on either side of every choice that a loss alone makes, and of some that are advised.
+
+    python benchmarks/crossings.py [--repeats 400] [--quick] [--out docs]
+
+writes `crossings.json`, which `tests/test_crossings.py` holds the constants and the words of the
+library to. All rows are invented, so truth may be known and errors be printed. A ratio is that of
+two median (for "joint" mean) absolute errors: below 1 the first method is the better one.
+
+    quantiles     of "smooth" over "exponential-round", and of "smooth" over "recursive" for the
+                  interquartile range, for each relation, loss and column: where they cross is
+                  where "auto" changes over (`SMOOTH_FROM`, `TWO_STEPS_FROM`)
+    joint         of "joint" over "recursive"
+    rounded       of "exponential-round" over "exponential"
+    extremes      how often the answer for a minimum is in the gap below all rows, for targets that
+                  leave the gap a weight of exp(-inside) (`intervals.INSIDE`), and the error; and
+                  the ratio of "smooth" over "exponential-round"
+    trimmed       of the noise of a trimmed mean where rows come and go over that where they are
+                  replaced, for n rows and an epsilon of 1
+"""
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from unittest.mock import patch
+from zlib import crc32
+
+import numpy as np
+
+import dpfast as dp
+from dpfast import intervals
+from dpfast.budget import quoted
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import as_source, masked
+
+DOCS = Path(__file__).parent.parent / "docs"
+ROWS, BOUNDS, QUICK = 20_000, (0.0, 100.0), 24
+EPSILONS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0)
+RHOS = (0.1, 0.25, 0.4, 1.0, 3.0, 6.0, 12.0)
+INSIDE = (7, 10, 14, 20)
+RELATIONS = {
+    "replace": {},
+    "add-remove": {"neighbors": "add-remove"},
+    "replace, where": {"where": np.ones(ROWS, np.bool_)},
+}
+STATISTICS = {
+    "median": (dp.median, {}, "exponential-round", lambda x: rank(x, 0.5)),
+    "0.9": (dp.quantile, {"q": 0.9}, "exponential-round", lambda x: rank(x, 0.9)),
+    "iqr": (dp.iqr, {}, "recursive", lambda x: rank(x, 0.75) - rank(x, 0.25)),
+}
+
+
+def rank(rows, q):
+    """The lower quantile of ascending rows."""
+    return rows[max(0, math.ceil(q * len(rows)) - 1)]
+
+
+def columns():
+    """Ascending rows whose quantiles are no round numbers, which one method would favour."""
+    words = np.random.default_rng(2026)
+    first, last = 8 * math.pi, 27 * math.e
+    return {
+        "even": np.linspace(first, last, ROWS),
+        "uniform": np.sort(words.uniform(first, last, ROWS)),
+        "normal": np.sort(words.normal(15 * math.pi, 8, ROWS)),
+        "lognormal": np.sort(words.lognormal(2.5, 0.5, ROWS)),
+    }
+
+
+def answers(repeats, function, rows, **arguments):
+    """Many answers of one release, whose rows are read once."""
+    mechanism = quoted(function, rows, bounds=BOUNDS, **arguments)
+    summary = mechanism.reduce(masked(as_source(rows), arguments.get("where")))
+    words = f"{function.__name__} {sorted(map(str, arguments.items()))} {rows[:3]}"
+    rng = InsecureGenerator(crc32(words.encode()))
+    return np.array([mechanism.finish(summary, rng) for _ in range(repeats)])
+
+
+def error(truth, *given, **arguments):
+    return float(np.median(np.abs(answers(*given, **arguments) - truth)))
+
+
+def quantiles(repeats, quick):
+    for statistic, (function, more, other, true) in STATISTICS.items():
+        for relation, terms in RELATIONS.items():
+            for name, losses in (("epsilon", EPSILONS), ("rho", RHOS)):
+                for title, rows in columns().items():
+                    ratios = []
+                    for loss in losses[::3] if quick else losses:
+                        own = {**more, **terms, name: loss}
+                        smooth, beside = (
+                            error(true(rows), repeats, function, rows, method=method, **own)
+                            for method in ("smooth", other)
+                        )
+                        ratios.append(short(smooth / beside))
+                    yield {
+                        "statistic": statistic,
+                        "relation": relation,
+                        "loss": name,
+                        "column": title,
+                        "ratios": ratios,
+                    }
+
+
+def joint(repeats, quick):
+    def ratio(what, function, truth, rows, **own):
+        found = [
+            np.abs(answers(repeats, function, rows, method=method, **own) - truth).mean()
+            for method in ("joint", "recursive")
+        ]
+        return {"what": what, "relation": own["neighbors"], "ratio": short(found[0] / found[1])}
+
+    for relation in ("replace", "add-remove"):
+        rows = columns()["normal"]
+        for m in (3, 9, 19):
+            qs = [(i + 1) / (m + 1) for i in range(m)]
+            truth = np.array([rank(rows, q) for q in qs])
+            terms = {"qs": qs, "neighbors": relation, "epsilon": 1.0}
+            yield ratio(f"{m} quantiles, normal", dp.quantiles, truth, rows, **terms)
+        for title, rows in columns().items():
+            truth = rank(rows, 0.75) - rank(rows, 0.25)
+            yield ratio(f"iqr, {title}", dp.iqr, truth, rows, neighbors=relation, epsilon=0.25)
+
+
+def rounded(repeats, quick):
+    for title, rows in columns().items():
+        for relation in ("replace", "add-remove"):
+            ratios = []
+            for epsilon in EPSILONS[::3] if quick else EPSILONS:
+                own = {"neighbors": relation, "epsilon": epsilon}
+                found = [
+                    error(rank(rows, 0.5), repeats, dp.median, rows, method=method, **own)
+                    for method in ("exponential-round", "exponential")
+                ]
+                ratios.append(short(found[0] / found[1]))
+            yield {"column": title, "relation": relation, "ratios": ratios}
+
+
+def extremes(repeats, quick):
+    for title, rows in columns().items():
+        for epsilon in (1.0, 4.0):
+            entry = {"column": title, "epsilon": epsilon, "gap": [], "error": []}
+            for inside in INSIDE:
+                with patch.object(intervals, "INSIDE", inside):
+                    found = answers(10 * repeats, dp.minimum, rows, epsilon=epsilon)
+                entry["gap"].append(float(np.mean(found < rows[0])))
+                entry["error"].append(short(np.median(np.abs(found - rows[0]))))
+            yield entry
+
+
+def smooth_extremes(repeats, quick):
+    for title, rows in columns().items():
+        for end, function in ((0, dp.minimum), (-1, dp.maximum)):
+            ratios = []
+            for epsilon in EPSILONS[::3] if quick else EPSILONS:
+                smooth, beside = (
+                    error(rows[end], repeats, function, rows, method=method, epsilon=epsilon)
+                    for method in ("smooth", "exponential-round")
+                )
+                ratios.append(short(smooth / beside))
+            yield {"column": title, "statistic": function.__name__, "ratios": ratios}
+
+
+def trimmed(repeats, quick):
+    for n in (50, 100, 200, 400, 800):
+        noise = []
+        for neighbors in ("add-remove", "replace"):
+            rows = np.linspace(25, 75, n)
+            own = {"proportion": 0.1, "epsilon": 1.0, "neighbors": neighbors}
+            mechanism = quoted(dp.trimmed_mean, rows, bounds=BOUNDS, **own)
+            noise.append(mechanism.reduce(as_source(rows))[1])
+        yield {"rows": n, "ratio": short(noise[0] / noise[1])}
+
+
+def short(x):
+    return float(f"{x:.3g}")
+
+
+PARTS = (quantiles, joint, rounded, extremes, smooth_extremes, trimmed)
+
+
+def measure(repeats, quick=False):
+    found = {"rows": ROWS, "repeats": repeats, "epsilon": EPSILONS, "rho": RHOS, "inside": INSIDE}
+    for name in ("epsilon", "rho"):
+        found[name] = found[name][::3] if quick else found[name]
+    for part in PARTS:
+        found[part.__name__] = list(part(repeats, quick))
+    return found
+
+
+def write(found, path):
+    """One line an entry."""
+    lines = [
+        f' "{name}": [\n' + ",\n".join(f"  {json.dumps(entry)}" for entry in value) + "\n ]"
+        if isinstance(value, list)
+        else f' "{name}": {json.dumps(value)}'
+        for name, value in found.items()
+    ]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=400)
+    parser.add_argument("--quick", action="store_true", help=f"half of it, {QUICK} times")
+    parser.add_argument("--out", type=Path, default=DOCS, help="where the file goes")
+    given = parser.parse_args(arguments)
+    found = measure(QUICK if given.quick else given.repeats, given.quick)
+    write(found, given.out / "crossings.json")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
