@@ -23,6 +23,7 @@ from dpfast._blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DpfastError
 from dpfast.privacy import Pure
 from dpfast.rng import Generator, InsecureGenerator
+from tests.names import shown
 from tests.paths import on_every_path
 from tests.test_aggregate_replay import BOUNDS, KEY, ids_for, recorded
 
@@ -144,7 +145,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("kw", "name"), BAD, ids=lambda v: str(v)[:60])
+@pytest.mark.parametrize(("kw", "name"), BAD, ids=shown)
 def test_a_bad_argument_is_one_clear_error_before_the_spend(kw, name):
     budget = dp.Budget(epsilon=1e6)
     with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
@@ -458,7 +459,7 @@ def forms(x, folder):
     yield dp.scan(folder / "x.npy")
 
 
-@pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=str)
+@pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=shown)
 def test_the_same_seed_gives_the_same_bits(estimator, tmp_path):
     """Over forms of the data and numbers of workers; another seed gives others."""
     x = np.random.default_rng(5).normal(0, 3, 5000)
@@ -541,7 +542,7 @@ def test_the_same_bits_from_tables():
     assert answers == {beside}
 
 
-@pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=str)
+@pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=shown)
 def test_progress_counts_the_blocks(estimator):
     seen = []
     call(estimator=estimator, blocks=30, progress=lambda done, total: seen.append((done, total)))
@@ -689,7 +690,7 @@ def test_a_callable_with_a_method_of_the_same_name_is_a_callable():
     assert (recorded(X, Socket(), blocks=10).z > 0).all()
 
 
-@pytest.mark.parametrize("estimator", ["mean", "min", "median", tail], ids=str)
+@pytest.mark.parametrize("estimator", ["mean", "min", "median", tail], ids=shown)
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_file_without_rows_whose_ids_are_a_column(estimator, suffix, tmp_path):
     table = pa.table({"age": pa.array([], pa.float64()), "who": pa.array([], pa.string())})
@@ -704,7 +705,7 @@ def test_a_file_without_rows_whose_ids_are_a_column(estimator, suffix, tmp_path)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int64])
-@pytest.mark.parametrize("estimator", ["mean", "median", tail], ids=str)
+@pytest.mark.parametrize("estimator", ["mean", "median", tail], ids=shown)
 def test_counts_may_be_integers_of_numpy(kind, estimator):
     """Also those that would overflow where they are multiplied."""
     plain, given = (

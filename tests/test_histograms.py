@@ -22,6 +22,7 @@ from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources._memory import MemoryRows
 
+from .names import shown
 from .paths import on_every_path
 from .reference import bins as reference
 from .test_quantise import DTYPES, sample
@@ -530,7 +531,7 @@ def test_text_of_npy(tmp_path):
         {"x": [1.0]},
         7,
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_what_is_no_text_is_refused_before_the_spend(data):
     budget = dp.Budget(epsilon=1)

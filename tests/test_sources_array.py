@@ -14,6 +14,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.order import Ranks
 from dpfast.sources import CHUNK_DTYPES, Source, array, as_source
 
+from .names import shown
+
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
@@ -173,7 +175,7 @@ def test_dlpack():
         pa.array([1], pa.timestamp("s")),
         pd.Series(["a"]),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_other_types_are_refused(data):
     with pytest.raises(ArgumentTypeError, match=r"^column must be"):
