@@ -66,6 +66,7 @@ PUBLIC = (
     + [*EXPECTATIONS, *RELEASES, *ESTIMATES]
     + [dp.order.window, dp.scan, dp.suggest_blocks, dp.smooth_beta]
     + [dp.job.run, dp.job.explain, dp.job.report]
+    + [f for f in map(vars(dp.privacy).get, dp.privacy.__all__) if inspect.isfunction(f)]
 )
 
 
@@ -80,7 +81,7 @@ def test_a_docstring_has_every_section_and_every_argument(function):
     for section in ("Parameters", "Returns", "Raises", "Notes", "Examples"):
         assert f"{section}\n{'-' * len(section)}\n" in text, section
     for name in inspect.signature(function).parameters:
-        assert re.search(rf"^(\w+, )*{name}(, \w+)* ?(:|$)", text, re.M), name
+        assert re.search(rf"^(\*?\w+, )*\*?{name}(, \w+)* ?(:|$)", text, re.M), name
 
 
 ESTIMATORS = [getattr(dp.estimators, n) for n in dp.estimators.__all__]

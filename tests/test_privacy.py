@@ -602,3 +602,11 @@ def test_conversions_load_no_library():
 
 def test_public_names():
     assert set(dp.privacy.__all__) <= set(dir(dp.privacy))
+
+
+@pytest.mark.parametrize("source, wanted", [("swap", "swap"), ("add-remove", "both"), (None, None)])
+def test_a_relation_that_is_none_is_not_converted(source, wanted):
+    with pytest.raises(ArgumentError, match=r"(given|wanted) must be one of"):
+        dp.privacy.convert(Pure(1), source, wanted)
+    with pytest.raises(ArgumentTypeError, match="amount must be"):
+        dp.privacy.convert(1.0, "replace", "replace")

@@ -11,20 +11,96 @@ __all__ = ["float_down", "pure_within", "range_within"]
 
 
 def float_down(amount: Fraction) -> float:
-    """The largest float64 that is not above `amount`."""
+    """The largest float64 that is not above a number.
+
+    Parameters
+    ----------
+    amount : Fraction
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    OverflowError
+        For a number beyond all float64.
+
+    Notes
+    -----
+    Towards less loss, hence more noise.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import dpfast as dp
+    >>> Fraction(dp.privacy.float_down(Fraction(1, 10))) <= Fraction(1, 10)
+    True
+    """
     result = float(amount)
     return math.nextafter(result, -math.inf) if Fraction(result) > amount else result
 
 
 def range_within(rho: Fraction) -> Fraction:
-    """An epsilon such that epsilon**2 / 8 is at most `rho`, as large as some 64 bits can tell."""
+    """An epsilon such that epsilon**2 / 8 is at most rho, as large as some 64 bits can tell.
+
+    Parameters
+    ----------
+    rho : Fraction
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ValueError
+        For a negative number.
+
+    Notes
+    -----
+    What a mechanism of bounded range costs (Cesar and Rogers, ALT 2021).
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import dpfast as dp
+    >>> dp.privacy.range_within(Fraction(1, 2))
+    Fraction(2, 1)
+    """
     square = 8 * rho
     shift = 2 * max(0, 64 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2)
     return Fraction(math.isqrt((square.numerator << shift) // square.denominator), 1 << shift // 2)
 
 
 def pure_within(rho: Fraction) -> Fraction:
-    """An epsilon of which the pure loss is `rho`-zCDP, within 2**-40 of the largest there is."""
+    """An epsilon of which the pure loss is rho-zCDP, within 2**-40 of the largest there is.
+
+    Parameters
+    ----------
+    rho : Fraction
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    OverflowError
+        For a number beyond all float64.
+
+    Notes
+    -----
+    The inverse of `ZCDP.of_pure`, rounded down.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import dpfast as dp
+    >>> found = dp.privacy.pure_within(Fraction(1, 2))
+    >>> dp.privacy.Pure(found).to_zcdp().rho <= Fraction(1, 2), float(found) > 1.04
+    (True, True)
+    """
     target = float_down(rho)
     if not target > 0:
         return rho  # tanh(x) <= 1

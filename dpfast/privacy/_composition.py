@@ -275,12 +275,35 @@ def convert(amount: Loss, given: str, wanted: str) -> Loss | None:
     two: (2 epsilon, delta (1 + e^epsilon)), or 4 rho. A loss under replace says nothing about
     datasets of different sizes.
 
+    Parameters
+    ----------
+    amount : Pure, Approx or ZCDP
+    given, wanted : {"replace", "add-remove"}
+        The relation under which it holds, and the one that it is to hold under.
+
+    Returns
+    -------
+    Pure, Approx, ZCDP or None
+        None also where delta would be 1 or more.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Group privacy: see `group`.
+
     Examples
     --------
     >>> import dpfast as dp
     >>> dp.privacy.convert(dp.privacy.Pure(1), "add-remove", "replace")
     Pure(epsilon=2)
     """
+    _one(amount, "amount")
+    for name, relation in (("given", given), ("wanted", wanted)):
+        _check.choice(name, relation, ("replace", "add-remove"))
     if given == wanted:
         return amount
     return _grouped(amount, 2) if given == "add-remove" else None
@@ -301,6 +324,15 @@ def post_processing(loss: Loss) -> Loss:
     -------
     Pure, Approx or ZCDP
         `loss`.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what is no loss.
+
+    Notes
+    -----
+    Dwork, McSherry, Nissim and Smith, TCC 2006.
 
     Examples
     --------

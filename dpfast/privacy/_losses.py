@@ -204,6 +204,14 @@ class ZCDP:
         Every epsilon-DP pair is a post-processing of randomised response with that epsilon, whose
         largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
         converted one by one and added up.
+
+        Parameters
+        ----------
+        pure : Pure
+
+        Returns
+        -------
+        ZCDP
         """
         if isinstance(pure, Draws):
             each = pure.epsilon / pure.draws
@@ -306,7 +314,32 @@ Loss = Pure | Approx | ZCDP
 
 
 def loss(epsilon: Any = None, delta: Any = 0, rho: Any = None) -> Loss:
-    """The loss that a call asks for, from the three keyword arguments that every release has."""
+    """The loss that a call asks for, from the three keyword arguments that every release has.
+
+    Parameters
+    ----------
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, or none.
+
+    Notes
+    -----
+    Numbers are taken as the decimals that are written.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.loss(0.1, 1e-6)
+    Approx(epsilon=0.1, delta=1e-06)
+    """
     if epsilon is None and rho is None:
         _check.fail("epsilon", "given (or rho instead)", epsilon)
     if epsilon is not None and rho is not None:
