@@ -28,7 +28,7 @@ def crash(way, *arguments, folder=MEMORY):
     return json.loads(done.stdout), done.stderr
 
 
-@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [5, pytest.param(200, marks=pytest.mark.slow)])
 def test_two_processes_killed_at_random_moments(kills):
     found, said = crash("random", "none", kills, 1)
     assert found["violations"] == [], said

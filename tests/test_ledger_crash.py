@@ -30,7 +30,7 @@ def crash(*arguments, folder=None):
 
 
 @pytest.mark.parametrize("folder", [None, pytest.param(MEMORY, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kills", [15, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
 def test_four_processes_killed_at_random_moments(kills, folder):
     found = crash("random", "none", kills, 1, folder=folder)
     assert found["violations"] == []
