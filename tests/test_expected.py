@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -76,6 +77,26 @@ def test_sums_of_laplace_numbers():
         far = np.mean(np.abs(x) > _expected.laplace_sum(miss, 4))
         assert far == pytest.approx(miss, rel=0.02)
     assert _expected.normal(0.05) == pytest.approx(1.959963984540054)
+
+
+def test_what_ddof_adds_to_the_error_of_a_variance():
+    """By enumeration: v R / (R - ddof) with a noisy R, and v of 0 .. 1/4 that is off."""
+    rows, moved, error = 12, Fraction(3), Fraction(1, 50)
+    least = rows - moved
+    for ddof in (0, 1, 4):
+        grown = _expected.grown_error(error, moved, rows, least, ddof) * least / (least - ddof)
+        worst = max(
+            abs(
+                min(max(v + off, 0), Fraction(1, 4)) * n / (n - ddof)
+                - v * Fraction(rows, rows - ddof)
+            )
+            for v in (Fraction(0), Fraction(1, 8), Fraction(1, 4) - error, Fraction(1, 4))
+            for off in (-error, error)
+            for n in (least, rows, rows + moved)
+        )
+        assert worst <= grown
+        if ddof:  # without its part it would not do
+            assert worst > error * least / (least - ddof)
 
 
 # --- statistics of sums -------------------------------------------------------------------------

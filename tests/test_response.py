@@ -650,3 +650,20 @@ def test_kernels_check_their_buffers():
         native.flip(0, 0, one, Script([]))
     with pytest.raises(TypeError, match="stream"):
         native.flip(0, 0, one, None)
+
+
+@pytest.mark.parametrize("count, n", [(0, 2), (1, 3), (7, 40), (39, 40)])
+def test_the_interval_of_a_population_is_the_score_interval(count, n):
+    """By its definition: the fractions p of answers with (said - p)^2 <= z^2 p (1 - p) / n."""
+    epsilon, z = 3.0, 1.959963984540054
+    answers = np.arange(n) < count
+    found = response.estimate_binary(answers, epsilon=epsilon, of="population")
+    stray = 1 / (1 + math.exp(epsilon))
+    gap, said = math.tanh(epsilon / 2), count / n
+    for end, way in (found.low, -1), (found.high, 1):
+        p = stray + gap * end
+        if 0 < end < 1:
+            assert (said - p) ** 2 == pytest.approx(z * z * p * (1 - p) / n, rel=1e-9)
+        else:  # cut off there: the limit itself is within
+            assert (said - p) ** 2 <= z * z * p * (1 - p) / n * (1 + 1e-9)
+        assert (p - said) * way >= 0 or end in (0, 1)
