@@ -21,7 +21,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, MaskedSource, array, as_source, masked
 
 from .reference import intervals as exact
-from .reference import joint, statistics
+from .reference import joint, quantise, statistics
 from .test_intervals import LEVEL, p_value
 from .test_totals import Stream
 
@@ -255,6 +255,26 @@ def test_draws_of_extremes_follow_the_law(q, rows, monkeypatch):
     if rows and len(set(rows)) > 1:
         bad = {float(o): math.exp(p) for o, p in enumerate(law(made, rows, 1.5 * made.rate))}
         assert p_value(counts, bad) < LEVEL
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("n", [1, 2, 5, 11, 40])
+def test_robust_means_are_those_of_cells_to_the_last_bit(n, name, neighbors):
+    rng = np.random.default_rng(n)
+    for rows in (rng.normal(0, 3, n), rng.integers(-3, 4, n), np.full(n, 0.1)):
+        proportion = Fraction(1, 5)
+        rest = neighbors, "auto", "raise", False
+        made = trimmed._mean(name == "winsorized", proportion, (-1.0, 2.5), (1, 0, None), *rest)
+        grid = made.cells
+        ascending = sorted(quantise.cells(rows.tolist(), grid.grid, grid.first, grid.span))
+        cut = math.floor(proportion * n)
+        kept = ascending[cut : n - cut]
+        if name == "winsorized":
+            kept += [kept[0]] * cut + [kept[-1]] * cut
+        exact_mean = (grid.first + Fraction(sum(kept), len(kept))) * Fraction(grid.grid)
+        value, _ = made.reduce(as_source(np.asarray(rows, float)))
+        assert value == min(max(float(exact_mean), -1.0), 2.5)
 
 
 def test_extremes_find_the_last_rows():
