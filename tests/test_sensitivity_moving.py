@@ -128,3 +128,15 @@ def test_a_window_is_as_good_as_all_rows(name, share, monkeypatch):
         if share:
             del kw["neighbors"]
             assert 0.4 < got / smooth(x, **kw) < 1.05
+
+
+@pytest.mark.parametrize("beta", [0.02, 0.1, 0.5])
+def test_from_some_hundred_over_beta_rows_on_it_costs_nothing_that_rows_come_and_go(beta):
+    def ratios(n):
+        rows = np.linspace(25, 75, n)
+        for function in dp.sensitivity.smooth_trimmed_mean, dp.sensitivity.smooth_winsorized_mean:
+            given = {"proportion": 0.1, "beta": beta, "bounds": (0, 100)}
+            yield function(rows, neighbors="add-remove", **given) / function(rows, **given)
+
+    assert max(ratios(math.ceil(100 / beta))) < 1.05
+    assert min(ratios(math.ceil(10 / beta))) > 2  # of fewer it does
