@@ -490,6 +490,78 @@ def test_a_row_for_each_number(write, ending):
     assert list(path.parent.glob(".out*")) == []
 
 
+WORDS = """
+[[release]]
+name = "words"
+statistic = "histogram"
+column = "name"
+categories = ["x", "a, b"]
+[[release]]
+name = "both"
+statistic = "histogram"
+columns = ["name", "b"]
+categories = [["x"], [1, 2.5]]
+[[release]]
+name = "near"
+statistic = "histogram"
+column = "b"
+bounds = [4611686018427387904, 4611686018427404288]
+bins = 2
+[[release]]
+name = "ranks"
+statistic = "quantiles"
+column = "gap"
+qs = [0.25, 0.75]
+bounds = [-3, 3]
+[[release]]
+name = "matrix"
+statistic = "covariance"
+columns = ["a", "gap"]
+bounds = [[0, 100], [-3, 3]]
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_words_large_edges_and_vectors_without_an_answer_have_their_rows(write, ending):
+    path = write("epsilon = 400", WORDS, output=f"out.{ending}", defaults="")
+    job.run(path)
+    out = path.with_name(f"out.{ending}")
+    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    at = {name: [r["at"] for r in rows if r["name"] == name] for name in ("words", "both", "near")}
+    assert at["words"] == ["x", "a, b"] and at["both"] == ["x x 1", "x x 2.5"]
+    assert len(set(at["near"])) == 2 and "e+18, " in at["near"][0]
+    for name in ("ranks", "matrix"):
+        (row,) = [r for r in rows if r["name"] == name]
+        assert row["error"] and not (row["value"] or row["ranks"] or row["half_width"])
+
+
+@pytest.mark.parametrize(
+    "data, output, ledger, what",
+    [
+        ("t.parquet", "t.parquet", "study.db", "another file than the data"),
+        ("t.parquet", "link.parquet", "study.db", "another file than the data"),
+        ("t.parquet", "x.json", "x.json", "another file than the ledger"),
+        ("more", "more/out.parquet", "study.db", "outside the directory"),
+        ("more", "more/deep/out.parquet", "study.db", "outside the directory"),
+        ("more/*.parquet", "more/out.parquet", "study.db", "outside the directory"),
+    ],
+)
+def test_an_output_takes_the_place_of_nothing_that_the_job_is_made_of(
+    write, table, data, output, ledger, what
+):
+    folder = table.with_name("more")
+    (folder / "deep").mkdir(parents=True)
+    (folder / "1.parquet").write_bytes(table.read_bytes())
+    table.with_name("link.parquet").symlink_to(table)
+    before = table.read_bytes()
+    path = write(f"epsilon = 4\npath = {ledger!r}", data=f"path = {data!r}", output=output)
+    for run in (job.run, job.explain):
+        with pytest.raises(ArgumentError, match=f"output.path must be {what}"):
+            run(path)
+    assert table.read_bytes() == before and not path.with_name(ledger).exists()
+    job.run(write(data=f"path = {data!r}", output="more.parquet"))
+
+
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(write):
     ledger = write().with_name("study.db")
     path = write('epsilon = 4\npath = "study.db"', output="no/out.csv")
@@ -499,6 +571,9 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(write
     path.with_name("d.csv").mkdir()
     with pytest.raises(SourceError, match="cannot be written"):
         job.run(write('epsilon = 4\npath = "study.db"', output="d.csv"))
+    with pytest.raises(SourceError, match="cannot be written: File name too long"):
+        job.run(write('epsilon = 4\npath = "study.db"', output="x" * 250 + ".csv"))
+    assert not ledger.exists()
 
 
 def test_a_failed_write_leaves_the_old_file_and_can_be_repeated(write, monkeypatch):
@@ -532,6 +607,16 @@ def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
         "epsilon = 4\nneighbors = 'add-remove'", RELEASES, data='path = "t.parquet"\nrows = 20000'
     )
     assert job.explain(guessed)["releases"][0]["expected_error"]["half_width"] > 0
+
+
+def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(write, table):
+    shown = []
+    for groups in (20, 2):
+        frame = pq.read_table(table).slice(0, 2000 * groups)
+        pq.write_table(frame, table, row_group_size=1000)
+        found = job.explain(write('epsilon = 4\nneighbors = "add-remove"'))
+        shown.append([{**r, "expected_error": None} for r in found["releases"]])
+    assert shown[0] == shown[1] and [r["passes"] for r in shown[0]] == [1, 2, 1]
 
 
 def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
@@ -580,6 +665,11 @@ MEAN = 'statistic = "mean"\n'
         ({"releases": "[release]\nx = 1"}, ArgumentError, "release must be at least one"),
         ({"releases": "[[relaese]]\nx = 1"}, ArgumentError, "relaese must be one of data,"),
         ({"releases": "= 1"}, ArgumentError, "job file job.toml must be TOML: "),
+        ({"releases": "x = " + "9" * 5000}, ArgumentError, "job file job.toml must be TOML: Exc"),
+        ({"releases": "x = " + "[" * 9999}, ArgumentError, "must be TOML that is not so deep"),
+        ({"data": 'path = "t.parquet"\n[output]\npath = "a\\u0000.csv"'}, ArgumentError,
+         "output.path must be the name of a file"),
+        ({"budget": 'epsilon = 1\npath = "a\\u0000"'}, ArgumentError, "budget.path must be the na"),
         ({"releases": release("")}, ArgumentError, "release 1: statistic must be given"),
         ({"releases": release('statistic = "meen"')}, ArgumentError, "(did you mean 'mean'?)"),
         ({"releases": release('statistic = "selection.exponential"')}, ArgumentError, "one of "),
@@ -594,7 +684,8 @@ MEAN = 'statistic = "mean"\n'
         ({"releases": release(MEAN) * 2}, ArgumentError, "release 2: name must be another one"),
         ({"releases": release(MEAN + "weight = 0")}, ArgumentError,
          "release 'mean of a': weight must be greater than 0, got 0"),
-        ({"releases": release(MEAN + "weight = 'much'")}, ArgumentError, "weight must be a number"),
+        ({"releases": release(MEAN + "weight = 'much'")}, ArgumentError,
+         "release 'mean of a': weight must be a number"),
         ({"releases": release(MEAN + "bound = [0, 1]")}, ArgumentError,
          "release 'mean of a': bound must be an argument of mean (did you mean 'bounds'?), which"),
         ({"releases": release(MEAN + "epsilon = 1")}, ArgumentError, "divided by weight, got 1"),
