@@ -27,9 +27,13 @@ from dpfast.job import _pass, _read, _run, _shares  # noqa: E402
 from dpfast.job._plan import plan  # noqa: E402
 from dpfast.privacy import ZCDP, Approx, Pure  # noqa: E402
 from dpfast.rng import InsecureGenerator  # noqa: E402
+from dpfast.sources._mapped import MappedReader  # noqa: E402
 from dpfast.sources.arrow import Reader  # noqa: E402
+from dpfast.sources.ipc import IpcReader  # noqa: E402
+from dpfast.sources.parquet import ParquetReader  # noqa: E402
 from dpfast.sources.scan import columns as of  # noqa: E402
 from dpfast.sources.scan import reader  # noqa: E402
+from dpfast.sources.text import TextReader  # noqa: E402
 
 ROWS = 30_000
 
@@ -295,6 +299,41 @@ def test_interrupted_it_stops_and_goes_on_later(write, monkeypatch):
     monkeypatch.setattr(_pass.Together, "_pass", real)
     job.run(path).check()
     assert budget.spent["epsilon"] == 4 and all(line.answer for line in budget.history)
+
+
+def test_a_release_reads_through_all_that_a_reader_can():
+    """Whatever a format does in a way of its own must be asked of the format."""
+    for kind in (MappedReader, ParquetReader, IpcReader, TextReader):
+        own = {name for name, made in vars(kind).items() if callable(made) and name[0] != "_"}
+        assert own - {"reduce", "makers"} <= set(vars(_pass._Turn)), kind
+
+
+def test_cells_of_text_that_look_like_numbers_are_compared_as_they_stand(table, write):
+    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 500)
+    text = '[[release]]\nstatistic = "histogram"\ncolumn = "a"\ncategories = ["5", "05", "6"]\n'
+    text += '[[release]]\nstatistic = "mean"\ncolumn = "b"\nbounds = [0, 4]\n'
+    results = job.run(write("epsilon = 400", text, data='path = "t.csv"', defaults=""))
+    results.check()
+    assert results["histogram of a"] == [500, 500, 0]
+
+
+BOUNDS = "bounds = [0, 1]\n"
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_of_no_rows(table, write, neighbors):
+    pq.write_table(pq.read_table(table).slice(0, 0), table)
+    text = "".join(
+        f'[[release]]\nstatistic = "{name}"\ncolumns = ["a", "b"]\naxis = 0\n{more}'
+        f'[[release]]\nstatistic = "{name}"\ncolumn = "a"\n{more}'
+        for name, more in (("count", ""), ("mean", BOUNDS), ("variance", BOUNDS), ("sum", BOUNDS))
+    )
+    path = write(f"epsilon = 4\nneighbors = {neighbors!r}", text, defaults="", output="out.json")
+    job.explain(path)
+    results = job.run(path)
+    results.check()
+    assert results.rows == (0 if neighbors == "replace" else max(1, results["count of a, b"][0]))
+    assert json.loads(path.with_name("out.json").read_text()) == job.report(results)
 
 
 def test_progress_counts_the_rows_of_each_pass(write):
@@ -692,6 +731,8 @@ MEAN = 'statistic = "mean"\n'
         ({"releases": release(MEAN + "rng = 1")}, ArgumentError, "rng must be left out"),
         ({"releases": release(MEAN + "weights = 3\nweight_bounds = [0, 1]")}, TypeError,
          "release 'mean of a': weights must be text"),
+        ({"releases": release('statistic = "sample_and_aggregate"\nestimator = "mean"\nblocks = 9\n'
+                              'ids = ["who"]')}, TypeError, "of a': ids must be text, got ['who']"),
         ({"releases": release(MEAN + "weights = 'd'\nweight_bounds = [0, 1]")}, SourceError,
          "release 'mean of a': column 'd' is not in"),
         ({"releases": release(MEAN + "where = [true]")}, ArgumentError, "where must be left out"),

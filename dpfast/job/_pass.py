@@ -267,6 +267,9 @@ class _Turn(Reader):
     def holds_text(self, name: str) -> bool:
         return self._real.holds_text(name)
 
+    def text(self, name: str) -> None:
+        self._real.text(name)
+
     def ids(self, name: str) -> None:
         self._real.ids(name)
 

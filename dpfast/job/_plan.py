@@ -49,7 +49,8 @@ class Release:
         """The error of its answer, as far as public numbers tell."""
         if not hasattr(self.mechanism, "error"):
             return unknown(CONFIDENCE, "no bound of public numbers is known")
-        found: Expected = self.mechanism.error(rows, CONFIDENCE)
+        some = None if rows is None else max(1, rows)  # of no rows, no more is said than of one
+        found: Expected = self.mechanism.error(some, CONFIDENCE)
         return found
 
     @property

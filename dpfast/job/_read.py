@@ -235,8 +235,9 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entr
     if "estimator" in arguments:
         arguments["estimator"] = _estimator(f"{where}: estimator", arguments["estimator"])
     written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
-    if "weights" in arguments:
-        _text(f"{where}: weights", arguments["weights"])  # a column beside
+    for key in ("weights", "ids"):
+        if key in arguments:
+            _text(f"{where}: {key}", arguments[key])  # a column beside
     weight = _check.fraction(
         f"{where}: weight", _amount(f"{where}: weight", table.get("weight", 1))
     )

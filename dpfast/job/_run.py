@@ -153,6 +153,8 @@ def _rows(plan: Plan, outcomes: tuple[Outcome, ...]) -> int | None:
         return plan.rows
     for outcome in outcomes:
         mechanism = outcome.release.mechanism
-        if outcome.release.entry.statistic == "count" and not mechanism.present and outcome.kept:
-            return max(1, int(outcome.kept["value"])) if "value" in outcome.kept else None
+        if outcome.release.entry.statistic == "count" and not mechanism.present:
+            found = (outcome.kept or {}).get("value")
+            if found is not None:  # of several columns it is one number, repeated
+                return max(1, int(found[0] if isinstance(found, list) else found))
     return None
