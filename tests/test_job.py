@@ -332,7 +332,8 @@ def test_of_no_rows(table, write, neighbors):
     job.explain(path)
     results = job.run(path)
     results.check()
-    assert results.rows == (0 if neighbors == "replace" else max(1, results["count of a, b"][0]))
+    rows = results.rows(results.outcomes[1].release)
+    assert rows == (0 if neighbors == "replace" else max(1, results["count of a, b"][0]))
     assert json.loads(path.with_name("out.json").read_text()) == job.report(results)
 
 
@@ -637,7 +638,8 @@ def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
     count = '[[release]]\nstatistic = "count"\ncolumn = "b"\nname = "n"\n'
     path = write("epsilon = 4\nneighbors = 'add-remove'", RELEASES + count)
     results = job.run(path)
-    assert results.rows == results["n"] and abs(results.rows - ROWS) < 50
+    rows = results.rows(results.outcomes[0].release)
+    assert rows == results["n"] and abs(rows - ROWS) < 50
     assert job.report(results)["releases"][0]["expected_error"]["half_width"] > 0
     explained = job.explain(path)
     assert explained["rows"] is None
@@ -646,6 +648,20 @@ def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
         "epsilon = 4\nneighbors = 'add-remove'", RELEASES, data='path = "t.parquet"\nrows = 20000'
     )
     assert job.explain(guessed)["releases"][0]["expected_error"]["half_width"] > 0
+
+
+def test_where_missing_numbers_are_dropped_their_count_is_the_number_of_rows(write, table):
+    frame = pa.table({"a": pa.array([50.0] * ROWS, mask=np.arange(ROWS) % 100 != 0)})
+    pq.write_table(frame, table)
+    counts = [f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = "{n}"\nnan = "{n}"\n'
+              for n in ("keep", "drop")]  # fmt: skip
+    mean = '[[release]]\nstatistic = "mean"\ncolumn = "a"\nbounds = [0, 100]\nnan = "drop"\n'
+    widths = []
+    for more in (counts[0], counts[0] + counts[1]):
+        path = write("epsilon = 40\nneighbors = 'add-remove'", mean + more, defaults="")
+        widths.append(job.report(job.run(path))["releases"][0]["expected_error"]["half_width"])
+    assert widths[0] is None
+    assert 0.02 < widths[1] < 1  # of 300 rows, not of 30,000
 
 
 def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(write, table):

@@ -43,7 +43,9 @@ def told(results: Results) -> dict[str, Any]:
         "job": job.name or job.path.name,
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
-        "releases": [_release(outcome, results.rows) for outcome in results.outcomes],
+        "releases": [
+            _release(outcome, results.rows(outcome.release)) for outcome in results.outcomes
+        ],
     }
 
 
