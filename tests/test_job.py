@@ -650,6 +650,16 @@ def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
     assert job.explain(guessed)["releases"][0]["expected_error"]["half_width"] > 0
 
 
+def test_any_name_can_be_read_back(write):
+    names = ["a\rb", "a\nb", "\r\n", 'a "b", c', " a ", "\u2028", "=1", "é"]
+    text = "".join(
+        f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = {json.dumps(n)}\n' for n in names
+    )
+    path = write(releases=text, output="out.csv", defaults="")
+    job.run(path).check()
+    assert [row["name"] for row in read_csv(path.with_name("out.csv"))] == names
+
+
 def test_where_missing_numbers_are_dropped_their_count_is_the_number_of_rows(write, table):
     frame = pa.table({"a": pa.array([50.0] * ROWS, mask=np.arange(ROWS) % 100 != 0)})
     pq.write_table(frame, table)

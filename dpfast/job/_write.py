@@ -228,7 +228,9 @@ def _replace(path: Path, content: bytes) -> None:
 
 def _csv(results: Results) -> bytes:
     text = io.StringIO(newline="")
-    table = csv.DictWriter(text, FIELDS, lineterminator="\n")
+    table = csv.DictWriter(
+        text, FIELDS
+    )  # lines end as in RFC 4180; else a "\r" would not be quoted
     table.writeheader()
     table.writerows(rows(results))
     return text.getvalue().encode()
