@@ -320,6 +320,38 @@ def test_cells_of_text_that_look_like_numbers_are_compared_as_they_stand(table, 
 BOUNDS = "bounds = [0, 1]\n"
 
 
+def test_one_column_as_numbers_and_as_text_and_as_ids(table, write):
+    """Only a file of text has columns that can be read in all these ways."""
+    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 5000)
+    text = """
+    [[release]]
+    statistic = "histogram"
+    column = "a"
+    categories = ["5", "05", "6"]
+    [[release]]
+    statistic = "mean"
+    column = "a"
+    bounds = [0, 9]
+    [[release]]
+    statistic = "quantiles"
+    column = "a"
+    qs = [0.5]
+    bounds = [0, 9]
+    [[release]]
+    statistic = "sample_and_aggregate"
+    estimator = "mean"
+    column = "b"
+    ids = "a"
+    blocks = 2
+    bounds = [0, 9]
+    """
+    results = job.run(write("epsilon = 1600", text, data='path = "t.csv"', defaults=""))
+    results.check()
+    assert results["histogram of a"] == [5000, 5000, 0]
+    assert abs(results["mean of a"] - 5) < 1e-3 and abs(results["quantiles of a"][0] - 5) < 1e-3
+    assert results.passes <= 4
+
+
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_of_no_rows(table, write, neighbors):
     pq.write_table(pq.read_table(table).slice(0, 0), table)
