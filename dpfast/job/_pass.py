@@ -147,11 +147,9 @@ class Together:
             threading.Thread(target=self._work, args=(i, work, results), name=f"dpfast-job-{i}")
             for i, work in enumerate(works)
         ]
-        started: list[threading.Thread] = []
         try:
             for thread in threads:
                 thread.start()
-                started.append(thread)
             while requests := self._next():
                 self._pass(requests)
                 with self._turn:
@@ -162,12 +160,15 @@ class Together:
             with self._turn:
                 self._stopped = True
                 self._turn.notify_all()
-            for thread in started:
-                thread.join()
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join()
         return results
 
     def _work(self, number: int, work: Callable[[], Any], results: list[Any]) -> None:
         try:
+            if self._stopped:  # while it was started
+                return
             try:
                 results[number] = work()
             except _Again:
