@@ -267,6 +267,22 @@ def test_an_error_in_one_does_not_touch_the_others(table):
     assert kinds == [DataError, ValueError, ZeroDivisionError]
 
 
+def test_an_error_from_elsewhere_is_not_quoted(write, monkeypatch):
+    def fails(*arguments):
+        raise ValueError("could not convert 'Mary' to float")
+
+    path = write('epsilon = 4\npath = "study.db"', output="out.csv")
+    mean = type(plan(path).releases[0].mechanism)
+    with monkeypatch.context() as patch:
+        patch.setattr(mean, "finish", fails)
+        results = job.run(path)
+    assert json.dumps(job.report(results)).count("ValueError") == 1
+    assert "Mary" not in json.dumps(job.report(results)) + path.with_name("out.csv").read_text()
+    with pytest.raises(DpfastError, match=r"release 'mean of a': ValueError$"):
+        results.check()
+    job.run(path).check()
+
+
 def test_a_bad_cell_stops_only_those_who_read_it(tmp_path, write):
     content = "x,y,z\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(9000)) + "1,oops,2\n"
     (tmp_path / "t.csv").write_text(content)

@@ -30,7 +30,7 @@ from ..ptr import NoAnswer
 from ._pass import Failure, Together
 from ._plan import Plan, Release
 
-__all__ = ["Outcome", "Results", "encoded", "run"]
+__all__ = ["Outcome", "Results", "encoded", "run", "words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,8 @@ class Results:
             return
         (name, error), *others = failed.items()
         more = f" (and no answer from {', '.join(map(repr, dict(others)))})" if others else ""
-        if not isinstance(error, DpfastError):
-            raise DpfastError(f"release {name!r}: {type(error).__name__}{more}") from error
-        raise type(error)(f"release {name!r}: {error}{more}") from error
+        kind = type(error) if isinstance(error, DpfastError) else DpfastError
+        raise kind(f"release {name!r}: {words(error)}{more}") from error
 
     def __getitem__(self, name: str) -> Any:
         """The answer of a name: a number, or a list of them; None for no answer.
@@ -158,6 +157,11 @@ def encoded(answer: Any) -> dict[str, Any]:
         counts, edges = answer
         return {"value": counts, "edges": edges}
     return {"value": answer}
+
+
+def words(error: Exception) -> str:
+    """What is said of an error: of one from elsewhere only its kind, for it may quote a row."""
+    return str(error) if isinstance(error, DpfastError) else type(error).__name__
 
 
 def _data_error(kept: Any) -> Exception | None:

@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import MissingExtraError, SourceError
 from ..privacy import ZCDP, Approx, Loss
-
-if TYPE_CHECKING:
-    from ._run import Outcome, Results
+from ._run import Outcome, Results, words
 
 __all__ = ["amounts", "check", "rows", "told", "write"]
 
@@ -61,7 +59,7 @@ def _release(outcome: Outcome, rows: int | None) -> dict[str, Any]:
     if "edges" in kept:
         shown["edges"] = kept["edges"]
     if outcome.error is not None:
-        shown["error"] = str(outcome.error)
+        shown["error"] = words(outcome.error)
     elif "no_answer" in kept:
         shown["note"] = "no answer: the data did not pass the test"
     expected = release.expected(rows)
