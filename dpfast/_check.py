@@ -218,7 +218,7 @@ def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:
         array = np.asarray(where)
     except Exception:  # whatever an object thinks of being made an array
         array = np.empty(0, object)
-    if array.dtype != np.bool_ or array.ndim != 1:
+    if array.dtype != np.bool_ or array.ndim != 1 or np.ma.is_masked(where):
         fail_kind("where", "a one-dimensional array of booleans, one for each row", where)
     if length is not None and len(array) != length:
         fail("where", f"as long as the data, {length} rows", f"{len(array)} rows")

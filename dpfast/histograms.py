@@ -162,7 +162,8 @@ def histogram(
     Returns
     -------
     counts : ndarray of int64, shape (bins,) or one bin count for each dimension
-        Private counts. They are unbiased, so they may be negative. NaN and null are in no bin.
+        Private counts. They are unbiased, so they may be negative. NaN and null are in no bin; an
+        integer beyond 2**53 counts as the float64 nearest to it.
     edges : ndarray, or list of d of them
         The edges, or the categories: float64, text or bool.
 

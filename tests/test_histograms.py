@@ -442,6 +442,14 @@ def test_numpy_text():
     assert both.tolist() == [[1, 0], [1, 0]]
 
 
+def test_objects_without_a_hash_are_no_words():
+    class Text(str):
+        __hash__ = None
+
+    data = ["a", ["a"], Text("a"), {}, np.str_("a"), b"a", 1, None]
+    assert recorded(data, categories=["a", "b"])[1].tolist() == [3, 0]
+
+
 def test_a_word_that_is_trimmed_would_be_caught():
     """The control of the forms above: they hold words that differ in blanks and in case only."""
     folded = [None if row is None else row.strip().lower() for row in ROWS]

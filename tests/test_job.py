@@ -27,9 +27,13 @@ from dpfast.job import _pass, _read, _run, _shares  # noqa: E402
 from dpfast.job._plan import plan  # noqa: E402
 from dpfast.privacy import ZCDP, Approx, Pure  # noqa: E402
 from dpfast.rng import InsecureGenerator  # noqa: E402
+from dpfast.sources._mapped import MappedReader  # noqa: E402
 from dpfast.sources.arrow import Reader  # noqa: E402
+from dpfast.sources.ipc import IpcReader  # noqa: E402
+from dpfast.sources.parquet import ParquetReader  # noqa: E402
 from dpfast.sources.scan import columns as of  # noqa: E402
 from dpfast.sources.scan import reader  # noqa: E402
+from dpfast.sources.text import TextReader  # noqa: E402
 
 ROWS = 30_000
 
@@ -263,6 +267,22 @@ def test_an_error_in_one_does_not_touch_the_others(table):
     assert kinds == [DataError, ValueError, ZeroDivisionError]
 
 
+def test_an_error_from_elsewhere_is_not_quoted(write, monkeypatch):
+    def fails(*arguments):
+        raise ValueError("could not convert 'Mary' to float")
+
+    path = write('epsilon = 4\npath = "study.db"', output="out.csv")
+    mean = type(plan(path).releases[0].mechanism)
+    with monkeypatch.context() as patch:
+        patch.setattr(mean, "finish", fails)
+        results = job.run(path)
+    assert json.dumps(job.report(results)).count("ValueError") == 1
+    assert "Mary" not in json.dumps(job.report(results)) + path.with_name("out.csv").read_text()
+    with pytest.raises(DpfastError, match=r"release 'mean of a': ValueError$"):
+        results.check()
+    job.run(path).check()
+
+
 def test_a_bad_cell_stops_only_those_who_read_it(tmp_path, write):
     content = "x,y,z\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(9000)) + "1,oops,2\n"
     (tmp_path / "t.csv").write_text(content)
@@ -295,6 +315,74 @@ def test_interrupted_it_stops_and_goes_on_later(write, monkeypatch):
     monkeypatch.setattr(_pass.Together, "_pass", real)
     job.run(path).check()
     assert budget.spent["epsilon"] == 4 and all(line.answer for line in budget.history)
+
+
+def test_a_release_reads_through_all_that_a_reader_can():
+    """Whatever a format does in a way of its own must be asked of the format."""
+    for kind in (MappedReader, ParquetReader, IpcReader, TextReader):
+        own = {name for name, made in vars(kind).items() if callable(made) and name[0] != "_"}
+        assert own - {"reduce", "makers"} <= set(vars(_pass._Turn)), kind
+
+
+def test_cells_of_text_that_look_like_numbers_are_compared_as_they_stand(table, write):
+    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 500)
+    text = '[[release]]\nstatistic = "histogram"\ncolumn = "a"\ncategories = ["5", "05", "6"]\n'
+    text += '[[release]]\nstatistic = "mean"\ncolumn = "b"\nbounds = [0, 4]\n'
+    results = job.run(write("epsilon = 400", text, data='path = "t.csv"', defaults=""))
+    results.check()
+    assert results["histogram of a"] == [500, 500, 0]
+
+
+BOUNDS = "bounds = [0, 1]\n"
+
+
+def test_one_column_as_numbers_and_as_text_and_as_ids(table, write):
+    """Only a file of text has columns that can be read in all these ways."""
+    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 5000)
+    text = """
+    [[release]]
+    statistic = "histogram"
+    column = "a"
+    categories = ["5", "05", "6"]
+    [[release]]
+    statistic = "mean"
+    column = "a"
+    bounds = [0, 9]
+    [[release]]
+    statistic = "quantiles"
+    column = "a"
+    qs = [0.5]
+    bounds = [0, 9]
+    [[release]]
+    statistic = "sample_and_aggregate"
+    estimator = "mean"
+    column = "b"
+    ids = "a"
+    blocks = 2
+    bounds = [0, 9]
+    """
+    results = job.run(write("epsilon = 1600", text, data='path = "t.csv"', defaults=""))
+    results.check()
+    assert results["histogram of a"] == [5000, 5000, 0]
+    assert abs(results["mean of a"] - 5) < 1e-3 and abs(results["quantiles of a"][0] - 5) < 1e-3
+    assert results.passes <= 4
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_of_no_rows(table, write, neighbors):
+    pq.write_table(pq.read_table(table).slice(0, 0), table)
+    text = "".join(
+        f'[[release]]\nstatistic = "{name}"\ncolumns = ["a", "b"]\naxis = 0\n{more}'
+        f'[[release]]\nstatistic = "{name}"\ncolumn = "a"\n{more}'
+        for name, more in (("count", ""), ("mean", BOUNDS), ("variance", BOUNDS), ("sum", BOUNDS))
+    )
+    path = write(f"epsilon = 4\nneighbors = {neighbors!r}", text, defaults="", output="out.json")
+    job.explain(path)
+    results = job.run(path)
+    results.check()
+    rows = results.rows(results.outcomes[1].release)
+    assert rows == (0 if neighbors == "replace" else max(1, results["count of a, b"][0]))
+    assert json.loads(path.with_name("out.json").read_text()) == job.report(results)
 
 
 def test_progress_counts_the_rows_of_each_pass(write):
@@ -490,6 +578,78 @@ def test_a_row_for_each_number(write, ending):
     assert list(path.parent.glob(".out*")) == []
 
 
+WORDS = """
+[[release]]
+name = "words"
+statistic = "histogram"
+column = "name"
+categories = ["x", "a, b"]
+[[release]]
+name = "both"
+statistic = "histogram"
+columns = ["name", "b"]
+categories = [["x"], [1, 2.5]]
+[[release]]
+name = "near"
+statistic = "histogram"
+column = "b"
+bounds = [4611686018427387904, 4611686018427404288]
+bins = 2
+[[release]]
+name = "ranks"
+statistic = "quantiles"
+column = "gap"
+qs = [0.25, 0.75]
+bounds = [-3, 3]
+[[release]]
+name = "matrix"
+statistic = "covariance"
+columns = ["a", "gap"]
+bounds = [[0, 100], [-3, 3]]
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_words_large_edges_and_vectors_without_an_answer_have_their_rows(write, ending):
+    path = write("epsilon = 400", WORDS, output=f"out.{ending}", defaults="")
+    job.run(path)
+    out = path.with_name(f"out.{ending}")
+    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    at = {name: [r["at"] for r in rows if r["name"] == name] for name in ("words", "both", "near")}
+    assert at["words"] == ["x", "a, b"] and at["both"] == ["x x 1", "x x 2.5"]
+    assert len(set(at["near"])) == 2 and "e+18, " in at["near"][0]
+    for name in ("ranks", "matrix"):
+        (row,) = [r for r in rows if r["name"] == name]
+        assert row["error"] and not (row["value"] or row["ranks"] or row["half_width"])
+
+
+@pytest.mark.parametrize(
+    "data, output, ledger, what",
+    [
+        ("t.parquet", "t.parquet", "study.db", "another file than the data"),
+        ("t.parquet", "link.parquet", "study.db", "another file than the data"),
+        ("t.parquet", "x.json", "x.json", "another file than the ledger"),
+        ("more", "more/out.parquet", "study.db", "outside the directory"),
+        ("more", "more/deep/out.parquet", "study.db", "outside the directory"),
+        ("more/*.parquet", "more/out.parquet", "study.db", "outside the directory"),
+    ],
+)
+def test_an_output_takes_the_place_of_nothing_that_the_job_is_made_of(
+    write, table, data, output, ledger, what
+):
+    folder = table.with_name("more")
+    (folder / "deep").mkdir(parents=True)
+    (folder / "1.parquet").write_bytes(table.read_bytes())
+    table.with_name("link.parquet").symlink_to(table)
+    before = table.read_bytes()
+    path = write(f"epsilon = 4\npath = {ledger!r}", data=f"path = {data!r}", output=output)
+    for run in (job.run, job.explain):
+        with pytest.raises(ArgumentError, match=f"output.path must be {what}"):
+            run(path)
+    assert table.read_bytes() == before and not path.with_name(ledger).exists()
+    job.run(write(data=f"path = {data!r}", output="more.parquet"))
+
+
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(write):
     ledger = write().with_name("study.db")
     path = write('epsilon = 4\npath = "study.db"', output="no/out.csv")
@@ -499,6 +659,9 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(write
     path.with_name("d.csv").mkdir()
     with pytest.raises(SourceError, match="cannot be written"):
         job.run(write('epsilon = 4\npath = "study.db"', output="d.csv"))
+    with pytest.raises(SourceError, match="cannot be written: File name too long"):
+        job.run(write('epsilon = 4\npath = "study.db"', output="x" * 250 + ".csv"))
+    assert not ledger.exists()
 
 
 def test_a_failed_write_leaves_the_old_file_and_can_be_repeated(write, monkeypatch):
@@ -523,7 +686,8 @@ def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
     count = '[[release]]\nstatistic = "count"\ncolumn = "b"\nname = "n"\n'
     path = write("epsilon = 4\nneighbors = 'add-remove'", RELEASES + count)
     results = job.run(path)
-    assert results.rows == results["n"] and abs(results.rows - ROWS) < 50
+    rows = results.rows(results.outcomes[0].release)
+    assert rows == results["n"] and abs(rows - ROWS) < 50
     assert job.report(results)["releases"][0]["expected_error"]["half_width"] > 0
     explained = job.explain(path)
     assert explained["rows"] is None
@@ -532,6 +696,40 @@ def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
         "epsilon = 4\nneighbors = 'add-remove'", RELEASES, data='path = "t.parquet"\nrows = 20000'
     )
     assert job.explain(guessed)["releases"][0]["expected_error"]["half_width"] > 0
+
+
+def test_any_name_can_be_read_back(write):
+    names = ["a\rb", "a\nb", "\r\n", 'a "b", c', " a ", "\u2028", "=1", "é"]
+    text = "".join(
+        f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = {json.dumps(n)}\n' for n in names
+    )
+    path = write(releases=text, output="out.csv", defaults="")
+    job.run(path).check()
+    assert [row["name"] for row in read_csv(path.with_name("out.csv"))] == names
+
+
+def test_where_missing_numbers_are_dropped_their_count_is_the_number_of_rows(write, table):
+    frame = pa.table({"a": pa.array([50.0] * ROWS, mask=np.arange(ROWS) % 100 != 0)})
+    pq.write_table(frame, table)
+    counts = [f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = "{n}"\nnan = "{n}"\n'
+              for n in ("keep", "drop")]  # fmt: skip
+    mean = '[[release]]\nstatistic = "mean"\ncolumn = "a"\nbounds = [0, 100]\nnan = "drop"\n'
+    widths = []
+    for more in (counts[0], counts[0] + counts[1]):
+        path = write("epsilon = 40\nneighbors = 'add-remove'", mean + more, defaults="")
+        widths.append(job.report(job.run(path))["releases"][0]["expected_error"]["half_width"])
+    assert widths[0] is None
+    assert 0.02 < widths[1] < 1  # of 300 rows, not of 30,000
+
+
+def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(write, table):
+    shown = []
+    for groups in (20, 2):
+        frame = pq.read_table(table).slice(0, 2000 * groups)
+        pq.write_table(frame, table, row_group_size=1000)
+        found = job.explain(write('epsilon = 4\nneighbors = "add-remove"'))
+        shown.append([{**r, "expected_error": None} for r in found["releases"]])
+    assert shown[0] == shown[1] and [r["passes"] for r in shown[0]] == [1, 2, 1]
 
 
 def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
@@ -580,6 +778,11 @@ MEAN = 'statistic = "mean"\n'
         ({"releases": "[release]\nx = 1"}, ArgumentError, "release must be at least one"),
         ({"releases": "[[relaese]]\nx = 1"}, ArgumentError, "relaese must be one of data,"),
         ({"releases": "= 1"}, ArgumentError, "job file job.toml must be TOML: "),
+        ({"releases": "x = " + "9" * 5000}, ArgumentError, "job file job.toml must be TOML: Exc"),
+        ({"releases": "x = " + "[" * 9999}, ArgumentError, "must be TOML that is not so deep"),
+        ({"data": 'path = "t.parquet"\n[output]\npath = "a\\u0000.csv"'}, ArgumentError,
+         "output.path must be the name of a file"),
+        ({"budget": 'epsilon = 1\npath = "a\\u0000"'}, ArgumentError, "budget.path must be the na"),
         ({"releases": release("")}, ArgumentError, "release 1: statistic must be given"),
         ({"releases": release('statistic = "meen"')}, ArgumentError, "(did you mean 'mean'?)"),
         ({"releases": release('statistic = "selection.exponential"')}, ArgumentError, "one of "),
@@ -594,13 +797,16 @@ MEAN = 'statistic = "mean"\n'
         ({"releases": release(MEAN) * 2}, ArgumentError, "release 2: name must be another one"),
         ({"releases": release(MEAN + "weight = 0")}, ArgumentError,
          "release 'mean of a': weight must be greater than 0, got 0"),
-        ({"releases": release(MEAN + "weight = 'much'")}, ArgumentError, "weight must be a number"),
+        ({"releases": release(MEAN + "weight = 'much'")}, ArgumentError,
+         "release 'mean of a': weight must be a number"),
         ({"releases": release(MEAN + "bound = [0, 1]")}, ArgumentError,
          "release 'mean of a': bound must be an argument of mean (did you mean 'bounds'?), which"),
         ({"releases": release(MEAN + "epsilon = 1")}, ArgumentError, "divided by weight, got 1"),
         ({"releases": release(MEAN + "rng = 1")}, ArgumentError, "rng must be left out"),
         ({"releases": release(MEAN + "weights = 3\nweight_bounds = [0, 1]")}, TypeError,
          "release 'mean of a': weights must be text"),
+        ({"releases": release('statistic = "sample_and_aggregate"\nestimator = "mean"\nblocks = 9\n'
+                              'ids = ["who"]')}, TypeError, "of a': ids must be text, got ['who']"),
         ({"releases": release(MEAN + "weights = 'd'\nweight_bounds = [0, 1]")}, SourceError,
          "release 'mean of a': column 'd' is not in"),
         ({"releases": release(MEAN + "where = [true]")}, ArgumentError, "where must be left out"),

@@ -80,14 +80,18 @@ def _share(plan: Plan, release: Release) -> str:
 def passes(plan: Plan, release: Release) -> int | None:
     """How many passes it makes as a rule; None if its blocks decide that.
 
-    Order statistics need pivots: from a sample that the file gives, or from a pass.
+    Order statistics need pivots: from a sample that the file gives, or from a pass. Where the
+    number of rows is private, what depends on it (how many row groups there are) is not looked at.
     """
     mechanism = getattr(release.mechanism, "measure", release.mechanism)
-    length = plan.reader.length
+    reader, rows = plan.reader, plan.rows
+    counted = reader.length is not None  # by the format
     if hasattr(mechanism, "bound"):
         return None
-    if release.entry.statistic == "count" and length is not None and not mechanism.present:
+    if release.entry.statistic == "count" and counted and not mechanism.present:
         return 0
-    if not hasattr(mechanism, "assume_sorted") or (length is not None and length <= SMALL):
+    small = counted and rows is not None and rows <= SMALL
+    if not hasattr(mechanism, "assume_sorted") or small:
         return 1
-    return 1 if plan.reader.samples else 2
+    public = plan.job.neighbors == "replace"
+    return 1 if (reader if public else type(reader)).samples else 2

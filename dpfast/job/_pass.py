@@ -100,6 +100,16 @@ class _Piece(NamedTuple):
     summaries: list[list[Any]]
 
 
+def _agree(one: Want, other: Want) -> bool:
+    """Whether a pass can serve both: a column is read as numbers, as text, or as the ids."""
+    if None not in (one.ids, other.ids) and one.ids != other.ids:
+        return False
+    for a, b in ((one, other), (other, one)):
+        if a.ids in b.numbers or not a.text.isdisjoint(n for n in b.numbers if n not in b.text):
+            return False
+    return True
+
+
 class Together:
     """Runs releases over one file, in as few passes as the one with the most of them needs.
 
@@ -137,11 +147,9 @@ class Together:
             threading.Thread(target=self._work, args=(i, work, results), name=f"dpfast-job-{i}")
             for i, work in enumerate(works)
         ]
-        started: list[threading.Thread] = []
         try:
             for thread in threads:
                 thread.start()
-                started.append(thread)
             while requests := self._next():
                 self._pass(requests)
                 with self._turn:
@@ -152,12 +160,15 @@ class Together:
             with self._turn:
                 self._stopped = True
                 self._turn.notify_all()
-            for thread in started:
-                thread.join()
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join()
         return results
 
     def _work(self, number: int, work: Callable[[], Any], results: list[Any]) -> None:
         try:
+            if self._stopped:  # while it was started
+                return
             try:
                 results[number] = work()
             except _Again:
@@ -188,7 +199,7 @@ class Together:
     def _next(self) -> list[_Request]:
         """The requests of the next pass, once everybody who is not done has one; none at the end.
 
-        A column is read as numbers or as ids, so two who disagree do not share a pass.
+        The first is among them, and whoever agrees with those before.
         """
         with self._turn:
             while len(self._waiting) < len(self._running):
@@ -196,12 +207,10 @@ class Together:
             for number in self._waiting:
                 if number in self._alone:
                     return [self._waiting.pop(number)]
-            ids = next((r.want.ids for r in self._waiting.values() if r.want.ids), None)
-            chosen = [
-                number
-                for number, request in self._waiting.items()
-                if request.want.ids in (None, ids) and ids not in request.want.numbers
-            ]
+            chosen: dict[int, Want] = {}
+            for number, request in self._waiting.items():
+                if all(_agree(request.want, other) for other in chosen.values()):
+                    chosen[number] = request.want
             return [self._waiting.pop(number) for number in chosen]
 
     def _pass(self, requests: Sequence[_Request]) -> None:
@@ -266,6 +275,9 @@ class _Turn(Reader):
 
     def holds_text(self, name: str) -> bool:
         return self._real.holds_text(name)
+
+    def text(self, name: str) -> None:
+        self._real.text(name)
 
     def ids(self, name: str) -> None:
         self._real.ids(name)

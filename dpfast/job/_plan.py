@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from .. import _check
 from .._expected import Expected, unknown
 from .._ledger import Amounts, Spend
 from .._ledger.text import loss as loss_text
@@ -47,7 +49,8 @@ class Release:
         """The error of its answer, as far as public numbers tell."""
         if not hasattr(self.mechanism, "error"):
             return unknown(CONFIDENCE, "no bound of public numbers is known")
-        found: Expected = self.mechanism.error(rows, CONFIDENCE)
+        some = None if rows is None else max(1, rows)  # of no rows, no more is said than of one
+        found: Expected = self.mechanism.error(some, CONFIDENCE)
         return found
 
     @property
@@ -118,6 +121,7 @@ def plan(path: Any) -> Plan:
     """The plan of a job file; every argument of every release has been checked."""
     job = _read.read(path)
     reader = reader_of(job.data)
+    _apart(job, reader)
     taken = [entry.takes for entry in job.entries]
     for entry, takes in zip(job.entries, taken, strict=True):
         if isinstance(job.loss, ZCDP) and "rho" not in takes:
@@ -147,6 +151,23 @@ def plan(path: Any) -> Plan:
         )
     ]
     return Plan(job, reader, tuple(releases))
+
+
+def _apart(job: _read.Job, reader: Reader) -> None:
+    """Refuse an output that would take the place of what the job is made of, or be read with it."""
+    if job.output is None:
+        return
+    out, data = job.output.resolve(), [path.resolve() for path in reader.paths]
+    used = [(path, "the data") for path in data]
+    used += [(job.path.resolve(), "the job"), ((job.ledger or job.path).resolve(), "the ledger")]
+    for path, what in used:
+        if out == path:
+            _check.fail("output.path", f"another file than {what}", str(job.output))
+    whole = Path(job.data)
+    several = not whole.is_file() and out.suffix.lower() == ".parquet"  # a directory, or a pattern
+    folders = [whole.resolve(), *(path.parent for path in data)]
+    if several and (out.parent in folders or out.is_relative_to(folders[0])):
+        _check.fail("output.path", "outside the directory of the data", str(job.output))
 
 
 def _mechanism(entry: _read.Entry, arguments: dict[str, Any], reader: Reader) -> Any:

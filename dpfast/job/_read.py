@@ -108,8 +108,10 @@ def read(path: Any) -> Job:
         found = tomllib.loads(content.decode())
     except UnicodeDecodeError:
         raise ArgumentError(f"job file {file.name} must be TOML in UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also of an integer of thousands of digits
         raise ArgumentError(f"job file {file.name} must be TOML: {error}") from None
+    except RecursionError:
+        raise ArgumentError(f"job file {file.name} must be TOML that is not so deep") from None
     _known("", found, SECTIONS)
     parts = {name: _table(name, found, keys) for name, keys in SECTIONS.items() if keys}
     data, budget, output = parts["data"], parts["budget"], parts["output"]
@@ -124,11 +126,11 @@ def read(path: Any) -> Job:
         _check.fail("release", "at least one [[release]]", written)
     return Job(
         path=file,
-        data=str(here / _text("data.path", data.get("path"))),
+        data=str(here / _file("data.path", data.get("path"))),
         rows=None if rows is None else _check.whole("data.rows", rows, 1),
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),
         neighbors=_check.neighbors(budget.get("neighbors", "replace")),
-        ledger=None if ledger is None else here / _text("budget.path", ledger),
+        ledger=None if ledger is None else here / _file("budget.path", ledger),
         name=_check.text("budget.name", budget.get("name", "")),
         output=_output(here, output.get("path")),
         entries=_entries(written, _defaults(found)),
@@ -157,6 +159,12 @@ def _text(name: str, value: Any) -> str:
     return _check.text(name, value)
 
 
+def _file(name: str, value: Any) -> str:
+    if "\0" in (found := _text(name, value)):
+        _check.fail(name, "the name of a file", value)
+    return found
+
+
 def _amount(name: str, value: Any) -> Any:
     """A number, or a text such as "1/3" for one that no decimal can write."""
     if not isinstance(value, str):
@@ -172,7 +180,7 @@ def _amount(name: str, value: Any) -> Any:
 def _output(here: Path, path: Any) -> Path | None:
     if path is None:
         return None
-    found = here / _text("output.path", path)
+    found = here / _file("output.path", path)
     if found.suffix.lower() not in ENDINGS:
         _check.fail("output.path", f"a name that ends in one of {', '.join(ENDINGS)}", path)
     return found
@@ -227,9 +235,12 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entr
     if "estimator" in arguments:
         arguments["estimator"] = _estimator(f"{where}: estimator", arguments["estimator"])
     written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
-    if "weights" in arguments:
-        _text(f"{where}: weights", arguments["weights"])  # a column beside
-    weight = _check.fraction(f"{where}: weight", _amount("weight", table.get("weight", 1)))
+    for key in ("weights", "ids"):
+        if key in arguments:
+            _text(f"{where}: {key}", arguments[key])  # a column beside
+    weight = _check.fraction(
+        f"{where}: weight", _amount(f"{where}: weight", table.get("weight", 1))
+    )
     if weight <= 0:
         _check.fail(f"{where}: weight", "greater than 0", table["weight"])
     return Entry(name, statistic, columns, is_table, weight, function, arguments, written)

@@ -30,7 +30,7 @@ from ..ptr import NoAnswer
 from ._pass import Failure, Together
 from ._plan import Plan, Release
 
-__all__ = ["Outcome", "Results", "encoded", "run"]
+__all__ = ["Outcome", "Results", "encoded", "run", "words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,33 @@ class Results:
     ----------
     outcomes : tuple of Outcome
         In the order of the job file.
-    rows : int or None
-        The number of rows that error bars are for: public, guessed, or released.
     passes : int
         How often the file was read. That may depend on the rows: NOT PRIVATE.
     """
 
     plan: Plan
     outcomes: tuple[Outcome, ...]
-    rows: int | None
     passes: int
+
+    def rows(self, release: Release) -> int | None:
+        """The number of rows that the error bar of a release is for: public, guessed, or released.
+
+        A count of all rows is none of those that are left where missing numbers are dropped: that
+        is a count of the numbers of the same column.
+        """
+        if self.plan.rows is not None:
+            return self.plan.rows
+        drops = release.arguments.get("nan") == "drop"
+        for outcome in self.outcomes:
+            entry, mechanism = outcome.release.entry, outcome.release.mechanism
+            if entry.statistic != "count" or mechanism.present != drops:
+                continue
+            found = (outcome.kept or {}).get("value")
+            if isinstance(found, list) and not drops:  # one number, repeated
+                found = found[0]
+            if isinstance(found, int) and (not drops or entry.columns == release.entry.columns):
+                return max(1, found)
+        return None
 
     def check(self) -> None:
         """Raise what went wrong with the first release that has no answer, if there is one."""
@@ -68,9 +85,8 @@ class Results:
             return
         (name, error), *others = failed.items()
         more = f" (and no answer from {', '.join(map(repr, dict(others)))})" if others else ""
-        if not isinstance(error, DpfastError):
-            raise DpfastError(f"release {name!r}: {type(error).__name__}{more}") from error
-        raise type(error)(f"release {name!r}: {error}{more}") from error
+        kind = type(error) if isinstance(error, DpfastError) else DpfastError
+        raise kind(f"release {name!r}: {words(error)}{more}") from error
 
     def __getitem__(self, name: str) -> Any:
         """The answer of a name: a number, or a list of them; None for no answer.
@@ -117,7 +133,7 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
         Outcome(release, kept[i], failed.get(i) or _data_error(kept[i]))
         for i, release in enumerate(releases)
     )
-    return Results(plan, outcomes, _rows(plan, outcomes), together.passes)
+    return Results(plan, outcomes, together.passes)
 
 
 def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
@@ -143,16 +159,10 @@ def encoded(answer: Any) -> dict[str, Any]:
     return {"value": answer}
 
 
+def words(error: Exception) -> str:
+    """What is said of an error: of one from elsewhere only its kind, for it may quote a row."""
+    return str(error) if isinstance(error, DpfastError) else type(error).__name__
+
+
 def _data_error(kept: Any) -> Exception | None:
     return DataError(kept["error"]) if kept is not None and "error" in kept else None
-
-
-def _rows(plan: Plan, outcomes: tuple[Outcome, ...]) -> int | None:
-    """The number of rows that is known, or else a released count of all."""
-    if plan.rows is not None:
-        return plan.rows
-    for outcome in outcomes:
-        mechanism = outcome.release.mechanism
-        if outcome.release.entry.statistic == "count" and not mechanism.present and outcome.kept:
-            return max(1, int(outcome.kept["value"])) if "value" in outcome.kept else None
-    return None

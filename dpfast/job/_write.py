@@ -6,18 +6,16 @@ import csv
 import io
 import json
 import os
-import threading
+import secrets
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import MissingExtraError, SourceError
 from ..privacy import ZCDP, Approx, Loss
-
-if TYPE_CHECKING:
-    from ._run import Outcome, Results
+from ._run import Outcome, Results, words
 
 __all__ = ["amounts", "check", "rows", "told", "write"]
 
@@ -43,7 +41,9 @@ def told(results: Results) -> dict[str, Any]:
         "job": job.name or job.path.name,
         "neighbors": job.neighbors,
         "loss": amounts(job.loss),
-        "releases": [_release(outcome, results.rows) for outcome in results.outcomes],
+        "releases": [
+            _release(outcome, results.rows(outcome.release)) for outcome in results.outcomes
+        ],
     }
 
 
@@ -59,7 +59,7 @@ def _release(outcome: Outcome, rows: int | None) -> dict[str, Any]:
     if "edges" in kept:
         shown["edges"] = kept["edges"]
     if outcome.error is not None:
-        shown["error"] = str(outcome.error)
+        shown["error"] = words(outcome.error)
     elif "no_answer" in kept:
         shown["note"] = "no answer: the data did not pass the test"
     expected = release.expected(rows)
@@ -98,8 +98,8 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
                 "index": ",".join(map(str, index)),
                 "at": _at(outcome, release, index),
                 "value": None if value is None else float(_item(value, index)),
-                "half_width": _item(width, index) if isinstance(width, list) else width,
-                "ranks": _item(ranks, index) if isinstance(ranks, list) else ranks,
+                "half_width": _bar(width, index),
+                "ranks": _bar(ranks, index),
             }
 
 
@@ -111,6 +111,13 @@ def _item(value: Any, index: tuple[int, ...]) -> Any:
     for place in index:
         value = value[place]
     return value
+
+
+def _bar(bar: Any, index: tuple[int, ...]) -> Any:
+    """That of one number; none for a vector of numbers that are not there."""
+    if isinstance(bar, list):
+        return _item(bar, index) if index else None
+    return bar
 
 
 def _at(outcome: Outcome, release: dict[str, Any], index: tuple[int, ...]) -> str:
@@ -131,26 +138,38 @@ def _at(outcome: Outcome, release: dict[str, Any], index: tuple[int, ...]) -> st
     return ""
 
 
-def _bin(edges: list[float], place: int, count: int) -> str:
+def _bin(edges: list[Any], place: int, count: int) -> str:
     if len(edges) == count:  # categories
-        return f"{edges[place]:g}"
+        return _edge(edges[place])
     end = "]" if place == count - 1 else ")"
-    return f"[{edges[place]:g}, {edges[place + 1]:g}{end}"
+    return f"[{_edge(edges[place])}, {_edge(edges[place + 1])}{end}"
+
+
+def _edge(edge: Any) -> str:
+    """A word, or a number: no two of them look the same."""
+    return str(edge).removesuffix(".0") if isinstance(edge, float) else str(edge)
 
 
 # --- files --------------------------------------------------------------------------------------
 
 
 def check(path: Path) -> None:
-    """Refuse, before anything is spent, an output that could not be written."""
-    folder = path.parent
-    if not folder.is_dir():
-        why = f"{str(folder)!r} is no directory"
+    """Refuse, before anything is spent, an output that could not be written.
+
+    A file beside it is made and removed, as later: only that tells for certain.
+    """
+    if not path.parent.is_dir():
+        why = f"{str(path.parent)!r} is no directory"
         raise SourceError(f"output {str(path)!r} cannot be written: {why}")
-    if path.is_dir() or not os.access(folder, os.W_OK):
-        raise SourceError(f"output {str(path)!r} cannot be written")
+    if path.is_dir():
+        raise SourceError(f"output {str(path)!r} cannot be written: it is a directory")
     if path.suffix.lower() == ".parquet":
         _pyarrow(path)
+    try:
+        with _beside(path) as temporary:
+            open(temporary, "xb").close()
+    except OSError as error:
+        raise SourceError(f"output {str(path)!r} cannot be written: {error.strerror}") from None
 
 
 def _pyarrow(path: Path) -> Any:
@@ -184,24 +203,32 @@ def write(results: Results, path: Path) -> None:
         raise SourceError(f"output {str(path)!r} cannot be written: {error.strerror}") from None
 
 
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """The name of a file beside it that nobody else has, and that is gone in the end."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        yield temporary
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
 def _replace(path: Path, content: bytes) -> None:
     """By way of a file beside it. Its permissions are those of a new file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
-    try:
+    with _beside(path) as temporary:
         with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _csv(results: Results) -> bytes:
     text = io.StringIO(newline="")
-    table = csv.DictWriter(text, FIELDS, lineterminator="\n")
+    table = csv.DictWriter(
+        text, FIELDS
+    )  # lines end as in RFC 4180; else a "\r" would not be quoted
     table.writeheader()
     table.writerows(rows(results))
     return text.getvalue().encode()

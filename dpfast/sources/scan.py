@@ -84,7 +84,8 @@ def scan(
 
     Every cell of a text file is read as float64, so integers beyond 2**53 are rounded; only where
     `categories` are text, cells are compared with them as they stand. Empty cells
-    and the usual words (NA, NaN, null, None, ...) are missing values. In a file of one column an
+    and the usual words (NA, NaN, null, None, ...) are missing values, which are in no category,
+    not even in one of that name (in other formats they are text). In a file of one column an
     empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
     number, a row of another width, and one of over half a megabyte stop the release with
     `DataError`. It says nothing of the row, but it is an answer about the data: what was spent

@@ -38,8 +38,14 @@ class Words:
         number = self._numbers.get
         try:
             return [number(one, math.nan) for one in some]
-        except TypeError:  # one that has no hash is no word
-            return self.of_objects([one if isinstance(one, (str, bytes)) else None for one in some])
+        except TypeError:  # one of them has no hash
+            return [self._of_any(one) for one in some]
+
+    def _of_any(self, one: Any) -> float:
+        try:
+            return self._numbers.get(one, math.nan)
+        except TypeError:  # no word has none
+            return math.nan
 
     def of_arrow(self, array: Any) -> NDArray[np.float64]:
         """The numbers of a `pyarrow.Array` of text, bytes or nulls, or of a dictionary of these."""
