@@ -30,6 +30,7 @@ DPF_BEGIN_AVX512
 #define WIDE 64
 #include "dpf_bins_body.h"
 DPF_END
+#include "dpf_bins_ladder.h"
 #endif
 
 typedef struct {
@@ -214,6 +215,36 @@ static int by_value(const path *own, int kind, const void *x, size_t n, const dp
     return 1;
 }
 
+#if DPF_X86
+/* Some bins more, of float32: by a search in registers. 0 if they are too many. */
+static int by_ladder(const float *x, size_t n, const dpf_bins_axis *axis, int64_t *counts)
+{
+    uint8_t place[BLOCK];
+    uint32_t seen[TABLES][LADDER_MOST + 1];
+    ladder own;
+    if (!ladder_make(&own, axis))
+        return 0;
+    for (size_t from = 0; from < n; from += ROWS) {
+        const size_t to = n - from < ROWS ? n : from + ROWS;
+        memset(seen, 0, sizeof seen);
+        for (size_t i = from; i < to; i += BLOCK) {
+            const size_t here = to - i < BLOCK ? to - i : BLOCK;
+            size_t j = 0;
+            ladder_block(&own, x + i, here, place);
+            for (; j + TABLES <= here; j += TABLES)
+                for (size_t t = 0; t < TABLES; t++)
+                    seen[t][place[j + t]]++;
+            for (; j < here; j++)
+                seen[0][place[j]]++;
+        }
+        for (size_t t = 0; t < TABLES; t++)
+            for (uint32_t k = 0; k <= LADDER_MOST; k++)
+                counts[ladder_bin(axis, k)] += seen[t][k];
+    }
+    return 1;
+}
+#endif
+
 int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                        int64_t *counts)
 {
@@ -229,6 +260,10 @@ int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *a
         return 0;
     if (!axis->exact && axis->bins <= own->few)
         return by_comparison(own, kind, x, n, axis, counts);
+#if DPF_X86
+    if (own == &path_avx512 && kind == DPF_QUANTISE_F32 && by_ladder(x, n, axis, counts))
+        return 0;
+#endif
     memset(&seen, 0, sizeof seen);
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;

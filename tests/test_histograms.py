@@ -119,6 +119,28 @@ def test_few_and_many_bins(bins, dtype):
     assert counted(axis, values) == twin(values, categories, exact=True)
 
 
+def tight(count):
+    """Edges between float32s, on them, several below one, and beyond all of them."""
+    rng = np.random.default_rng(count)
+    edges = np.unique(rng.normal(0, 30, count + 9))
+    edges[: count // 3] = np.rint(edges[: count // 3] * 64) / 64
+    edges = np.unique(np.concatenate([edges, 1 + 1e-12 * np.arange(3), [-1e300, -1e-300, 1e300]]))
+    return np.delete(edges, rng.choice(len(edges), len(edges) - count, replace=False))
+
+
+@pytest.mark.parametrize("dtype", ["<f4", "<f8"])
+@pytest.mark.parametrize("count", [26, 63, 64, 65, 127, 128, 129, 130, 255, 256, 257, 258])
+def test_edges_that_fill_registers(count, dtype):
+    """A search in registers has room for 127 or 255 edges; categories take two each."""
+    edges = tight(count)
+    assert len(edges) == count
+    values = np.concatenate([around(edges, dtype), [math.inf, -math.inf, math.nan, -0.0]])
+    values = np.tile(values.astype(dtype), 5)[: 4099 + count % 16]
+    assert counted(plain(edges), values) == twin(values, edges)
+    axis = Axis(edges, edges[-1], 4 * count, True)
+    assert counted(axis, values) == twin(values, edges, exact=True)
+
+
 def test_a_planted_fault_is_caught():
     """Bins by multiplication alone: the rows above, next to edges, tell them from bins by edges."""
     edges = EDGES["odd width"]
@@ -162,9 +184,12 @@ def test_what_a_kernel_refuses():
 PROBE = """
 import json
 import numpy as np
-from tests.test_histograms import DTYPES, EDGES, around, counted, plain
-print(json.dumps([counted(plain(edges), around(edges, dtype))
-                  for edges in EDGES.values() for dtype in DTYPES]))
+from dpfast._native.bins import Axis
+from tests.test_histograms import DTYPES, EDGES, around, counted, plain, tight
+made = [*EDGES.values(), *map(tight, [127, 128, 255, 256])]
+exact = lambda edges: Axis(edges, edges[-1], len(edges), True)
+print(json.dumps([counted(axis(edges), around(edges, dtype))
+                  for edges in made for dtype in DTYPES for axis in [plain, exact]]))
 """
 
 
