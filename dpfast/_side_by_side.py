@@ -12,12 +12,15 @@ from . import _check
 from ._totals import refuse_mask
 from .errors import DataError
 from .sources import chunk_dtype
+from .sources.masked import picked
 from .sources.table import Column, RowChunk, RowSource
 
 __all__ = ["expect_columns", "flat", "refuse_length", "stretches", "width_of"]
 
 #: Rows of a stretch, of which every column stays in a cache.
 BLOCK = 1 << 13
+#: Bytes of a row from which on a mask is applied to rows and not to each column.
+LINE = 64
 
 
 def width_of(source: RowSource) -> int:
@@ -45,21 +48,30 @@ def stretches(
     """
     rows = chunk.rows
     names = rows.dtype.names
+    wide = abs(rows.strides[0]) > LINE
     for at in range(0, max(1, len(rows)), BLOCK):
         part = rows[at : at + BLOCK]
         read = len(part)
         start = chunk.start + at
         more = [] if beside is None else [_piece(beside, start, start + read)]
-        if where is not None:
-            own = where[start : start + read]
+        own = None if where is None else where[start : start + read]
+        if own is not None:
             if len(own) != read:
                 refuse_mask()
-            part, more = part[own], [piece[own] for piece in more]
+            part = part[own] if wide else part
+            more = [_kept(piece, own) for piece in more]
         if names is not None:
             columns = [part[name] for name in names]
         else:
             columns = [part] if part.ndim == 1 else list(part.T)
+        if own is not None and not wide:
+            columns = [_kept(column, own) for column in columns]
         yield [*columns, *more], read
+
+
+def _kept(column: NDArray[Any], own: NDArray[np.bool_]) -> NDArray[Any]:
+    values = flat(column)
+    return picked(values, own, np.empty_like(values))
 
 
 def flat(column: NDArray[Any]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from ..errors import DataError
 from ._base import Chunk, RandomWords, Source
 from .array import ArraySource
 
-__all__ = ["MaskedSource", "kept", "refuse_mask"]
+__all__ = ["MaskedSource", "kept", "picked", "refuse_mask"]
 
 S = TypeVar("S")
 
@@ -49,15 +49,16 @@ def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
         nulls = int(np.count_nonzero(own & ~chunk.present))
         present = chunk.present[own] if nulls else None
         room = np.empty_like(chunk.values)
-        yield Chunk(_picked(chunk.values, own[chunk.present], room), chunk.start, nulls, present)
+        yield Chunk(picked(chunk.values, own[chunk.present], room), chunk.start, nulls, present)
         return
     room = np.empty(min(BLOCK, rows), chunk.values.dtype)
     for at in range(0, max(1, rows), BLOCK):
-        values = _picked(chunk.values[at : at + BLOCK], own[at : at + BLOCK], room)
+        values = picked(chunk.values[at : at + BLOCK], own[at : at + BLOCK], room)
         yield Chunk(values, chunk.start + at)
 
 
-def _picked(values: NDArray[Any], keep: NDArray[np.bool_], room: NDArray[Any]) -> NDArray[Any]:
+def picked(values: NDArray[Any], keep: NDArray[np.bool_], room: NDArray[Any]) -> NDArray[Any]:
+    """The values that a mask of them keeps, in `room`, which is no shorter."""
     count = pick(values, np.ascontiguousarray(keep).view(np.uint8), room)
     return room[:count]
 
