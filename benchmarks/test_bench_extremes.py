@@ -12,8 +12,10 @@ pytest.importorskip("pytest_benchmark")
 
 BOUNDS = (0.0, 100.0)
 LOSS = {"bounds": BOUNDS, "epsilon": 1.0}
+SIDES = (np.greater, np.less)
 GROUP = {
     "extreme": pytest.mark.benchmark(group="least of unsorted float64"),
+    "median": pytest.mark.benchmark(group="median of some rows of unsorted float64"),
     "range": pytest.mark.benchmark(group="interquartile range of unsorted float64"),
     "trimmed": pytest.mark.benchmark(group="trimmed mean of unsorted float64"),
 }
@@ -42,6 +44,26 @@ def test_minimum_of_some_rows(benchmark, unsorted_floats):
     where = unsorted_floats > 50
     found = run(benchmark, lambda x: dp.minimum(x, where=where, **LOSS), unsorted_floats)
     assert 49 < found < 52
+
+
+@GROUP["extreme"]
+def test_floor_min_of_some_rows(benchmark, unsorted_floats):
+    where = unsorted_floats > 50
+    assert run(benchmark, lambda x: np.min(x[where]), unsorted_floats) > 50
+
+
+@GROUP["median"]
+def test_rival_median_of_some_rows(benchmark, unsorted_floats):
+    where = unsorted_floats > 50
+    assert 50 < run(benchmark, lambda x: np.median(x[where]), unsorted_floats) < 100
+
+
+@GROUP["median"]
+def test_median_of_some_rows(benchmark, unsorted_floats):
+    where = unsorted_floats > 50
+    found = run(benchmark, lambda x: dp.median(x, where=where, **LOSS), unsorted_floats)
+    above, below = (np.count_nonzero(side(unsorted_floats[where], found)) for side in SIDES)
+    assert abs(above - below) < 100 + 0.01 * len(unsorted_floats)
 
 
 @GROUP["range"]

@@ -83,6 +83,23 @@ def test_two_columns(benchmark):
     assert abs(counts - np.histogram2d(*values.T, edges)[0]).max() < 60
 
 
+def test_two_columns_of_some_rows(benchmark):
+    values = np.random.default_rng(2).normal(0, 1, (N // 10, 2))
+    where = np.random.default_rng(3).random(len(values)) < 0.5
+    kw = {"bins": 20, "bounds": [(-2, 2)] * 2, "epsilon": 1.0, "rng": InsecureGenerator(1)}
+    counts, edges = benchmark(lambda: histogram(values, where=where, **kw))
+    assert abs(counts - np.histogram2d(*values[where].T, edges)[0]).max() < 60
+
+
+def test_two_columns_of_some_rows_rival(benchmark):
+    values = np.random.default_rng(2).normal(0, 1, (N // 10, 2))
+    where = np.random.default_rng(3).random(len(values)) < 0.5
+    found = benchmark.pedantic(
+        lambda: np.histogram2d(*values[where].T, 20, [(-2, 2)] * 2)[0], rounds=3
+    )
+    assert found.sum() > 0
+
+
 def test_two_columns_rival(benchmark):
     values = np.random.default_rng(2).normal(0, 1, (N // 10, 2))
     found = benchmark.pedantic(lambda: np.histogram2d(*values.T, 20, [(-2, 2)] * 2)[0], rounds=3)
