@@ -101,6 +101,10 @@ def minimum(
 
     Notes
     -----
+    The empty range between the limit and the least row counts for about a millionth of its width.
+    Where rows are so many that they lie closer together than that, it is still taken for their
+    place now and then, the more often the wider it is: keep the limit near what can occur.
+
     Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the same target
     as the minimum itself, T = 0, and twice the rate: its answer lies anywhere between the lower
     limit and the least rows.
@@ -162,7 +166,7 @@ def maximum(
 
     Notes
     -----
-    Cost: one read of the data.
+    Cost: one read of the data. As in `minimum`, keep the limit near what can occur.
 
     Examples
     --------
