@@ -7,14 +7,14 @@ from typing import Any
 
 from . import _check, privacy
 from ._admissible import Calibration
+from ._equal_parts import released
 from ._two_steps import calibrated
 from .budget import Budget
 from .intervals import ExponentialExtreme
 from .quantile import METHODS, chosen, pure
-from .release import Mechanism, release
+from .release import Mechanism
 from .rng import Generator
 from .smooth import SmoothExtreme, answer_grid
-from .sources import masked
 
 __all__ = ["maximum", "minimum"]
 
@@ -27,13 +27,14 @@ def minimum(
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     noise: str = "auto",
     method: str = "auto",
     nan: str | float = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release a low value of a column, in the place of its minimum.
 
     No private answer can follow one row. By default this is the value some ranks inside, about
@@ -58,7 +59,7 @@ def minimum(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clipped. They must not
@@ -67,6 +68,9 @@ def minimum(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
         The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
+        a row is one record. `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
         The noise law of ``method="smooth"``, as in `quantile`.
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
@@ -86,7 +90,7 @@ def minimum(
 
     Returns
     -------
-    float
+    float, or ndarray of float64 with `axis`
         The private value, within `bounds`, on a public grid of about ``2**-40`` of their distance.
         Of no rows it is one that the bounds alone decide.
 
@@ -116,9 +120,11 @@ def minimum(
     >>> dp.minimum(ages, bounds=(0, 120), epsilon=1.0)
     18.0
     """
-    asked = epsilon, delta, rho
-    made = _extreme(0, bounds, asked, neighbors, noise, method, nan, where is not None)
-    return release(masked(data, where), made, budget=budget, rng=rng)
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _extreme(0, pair, asked, neighbors, noise, method, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
 
 
 def maximum(
@@ -129,13 +135,14 @@ def maximum(
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     noise: str = "auto",
     method: str = "auto",
     nan: str | float = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release a high value of a column, in the place of its maximum.
 
     The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the
@@ -149,14 +156,14 @@ def maximum(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, noise, method, nan, where, budget, rng
+    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, budget, rng
         As in `minimum`.
 
     Returns
     -------
-    float
+    float, or ndarray of float64 with `axis`
         The private value, within `bounds`.
 
     Raises
@@ -175,9 +182,11 @@ def maximum(
     >>> dp.maximum(ages, bounds=(0, 120), epsilon=1.0)
     90.0
     """
-    asked = epsilon, delta, rho
-    made = _extreme(1, bounds, asked, neighbors, noise, method, nan, where is not None)
-    return release(masked(data, where), made, budget=budget, rng=rng)
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _extreme(1, pair, asked, neighbors, noise, method, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
 
 
 def _extreme(

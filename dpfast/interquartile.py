@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from . import _check, _missing, privacy
 from ._admissible import Calibration
 from ._cells import nearest
+from ._equal_parts import released
 from ._two_steps import calibrated
 from .budget import Budget
 from .intervals import RecursiveQuantiles
@@ -16,12 +17,12 @@ from .joint import JointQuantiles
 from .order import Ranks
 from .privacy import Loss
 from .quantile import chosen, pure, reaches
-from .release import Mechanism, release
+from .release import Mechanism
 from .rng import Generator
 from .sensitivity._up import rounded_up
 from .sensitivity.iqr import QUARTILES, iqr_from_ranks
 from .smooth import Smooth, answer_grid
-from .sources import Source, masked
+from .sources import Source
 
 __all__ = ["ExponentialRange", "SmoothRange", "iqr"]
 
@@ -96,13 +97,14 @@ def iqr(
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     noise: str = "auto",
     method: str = "auto",
     nan: str | float = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release the interquartile range of a column.
 
     The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and
@@ -121,7 +123,7 @@ def iqr(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     bounds : (float, float)
         Public limits of the values, in the data's units; values outside are clipped. They must not
@@ -130,6 +132,9 @@ def iqr(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
         The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
+        a row is one record. `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
         The noise law of ``method="smooth"``, as in `quantile`.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
@@ -148,7 +153,7 @@ def iqr(
 
     Returns
     -------
-    float
+    float, or ndarray of float64 with `axis`
         The private distance, from 0 to ``hi - lo``, on a public grid of about ``2**-40`` of that.
 
     Raises
@@ -171,9 +176,11 @@ def iqr(
     >>> 33 < dp.iqr(ages, bounds=(0, 120), epsilon=1.0) < 40
     True
     """
-    asked = epsilon, delta, rho
-    made = _range(bounds, asked, neighbors, noise, method, nan, where is not None)
-    return release(masked(data, where), made, budget=budget, rng=rng)
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _range(pair, asked, neighbors, noise, method, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
 
 
 def _range(

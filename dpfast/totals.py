@@ -6,11 +6,11 @@ here arguments are checked, and it is said what each call promises.
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from . import _check, privacy
 from ._additive import amount
+from ._axis import RECORDS, each_column, pairs_for
 from ._box_noise import box_noise
 from ._cells import SQUARES, Cells, cells
 from ._each_column import EachCount, EachMean, EachSum, EachVariance, with_loss
@@ -27,11 +27,6 @@ from .sources.columns import Apart, by_column, has_columns
 from .sources.table import RowSource, as_column, as_rows, with_column
 
 __all__ = ["count", "mean", "sum", "variance"]
-
-RECORDS = (
-    "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
-    "has an answer and a row has none"
-)
 
 
 def count(
@@ -107,7 +102,7 @@ def count(
     amount(loss)
     source: Source | Apart | RowSource
     made: Any
-    if _each(axis, data):
+    if each_column(axis, data):
         source = by_column(data)
         keep = _check.mask(where, source.length)
         made = with_loss(EachCount(relation, loss, present, keep, _width(source)))
@@ -378,32 +373,8 @@ def variance(
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
 
 
-def _each(axis: Any, data: Any) -> bool:
-    """Whether each column has an answer of its own."""
-    if axis is not None and (
-        isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
-    ):
-        _check.fail("axis", RECORDS, axis)
-    several = has_columns(data)
-    if several and axis is None:
-        _check.fail("axis", RECORDS, axis)
-    if axis is not None and not several:
-        as_source(data)  # what is no data at all says so itself
-        _check.fail("axis", "left out for one column of data", axis)
-    return several
-
-
 def _width(source: Apart | RowSource) -> int:
     return len(source.columns) if isinstance(source, Apart) else width_of(source)
-
-
-def _pairs(bounds: Any, width: int) -> tuple[tuple[float, float], ...]:
-    """The bounds of each of some columns."""
-    pairs, several = _check.pairs(bounds)
-    if several and len(pairs) != width:
-        rule = f"one pair, or one for each column of the data, {width}"
-        _check.fail("bounds", rule, f"{len(pairs)} of them")
-    return pairs if several else pairs * width
 
 
 def _make(
@@ -418,7 +389,7 @@ def _make(
     *more: Any,
 ) -> tuple[Source | Apart | RowSource, Any]:
     """The source and the mechanism, from arguments that are checked here."""
-    each = _each(axis, data)
+    each = each_column(axis, data)
     pairs = _check.pairs(bounds)[0] if each else (_check.bounds(bounds),)
     relation = _check.neighbors(neighbors)
     policy = _check.nan_policy(nan, relation)
@@ -427,7 +398,7 @@ def _make(
     source: Source | Apart | RowSource
     if each:
         source = by_column(data)
-        pairs = _pairs(bounds, _width(source))
+        pairs = pairs_for(bounds, _width(source))
     else:
         source = as_source(data)
     keep = _check.mask(where, source.length)
@@ -476,7 +447,7 @@ def _weighted(
     if kind is WeightedMean and not 0 <= limits[0] <= limits[1] != 0:
         _check.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
     named = isinstance(weights, str)
-    each = _each(0 if named and axis is None and has_columns(data) else axis, data)
+    each = each_column(0 if named and axis is None and has_columns(data) else axis, data)
     each = each and axis is not None
     if not each:
         _check.bounds(bounds)
@@ -501,7 +472,7 @@ def _weighted(
         if source.length is not None and beside.length != source.length:
             _check.fail("weights", f"of {source.length} rows as the data are", beside.length)
     keep = _check.mask(where, source.length)
-    pairs = (*_pairs(bounds, width), limits)
+    pairs = (*pairs_for(bounds, width), limits)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = kind(pairs, relation, policy, found, keep, grids, beside, not each)
     spent = box_noise(found, [bool(move) for move in made.moves]).loss

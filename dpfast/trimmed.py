@@ -25,18 +25,19 @@ from typing import Any
 from . import _check, _missing
 from ._admissible import Calibration
 from ._cells import Cells, cells, nearest
+from ._equal_parts import released
 from ._totals import settled, totals
 from ._two_steps import calibrated
 from .budget import Budget
 from .order import Ranks
 from .privacy import Loss
-from .release import Mechanism, release
+from .release import Mechanism
 from .rng import Generator
 from .sensitivity._column import Given, share
 from .sensitivity._up import rounded_up
 from .sensitivity.trimmed import from_ranks
 from .smooth import Smooth, answer_grid
-from .sources import Source, masked
+from .sources import Source
 
 __all__ = ["SmoothMean", "trimmed_mean", "winsorized_mean"]
 
@@ -90,12 +91,13 @@ def trimmed_mean(
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     noise: str = "auto",
     nan: str | float = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release the mean of a column without its lowest and its highest rows.
 
     ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to how far the
@@ -112,7 +114,7 @@ def trimmed_mean(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
     proportion : number, default 0.1
         Left out at each end: at least 0 and less than 0.5, meant as written.
@@ -123,6 +125,9 @@ def trimmed_mean(
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
         The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
+        a row is one record. `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
         The noise law, as in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
@@ -137,7 +142,7 @@ def trimmed_mean(
 
     Returns
     -------
-    float
+    float, or ndarray of float64 with `axis`
         The private mean, within `bounds`, on a public grid of about ``2**-40`` of their distance.
         The mean of no rows is the middle of the bounds.
 
@@ -163,9 +168,11 @@ def trimmed_mean(
     >>> 53 < dp.trimmed_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
     True
     """
-    asked = epsilon, delta, rho
-    made = _mean(False, proportion, bounds, asked, neighbors, noise, nan, where is not None)
-    return release(masked(data, where), made, budget=budget, rng=rng)
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _mean(False, proportion, pair, asked, neighbors, noise, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
 
 
 def winsorized_mean(
@@ -177,12 +184,13 @@ def winsorized_mean(
     delta: Any = 0.0,
     rho: Any = None,
     neighbors: str = "replace",
+    axis: int | None = None,
     noise: str = "auto",
     nan: str | float = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> float:
+) -> Any:
     """Release the mean of a column whose lowest and highest rows are pulled in.
 
     ``floor(proportion n)`` rows at each end count as the nearest row that is kept.
@@ -195,16 +203,16 @@ def winsorized_mean(
 
     Parameters
     ----------
-    data : array_like, shape (n,), or source
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
     proportion : number, default 0.1
         Of the rows at each end that count as the nearest that is kept: at least 0, less than 0.5.
     bounds : (float, float)
-    epsilon, delta, rho, neighbors, noise, nan, where, budget, rng
+    epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
         As in `trimmed_mean`.
 
     Returns
     -------
-    float
+    float, or ndarray of float64 with `axis`
         The private mean, within `bounds`, as in `trimmed_mean`.
 
     Raises
@@ -223,9 +231,11 @@ def winsorized_mean(
     >>> 53 < dp.winsorized_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
     True
     """
-    asked = epsilon, delta, rho
-    made = _mean(True, proportion, bounds, asked, neighbors, noise, nan, where is not None)
-    return release(masked(data, where), made, budget=budget, rng=rng)
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _mean(True, proportion, pair, asked, neighbors, noise, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
 
 
 def _mean(

@@ -58,6 +58,8 @@ LEVEL = {
     "budget": 9,
     "release": 10,
     "_two_steps": 11,
+    "_axis": 6,
+    "_equal_parts": 11,
     "smooth": 11,
     "smooth_release": 12,
     "selection": 11,

@@ -124,7 +124,8 @@ def test_negative_bounds_missing_values_and_every_option(shell, table):
     assert code == 0 and got["rho"] == 2.5 and "epsilon" not in got
 
 
-def test_a_table_for_people(shell, table):
+def test_a_table_for_people(shell, table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")  # so that no path takes two lines
     code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
     assert (code, err) == (0, "")
     shown = dict(line.split(None, 1) for line in out.splitlines())

@@ -21,7 +21,8 @@ ROWS = {
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_a_page_runs_and_makes_its_plots(page, tmp_path):
+def test_a_page_runs_and_makes_its_plots(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(GALLERY.parents[1]))  # for programs that a page starts
     build["run"](page, tmp_path, repeats=40)
     shown = build["images"](page.read_text(encoding="utf-8"))
     assert shown

@@ -1,5 +1,6 @@
 """Minimum, maximum, interquartile range, trimmed and winsorized mean, and masks for quantiles."""
 
+import importlib
 import itertools
 import math
 from fractions import Fraction
@@ -621,8 +622,8 @@ def test_the_method_is_chosen_by_the_loss_alone(name, monkeypatch):
         assert smooth(name).name.endswith("mean 1/4")
         return
     seen = []
-    module = {"iqr": interquartile, "minimum": extremes, "maximum": extremes}.get(name)
-    module = module or __import__("dpfast.quantile", fromlist=["quantile"])
+    room = "_equal_parts" if name in ("iqr", "minimum", "maximum") else "quantile"
+    module = importlib.import_module(f"dpfast.{room}")
     monkeypatch.setattr(module, "release", lambda data, made, **kw: seen.append(type(made)))
     for some in (None, np.ones(5, bool)):
         for asked in ({"epsilon": 0.1}, {"epsilon": 20}, {"rho": 0.01}, {"rho": 20}):

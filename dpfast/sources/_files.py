@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _check
 from . import arrow
+from ._base import Source
 from ._columns import write_arrow
 from ._ids import Ids, as_ids, looked_up
 from ._pick import picker
@@ -46,6 +47,9 @@ class FileTable(Table):
 
     def coded(self, words: Sequence[Words | None]) -> RowSource:
         return FileRows(self.reader, self.names, None, None, words=matched(self.names, words))
+
+    def columns_alone(self) -> list[Source]:
+        return [arrow.FileSource(self.reader, name) for name in self.names]
 
 
 class FileRows:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from ._base import Source
 
 __all__ = ["RowChunk", "RowSource", "Table", "Text", "WithRows", "named_dtype"]
 
@@ -90,6 +91,10 @@ class Table(WithRows):
 
     names: tuple[str, ...]
     length: int | None
+
+    @abstractmethod
+    def columns_alone(self) -> list[Source]:
+        """A source for each column, which holds numbers."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))})"

@@ -6,19 +6,22 @@ gives one `Source` for each, which is read where it lies. Everything else gives 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _check
 from . import as_source
-from ._base import Source, chunk_dtype
-from ._rows import RowSource, Table, WithRows
+from ._base import Chunk, RandomWords, Source, chunk_dtype
+from ._rows import RowChunk, RowSource, Table, WithRows
 from .array import ArraySource
 from .table import as_rows, columns_of_table
 
-__all__ = ["Apart", "by_column", "has_columns"]
+__all__ = ["Apart", "by_column", "each_alone", "has_columns"]
+
+S = TypeVar("S")
 
 
 class Apart:
@@ -87,6 +90,55 @@ def by_column(data: Any, name: str = "data") -> Apart | RowSource:
         return as_rows(data, name=name)
     columns = {key: as_source(one, f"column {key!r} of {name}") for key, one in table.items()}
     return Apart(columns, name)
+
+
+def each_alone(data: Any, name: str = "data") -> list[Source]:
+    """One source for each column, of anything that has some, wherever its numbers lie.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError, SourceError
+        As `by_column`.
+    """
+    if isinstance(data, Table):
+        return data.columns_alone()
+    found = by_column(data, name)
+    if isinstance(found, Apart):
+        return found.columns
+    keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
+    if found.array is None:
+        return [_OfRows(found, key) for key in keys]
+    named = found.dtype.names is not None
+    return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
+
+
+class _OfRows:
+    """One column of some rows. A missing number is NaN there already, so there is no null."""
+
+    nulls = 0
+
+    def __init__(self, rows: RowSource, key: str | int) -> None:
+        self._rows = rows
+        self._key = key
+        self.dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
+        self.length = rows.length
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        def part(chunk: RowChunk) -> S:
+            return summarise(
+                Chunk(np.ascontiguousarray(self._of(chunk.rows), self.dtype), chunk.start)
+            )
+
+        return self._rows.reduce(part, merge)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        """None: a look at some rows costs no less than a pass."""
+        return None
+
+    def _of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        if isinstance(self._key, str):
+            return rows[self._key]
+        return rows if rows.ndim == 1 else rows[:, self._key]
 
 
 def _lie_apart(array: np.ndarray[Any, Any]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentTypeError, SourceError
-from ._base import chunk_dtype
+from ._base import Source, chunk_dtype
 from ._columns import as_column
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
@@ -95,6 +95,9 @@ class NpyTable(Table):
     def beside(self, column: str) -> Table:
         name = picker(column)(list(self.columns), self.path)
         return NpyTable(self.columns, [*(n for n in self.names if n != name), name], self.path)
+
+    def columns_alone(self) -> list[Source]:
+        return [NpySource(self.columns, name, self.path) for name in self.names]
 
     def coded(self, words: Sequence[Words | None]) -> RowSource:
         chosen = {name: self.columns[name] for name in self.names}

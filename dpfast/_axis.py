@@ -1,0 +1,41 @@
+"""What `axis` means: a row is a record, so the columns of some rows have an answer each."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from . import _check
+from .sources import as_source
+from .sources.columns import has_columns
+
+__all__ = ["RECORDS", "each_column", "pairs_for"]
+
+RECORDS = (
+    "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
+    "has an answer and a row has none"
+)
+
+
+def each_column(axis: Any, data: Any) -> bool:
+    """Whether each column has an answer of its own."""
+    if axis is not None and (
+        isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
+    ):
+        _check.fail("axis", RECORDS, axis)
+    several = has_columns(data)
+    if several and axis is None:
+        _check.fail("axis", RECORDS, axis)
+    if axis is not None and not several:
+        as_source(data)  # what is no data at all says so itself
+        _check.fail("axis", "left out for one column of data", axis)
+    return several
+
+
+def pairs_for(bounds: Any, width: int) -> tuple[tuple[float, float], ...]:
+    """The bounds of each of some columns."""
+    pairs, several = _check.pairs(bounds)
+    if several and len(pairs) != width:
+        rule = f"one pair, or one for each column of the data, {width}"
+        _check.fail("bounds", rule, f"{len(pairs)} of them")
+    return pairs if several else pairs * width

@@ -1,0 +1,157 @@
+"""Statistics of each column, each for an equal part of the loss."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N = 3000
+ROWS = np.random.default_rng(3).normal([[40, 1.5, -7]], [[10, 0.5, 2]], (N, 3)).round(2)
+BOUNDS = [(0.0, 120.0), (-10.0, 10.0), (-50.0, 50.0)]
+RELEASES = {
+    "minimum": {},
+    "maximum": {"method": "smooth"},
+    "iqr": {},
+    "trimmed_mean": {"proportion": 0.2},
+    "winsorized_mean": {},
+}
+#: What is asked, and a column's part of it, for three columns.
+LOSSES = {
+    "pure": ({"epsilon": 3}, {"epsilon": 1}),
+    "approximate": ({"epsilon": 3, "delta": 3e-6}, {"epsilon": 1, "delta": Fraction("1e-6")}),
+    "rho": ({"rho": 1.5}, {"rho": 0.5}),
+}
+
+
+@pytest.fixture(params=RELEASES)
+def name(request):
+    return request.param
+
+
+def released(name, data, seed=5, **given):
+    arguments = {"bounds": BOUNDS, "epsilon": 3, **RELEASES[name], **given}
+    return getattr(dp, name)(data, axis=0, rng=InsecureGenerator(seed), **arguments)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_column_is_answered_as_if_alone(name, loss, relation, masked):
+    """Column by column, from one stream of random bits, with a third of the loss."""
+    whole, part = LOSSES[loss]
+    where = np.arange(N) % 3 > 0 if masked else None
+    rest = {**RELEASES[name], "neighbors": relation, "where": where}
+    got = getattr(dp, name)(ROWS, bounds=BOUNDS, axis=0, rng=InsecureGenerator(5), **whole, **rest)
+    one_stream = InsecureGenerator(5)
+    alone = [
+        getattr(dp, name)(np.array(ROWS[:, j]), bounds=pair, rng=one_stream, **part, **rest)
+        for j, pair in enumerate(BOUNDS)
+    ]
+    assert got.dtype == np.float64 and got.tolist() == alone
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("masked", [False, True])
+def test_the_parts_add_up_to_what_was_asked(name, loss, masked):
+    whole, part = LOSSES[loss]
+    where = np.arange(N) % 2 > 0 if masked else None
+    rest = {**RELEASES[name], "where": where}
+    function = getattr(dp, name)
+    budget = dp.Budget(**({"rho": 9} if loss == "rho" else {"epsilon": 9, "delta": 1e-3}))
+    together = budget.cost(function, ROWS, bounds=BOUNDS, axis=0, **whole, **rest)
+    alone = budget.cost(function, ROWS[:, 0], bounds=BOUNDS[0], **part, **rest)
+    if loss == "rho":
+        assert isinstance(together, ZCDP)
+        assert together.rho == 3 * alone.rho <= Fraction(3, 2)
+        return
+    assert together.epsilon == 3 * alone.epsilon == 3
+    if isinstance(alone, Approx):
+        assert together.delta == 3 * alone.delta <= Fraction("3e-6")
+    else:
+        assert isinstance(together, Draws) and together.draws == 3
+
+
+def test_a_budget_in_rho_adds_draws_up_one_by_one():
+    budget = dp.Budget(rho=1)
+    dp.minimum(ROWS, bounds=BOUNDS, axis=0, epsilon=0.3, budget=budget)
+    alone = ZCDP.of_pure(Pure(Fraction(1, 10))).rho
+    assert alone * 2 < budget.spent["rho"] <= alone * 3 * (1 + Fraction(1, 10**9))
+
+
+def forms(tmp_path):
+    names = ["a", "b", "c"]
+    records = np.array(list(map(tuple, ROWS)), [(key, float) for key in names])
+    table = pa.table({key: ROWS[:, j] for j, key in enumerate(names)})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=700)
+    np.save(tmp_path / "t.npy", records)
+    yield "Fortran order", np.asfortranarray(ROWS)
+    yield "strided", np.repeat(ROWS, 2, axis=0)[::2]
+    yield "read-only", np.frombuffer(ROWS.tobytes()).reshape(ROWS.shape)
+    yield "big-endian", ROWS.astype(">f8")
+    yield "list", ROWS.tolist()
+    yield "records", records
+    yield "dict", {key: ROWS[:, j].tolist() for j, key in enumerate(names)}
+    yield "arrow", table
+    yield "parquet", dp.scan(tmp_path / "t.parquet", names)
+    yield "npy", dp.scan(tmp_path / "t.npy", names)
+
+
+def test_all_forms_of_data_give_the_same(name, tmp_path):
+    mask = np.arange(N) % 2 == 0
+    for form, data in forms(tmp_path):
+        for where in (None, mask):
+            want = released(name, ROWS, where=where).tolist()
+            assert released(name, data, where=where).tolist() == want, form
+
+
+def test_one_pair_of_bounds_is_for_all_columns(name):
+    pair = (-50.0, 120.0)
+    assert (
+        released(name, ROWS, bounds=pair).tolist()
+        == released(name, ROWS, bounds=[pair] * 3).tolist()
+    )
+
+
+def test_missing_numbers_of_one_column():
+    rows = ROWS.copy()
+    rows[7, 1] = np.nan
+    budget = dp.Budget(epsilon=3)
+    with pytest.raises(DataError):
+        dp.minimum(rows, bounds=BOUNDS, axis=0, epsilon=1, budget=budget)
+    assert budget.spent["epsilon"] == 1
+    found = dp.minimum(rows, bounds=BOUNDS, axis=0, epsilon=1, nan="upper", budget=budget)
+    assert found.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"axis": 1}, "axis"),
+        ({"axis": None}, "axis"),
+        ({"axis": True}, "axis"),
+        ({"bounds": BOUNDS[:2]}, "bounds"),
+        ({"bounds": [*BOUNDS[:2], (3, 2)]}, "bounds"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"neighbors": "both"}, "neighbors"),
+        ({"data": ROWS[:, 0]}, "axis"),
+        ({"data": np.array([["a", "b"]])}, "data"),
+        ({"data": np.empty((4, 0))}, "data"),
+        ({"where": [True]}, "where"),
+    ],
+)
+def test_bad_arguments_cost_nothing(name, given, named):
+    budget = dp.Budget(epsilon=100)
+    given = {"axis": 0, "bounds": BOUNDS, "epsilon": 1, **RELEASES[name], **given}
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{named}"):
+        getattr(dp, name)(given.pop("data", ROWS), budget=budget, **given)
+    assert not budget.history
