@@ -1,4 +1,4 @@
-"""Measure the headline cases and rewrite the speed table of the README between its two marks.
+"""Measure the cases of the speed table, and rewrite `docs/speed.md` and the README's part of it.
 
     python benchmarks/report.py [--rows 50000000] [--write]
 
@@ -8,6 +8,7 @@ answers. Rivals that are not installed are left out by name.
 """
 
 import argparse
+import fnmatch
 import importlib.util
 import os
 import platform
@@ -26,7 +27,23 @@ import dpfast as dp
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks import rivals
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+#: What the README shows of the table: patterns of the work and of what is beside it.
+HEADLINES = (
+    ("private median, * unsorted float64", "*"),
+    ("secure, exact `laplace`, per sample", "*"),
+    ("exponential mechanism, * normal scores", "*"),
+    ("9 private deciles, *", "*"),
+    ("me* of random blocks, *", "*"),
+    ("private sum, * float64", "`np*"),
+    ("private variance, * float64", "`np*"),
+    ("private histogram, 100 bins, * float64", "*"),
+    ("randomized response, binary, uint8, *", "`np*"),
+    ("smooth sensitivity of a trimmed mean, *", "*"),
+    ("private median, 1e6 float64", "OpenDP*"),
+    ("exact Laplace noise, per sample", "OpenDP*"),
+    ("private histogram, 1e6 float64", "OpenDP*"),
+)
 BOUNDS = (0.0, 100.0)
 
 
@@ -471,8 +488,7 @@ def table(n):
         *selections_of_rivals(),
         *toolbox_of_rivals(),
     ]
-    lines = ["| work | dpfast | beside it | | ratio |", "|---|---:|---|---:|---:|"]
-    lines += [
+    lines = [
         f"| {work} | {show(ours)} | {label} | {show(other)} | {ours / other:.2g} |"
         for work, ours, label, other in rows
     ]
@@ -482,25 +498,43 @@ def table(n):
         f"Python {platform.python_version()}, NumPy {np.__version__}; written by "
         "`benchmarks/report.py`."
     )
-    return "\n".join([*lines, "", note])
+    return lines, note
+
+
+def is_headline(line):
+    work, _, label = (cell.strip() for cell in line.split("|")[1:4])
+    return any(fnmatch.fnmatchcase(work, a) and fnmatch.fnmatchcase(label, b) for a, b in HEADLINES)
+
+
+def put(path, lines, note):
+    """Rewrite the table between the two marks of a file."""
+    head = ["| work | dpfast | beside it | | ratio |", "|---|---:|---|---:|---:|"]
+    text = "\n".join([*head, *lines, "", note])
+    new, count = re.subn(
+        r"(<!-- speed -->\n).*?(<!-- /speed -->)",
+        lambda m: f"{m[1]}{text}\n{m[2]}",
+        path.read_text(encoding="utf-8"),
+        flags=re.S,
+    )
+    if count != 1:
+        sys.exit(f"{path.name} has no pair of <!-- speed --> marks")
+    path.write_text(new, encoding="utf-8")
+
+
+def write(lines, note):
+    """Put all rows into the page, and the headlines into the README."""
+    put(ROOT / "docs" / "speed.md", lines, note)
+    link = "[All rows](docs/speed.md)."
+    put(ROOT / "README.md", [line for line in lines if is_headline(line)], f"{note} {link}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=50_000_000)
-    parser.add_argument("--write", action="store_true", help="rewrite the README's table")
+    parser.add_argument("--write", action="store_true", help="rewrite the tables")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    text = table(options.rows)
-    print(text)
+    lines, note = table(options.rows)
+    print("\n".join([*lines, "", note]))
     if options.write:
-        old = README.read_text(encoding="utf-8")
-        new, count = re.subn(
-            r"(<!-- speed -->\n).*?(<!-- /speed -->)",
-            lambda m: m[1] + text + "\n" + m[2],
-            old,
-            flags=re.S,
-        )
-        if count != 1:
-            sys.exit("README.md has no pair of <!-- speed --> marks")
-        README.write_text(new, encoding="utf-8")
+        write(lines, note)
