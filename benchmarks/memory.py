@@ -143,7 +143,7 @@ def streamed(path, what, column, workers):
     """In a child: nanoseconds and peak of a pass over a file, whose result is checked."""
     import pyarrow as pa
 
-    from dpfast import totals
+    from dpfast import _cells, _one_column
 
     rows, known = stream.read(path)
     lo, hi = stream.BOUNDS[column]
@@ -157,8 +157,8 @@ def streamed(path, what, column, workers):
         "mean": lambda x: dp.mean(x, **some),
         "histogram": lambda x: dp.histogram(x, **bins)[0].tolist(),
     }
-    summaries, plain = [], totals.totals
-    totals.totals = lambda *of: summaries.append(plain(*of)) or summaries[-1]
+    summaries, plain = [], _one_column.totals
+    _one_column.totals = lambda *of: summaries.append(plain(*of)) or summaries[-1]
     for name in calls.keys() - {"scan"}:  # imports and tables, the same for all
         calls[name](pa.array(np.arange(9999.0)))
     source = dp.scan(path, column)
@@ -167,7 +167,7 @@ def streamed(path, what, column, workers):
     found = calls[what](source)
     spent = time.perf_counter_ns() - start
     if what in ("sum", "mean"):  # noise has hidden the sum, but not from us
-        step, cells = stream.STEP if column == "reading" else 1, totals.cells(lo, hi)
+        step, cells = stream.STEP if column == "reading" else 1, _cells.cells(lo, hi)
         scale = int(step / cells.grid)
         assert summaries[-1].sum == known[column]["sum"] * scale - rows * cells.first
         right = known[column]["sum"] * step / (rows if what == "mean" else 1)
@@ -177,15 +177,15 @@ def streamed(path, what, column, workers):
     print(spent, status("VmHWM"))
 
 
-def stream_by(path):
+def stream_by(path, columns=tuple(stream.BOUNDS), threads=(1, 2)):
     """A table of passes over a file: rows a second, peaks, and those of pyarrow's own scan."""
     rows, _ = stream.read(path)
     size = Path(path).stat().st_size
     print(f"\n{rows:.0e} rows of Parquet, {size / MIB:.0f} MiB, streamed; peak of the process\n")
     print("| column | threads | pass | rows/s | of the scan's time | peak | over the scan's |")
     print("|---|---:|---|---:|---:|---:|---:|")
-    for column in stream.BOUNDS:
-        for workers in (1, 2):
+    for column in columns:
+        for workers in threads:
             floor = least = None
             for what in ("scan", "count", "sum", "mean", "histogram"):
                 spent, peak = child(
