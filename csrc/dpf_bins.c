@@ -12,24 +12,9 @@
 #define NARROW 1024            /* cells of which a table each fits beside the rows */
 #define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
 
-#define DPF_SUFFIX baseline
-#if defined(__GNUC__) || defined(__clang__)
-#define WIDE 16
-#else
-#define WIDE 0
-#endif
-#include "dpf_bins_body.h"
+#define DPF_BODY "dpf_bins_body.h"
+#include "dpf_each_isa.h"
 #if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#define WIDE 32
-#include "dpf_bins_body.h"
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#define WIDE 64
-#include "dpf_bins_body.h"
-DPF_END
 #include "dpf_bins_ladder.h"
 #endif
 

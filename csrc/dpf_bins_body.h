@@ -1,5 +1,4 @@
-/* Places of at most BLOCK rows, and other loops, for one instruction set. The including file defines
- * DPF_SUFFIX, and WIDE, the bytes of a vector; 0 for plain C. */
+/* Places of at most BLOCK rows, and other loops, for one instruction set. */
 static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis *axis,
                                  uint32_t stride, uint32_t *place)
 {
@@ -31,13 +30,13 @@ static void DPF_NAME(bins_block)(const double *x, size_t n, const dpf_bins_axis 
 static void DPF_NAME(bins_compare)(const double *x, size_t n, const double edge[4], uint64_t ge[4])
 {
     size_t i = 0;
-#if WIDE
-    typedef double vec __attribute__((vector_size(WIDE)));
-    typedef int64_t whole __attribute__((vector_size(WIDE)));
+#if DPF_VECTOR
+    typedef double vec __attribute__((vector_size(DPF_VECTOR)));
+    typedef int64_t whole __attribute__((vector_size(DPF_VECTOR)));
     const vec e0 = edge[0] - (vec){0}, e1 = edge[1] - (vec){0};
     const vec e2 = edge[2] - (vec){0}, e3 = edge[3] - (vec){0};
     whole s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (; i + WIDE / 8 <= n; i += WIDE / 8) {
+    for (; i + DPF_VECTOR / 8 <= n; i += DPF_VECTOR / 8) {
         vec v;
         memcpy(&v, x + i, sizeof v);
         s0 -= (whole)(v >= e0);
@@ -45,7 +44,7 @@ static void DPF_NAME(bins_compare)(const double *x, size_t n, const double edge[
         s2 -= (whole)(v >= e2);
         s3 -= (whole)(v >= e3);
     }
-    for (size_t l = 0; l < WIDE / 8; l++) {
+    for (size_t l = 0; l < DPF_VECTOR / 8; l++) {
         ge[0] += (uint64_t)s0[l];
         ge[1] += (uint64_t)s1[l];
         ge[2] += (uint64_t)s2[l];
@@ -72,6 +71,4 @@ DIRECT(16)
 DIRECT(32)
 DIRECT(64)
 #undef DIRECT
-#undef WIDE
 
-#undef DPF_SUFFIX

@@ -16,25 +16,8 @@ static inline void add(dpf_quantise_whole *whole, uint64_t low, uint64_t high)
     whole->high += high + (whole->low < low);
 }
 
-#define DPF_SUFFIX baseline
-#if defined(__GNUC__) || defined(__clang__)
-#define WIDE 16
-#else
-#define WIDE 0
-#endif
-#include "dpf_quantise_body.h"
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#define WIDE 32
-#include "dpf_quantise_body.h"
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#define WIDE 64
-#include "dpf_quantise_body.h"
-DPF_END
-#endif
+#define DPF_BODY "dpf_quantise_body.h"
+#include "dpf_each_isa.h"
 
 typedef struct {
     void (*sums)(const double *, size_t, const dpf_quantise_cells *, int, dpf_quantise_totals *);

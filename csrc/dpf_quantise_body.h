@@ -1,35 +1,34 @@
-/* Cells and their sums for one instruction set. The including file defines DPF_SUFFIX, which ends the
- * names, and WIDE, the bytes of a vector; 0 for plain C.
+/* Cells and their sums for one instruction set.
  *
  * v / grid + MAGIC, with MAGIC = 1.5 2^52, is a float64 whose last bits are the integer nearest to
  * v / grid; the bits of MAGIC + first, taken off as an integer, leave the cell. v / grid is exact:
  * the grid is a power of two (what underflows is less than half a cell and stays so). v + MAGIC grid
  * has the same last bits, as long as it is finite, and saves a product.
  */
-#if WIDE
-#define LANES (WIDE / 8)
-typedef double DPF_NAME(quantise_vec) __attribute__((vector_size(WIDE)));
-typedef int64_t DPF_NAME(quantise_int) __attribute__((vector_size(WIDE)));
-typedef uint64_t DPF_NAME(quantise_bits) __attribute__((vector_size(WIDE)));
+#if DPF_VECTOR
+#define LANES (DPF_VECTOR / 8)
+typedef double DPF_NAME(quantise_vec) __attribute__((vector_size(DPF_VECTOR)));
+typedef int64_t DPF_NAME(quantise_int) __attribute__((vector_size(DPF_VECTOR)));
+typedef uint64_t DPF_NAME(quantise_bits) __attribute__((vector_size(DPF_VECTOR)));
 #define VEC DPF_NAME(quantise_vec)
 #define INT DPF_NAME(quantise_int)
 #define BITS DPF_NAME(quantise_bits)
 /* MORE: the larger of two, and LESS: the smaller, each the second where the first is NaN. EITHER:
  * whether one is NaN. TIMES: the products of the lower halves of 64-bit lanes. */
-#if DPF_X86 && WIDE == 64
+#if DPF_X86 && DPF_VECTOR == 64
 #define EITHER(a, b) (INT) _mm512_movm_epi64(_mm512_cmp_pd_mask((__m512d)(a), (__m512d)(b), _CMP_UNORD_Q))
-#elif DPF_X86 && WIDE == 32
+#elif DPF_X86 && DPF_VECTOR == 32
 #define EITHER(a, b) (INT) _mm256_cmp_pd((__m256d)(a), (__m256d)(b), _CMP_UNORD_Q)
 #elif DPF_X86
 #define EITHER(a, b) (INT) _mm_cmpunord_pd((__m128d)(a), (__m128d)(b))
 #else
 #define EITHER(a, b) ((INT)((a) != (a)) | (INT)((b) != (b)))
 #endif
-#if DPF_X86 && WIDE == 64
+#if DPF_X86 && DPF_VECTOR == 64
 #define MORE(a, b) (VEC) _mm512_max_pd((__m512d)(a), (__m512d)(b))
 #define LESS(a, b) (VEC) _mm512_min_pd((__m512d)(a), (__m512d)(b))
 #define TIMES(a, b) (BITS) _mm512_mul_epu32((__m512i)(a), (__m512i)(b))
-#elif DPF_X86 && WIDE == 32
+#elif DPF_X86 && DPF_VECTOR == 32
 #define MORE(a, b) (VEC) _mm256_max_pd((__m256d)(a), (__m256d)(b))
 #define LESS(a, b) (VEC) _mm256_min_pd((__m256d)(a), (__m256d)(b))
 #define TIMES(a, b) (BITS) _mm256_mul_epu32((__m256i)(a), (__m256i)(b))
@@ -66,7 +65,7 @@ static void DPF_NAME(quantise_sums)(const double *x, size_t n, const dpf_quantis
 {
     uint64_t nan = 0, sum = 0, low = 0, high = 0;
     size_t i = 0;
-#if WIDE
+#if DPF_VECTOR
     const VEC lo = c->lo - (VEC){0}, hi = c->hi - (VEC){0};
     const double far = MAGIC / c->scale;
     const VEC magic = far - (VEC){0};
@@ -141,7 +140,7 @@ static void DPF_NAME(quantise_products)(const uint32_t *a, const uint32_t *b, si
 {
     uint64_t low = 0, high = 0;
     size_t i = 0;
-#if WIDE
+#if DPF_VECTOR
     /* Pairs of numbers in 64 bits: the product of the first of each, then that of the second. */
     BITS low_halves = {0}, high_halves = {0};
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
@@ -206,7 +205,7 @@ static void DPF_NAME(quantise_widen)(int kind, const void *x, size_t n, double *
         return sum;                                                                                 \
     }
 
-#if DPF_X86 && WIDE == 16
+#if DPF_X86 && DPF_VECTOR == 16
 /* SSE2 compares no integers of 64 bits. Positive float64 are in the order of their bits, and
  * MAGIC_BITS + v is one, unless v is far beyond 2^51. How many rows were summed: 0 if one is. */
 static size_t DPF_NAME(quantise_by_bits)(const int64_t *x, size_t n, int64_t lo, int64_t hi,
@@ -231,7 +230,7 @@ static size_t DPF_NAME(quantise_by_bits)(const int64_t *x, size_t n, int64_t lo,
 static uint64_t DPF_NAME(quantise_clamped)(int kind, const void *x, size_t n, int64_t lo, int64_t hi)
 {
     uint64_t sum = 0;
-#if DPF_X86 && WIDE == 16
+#if DPF_X86 && DPF_VECTOR == 16
     if (kind == DPF_QUANTISE_I64 || kind == DPF_QUANTISE_U64) {
         const uint64_t shift = kind == DPF_QUANTISE_I64 ? (uint64_t)1 << 60 : 0;
         const size_t done = DPF_NAME(quantise_by_bits)(x, n, lo, hi, shift, &sum);
@@ -260,5 +259,3 @@ static uint64_t DPF_NAME(quantise_clamped)(int kind, const void *x, size_t n, in
 #undef LESS
 #undef EITHER
 #undef TIMES
-#undef WIDE
-#undef DPF_SUFFIX

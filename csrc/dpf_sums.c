@@ -10,29 +10,8 @@
 #define MULTIPLE 16
 #define DPF_SUMS_SPLIT 0x1p1000 /* values below can be split */
 
-#if defined(__GNUC__) || defined(__clang__)
-#define DPF_SUFFIX baseline
-#define WIDE 16
-#include "dpf_sums_body.h"
-#else
-static int split_sum_baseline(const double *x, size_t n, int *e, double part[2])
-{
-    (void)x, (void)n, (void)e, (void)part;
-    return 0;
-}
-#endif
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#define WIDE 32
-#include "dpf_sums_body.h"
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#define WIDE 64
-#include "dpf_sums_body.h"
-DPF_END
-#endif
+#define DPF_BODY "dpf_sums_body.h"
+#include "dpf_each_isa.h"
 
 static inline void add_one(const dpf_sums *sums, size_t block, double x)
 {

@@ -1,14 +1,15 @@
 /* The sum of at most 1024 values by splitting them at two fixed places; once per instruction set.
- * The including file defines DPF_SUFFIX and WIDE, the bytes of a vector.
+ * Without vectors nothing is split.
  *
  * With |x| < 2^e and s = 1.5 2^(e+10), q = (x + s) - s is x rounded to a multiple of 2^(e-42), and
  * x - q is exact. 1024 such multiples add up to less than 2^(e+11), so their sum is exact in any order.
  * The rest, at most 2^(e-43), is split in the same way at 2^(e-84); where something is still left, or
  * the numbers are too large for s, the caller adds one by one.
  */
-#define LANES ((size_t)WIDE / sizeof(double))
-typedef double DPF_NAME(sums_vec) __attribute__((vector_size(WIDE)));
-typedef int64_t DPF_NAME(sums_bits) __attribute__((vector_size(WIDE)));
+#if DPF_VECTOR
+#define LANES ((size_t)DPF_VECTOR / sizeof(double))
+typedef double DPF_NAME(sums_vec) __attribute__((vector_size(DPF_VECTOR)));
+typedef int64_t DPF_NAME(sums_bits) __attribute__((vector_size(DPF_VECTOR)));
 #define VEC DPF_NAME(sums_vec)
 #define BITS DPF_NAME(sums_bits)
 
@@ -70,5 +71,10 @@ static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2]
 #undef LANES
 #undef VEC
 #undef BITS
-#undef WIDE
-#undef DPF_SUFFIX
+#else
+static int DPF_NAME(split_sum)(const double *x, size_t n, int *e, double part[2])
+{
+    (void)x, (void)n, (void)e, (void)part;
+    return 0;
+}
+#endif
