@@ -61,13 +61,16 @@ class Column:
         self.lo = lo
         self.hi = hi
         self.grid = grid
-        self.first, self.last = _grid.ends(lo, hi, grid)
+        # Between equal bounds there is one answer, however far out on the grid.
+        self.first, self.last = _grid.ends(lo, hi, grid) if lo < hi else (0, 0)
         #: What the cells weigh; all the same if it is left out.
         self.base = _grid.base(self.first, self.last, 0) if base is None else base
         self._seen: tuple[int, int, Window] | None = None
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The cells of ascending values of any dtype, exactly."""
+        if self.lo == self.hi:
+            return np.zeros(len(values), np.int64)
         dtype = values.dtype
         if dtype.kind == "f":
             x = np.minimum(np.maximum(values, self.lo, dtype=np.float64), self.hi)

@@ -610,6 +610,20 @@ def test_nothing_is_uniform():
     assert abs(found.mean() - 50) < 10 and abs(found.std() - 100 / math.sqrt(12)) < 5
 
 
+@pytest.mark.parametrize("bound", [0.3, -0.0, 2.0**63, -1e30, 1.7e308, 5e-324])
+@pytest.mark.parametrize("dtype", [float, np.int64, np.uint64])
+def test_equal_bounds_wherever_they_lie_on_the_grid(bound, dtype):
+    """Also where no int64 holds the number of their cell."""
+    rows = np.arange(100).astype(dtype)
+    given = {"bounds": (bound, bound), "epsilon": 1}
+    for method in ("exponential", "exponential-round"):
+        assert dp.quantile(rows, 0.3, method=method, **given) == bound
+        assert dp.minimum(rows, method=method, **given) == bound
+    for method in ("recursive", "joint"):
+        assert dp.quantiles(rows, [0.2, 0.8], method=method, **given).tolist() == [bound] * 2
+        assert dp.iqr(rows, method=method, **given) == 0
+
+
 def test_equal_bounds_give_the_bound():
     assert one([1.0, 9.0], lo=3.5, hi=3.5) == 3.5
     np.testing.assert_array_equal(many([1.0, 9.0], lo=3.5, hi=3.5), [3.5] * 9)
