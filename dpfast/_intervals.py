@@ -61,7 +61,7 @@ class Column:
         self.lo = lo
         self.hi = hi
         self.grid = grid
-        # Between equal bounds there is one answer, however far out on the grid.
+        # Equal bounds have one cell, which is not where the grid has it: no int64 may hold that.
         self.first, self.last = _grid.ends(lo, hi, grid) if lo < hi else (0, 0)
         #: What the cells weigh; all the same if it is left out.
         self.base = _grid.base(self.first, self.last, 0) if base is None else base
