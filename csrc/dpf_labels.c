@@ -23,17 +23,9 @@
 #define SIP_LABEL(h, blocks)                                                                       \
     (uint32_t)((((h) >> 32) * (blocks) + (((h) & 0xffffffffu) * (uint64_t)(blocks) >> 32)) >> 32)
 
-#define DPF_SUFFIX baseline
-#include "dpf_labels_body.h"
+#define DPF_BODY "dpf_labels_body.h"
+#include "dpf_each_isa.h"
 #if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#include "dpf_labels_body.h"
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#include "dpf_labels_body.h"
-DPF_END
 #define PATH(call)                                                                                 \
     (dpf_isa() == DPF_ISA_AVX512 ? DPF_CAT(call, avx512)                                           \
      : dpf_isa() == DPF_ISA_AVX2 ? DPF_CAT(call, avx2)                                             \

@@ -32,5 +32,3 @@ static uint32_t DPF_NAME(largest)(const uint32_t *labels, size_t n)
         largest = labels[i] > largest ? labels[i] : largest;
     return largest;
 }
-
-#undef DPF_SUFFIX

@@ -5,19 +5,8 @@
 #define STRETCH 64 /* rows that are asked together whether a byte is undecided */
 #define BLOCK DPF_RESPONSE_BLOCK
 
-#define DPF_SUFFIX baseline
-#include "dpf_response_body.h"
-
-#if DPF_X86
-DPF_BEGIN_AVX2
-#define DPF_SUFFIX avx2
-#include "dpf_response_body.h"
-DPF_END
-DPF_BEGIN_AVX512
-#define DPF_SUFFIX avx512
-#include "dpf_response_body.h"
-DPF_END
-#endif
+#define DPF_BODY "dpf_response_body.h"
+#include "dpf_each_isa.h"
 
 /* Random bits of one block, read low byte or half first whatever the machine's own order. */
 typedef union {

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _check, privacy
+from ._additive import several
 from ._axis import each_column, pairs_for
 from .budget import Budget
 from .errors import ArgumentError
-from .privacy import ZCDP, Approx, Draws, Loss, Pure
+from .privacy import ZCDP, Approx, Loss, Pure
 from .release import Mechanism, release
 from .rng import Generator
 from .sources import Source, masked
@@ -94,8 +95,6 @@ def _part(loss: Loss, width: int) -> Asked:
 
 def _together(each: Loss, width: int) -> Loss:
     """What `width` releases of this loss come to."""
-    if width == 1 or not isinstance(each, Pure):
-        return privacy.compose(*[each] * width)
-    if isinstance(each, Draws):
-        return Draws(each.epsilon * width, each.draws * width, each.bounded_range)
-    return Draws(each.epsilon * width, draws=width)
+    if isinstance(each, Pure):
+        return several(each.epsilon * width, width)
+    return privacy.compose(*[each] * width)

@@ -16,20 +16,13 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, _memory, array
 
-from .test_totals import expected
+from .test_totals import RELATIONS, STATISTICS, expected
 from .test_totals import recorded as of_one_column
 from .test_weighted import Recorder, shares
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
-STATISTICS = {
-    "count": totals.count,
-    "sum": totals.sum,
-    "mean": totals.mean,
-    "variance": totals.variance,
-}
-RELATIONS = ["replace", "add-remove"]
 BOUNDS = [(-1.0, 2.5), (0.0, 1000.0), (-7.0, -3.0)]
 
 

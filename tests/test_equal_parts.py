@@ -81,6 +81,15 @@ def test_the_parts_add_up_to_what_was_asked(name, loss, masked):
         assert isinstance(together, Draws) and together.draws == 3
 
 
+def test_the_parts_of_delta_add_up():
+    """A law that spends delta spends a third of it in each of three columns."""
+    budget = dp.Budget(epsilon=9, delta=1e-3)
+    for noise in ("laplace", "gaussian"):
+        given = {"noise": noise, "epsilon": 3, "delta": 3e-6}
+        together = budget.cost(dp.trimmed_mean, ROWS, bounds=BOUNDS, axis=0, **given)
+        assert together == Approx(3, Fraction("3e-6"))
+
+
 def test_a_budget_in_rho_adds_draws_up_one_by_one():
     budget = dp.Budget(rho=1)
     dp.minimum(ROWS, bounds=BOUNDS, axis=0, epsilon=0.3, budget=budget)
