@@ -32,6 +32,7 @@ from dpfast import job
 from dpfast._ledger.file import File
 from dpfast.budget import Budget
 
+from .crashes import start
 from .ledger_crash import Fuse
 
 STATISTICS = {
@@ -90,20 +91,6 @@ def life(path: Path, told: Path, fault: str, fuse: int) -> None:
     tell(out, {o.release.entry.name: results[o.release.entry.name] for o in results.outcomes})
 
 
-def start(*arguments) -> int:
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        life(*arguments)
-        code = 0
-    except BaseException as error:
-        print(repr(error), file=sys.stderr, flush=True)
-    finally:
-        os._exit(code)
-
-
 def looked_at(folder: Path) -> list[str]:
     """What is wrong at this moment. What was told is read first, and the ledger after."""
     told = [json.loads(line) for file in folder.glob("*.told") for line in file.open()]
@@ -135,7 +122,7 @@ def ended(child: int, violations: list[str]) -> bool:
 def to_the_end(folder: Path, fault: str) -> list[str]:
     """What is wrong when one more process has come to its end."""
     violations: list[str] = []
-    ended(start(folder / "job.toml", folder / "last.told", fault, -1), violations)
+    ended(start(life, folder / "job.toml", folder / "last.told", fault, -1), violations)
     violations += looked_at(folder)
     if dp.Budget(path=folder / "study.db").spent["epsilon"] != 3:
         violations.append("spent another amount than that of the job")
@@ -151,7 +138,7 @@ def one_job(folder: Path, fault: str, chance: random.Random, long: float) -> tup
         pair = []
         for _ in range(2):
             number += 1
-            pair.append(start(path, folder / f"{number}.told", fault, -1))
+            pair.append(start(life, path, folder / f"{number}.told", fault, -1))
         for child in pair:
             time.sleep(chance.random() * long)
             os.kill(child, signal.SIGKILL)
@@ -179,7 +166,7 @@ def by_steps(folder: Path, fault: str, first: int, step: int) -> dict:
     kills, violations = 0, []
     for fuse in range(first, 100_000, step):
         place = folder / str(fuse)
-        child = start(prepare(place), place / "0.told", fault, fuse)
+        child = start(life, prepare(place), place / "0.told", fault, fuse)
         lived = ended(child, violations)
         violations += looked_at(place)
         violations = violations or to_the_end(place, fault)

@@ -32,6 +32,8 @@ from dpfast.errors import BudgetError, LedgerError
 from dpfast.privacy import Pure
 from dpfast.release import release
 
+from .crashes import start
+
 PROCESSES = 4
 LIMIT = Fraction(6)
 COSTS = [Fraction(1), Fraction(1, 3), Fraction(1, 7), Fraction(1, 10), Fraction(1, 50)]
@@ -153,19 +155,6 @@ def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
     for _ in range(2):
         tell(budget, COSTS[0], out)
     return EXHAUSTED
-
-
-def start(life, *arguments) -> int:
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
-        code = life(*arguments)
-    except LedgerError as error:
-        print(error, file=sys.stderr, flush=True)
-    finally:
-        os._exit(code)
 
 
 def released(folder: Path) -> list[Fraction]:

@@ -1,44 +1,24 @@
 """Killed at any moment, a ledger in a file holds no less than what was released."""
 
-import json
 import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
+from .crashes import MEMORY, crash
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
-
-#: What a kill leaves is what the kernel has, on a disk or not; without a disk it is sooner there.
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def crash(*arguments, folder=None):
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        way, *others = map(str, arguments)
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.ledger_crash", way, place, *others],
-            capture_output=True,
-            text=True,
-            timeout=1200,
-            cwd=Path(__file__).parent.parent,
-        )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("folder", [None, pytest.param(MEMORY, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.slow)])
 def test_four_processes_killed_at_random_moments(kills, folder):
-    found = crash("random", "none", kills, 1, folder=folder)
+    found = crash("ledger_crash", "random", "none", kills, 1, folder=folder)
     assert found["violations"] == []
     assert found["kills"] == kills and found["releases"] > kills / 5
 
 
 def test_killed_before_every_statement_and_after_every_commit():
-    found = crash("steps", "none", 0, folder=MEMORY)
+    found = crash("ledger_crash", "steps", "none", 0, folder=MEMORY)
     assert found["violations"] == []
     # The only moments that cost more than was released: those after the two commits.
     assert found["kills"] > 60 and found["lost"] == 2
@@ -47,7 +27,7 @@ def test_killed_before_every_statement_and_after_every_commit():
 @pytest.mark.parametrize("fault", ["late", "torn"])
 @pytest.mark.parametrize("how, numbers", [("random", (200, 1)), ("steps", (45,))])
 def test_a_planted_fault_is_caught(fault, how, numbers):
-    found = crash(how, fault, *numbers, folder=MEMORY)
+    found = crash("ledger_crash", how, fault, *numbers, folder=MEMORY)
     # Half a spend is found by the next one who opens the file, and that may be another spender.
     wanted = {"late": ("more released than spent",), "torn": ("unreadable", "a process failed")}
     assert found["violations"] and found["violations"][0].startswith(wanted[fault])
