@@ -1,5 +1,6 @@
 #include "dpf_logistic.h"
 
+#include "dpf_exp_below.h"
 #include "dpf_isa.h"
 
 #include <math.h>

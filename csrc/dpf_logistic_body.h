@@ -16,28 +16,7 @@ static void DPF_NAME(logistic_exp)(const double *z, double *e)
     for (int t = 0; t < TILE; t++) {
         double a = z[t] < 0 ? z[t] : -z[t];
         a = a > -708 ? a : -708;
-        const double shifted = a * 0x1.71547652b82fep0 + 0x1.8p52, whole = shifted - 0x1.8p52;
-        const double r = (a - whole * 0x1.62e42feep-1) - whole * 0x1.a39ef35793c76p-33;
-        double p = 1.0 / 6227020800;
-        p = p * r + 1.0 / 479001600;
-        p = p * r + 1.0 / 39916800;
-        p = p * r + 1.0 / 3628800;
-        p = p * r + 1.0 / 362880;
-        p = p * r + 1.0 / 40320;
-        p = p * r + 1.0 / 5040;
-        p = p * r + 1.0 / 720;
-        p = p * r + 1.0 / 120;
-        p = p * r + 1.0 / 24;
-        p = p * r + 1.0 / 6;
-        p = p * r + 0.5;
-        p = p * r + 1;
-        p = p * r + 1;
-        uint64_t bits;
-        double power; /* 2^whole */
-        memcpy(&bits, &shifted, sizeof bits);
-        bits = (bits + 1023) << 52;
-        memcpy(&power, &bits, sizeof power);
-        e[t] = p * power;
+        e[t] = dpf_exp_below(a);
     }
 }
 

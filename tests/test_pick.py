@@ -1,9 +1,11 @@
-"""The rows that a mask keeps, beside NumPy's own."""
+"""The rows that a mask keeps, and the bits that sets have in common, beside NumPy's own."""
 
 import numpy as np
 import pytest
 
-from dpfast._native.pick import pick
+from dpfast._native.pick import both, pick
+
+from .paths import on_every_path, run
 
 MASKS = {
     "none": lambda rng, n: np.zeros(n, bool),
@@ -49,3 +51,53 @@ def test_what_is_refused():
     read_only.flags.writeable = False
     with pytest.raises(ValueError, match="contiguous"):
         pick(values, keep, read_only)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 63, 2048, 5000])  # stretches have 2048 words
+def test_bits_in_common(n):
+    g = np.random.default_rng(n)
+    words = g.integers(0, 2**64, (3, n + 5), np.uint64)
+    bits = g.integers(0, 2**64, n, np.uint64)
+    for first in (0, 2, 5):
+        counts = np.full(3, 77)
+        both(words, first, bits, counts)
+        expected = [
+            sum((int(a) & int(b)).bit_count() for a, b in zip(own, bits, strict=True))
+            for own in words[:, first : first + n]
+        ]
+        assert counts.tolist() == expected
+
+
+def test_all_bits_in_common():
+    """Sums of 16 bits must not overflow."""
+    words = np.full((2, 5000), 2**64 - 1, np.uint64)
+    counts = np.zeros(2, np.int64)
+    both(words, 0, words[0].copy(), counts)
+    assert counts.tolist() == [64 * 5000] * 2
+
+
+def test_sets_that_do_not_reach_as_far():
+    words, bits = np.zeros((2, 4), np.uint64), np.zeros(3, np.uint64)
+    for bad in (
+        lambda: both(words, 2, bits, np.zeros(2, np.int64)),
+        lambda: both(words, 2**63, bits, np.zeros(2, np.int64)),
+        lambda: both(words, 0, bits, np.zeros(3, np.int64)),
+    ):
+        with pytest.raises(ValueError, match="words for all bits"):
+            bad()
+
+
+BITS = """
+import numpy as np
+from dpfast._native.pick import both
+words = np.random.default_rng(0).integers(0, 2**64, (20, 9001), np.uint64)
+counts = np.zeros(20, np.int64)
+both(words, 1, words[3, 1:].copy(), counts)
+print(counts.tolist())
+"""
+
+
+def test_every_instruction_set_counts_the_same_bits():
+    assert on_every_path(BITS).startswith("[")
+    done = run(BITS, "sse9")
+    assert done.returncode != 0 and "DPFAST_ISA" in done.stderr

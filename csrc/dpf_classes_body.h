@@ -1,0 +1,69 @@
+/* Sums by class for one instruction set. The including file defines DPF_SUFFIX, which ends the names,
+ * and DPF_VECTOR. Lanes are columns; those that fill no vector go one by one. All sums are exact. */
+#if DPF_VECTOR
+#define LANES (DPF_VECTOR < 32 ? DPF_VECTOR / 8 : 4) /* wider ones wait longer for their sums */
+typedef double DPF_NAME(classes_vec) __attribute__((vector_size(8 * LANES)));
+typedef int64_t DPF_NAME(classes_int) __attribute__((vector_size(8 * LANES)));
+#define INT DPF_NAME(classes_int)
+#define PICK(truth, a, b) (DPF_NAME(classes_vec))(((INT)(a) & (truth)) | ((INT)(b) & ~(truth)))
+#endif
+#define CHOOSE(truth, a, b) ((truth) ? (a) : (b))
+
+/* Adds as many columns as T has numbers, from column j on; `nan` counts what is none. */
+#define ADD(T, WHICH, nan)                                                                          \
+    {                                                                                               \
+        T v, s, q, unit, least, most, centre;                                                       \
+        memcpy(&v, row + j, sizeof v);                                                              \
+        memcpy(&s, own + j, sizeof s);                                                              \
+        memcpy(&q, own + width + j, sizeof q);                                                      \
+        memcpy(&unit, limits->scale + j, sizeof unit);                                              \
+        memcpy(&least, limits->lo + j, sizeof least);                                               \
+        memcpy(&most, limits->hi + j, sizeof most);                                                 \
+        memcpy(&centre, limits->middle + j, sizeof centre);                                         \
+        v *= unit;                                                                                  \
+        nan += v != v;                                                                              \
+        v = WHICH(v > least, v, least);                                                             \
+        v = WHICH(v < most, v, most);                                                               \
+        v = ((v + MAGIC) - MAGIC) - centre;                                                         \
+        s += v;                                                                                     \
+        q += v * v;                                                                                 \
+        memcpy(own + j, &s, sizeof s);                                                              \
+        memcpy(own + width + j, &q, sizeof q);                                                      \
+    }
+
+static size_t DPF_NAME(classes)(const double *x, size_t n, size_t width,
+                                const dpf_classes_limits *limits, const uint32_t *key,
+                                uint32_t keys, double *sums)
+{
+    size_t nan = 0;
+#if DPF_VECTOR
+    INT truths = {0}; /* -1 for each NaN */
+#endif
+    for (size_t i = 0; i < n; i++) {
+        const double *row = x + i * width;
+        double *own = sums + 2 * width * (key[i] < keys ? key[i] : keys);
+        size_t j = 0;
+#if defined(__GNUC__) || defined(__clang__)
+        if (n - i > AHEAD) /* left to itself, memory comes slower than it is worked on */
+            for (size_t k = 0; k < width; k += 8)
+                __builtin_prefetch(row + AHEAD * width + k);
+#endif
+#if DPF_VECTOR
+        for (; j + LANES <= width; j += LANES)
+            ADD(DPF_NAME(classes_vec), PICK, truths)
+#endif
+        for (; j < width; j++)
+            ADD(double, CHOOSE, nan)
+    }
+#if DPF_VECTOR
+    for (size_t l = 0; l < LANES; l++)
+        nan -= (size_t)truths[l];
+#endif
+    return nan;
+}
+
+#undef LANES
+#undef INT
+#undef PICK
+#undef CHOOSE
+#undef ADD
