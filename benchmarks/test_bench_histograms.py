@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast.histograms import _axes, histogram
+from dpfast.histograms import axes_of, histogram
 from dpfast.rng import InsecureGenerator
 
 from .conftest import rows
@@ -40,7 +40,7 @@ def counted(axis, data):
 
 
 def test_even(benchmark, data, bins):
-    (axis,), _ = _axes(bins, (0, 100), None)
+    (axis,), _ = axes_of(bins, (0, 100), None)
     found = benchmark(lambda: counted(axis.native, data))
     assert (found == np.histogram(data, axis.edges)[0]).all()
 
@@ -52,7 +52,7 @@ def test_even_rival(benchmark, data, bins):
 
 def test_edges(benchmark, data, bins):
     edges = uneven(bins)
-    (axis,), _ = _axes(edges, None, None)
+    (axis,), _ = axes_of(edges, None, None)
     found = benchmark(lambda: counted(axis.native, data))
     assert (found == np.histogram(data, edges)[0]).all()
 
@@ -64,7 +64,7 @@ def test_edges_rival(benchmark, data, bins):
 
 def test_categories(benchmark, data):
     ages = np.arange(101.0)
-    (axis,), _ = _axes(None, None, ages)
+    (axis,), _ = axes_of(None, None, ages)
     whole = np.rint(data).astype(data.dtype)
     found = benchmark(lambda: counted(axis.native, whole))
     assert (found == np.bincount(whole.astype(np.int64), minlength=101)).all()

@@ -33,9 +33,18 @@ from ._admissible._mills import mills_drop
 from ._laws import Gaussian, Laplace, Law
 from .privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
 
-__all__ = ["Additive", "additive", "amount", "analytic", "several", "without_delta"]
+__all__ = [
+    "LEAST",
+    "MOST",
+    "Additive",
+    "additive",
+    "amount",
+    "analytic",
+    "several",
+    "without_delta",
+]
 
-_LEAST, _MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
+LEAST, MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
 _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
@@ -60,11 +69,11 @@ class Additive:
 def amount(loss: Loss, coordinates: int = 1) -> Fraction:
     """Check the size of a loss, and of an equal share of it: the epsilon or the rho."""
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
-    least = _LEAST[name]
-    if not least * coordinates <= size <= _MOST:
+    least = LEAST[name]
+    if not least * coordinates <= size <= MOST:
         each = f" for each of {coordinates} coordinates" if coordinates > 1 else ""
         power = least.denominator.bit_length() - 1
-        _check.fail(name, f"at least 2**-{power}{each} and at most {_MOST}", float(size))
+        _check.fail(name, f"at least 2**-{power}{each} and at most {MOST}", float(size))
     if isinstance(loss, Approx) and loss.delta < Fraction(1, 10**300):
         _check.fail("delta", "0, or at least 1e-300 and less than 1", float(loss.delta))
     return size

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class Cells:
         return self.native.totals(np.array([x], np.float64))[1]
 
 
+@lru_cache(maxsize=1024)
 def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) -> Cells:
     """About ``2**bits`` cells in `width`, by default the distance of the bounds.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
+    "array",
     "bounds",
     "choice",
     "fail",
@@ -208,6 +209,17 @@ def nan_policy(value: Any, relation: str) -> str | float:
             )
         return value
     return number("nan", value, rule)
+
+
+def array(name: str, value: Any, rule: str) -> NDArray[Any]:
+    """An array of whatever can be made one, with nothing behind a mask."""
+    try:
+        found = np.asarray(value)
+    except Exception:  # whatever an object thinks of being made an array
+        fail_kind(name, rule, value)
+    if np.ma.is_masked(value):
+        fail_kind(name, rule, value)
+    return found
 
 
 def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:

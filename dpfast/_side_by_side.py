@@ -15,7 +15,7 @@ from .sources import chunk_dtype
 from .sources.masked import picked
 from .sources.table import Column, RowChunk, RowSource
 
-__all__ = ["expect_columns", "flat", "refuse_length", "stretches", "width_of"]
+__all__ = ["beside_of", "expect_columns", "flat", "refuse_length", "stretches", "width_of"]
 
 #: Rows of a stretch, of which every column stays in a cache.
 BLOCK = 1 << 13
@@ -53,7 +53,7 @@ def stretches(
         part = rows[at : at + BLOCK]
         read = len(part)
         start = chunk.start + at
-        more = [] if beside is None else [_piece(beside, start, start + read)]
+        more = [] if beside is None else [beside_of(beside, start, start + read)]
         own = None if where is None else where[start : start + read]
         if own is not None:
             if len(own) != read:
@@ -83,9 +83,10 @@ def flat(column: NDArray[Any]) -> NDArray[Any]:
     return np.array(column, kind)
 
 
-def _piece(column: Column, start: int, stop: int) -> NDArray[Any]:
+def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> NDArray[Any]:
+    """Some rows of a column in memory, in a dtype that kernels read; `name` is the argument."""
     if stop > column.length:
-        refuse_length()
+        refuse_length(name)
     if column.array is not None:
         return column.array[start:stop]
     out = np.empty(stop - start, column.dtype)
@@ -93,9 +94,9 @@ def _piece(column: Column, start: int, stop: int) -> NDArray[Any]:
     return out
 
 
-def refuse_length() -> NoReturn:
-    """Raise the error of weights that are not as many as the rows."""
+def refuse_length(name: str = "weights") -> NoReturn:
+    """Raise the error of weights, or what else is beside rows, that are not as many as these."""
     raise DataError(
-        "weights must be as many as the rows, and are not. This answer depends on the data: what "
+        f"{name} must be as many as the rows, and are not. This answer depends on the data: what "
         "was spent stays spent"
     )

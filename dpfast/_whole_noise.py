@@ -18,7 +18,8 @@ numbers.
 Integers may be so large that a sampler cannot reach as far as their noise. Then they are divided
 by a public power of two first, rounded down, which moves each coordinate by less than one unit
 more. Where `moved` coordinates can change, D1 / 2**k + moved and D2 / 2**k + sqrt(moved) cover
-that, and the noise grows by very little, for 2**k is far below it.
+that (D1 / 2**k rounded up, as D1 may stand for so many times a smaller one), and the noise grows
+by very little, for 2**k is far below it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _check
 from . import noise as _noise
 from ._additive import amount, analytic
 from ._expected import laplace_sum, normal
@@ -154,6 +156,12 @@ def whole_noise(
         each.
     law : str, optional
         The law that it has to be, of those that `loss` allows.
+
+    Raises
+    ------
+    ArgumentError
+        When the loss is so small that noise for `moved` integers that move by 1 is beyond what can
+        be sampled.
     """
     size = amount(loss)
     if not l1:
@@ -162,8 +170,11 @@ def whole_noise(
     while found.scale > _FAR:
         shift += max(1, (int(found.scale) // _FAR).bit_length() - 1)
         unit = 1 << shift
+        if unit > _FAR * l1:  # no unit, however large, leaves less than `moved` to be covered
+            name = "rho" if isinstance(loss, ZCDP) else "epsilon"
+            _check.fail(name, "larger for so many numbers, rounds or shares", float(size))
         l2 = (root_up(Fraction(l2_squared)) / unit + root_up(Fraction(moved))) ** 2
-        found = _unshifted(loss, size, l1 // unit + moved, l2, law)
+        found = _unshifted(loss, size, -(-l1 // unit) + moved, l2, law)
     return WholeNoise(found.law, found.scale, shift, found.loss)
 
 

@@ -23,6 +23,7 @@ from .privacy._losses import shown
 
 if TYPE_CHECKING:
     from ._ledger.file import File
+    from ._ledger.streams import Record
 
 __all__ = ["Budget", "Spend"]
 
@@ -336,6 +337,13 @@ class Budget:
     def _found(self, key: str) -> tuple[int, Any] | None:
         """Number and recorded answer of the line of a key."""
         return self._keeper.found(key)
+
+    def _stream(self, name: str, facts: str) -> Record:
+        """The record of a stream, for a ledger in a file."""
+        from ._ledger.streams import Record
+
+        assert self._file is not None
+        return Record(self._file, name, facts)
 
     def _afford(self, lines: Iterable[Spend]) -> Amounts:
         """What several spends would leave; the refusal of the first that is too much."""

@@ -19,6 +19,7 @@ __all__ = [
     "NativeError",
     "SlowWarning",
     "SourceError",
+    "StreamError",
     "WorkerError",
 ]
 
@@ -72,6 +73,13 @@ class DataError(DpfastError):
 
     Or a function of the user's gave two answers to one question about them. That is an answer which
     depends on the data, so the budget that was spent stays spent.
+    """
+
+
+class StreamError(DpfastError):
+    """A stream of queries gives no more answers: it has halted, or this is a forked copy of it.
+
+    Nothing of its state has changed.
     """
 
 

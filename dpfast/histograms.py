@@ -30,7 +30,7 @@ from .sources.masked import kept, refuse_mask
 from .sources.table import RowChunk, RowSource, as_rows, coded_rows
 from .sources.words import Words
 
-__all__ = ["Histogram", "histogram"]
+__all__ = ["Bins", "Histogram", "axes_of", "categories_of", "histogram"]
 
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
@@ -203,7 +203,7 @@ def histogram(
     loss = privacy.loss(epsilon, delta, rho)
     relation = _check.neighbors(neighbors)
     amount(loss)
-    axes, several = _axes(bins, bounds, categories)
+    axes, several = axes_of(bins, bounds, categories)
     if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
         _check.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
     source: Source | RowSource
@@ -222,7 +222,7 @@ def histogram(
     return counts, edges if several else edges[0]
 
 
-def _axes(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
+def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
     """The axes that are meant, and whether they are for rows of several columns."""
     if bins is None and categories is None:
         _check.fail("bins", "given, or categories instead", bins)
@@ -233,7 +233,7 @@ def _axes(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bo
             _check.fail("bounds", "left out with categories", bounds)
         several = _nested(categories)
         return tuple(
-            _categories(one, f"categories[{i}]" if several else "categories")
+            categories_of(one, f"categories[{i}]" if several else "categories")
             for i, one in enumerate(categories if several else [categories])
         ), several
     pairs, several = ((), False) if bounds is None else _check.pairs(bounds)
@@ -272,7 +272,7 @@ def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
             continue
         if limit is not None:
             _check.fail(f"bounds[{i}]", "None for an axis with categories", limit)
-        axes.append(_categories(listed, f"categories[{i}]"))
+        axes.append(categories_of(listed, f"categories[{i}]"))
     return tuple(axes)
 
 
@@ -300,7 +300,7 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
     return found
 
 
-def _categories(value: Any, name: str) -> Bins:
+def categories_of(value: Any, name: str) -> Bins:
     if _listed(value) and len(value) and all(isinstance(one, str) for one in value):
         listed = [_check.text(f"{name}[{i}]", one) for i, one in enumerate(value)]
         if len(set(listed)) < len(listed):

@@ -106,22 +106,39 @@ def as_rows(
     return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
 
 
-def with_column(data: Any, column: str, argument: str, name: str = "data") -> RowSource:
+def with_column(
+    data: Any,
+    column: str,
+    argument: str,
+    name: str = "data",
+    words: Sequence[Words | None] = (),
+    own: Words | None = None,
+) -> RowSource:
     """The rows of a table, or of one column of a file, with the column of that name as the last.
 
-    `argument` is what asks for it.
+    `argument` is what asks for it. Of the other columns those with `words`, as in `coded_rows`, are
+    text, and so is this one if it has its `own`.
     """
     if isinstance(data, WithRows):
-        return data.beside(column).rows()
+        table = data.beside(column)
+        every = _every(words, own, len(table.names))
+        return table.coded(every) if any(every) else table.rows()
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
         fields = {str(key): data[key] for key in data.dtype.names}
     else:
-        table = None if isinstance(data, np.ndarray) else columns_of_table(data, name)
-        fields = {} if table is None else table
+        fields = (None if isinstance(data, np.ndarray) else columns_of_table(data, name)) or {}
     if column not in fields:
         no_column(column, fields, argument)
     last = fields.pop(column)
-    return table_rows({**fields, column: last}, None, None, name)
+    fields = {**fields, column: last}
+    return table_rows(
+        fields, None, None, name, matched(list(fields), _every(words, own, len(fields)))
+    )
+
+
+def _every(words: Sequence[Words | None], own: Words | None, columns: int) -> list[Words | None]:
+    """The words of all columns, of which the last has its own; without any, all are numbers."""
+    return [*(words or [None] * (columns - 1)), own]
 
 
 def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> RowSource:

@@ -1,0 +1,198 @@
+"""Streams of answers that outlive their process, in the file of a ledger.
+
+A stream has one line of the ledger, which pays for all its answers, and for each answer a turn, in
+order. A turn is written in one transaction, after the answer was computed and before anybody sees
+it. If a turn of that number is there already, by another process, nothing is written: whoever came
+second throws its own answer away unseen and goes on from what the file holds. So each turn has one
+answer, whichever process computed it, and a kill loses only what nobody has seen.
+
+What a stream must remember and must not tell (the noise of its threshold) is in a table of its own,
+`secrets`, one row a stream: it is no part of the history or of an export, it is replaced in the
+transaction of the turn that changes it, and removed (overwritten, as far as SQLite and the disk do
+that) by the turn with which the stream is over. All other tables only grow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from .. import _check
+from . import text
+from .file import File, _Damaged, _define, _guards, _reading
+from .lines import now
+
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = ["Record", "Turn"]
+
+T = TypeVar("T")
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS streams (
+    line INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL, start TEXT NOT NULL,
+    seal TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS turns (
+    line INTEGER NOT NULL, turn INTEGER NOT NULL, time TEXT NOT NULL, question TEXT NOT NULL,
+    answer TEXT NOT NULL, body BLOB NOT NULL, seal TEXT NOT NULL, PRIMARY KEY (line, turn)
+);
+CREATE TABLE IF NOT EXISTS secrets (line INTEGER PRIMARY KEY, state TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question, its answer, and what else has to be known of it to go on.
+
+    All of it is public: `question` must not come from the data but through answers.
+    """
+
+    question: str
+    answer: Any
+    body: bytes = b""
+
+
+class Record:
+    """One stream of a file.
+
+    Parameters
+    ----------
+    file : File
+    name : str
+        The name of the stream in this file.
+    facts : str
+        All that its answers depend on besides the data and chance. Another stream with the same
+        name is refused, and would not find the line of this one.
+    """
+
+    def __init__(self, file: File, name: str, facts: str) -> None:
+        self.name, self.facts = name, facts
+        self.key = "stream " + hashlib.sha256(json.dumps([name, facts]).encode()).hexdigest()
+        self._file = file
+        self._line, self._seal, self._seen = 0, "", 0
+        self._run(self._same, write=False)
+
+    def _run(self, job: Callable[[sqlite3.Connection], T], *, write: bool) -> T:
+        def work(db: sqlite3.Connection) -> T:
+            db.execute("PRAGMA secure_delete = ON")
+            self._file._state(db)
+            return job(db)
+
+        return self._file._run(work, write=write)
+
+    def _same(self, db: sqlite3.Connection) -> str | None:
+        """The start of this stream, if it is there. The name of another one is refused."""
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'streams'").fetchone():
+            return None
+        which = "SELECT facts, start FROM streams WHERE name = ?"
+        row = db.execute(which, (self.name,)).fetchone()
+        if row is None:
+            return None
+        if row[0] != self.facts:
+            _check.fail("name", "new, or that of a stream with the same arguments", self.name)
+        return str(row[1])
+
+    def found(self) -> Any:
+        """What the stream started from, or None for a new one."""
+        start = self._run(self._same, write=False)
+        with _reading():
+            return None if start is None else json.loads(start)
+
+    def begin(self, start: Any, secret: Any) -> Any:
+        """What the stream starts from: this, or what is there already.
+
+        A new stream has the secret, if it is not None; that of an old one comes with its turns
+        (`later`). The key has been paid for.
+        """
+
+        def first(db: sqlite3.Connection) -> Any:
+            line = self._file._keyed(db, self.key)
+            assert line is not None
+            _define(db, TABLES + _guards("streams", "turns"))
+            self._same(db)
+            (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
+            row = db.execute("SELECT start, seal FROM streams WHERE line = ?", (line,)).fetchone()
+            if row is None:
+                row = (json.dumps(start), text.seal(paid, self.name, self.facts, json.dumps(start)))
+                values = (line, self.name, self.facts, *row)
+                db.execute("INSERT INTO streams VALUES (?, ?, ?, ?, ?)", values)
+                if secret is not None:
+                    db.execute("INSERT INTO secrets VALUES (?, ?)", (line, json.dumps(secret)))
+            if text.seal(paid, self.name, self.facts, row[0]) != row[1]:
+                raise _Damaged("a stream is not what was written")
+            self._line, self._seal = line, row[1]
+            with _reading():
+                return json.loads(row[0])
+
+        return self._run(first, write=True)
+
+    def _secret(self, db: sqlite3.Connection) -> Any:
+        row = db.execute("SELECT state FROM secrets WHERE line = ?", (self._line,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def later(self) -> tuple[list[Turn], Any]:
+        """The turns since those that were seen here, and the secret state after the last: None for
+        a stream that is over."""
+
+        def look(db: sqlite3.Connection) -> tuple[list[Turn], Any, str]:
+            which = "SELECT turn, time, question, answer, body, seal FROM turns WHERE line = ? "
+            rows = db.execute(which + "AND turn > ? ORDER BY turn", (self._line, self._seen))
+            found: list[Turn] = []
+            before = self._seal
+            self._last(db)
+            with _reading():
+                for turn, when, question, answer, body, seal in rows:
+                    before = _sealed(before, turn, when, question, answer, body)
+                    if seal != before or turn != self._seen + len(found) + 1:
+                        raise _Damaged("a turn of a stream is not what was written")
+                    found.append(Turn(question, json.loads(answer), body))
+                return found, self._secret(db), before
+
+        found, secret, self._seal = self._run(look, write=False)
+        self._seen += len(found)
+        return found, secret
+
+    def add(self, turn: Turn, secret: Any) -> str | None:
+        """Write the next turn, which is seen when `passed` is told of what comes back; None if
+        there is one already, and then nothing is written."""
+
+        def write(db: sqlite3.Connection) -> str | None:
+            number = self._seen + 1
+            if self._last(db) > self._seen:
+                return None
+            parts = (now(), turn.question, json.dumps(turn.answer), turn.body)
+            seal = _sealed(self._seal, number, *parts)
+            row = (self._line, number, *parts, seal)
+            db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            if secret is None:
+                db.execute("DELETE FROM secrets WHERE line = ?", (self._line,))
+            elif secret != self._secret(db):
+                change = (json.dumps(secret), self._line)
+                db.execute("UPDATE secrets SET state = ? WHERE line = ?", change)
+            return seal
+
+        return self._run(write, write=True)
+
+    def passed(self, seal: str) -> None:
+        """The turn that was added is seen, and none that comes `later`."""
+        self._seen, self._seal = self._seen + 1, seal
+
+    def damaged(self, why: str) -> NoReturn:
+        self._file._damaged(why)
+
+    def _last(self, db: sqlite3.Connection) -> int:
+        """The number of the last turn; damage if the last that was seen here is not there."""
+        one = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
+        if self._seen and db.execute(one, (self._line, self._seen)).fetchone() != (self._seal,):
+            raise _Damaged("turns of a stream are missing, or others than were seen")
+        most = "SELECT ifnull(max(turn), 0) FROM turns WHERE line = ?"
+        return int(db.execute(most, (self._line,)).fetchone()[0])
+
+
+def _sealed(before: str, turn: int, when: str, question: str, answer: str, body: bytes) -> str:
+    return text.seal(before, str(turn), when, question, answer, hashlib.sha256(body).hexdigest())
