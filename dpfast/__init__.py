@@ -5,10 +5,12 @@ the budget first. ``dp.median(x, bounds=(0, 1e6), epsilon=1.0)`` is the whole of
 """
 
 from . import (
+    audit,
     errors,
     estimators,
     job,
     noise,
+    online,
     order,
     privacy,
     ptr,
@@ -16,6 +18,7 @@ from . import (
     rng,
     selection,
     sensitivity,
+    sulq,
 )
 from ._block_count import suggest_blocks
 from .aggregate import sample_and_aggregate
@@ -36,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "NO_ANSWER",
     "Budget",
+    "audit",
     "count",
     "covariance",
     "errors",
@@ -48,6 +52,7 @@ __all__ = [
     "median",
     "minimum",
     "noise",
+    "online",
     "order",
     "privacy",
     "ptr",
@@ -62,6 +67,7 @@ __all__ = [
     "smooth_beta",
     "smooth_release",
     "suggest_blocks",
+    "sulq",
     "sum",
     "trimmed_mean",
     "variance",

@@ -36,7 +36,7 @@ ESTIMATES = [dp.response.estimate_binary, dp.response.estimate_kary, dp.response
 #: Found by their signatures, so that none is left out.
 RELEASES = [function for name, function in public() if name not in NO_RELEASES]
 #: Where a mechanism was published.
-PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT)\s20\d\d"
+PUBLISHED = r"\b(STOC|FOCS|ICML|TCC|NeurIPS|ALT|PODS)\s20\d\d"
 
 
 @pytest.mark.parametrize("function", RELEASES, ids=lambda f: f.__name__)
@@ -50,10 +50,27 @@ def test_a_release_states_its_privacy(function):
         assert name in text
 
 
+LEARNERS = [dp.sulq.NoisySums, dp.sulq.KMeans, dp.sulq.PCA]
+LEARNERS += [dp.sulq.Perceptron, dp.sulq.LinearRegression]
+LEARNERS += [dp.sulq.StatisticalQueryOracle]
+LEARNERS += [dp.sulq.ID3Classifier, dp.sulq.NaiveBayes]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda c: c.__name__)
+def test_what_learns_from_sums_states_its_privacy(learner):
+    text = inspect.getdoc(learner)
+    for section in ("Privacy", "Parameters", "Attributes", "Raises", "Notes", "Examples"):
+        assert f"{section}\n{'-' * len(section)}\n" in text, section
+    assert "Cost:" in text and "Neighbours are" in text and re.search(PUBLISHED, text)
+    for name in inspect.signature(learner).parameters:
+        assert re.search(rf"^(\w+, )*{name}(, \w+)* ?(:|$)", text, re.M), name
+
+
 @pytest.mark.parametrize(
     "function",
     [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
-    + [dp.order.window, dp.selection.probabilities, dp.selection.expected_error],
+    + [dp.order.window, dp.selection.probabilities, dp.selection.expected_error]
+    + [dp.sulq.ExactOracle],
     ids=lambda f: f.__name__,
 )
 def test_what_is_not_private_says_so_first(function):
@@ -65,8 +82,13 @@ PUBLIC = (
     + [getattr(dp.sensitivity, n) for n in dp.sensitivity.__all__]
     + [*EXPECTATIONS, *RELEASES, *ESTIMATES]
     + [dp.order.window, dp.scan, dp.suggest_blocks, dp.smooth_beta]
+    + [getattr(dp.audit, n) for n in dp.audit.__all__]
     + [dp.job.run, dp.job.explain, dp.job.report]
     + [f for f in map(vars(dp.privacy).get, dp.privacy.__all__) if inspect.isfunction(f)]
+    + [dp.sulq.original_variance]
+    + [dp.sulq.implication_strength, dp.sulq.implication_test, dp.sulq.serve]
+    + [dp.sulq.oracle_cost, dp.sulq.conjunction_needs, dp.sulq.halfspace_needs]
+    + [dp.sulq.learn_conjunction, dp.sulq.learn_halfspace]
 )
 
 
@@ -117,3 +139,28 @@ def test_every_noise_law_is_named_where_it_is_chosen():
 
     for name in NOISES:
         assert f'"{name}"' in inspect.getdoc(dp.quantile)
+
+
+STREAMS = [
+    dp.online.AboveThreshold,
+    dp.online.MedianMechanism,
+    dp.online.MWEM,
+    dp.online.PrivateMultiplicativeWeights,
+    dp.online.SparseVector,
+]
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda c: c.__name__)
+def test_a_stream_states_its_privacy_and_every_argument(stream):
+    text = inspect.getdoc(stream)
+    for section in ("Privacy", "Parameters", "Raises", "Notes", "Examples"):
+        assert f"{section}\n{'-' * len(section)}\n" in text, section
+    assert "Cost:" in text and "neighbours" in text.lower() and re.search(PUBLISHED, text)
+    for name in inspect.signature(stream).parameters:
+        assert re.search(rf"^(\w+, )*{name}(, \w+)* ?(:|$)", text, re.M), name
+
+
+def test_every_stream_is_held_to_these_rules():
+    classes = {getattr(dp.online, n) for n in dp.online.__all__}
+    told = {dp.online.Answer, dp.online.Finding, dp.online.Findings}
+    assert classes - told == {*STREAMS, dp.online.published}

@@ -1,0 +1,63 @@
+"""SuLQ: noisy sums of functions of a row, and what can be learned from nothing but them.
+
+Everything here is a sequence of rounds, each a vector of exact sums over the rows with noise. Which
+function is summed in a round may depend on all answers before it. One slice of a budget pays
+for all rounds, and there is no further one.
+
+Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
+"""
+
+from ._conditions import Attribute, Condition
+from ._estimator import NotFittedError
+from ._row_sets import RowSets
+from ._terms import Term
+from .components import PCA, TruncatedSVD
+from .id3 import ID3Classifier
+from .implication import Implication, ImplicationTest, implication_strength, implication_test
+from .kmeans import KMeans
+from .learners import (
+    Conjunction,
+    Halfspace,
+    conjunction_needs,
+    halfspace_needs,
+    learn_conjunction,
+    learn_halfspace,
+)
+from .linear import LinearRegression
+from .naive_bayes import NaiveBayes
+from .oracle import ExactOracle, StatisticalQueryOracle, oracle_cost
+from .perceptron import Perceptron
+from .remote import RemoteSums, serve
+from .sums import NoisySums, original_variance
+
+__all__ = [
+    "PCA",
+    "Attribute",
+    "Condition",
+    "Conjunction",
+    "ExactOracle",
+    "Halfspace",
+    "ID3Classifier",
+    "Implication",
+    "ImplicationTest",
+    "KMeans",
+    "LinearRegression",
+    "NaiveBayes",
+    "NoisySums",
+    "NotFittedError",
+    "Perceptron",
+    "RemoteSums",
+    "RowSets",
+    "StatisticalQueryOracle",
+    "Term",
+    "TruncatedSVD",
+    "conjunction_needs",
+    "halfspace_needs",
+    "implication_strength",
+    "implication_test",
+    "learn_conjunction",
+    "learn_halfspace",
+    "oracle_cost",
+    "original_variance",
+    "serve",
+]

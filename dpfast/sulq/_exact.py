@@ -1,0 +1,412 @@
+"""Functions of a row as exact integers, and by how much a row moves their sums.
+
+A number of the public range [lo, hi] is a cell first + u, u of 0 .. span, of a public grid, so a
+sum moves by at most max |cell| when a row comes or goes, and by at most span when one is replaced
+(the rows that are summed being public). A vector is cut to the ball of radius r and each of its
+k coordinates put on the nearest cell, which moves it by at most sqrt(k) / 2 cells.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _missing
+from .._cells import Cells, nearest
+from .._native.quantise import products
+from ..errors import DataError
+from ..sources import chunk_dtype
+from ..sources.masked import picked
+from ._rounds import Part
+
+__all__ = [
+    "Count",
+    "Exact",
+    "Function",
+    "Joint",
+    "Number",
+    "Piece",
+    "Product",
+    "RowFunction",
+    "Square",
+    "Tallied",
+    "Vector",
+    "kept",
+    "shared",
+    "shortened",
+]
+
+#: Rows whose values are held as float64 at a time.
+BLOCK = 1 << 14
+
+
+class Piece(NamedTuple):
+    """Some rows that are summed, and where they stand among all rows."""
+
+    rows: NDArray[Any]
+    start: int
+    read: int
+    keep: NDArray[np.bool_] | None
+
+    def of(self, column: NDArray[Any]) -> NDArray[Any]:
+        """The same rows of another column, which has as many."""
+        own = column[self.start : self.start + self.read]
+        if len(own) != self.read:
+            raise DataError(
+                "f must have one entry for each row, and the rows are more. This answer depends on "
+                "the data: what was spent stays spent"
+            )
+        return own if self.keep is None else kept(own, self.keep)
+
+    def blocks(self) -> Sequence[Piece]:
+        """The same in stretches of few rows; what was left out is not among them any more."""
+        if self.read <= BLOCK:
+            return [self]
+        if self.keep is None:
+            return [
+                Piece(
+                    self.rows[at : at + BLOCK],
+                    self.start + at,
+                    len(self.rows[at : at + BLOCK]),
+                    None,
+                )
+                for at in range(0, self.read, BLOCK)
+            ]
+        found, kept = [], 0
+        for at in range(0, self.read, BLOCK):
+            keep = self.keep[at : at + BLOCK]
+            count = int(np.count_nonzero(keep))
+            found.append(Piece(self.rows[kept : kept + count], self.start + at, len(keep), keep))
+            kept += count
+        return found
+
+
+def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
+    """The rows that a mask keeps."""
+    simple = rows.ndim == 1 and rows.itemsize in (1, 2, 4, 8) and rows.dtype.names is None
+    if simple and rows.flags.c_contiguous and rows.flags.aligned:
+        return picked(rows, mask, np.empty_like(rows))
+    return rows[mask]
+
+
+class Function(Protocol):
+    """Where the values of a function come from: a column, a compiled function, a stored column."""
+
+    @property
+    def size(self) -> int:
+        """Numbers a row."""
+        ...
+
+    def values(self, piece: Piece) -> NDArray[Any]:
+        """Of shape (rows,), in a dtype that kernels read, or (rows, size) in float64."""
+        ...
+
+
+class RowFunction(ABC):
+    """A `Function` that learners of this library ask about; it looks at each row by itself."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int: ...
+
+    @abstractmethod
+    def values(self, piece: Piece) -> NDArray[Any]: ...
+
+
+class Tallied(Protocol):
+    """Integers of a row that can be summed."""
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        """The integers for some rows, and how many rows had no value, under ``nan="raise"``."""
+        ...
+
+
+class Exact(Tallied, Protocol):
+    """A function whose sums are integers."""
+
+    @property
+    def size(self) -> int:
+        """How many integers."""
+        ...
+
+    @property
+    def limits(self) -> tuple[int, int] | None:
+        """The least and the largest integer of a row; None for a vector."""
+        ...
+
+    def part(self, neighbors: str) -> Part:
+        """By how much a neighbour moves them."""
+        ...
+
+    def answer(self, found: list[int]) -> float | NDArray[np.float64]:
+        """What the integers stand for."""
+        ...
+
+
+def _one(least: int, most: int, neighbors: str) -> Part:
+    """A sum of integers between `least` and `most`."""
+    move = most - least if neighbors == "replace" else max(abs(least), abs(most))
+    return Part(1, move, move**2, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """1 for each row."""
+
+    size: int = 1
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        return 1, 1
+
+    def part(self, neighbors: str) -> Part:
+        return _one(*self.limits, neighbors)
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        return [len(piece.rows)], 0
+
+    def values(self, piece: Piece) -> NDArray[np.float64]:
+        return np.ones(len(piece.rows))
+
+    def answer(self, found: list[int]) -> float:
+        return float(found[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number a row, clipped to public bounds."""
+
+    function: Function
+    lo: float
+    hi: float
+    cells: Cells
+    nan: str | float
+    size: int = 1
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        return self.cells.first, self.cells.last
+
+    def part(self, neighbors: str) -> Part:
+        return _one(*self.limits, neighbors)
+
+    def _cell(self, value: float) -> int:
+        return self.cells.first + self.cells.cell(value)
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        values = self.function.values(piece)
+        missing, total, squares = self.cells.native.totals(values, self._squares)
+        found = self._sum(len(values) - missing, total, squares)
+        value = _missing.replacement(self.nan, self.lo, self.hi)
+        if isinstance(value, str):  # left out, which is 0: only where rows come and go
+            return [found], missing
+        return [found + missing * self._cell(value)], 0
+
+    @property
+    def _squares(self) -> bool:
+        return False
+
+    def _sum(self, rows: int, total: int, squares: int) -> int:
+        return rows * self.cells.first + total
+
+    def answer(self, found: list[int]) -> float:
+        return nearest(Fraction(self.cells.grid) * found[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Square(Number):
+    """The square of a number, clipped before it is squared."""
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        first, last = self.cells.first, self.cells.last
+        least = 0 if first <= 0 <= last else min(first**2, last**2)
+        return least, max(first**2, last**2)
+
+    def _cell(self, value: float) -> int:
+        return Number._cell(self, value) ** 2
+
+    @property
+    def _squares(self) -> bool:
+        return True
+
+    def _sum(self, rows: int, total: int, squares: int) -> int:
+        first = self.cells.first
+        return rows * first**2 + 2 * first * total + squares
+
+    def answer(self, found: list[int]) -> float:
+        return nearest(Fraction(self.cells.grid) ** 2 * found[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The product of two numbers, each clipped to its bounds."""
+
+    a: Number
+    b: Number
+    size: int = 1
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        corners = [x * y for x in self.a.limits for y in self.b.limits]
+        return min(corners), max(corners)
+
+    def part(self, neighbors: str) -> Part:
+        return _one(*self.limits, neighbors)
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        found, missing = 0, 0
+        for block in piece.blocks():
+            (u, none_u), (v, none_v) = (_places(one, block) for one in (self.a, self.b))
+            out = none_u | none_v
+            lost = int(np.count_nonzero(out))
+            if lost:
+                u, v = u[~out], v[~out]
+            first, other = self.a.cells.first, self.b.cells.first
+            found += (
+                len(u) * first * other
+                + first * int(v.sum(dtype=np.uint64))
+                + other * int(u.sum(dtype=np.uint64))
+                + products(u, v)
+            )
+            missing += lost
+        return [found], missing
+
+    def answer(self, found: list[int]) -> float:
+        return nearest(Fraction(self.a.cells.grid) * Fraction(self.b.cells.grid) * found[0])
+
+
+def _places(one: Number, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """u of each row, and which rows are to be left out."""
+    values = one.function.values(piece)
+    places, gone = np.empty(len(values), np.uint32), np.empty(len(values), np.uint8)
+    one.cells.native.each(values, places, gone)
+    absent: NDArray[np.bool_] = gone.view(np.bool_)
+    value = _missing.replacement(one.nan, one.lo, one.hi)
+    if isinstance(value, str):
+        return places, absent
+    places[absent] = one.cells.cell(value)
+    return places, np.zeros(len(values), np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A vector a row, cut to a ball around 0. One with a NaN is 0, or is refused."""
+
+    function: Function
+    radius: float
+    nan: str | float
+    bits: int = 40
+
+    @property
+    def size(self) -> int:
+        return self.function.size
+
+    @property
+    def grid(self) -> float:
+        """The width of a cell."""
+        return math.ldexp(1.0, max(math.frexp(self.radius)[1] - 1 - self.bits, -1000))
+
+    @property
+    def cells(self) -> int:
+        """The largest length of a vector of cells, rounded up.
+
+        Rounding to cells adds sqrt(k) / 2. The length is found, and the vector cut, with a relative
+        error of at most (k + 8) 2**-53, which is that part of less than 2**42 cells.
+        """
+        k = self.size
+        within = -(-Fraction(self.radius) // Fraction(self.grid))
+        return int(within) + math.isqrt(k) // 2 + 2 + (k + 8 >> 11)
+
+    @property
+    def limits(self) -> None:
+        return None
+
+    def part(self, neighbors: str) -> Part:
+        most = self.cells * (2 if neighbors == "replace" else 1)
+        return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        found, missing = [0] * self.size, 0
+        for block in piece.blocks():
+            values = self.function.values(block).reshape(len(block.rows), self.size)
+            whole, lost = cut(values, self.radius, self.grid)
+            found = [a + int(b) for a, b in zip(found, whole.sum(axis=0), strict=True)]
+            missing += lost
+        return found, missing if self.nan == "raise" else 0
+
+    def answer(self, found: list[int]) -> NDArray[np.float64]:
+        return np.array([nearest(Fraction(self.grid) * x) for x in found])
+
+
+def cut(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:
+    """Cells of vectors, each no longer than the radius, and how many had a NaN, which are 0."""
+    x, absent = shortened(values, radius)
+    return np.rint(x / grid).astype(np.int64), int(np.count_nonzero(absent))
+
+
+def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Vectors, each cut to the radius, and which had a NaN, which are 0.
+
+    Every step is one rounded operation on each number, column by column, so that nothing of a row
+    depends on where it stands. Columns lie one after the other.
+    """
+    x = np.array(values, np.float64, order="F")
+    most, one = np.zeros(len(x)), np.empty(len(x))
+    for column in x.T:
+        np.maximum(most, np.abs(column, out=one), out=most)  # NaN for a row with one
+    absent: NDArray[np.bool_] = np.isnan(most)
+    if absent.any():
+        x[absent] = most[absent] = 0.0
+    largest = np.finfo(np.float64).max
+    if (most > largest).any():
+        np.clip(x, -largest, largest, out=x)
+        np.minimum(most, largest, out=most)
+    unit, length = np.where(most > 0, most, 1.0), np.zeros(len(x))
+    for column in x.T:
+        np.divide(column, unit, out=one)
+        length += np.multiply(one, one, out=one)
+    length = np.sqrt(length)
+    with np.errstate(over="ignore"):
+        long = np.flatnonzero(length * most > radius)
+    if long.size:
+        unit, factor = unit[long], radius / length[long]
+        for column in x.T:
+            column[long] = column[long] / unit * factor
+    return x, absent
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Several functions side by side, as one vector."""
+
+    functions: tuple[Function, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(one.size for one in self.functions)
+
+    def values(self, piece: Piece) -> NDArray[np.float64]:
+        columns = [
+            np.asarray(one.values(piece), np.float64).reshape(len(piece.rows), one.size)
+            for one in self.functions
+        ]
+        return np.concatenate(columns, axis=1)
+
+
+def shared(parts: Sequence[Part]) -> list[Part]:
+    """Equal shares for the parts that move: noise of each in proportion to what moves it."""
+    moving = sum(1 for part in parts if part.l1)
+    return [replace(part, share=Fraction(1, max(1, moving))) for part in parts]
+
+
+def native(values: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers as kernels read them."""
+    return np.ascontiguousarray(values, chunk_dtype(values.dtype))

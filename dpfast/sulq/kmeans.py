@@ -1,0 +1,548 @@
+"""Private k-means: a few rounds of noisy counts and sums around released centres.
+
+A round knows k centres. A row belongs to the nearest one, and adds 1 to its count and to its sums
+the distances of its cells from the public middle, in half cells: z_j, at most s_j in size. So a row
+that comes or goes moves one count by 1 and one sum of each column by at most s_j. One that is
+replaced moves, if it stays with its centre, no count and one sum of each column by at most 2 s_j;
+if it does not, two counts by 1 and two sums of each column by at most s_j.
+
+*How it starts.* None of that depends on k. So the first round can afford more cells than there are
+clusters, around public points; k-means on their released counts and means sees where rows are as a
+whole, and does not stop where steps from poor centres would. It finds twice as many centres as
+there are clusters where rounds are left to count them once; the same again leaves k.
+
+*How a round is shared.* Let counts have the share a, and column j the share (1 - a) w_j / W, w_j
+the width of its bounds and W their sum. Among all shares for the columns these have the least total
+variance: column j has w_j W of a total of W^2, where equal noise for all would have d (w_1^2 + ...
++ w_d^2). A centre at the distance q of the middle with n rows is off by W^2 / (4 (1 - a)) +
+q^2 / a, over n^2 2 rho: least for a : 1 - a = 2 q : W, and with q half of the box's half diagonal,
+for a box of equal sides, that is 1 : 2 sqrt(d). A column much narrower than the others counts as
+`NARROW` of W wide: less of a share would hardly help them.
+
+Where rows are replaced and noise is Gaussian, counts come for nothing. If sums have all of the
+round for 2 s_j, a row that stays with its centre uses it up; one that does not uses half of it for
+its sums, and the other half is there for noise in counts that move by sqrt(2).
+
+*How many rounds.* Let noise in a sum have the variance V, then that in the mean of n / k rows has
+V / (n / k)^2. Once it is a good part of the variance inside of clusters, another round makes
+centres worse. Those of a box that is evenly full have B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12, or
+about so much. So all rounds of a slice of `USUAL` are asked for, one by one, if noise has at most
+the part `LITTLE` of B, or `LITTLE_BESIDE_POOR` where no more than k cells of the first round have
+rows to speak of, so that further rounds have much to mend. Else those after the first are used two
+by two, if noise of two is so small, or all at once. For n there is the sum of the first round's
+noisy counts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check, _missing
+from ..budget import Budget
+from ..errors import DataError
+from ..privacy import Loss, Pure
+from ..rng import Generator
+from ..sources.table import RowSource, as_rows
+from ._estimator import Transformer
+from ._labels import names_of
+from ._matrices import column_bounds, each_row
+from ._nearest import Box
+from ._rounds import Part, Rounds, loss_of
+from ._spread import evenly, spread
+from ._summary import centres_of
+
+__all__ = ["KMeans"]
+
+Own = TypeVar("Own", bound="KMeans")
+#: The least width of a column, as a part of the sum of all, when the round is shared.
+NARROW = Fraction(1, 1 << 10)
+
+#: Cells of the first round, for each cluster, and at most.
+CELLS, MOST_CELLS = 8, 512
+
+#: The rounds of a slice where nobody says how many, and how little noise has to be for all of them.
+USUAL = 5
+LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
+
+
+class KMeans(Transformer):
+    """Centres of clusters, learned from noisy counts and sums alone.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
+    centres, and the counts, satisfy the loss that is asked for, all rounds together. (k-means of
+    Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round
+    and exact composition.) No label and no inertia of the data is kept.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    bounds : (float, float), or a pair for each column
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        The neighbouring relation.
+    max_iter : int, optional
+        How many rounds: exactly so many, each with an equal part of the loss. By default the first
+        has a fifth of it, and what it released says whether the rest is for four more, for two or
+        for one, which finds most where there are few rows for the loss, the clusters and the
+        columns. It must not be chosen by looking at what comes out.
+    init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
+        What to start with. "cells": the first round counts and sums the rows of up to eight public
+        cells for each cluster, and good centres for what it tells are found from released numbers
+        alone (of four rounds or more, the second does the same with two cells for each cluster);
+        "spread" are public points that keep away from one another and from the bounds (so starts a
+        single round, and more than 256 clusters). An array must not come from the data.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
+
+    Attributes
+    ----------
+    cluster_centers_ : float64 array of shape (n_clusters, d)
+        Within the bounds.
+    cluster_counts_ : float64 array of shape (n_clusters,)
+        How many rows each centre had in the last round, with noise.
+    n_iter_ : int
+        How many rounds there were.
+    n_features_in_ : int
+    feature_names_in_ : array of str, if the columns have names
+    loss_ : Pure, Approx or ZCDP
+        What was spent.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        By `fit`, for a bad argument; nothing has been spent.
+    BudgetError
+        By `fit`, when the budget has too little left; nothing has been spent.
+    DataError
+        By `fit`, for NaN under ``nan="raise"``; what was spent stays spent.
+
+    Notes
+    -----
+    Cost: a read of the data for each round, about as fast as an iteration of Lloyd's algorithm for
+    as many centres as the round has cells.
+
+    A centre whose noisy count is less than three standard deviations of the noise has no mean to
+    go to. It goes to the centre with most rows, and the two share them in the next round; after the
+    last round it stays. If no centre has so many, all go half way to the mean of all rows. Of three
+    columns or more, means are drawn to one another as far as noise makes them differ (James and
+    Stein). That looks at released numbers only, as everything does that is decided between rounds.
+
+    Parameters can be read and set as in scikit-learn, which can clone the object and put it into a
+    pipeline; a budget is therefore an argument of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.concatenate([np.full((5000, 2), 0.2), np.full((5000, 2), 0.8)])
+    >>> budget = dp.Budget(rho=1)
+    >>> found = dp.sulq.KMeans(2, bounds=(0, 1), rho=0.5).fit(x, budget=budget)
+    >>> np.sort(found.cluster_centers_, axis=0).round(1)
+    array([[0.2, 0.2],
+           [0.8, 0.8]])
+    >>> len(set(found.predict(x[::5000])))
+    2
+    """
+
+    _estimator_type = "clusterer"
+
+    cluster_centers_: NDArray[np.float64]
+    cluster_counts_: NDArray[np.float64]
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        bounds: Any,
+        epsilon: Any = None,
+        delta: Any = 0.0,
+        rho: Any = None,
+        neighbors: str = "add-remove",
+        max_iter: int | None = None,
+        init: Any = "cells",
+        nan: str | float = "raise",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.bounds = bounds
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.init = init
+        self.nan = nan
+
+    def fit(
+        self: Own,
+        X: Any,
+        y: Any = None,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Own:
+        """Learn the centres.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+        y : ignored
+        budget : Budget, optional
+            Pays before data or randomness are touched.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+        Returns
+        -------
+        KMeans
+            This object.
+        """
+        loss = loss_of(self.epsilon, self.delta, self.rho)
+        k = _check.whole("n_clusters", self.n_clusters, 1)
+        free = self.max_iter is None
+        times = USUAL if free else _check.whole("max_iter", self.max_iter, 1)
+        relation = _check.neighbors(self.neighbors)
+        source = as_rows(X, name="X")
+        if relation == "replace" and source.length is not None and source.length < k:
+            _check.fail("n_clusters", f"at most the number of rows, {source.length}", k)
+        box = self._box(source)
+        centres, cells = self._start(box, k, times)
+        rounds = Rounds(
+            source,
+            loss=loss,
+            neighbors=relation,
+            rounds=times,
+            name="k-means",
+            budget=budget,
+            rng=rng,
+            parts=_parts(box, k, relation, loss),
+        )
+        asked, pace = 0, _pace(rounds, box, 1)
+        if cells is not None:
+            centres, asked, pace = self._summary(rounds, box, cells, centres, pace)
+        step = 0
+        while rounds.remaining:
+            counts, sums = self._ask(rounds, box, centres, pace)
+            live, own, asked = counts > pace.enough, pace, asked + 1
+            if asked == 1:
+                pace = self._further(rounds, box, k, counts, live, pace)
+            centres = _means(box, centres, counts, sums, live, own.noise)
+            if not live.any():
+                centres = _drawn(box, centres, counts, sums, own.enough, own.noise)
+            if rounds.remaining:
+                centres = _parted(box, centres, counts, live, step)
+            step += 1
+        self.cluster_centers_, self.cluster_counts_ = centres, counts
+        self.n_iter_ = asked
+        self._learned(loss, box.width, names_of(X, source))
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The number of the nearest centre of each row.
+
+        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Clipped as in `fit`.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+            -1 for rows with a NaN under ``nan="drop"``.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN under ``nan="raise"``.
+        """
+        source = self._rows(X)
+        centres = self.cluster_centers_
+        found = self._box(source).labels(source, centres)
+        missing = found == len(centres)
+        if self.nan == "raise" and missing.any():
+            raise DataError("X holds NaN, which nan='raise' does not allow")
+        found[missing] = -1
+        return found
+
+    def fit_predict(
+        self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
+    ) -> NDArray[np.int64]:
+        """`fit`, then `predict`, which is not private."""
+        return self.fit(X, budget=budget, rng=rng).predict(X)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """The distance of each row from each centre, without clipping.
+
+        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+
+        Returns
+        -------
+        float64 array of shape (n, n_clusters)
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As `predict`; a NaN is refused whatever `nan` says.
+        """
+        source = self._rows(X)
+        centres = self.cluster_centers_
+
+        def distances(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+            squares = np.zeros((len(rows), len(centres)))
+            for x, c in zip(rows.T, centres.T, strict=True):
+                squares += (x[:, None] - c) ** 2
+            found: NDArray[np.float64] = np.sqrt(squares)
+            return found
+
+        return each_row(source, len(centres[0]), len(centres), distances)
+
+    def _box(self, source: RowSource) -> Box:
+        policy = _check.nan_policy(self.nan, _check.neighbors(self.neighbors))
+        return Box(column_bounds(self.bounds, source, 900), policy)  # and sums, with their noise
+
+    def _start(
+        self, box: Box, k: int, times: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Centres to start with, and the points of the cells of a round before."""
+        if isinstance(self.init, str):
+            name = _check.choice("init", self.init, ("cells", "spread"))
+            apart = spread(k, box.lo, box.hi)
+            count = min(CELLS * k, MOST_CELLS)
+            if name == "spread" or times == 1 or count < 2 * k:
+                return apart, None
+            return apart, box.lo + evenly(count, box.width) * (box.hi - box.lo)
+        rule = f"'cells', 'spread' or a finite array of shape {k, box.width}"
+        try:
+            given = np.array(self.init, np.float64)
+        except (TypeError, ValueError):
+            _check.fail_kind("init", rule, self.init)
+        if given.shape != (k, box.width) or not np.isfinite(given).all():
+            _check.fail("init", rule, self.init)
+        return np.clip(given, box.lo, box.hi), None
+
+    def _summary(
+        self,
+        rounds: Rounds,
+        box: Box,
+        cells: NDArray[np.float64],
+        centres: NDArray[np.float64],
+        pace: _Pace,
+    ) -> tuple[NDArray[np.float64], int, _Pace]:
+        """Centres of the rows as a round or two know them: noisy counts and means of more cells.
+
+        And how many rounds that were, and the pace of the others.
+        """
+        k, asked, count = len(centres), 0, 0
+        while count != k:
+            counts, sums = self._ask(rounds, box, cells, pace)
+            live, own, asked = counts > pace.enough, pace, asked + 1
+            if asked == 1:
+                pace = self._further(rounds, box, k, counts, live, pace)
+            count = 2 * k if asked == 1 and rounds.remaining // pace.uses >= 3 else k
+            points = (_means(box, cells, counts, sums, live, own.noise) - box.middle) * box.unit
+            found = centres_of(points[live], counts[live], count) / box.unit + box.middle
+            if not live.any():
+                centres = _drawn(box, centres, counts, sums, own.enough, own.noise)
+            cells = np.concatenate([np.clip(found, box.lo, box.hi), centres[len(found) :]])
+        return cells, asked, pace
+
+    def _further(
+        self,
+        rounds: Rounds,
+        box: Box,
+        k: int,
+        counts: NDArray[np.float64],
+        live: NDArray[np.bool_],
+        pace: _Pace,
+    ) -> _Pace:
+        """The pace from now on, as the answer of the first round suggests."""
+        if self.max_iter is not None:
+            return pace
+        rows = max(float(counts.sum()), 0.0) / k
+        full = float((((box.hi - box.lo) * box.unit) ** 2).sum()) / 12 * k ** (-2 / box.width)
+        most = (LITTLE if live.sum() > k else LITTLE_BESIDE_POOR) * full * rows**2
+        for uses in (2, rounds.remaining):
+            if pace.noise <= most:
+                break
+            pace = _pace(rounds, box, uses)
+        return pace
+
+    def _ask(
+        self, rounds: Rounds, box: Box, centres: NDArray[np.float64], pace: _Pace
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A round: noisy counts, and sums of shape (k, d)."""
+        k = len(centres)
+        parts = [replace(part, size=k) for part in pace.parts]
+        found = np.array(rounds.ask(self._total(box, centres), parts, pace.uses), np.float64)
+        return found[:k], found[k:].reshape(box.width, k).T
+
+    def _total(self, box: Box, centres: NDArray[np.float64]) -> Any:
+        """The pass of one round: counts, then sums of distances from the middle in half cells."""
+
+        def total(source: RowSource) -> list[int]:
+            (counts, *sums), missing = box.totals(source, centres)
+            _missing.refuse(self.nan, missing)
+            found: list[int] = list(counts)
+            for own, span in zip(sums, box.span, strict=True):
+                found += [2 * u - span * n for u, n in zip(own, counts, strict=True)]
+            return found
+
+        return total
+
+
+def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
+    """Counts, then the sums of each column; see above."""
+    widths = [Fraction(s) * Fraction(g) for s, g in zip(box.span, box.grid.tolist(), strict=True)]
+    least = sum(widths, Fraction(0)) * NARROW
+    widths = [max(w, least) if w else w for w in widths]
+    whole = sum(widths, Fraction(0))
+    if not whole:
+        counts = Fraction(1)
+    elif relation == "replace" and not isinstance(loss, Pure):
+        counts = Fraction(1, 2)
+    else:
+        counts = Fraction(1, 1 + math.isqrt(4 * box.width))
+    columns = Fraction(1) if relation == "replace" and not isinstance(loss, Pure) else 1 - counts
+    own = [columns * w / whole if w else Fraction(1) for w in widths]
+    if relation == "replace":
+        # A sum of each of two centres moves by s, or one by 2 s: rounding down, where integers are
+        # too large for the samplers, adds sqrt(2) to the one or 1 to the other, so 2 covers both.
+        return [
+            Part(k, 2, 2, 2, counts),
+            *(Part(k, 2 * s, 4 * s * s, 4, a) for s, a in zip(box.span, own, strict=True)),
+        ]
+    return [
+        Part(k, 1, 1, 1, counts),
+        *(Part(k, s, s * s, 1, a) for s, a in zip(box.span, own, strict=True)),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    """How many rounds to use at once, the parts of that for one centre, and what noise they have.
+
+    `noise` is the variance in the sums of a centre, of all columns together, in coordinates; a
+    count above `enough` is no noise.
+    """
+
+    uses: int
+    parts: tuple[Part, ...]
+    noise: float
+    enough: float
+
+
+def _pace(rounds: Rounds, box: Box, uses: int) -> _Pace:
+    one = _parts(box, 1, rounds.neighbors, rounds.loss)
+    parts = [replace(part, share=uses * part.share) for part in one]
+    enough = 3.0 * rounds.noise(parts[0]).deviation
+    return _Pace(uses, tuple(parts), _noise(rounds, box, parts), enough)
+
+
+def _means(
+    box: Box,
+    centres: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    live: NDArray[np.bool_],
+    noise: float,
+) -> NDArray[np.float64]:
+    """The mean of the rows of each centre, from released numbers; where it was, without any.
+
+    Drawn to the mean of them all, as far as noise of the variance `noise` in sums, of all columns
+    together, makes them differ.
+    """
+    if not live.any():
+        return centres
+    shift, rows = box.grid / 2 * box.unit, counts[live, None]
+    own, whole = sums[live] * shift / rows, rows.sum()
+    mean = sums[live].sum(axis=0) * shift / whole
+    mean *= _kept(mean[None], len(rows) * noise / whole**2)[0]
+    parts = _kept(own - mean, noise / rows[:, 0] ** 2)
+    found = centres.copy()
+    found[live] = np.clip(box.middle + (mean + parts * (own - mean)) / box.unit, box.lo, box.hi)
+    return found
+
+
+def _kept(distances: NDArray[np.float64], noise: Any) -> NDArray[np.float64]:
+    """The part of noisy vectors that is kept, `noise` their squared length (James and Stein)."""
+    d = distances.shape[1]
+    squares = (distances**2).sum(axis=1)
+    lost = max(d - 2, 0) / d * noise / np.where(squares > 0, squares, 1.0)
+    found: NDArray[np.float64] = np.maximum(0.0, 1.0 - lost)[:, None]
+    return found
+
+
+def _noise(rounds: Rounds, box: Box, parts: list[Part]) -> float:
+    """The variance of noise in the sums of a centre, of all columns together, in coordinates."""
+    own = [rounds.noise(part).deviation for part in parts[1:]]
+    return math.fsum(
+        (s * g / 2 * box.unit) ** 2 for s, g in zip(own, box.grid.tolist(), strict=True)
+    )
+
+
+def _drawn(
+    box: Box,
+    centres: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    enough: float,
+    noise: float,
+) -> NDArray[np.float64]:
+    """Centres half way to the mean of all rows, for when none has rows to speak of.
+
+    Which rows are whose cannot be told then, but where all are can be.
+    """
+    rows = float(counts.sum())
+    if rows <= enough * math.sqrt(len(counts)):
+        return centres
+    place = sums.sum(axis=0) * (box.grid / 2 * box.unit / rows)
+    place *= _kept(place[None], len(counts) * noise / rows**2)[0]
+    mean = np.clip(box.middle + place / box.unit, box.lo, box.hi)
+    found: NDArray[np.float64] = centres + (mean - centres) / 2
+    return found
+
+
+def _parted(
+    box: Box,
+    centres: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    live: NDArray[np.bool_],
+    step: int,
+) -> NDArray[np.float64]:
+    """Centres with hardly a row go to those with most: they stand on either side of where one was.
+
+    The side is a direction that differs from case to case and does not depend on the data.
+    """
+    found, weights = centres.copy(), np.where(live, counts, 0.0)
+    k = len(centres)
+    reach = (box.hi - box.lo) * (0.25 * k ** (-1.0 / box.width))
+    sides = evenly(k * (step + 2), box.width)[-k:] - 0.5
+    for j in np.flatnonzero(~live).tolist():
+        most = int(np.argmax(weights))
+        if not weights[most]:
+            break
+        weights[most] = weights[j] = weights[most] / 2
+        side = sides[j] / np.abs(sides[j]).max() * reach
+        found[j] = np.clip(found[most] + side, box.lo, box.hi)
+        found[most] = np.clip(found[most] - side, box.lo, box.hi)
+    return found

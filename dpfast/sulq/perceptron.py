@@ -1,0 +1,348 @@
+"""A private perceptron: rounds of noisy sums over the rows that a hyperplane has wrong.
+
+A round knows a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1 to a
+count and y z to a sum, of length at most r. So a row that comes or goes moves the count by 1 and
+the sum by r, and both only if it is wrong.
+
+*How a round is shared.* A step goes by v = sum / count, which for n wrong rows, the round's noise
+being that of rho and a the part for the count, is off by |v|^2 / a + d r^2 / (1 - a), over
+n^2 2 rho. With r^2 = d, as in a cube, and v half as long, that is least for
+a : 1 - a = 1 : 2 sqrt(d).
+
+A row that is replaced moves the sum by 2 r and no count, if both are wrong; or the count by 1 and
+the sum by r. If sums have all of a round for 2 r, the second uses a quarter of it for its sum
+(half of it, of a sum of losses), and the rest is there for the count.
+
+*The last round* has no step to make: all of it is for the count.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from ..budget import Budget
+from ..privacy import Loss, Pure
+from ..rng import Generator
+from ._coordinates import LEAST, MOST, REACH, Coordinates
+from ._estimator import Classifier
+from ._labels import Labelled, labelled
+from ._matrices import each_row, refuse_nan
+from ._rounds import Part, Rounds, loss_of
+
+__all__ = ["Perceptron"]
+
+Own = TypeVar("Own", bound="Perceptron")
+
+#: How many rows are wrong, with all of a round.
+COUNT = Part(1, 1, 1, 1)
+
+
+class Perceptron(Classifier):
+    """A hyperplane between two classes, learned from noisy counts and sums of wrong rows alone.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row with its label, added or removed, or replaced
+    (`neighbors`); labels are -1 and 1. The hyperplane, and the number of mistakes, satisfy the loss
+    that is asked for, all rounds together, however many are used. (The perceptron of Blum, Dwork,
+    McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round and exact
+    composition.) A dataset with another label is refused before anything is spent. The refusal says
+    that there is one: it is an answer that nobody has paid for, and the guarantee speaks of
+    datasets without.
+
+    Parameters
+    ----------
+    bounds : (float, float), or a pair for each column
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data. Either these are given, or `radius`.
+    radius : float
+        The public length of a row as a vector. Numbers are clipped to [-radius, radius], and rows
+        that are still longer are shortened to it. Noise is then smaller by the square root of the
+        number of columns.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        The neighbouring relation.
+    max_iter : int, default 10
+        How many rounds at most, 2 or more. Each has noise as if all were used.
+    fit_intercept : bool, default True
+        Whether the hyperplane may lie anywhere, or goes through 0.
+    step : {"shrinking", "constant"}, default "shrinking"
+        Whether step t goes by 1 / t of the mean, or by all of it, as published.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN among the features, as in `quantile`; "drop" leaves out the whole row.
+
+    Attributes
+    ----------
+    coef_ : float64 array of shape (1, d)
+    intercept_ : float64 array of shape (1,)
+        A row x is of class 1 if ``coef_ @ x + intercept_ > 0``.
+    classes_ : int64 array
+        -1 and 1.
+    mistakes_ : float
+        How many rows it has wrong, with noise: the least of the noisy numbers of all rounds.
+    n_iter_ : int
+        Rounds that were used.
+    n_features_in_ : int
+    feature_names_in_ : array of str, if the columns have names
+    loss_ : Pure, Approx or ZCDP
+        What was spent.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        By `fit`, for a bad argument, and for labels other than -1 and 1; nothing has been spent.
+    BudgetError
+        By `fit`, when the budget has too little left; nothing has been spent.
+    DataError
+        By `fit`, for NaN under ``nan="raise"``; what was spent stays spent.
+
+    Notes
+    -----
+    Cost: a read of the data a round, at about the speed of ``X @ w``, and one of the labels.
+
+    Coordinates are centred (unless `fit_intercept` is False) and divided by half of their width, so
+    columns of any units count alike. A step goes by the mean of y z over the wrong rows, by their
+    noisy number; of the vectors that were counted the one with the least number is kept. It is over
+    when that is less than three standard deviations of its noise.
+
+    If classes can be parted with a margin g, rows being no longer than r, constant steps come to an
+    end after 32 r**2 / g**2 rounds at most, as long as noise is small beside g times the number of
+    wrong rows. Where they cannot, such steps go to and fro, and ones that shrink mostly find more.
+
+    Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.stack([np.linspace(0, 10, 20_001), np.full(20_001, 3.0)], axis=1)
+    >>> y = np.where(x[:, 0] > 7, 1, -1)
+    >>> budget = dp.Budget(rho=1)
+    >>> found = dp.sulq.Perceptron(bounds=(0, 10), rho=0.5).fit(x, y, budget=budget)
+    >>> found.score(x, y) > 0.9
+    True
+    >>> found.predict([[1, 3], [10, 3]])
+    array([-1,  1])
+    """
+
+    _two_classes = True
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    classes_: NDArray[np.int64]
+    mistakes_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        bounds: Any = None,
+        radius: Any = None,
+        epsilon: Any = None,
+        delta: Any = 0.0,
+        rho: Any = None,
+        neighbors: str = "add-remove",
+        max_iter: int = 10,
+        fit_intercept: bool = True,
+        step: str = "shrinking",
+        nan: str | float = "raise",
+    ) -> None:
+        self.bounds = bounds
+        self.radius = radius
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.step = step
+        self.nan = nan
+
+    def fit(
+        self: Own,
+        X: Any,
+        y: Any = None,
+        *,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> Own:
+        """Learn the hyperplane.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+        y : array_like of shape (n,), or str
+            The label of each row, -1 or 1; where X has columns with names, the name of one, which
+            then is no feature.
+        budget : Budget, optional
+            Pays before randomness is touched, and of the data only labels have been looked at.
+        rng : Generator, optional
+            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+        Returns
+        -------
+        Perceptron
+            This object.
+        """
+        loss = loss_of(self.epsilon, self.delta, self.rho)
+        times = _check.whole("max_iter", self.max_iter, 2)
+        relation = _check.neighbors(self.neighbors)
+        centred = _check.flag("fit_intercept", self.fit_intercept)
+        _check.choice("step", self.step, ("shrinking", "constant"))
+        rows = labelled(X, y)
+        place = self._coordinates(rows.width, relation, centred)
+        parts = _parts(place, centred, relation, loss)
+        _expect_labels(rows, y)
+        rounds = Rounds(
+            rows,
+            loss=loss,
+            neighbors=relation,
+            rounds=times,
+            name="perceptron",
+            budget=budget,
+            rng=rng,
+            parts=parts,
+        )
+        w, self.mistakes_, self.n_iter_ = self._walk(rounds, place, centred, parts)
+        self.coef_ = (w[:-1] * (place.scale / REACH))[None]
+        self.intercept_ = np.array([w[-1] - math.fsum(self.coef_[0] * place.middle)])
+        self.classes_ = np.array([-1, 1])
+        self._learned(loss, rows.width, rows.names)
+        return self
+
+    def _walk(
+        self, rounds: Rounds, place: Coordinates, centred: bool, parts: list[Part]
+    ) -> tuple[NDArray[np.float64], float, int]:
+        """The vector that is kept, the one for the constant last, its mistakes, and the rounds.
+
+        What is done depends on released numbers alone.
+        """
+        enough = 3.0 * rounds.noise(parts[0]).deviation
+        w = kept = np.zeros(place.width + 1)
+        least = math.inf
+        for t in range(rounds.rounds):
+            last = t == rounds.rounds - 1
+            asked = [COUNT] if last else parts
+            count, *sums = rounds.ask(_total(place, w, centred, last), asked)
+            if t <= 1 or count < least:  # to begin with 0 has every row wrong
+                kept, least = w, float(count)
+            if last or count <= enough:
+                break
+            mean = np.array(sums, np.float64) / (float(count) * REACH)
+            if not centred:
+                mean = np.append(mean, 0.0)
+            w = w + (mean / (t + 1) if self.step == "shrinking" else mean)
+        return kept, least, t + 1
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """On which side of the hyperplane a row is, above 0 for class 1, and in proportion how far.
+
+        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN.
+        """
+        source = self._rows(X)
+        return each_row(source, self.n_features_in_, 1, self._sides).reshape(-1)
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """The class of each row.
+
+        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        int64 array of shape (n,)
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As `decision_function`.
+        """
+        return np.where(self.decision_function(X) > 0, 1, -1)
+
+    def _sides(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = rows @ self.coef_.T + self.intercept_
+        return found
+
+    def _answers(self, rows: NDArray[np.float64]) -> NDArray[np.int64]:
+        with np.errstate(invalid="ignore"):
+            sides = self._sides(rows)[:, 0]
+        refuse_nan(sides)
+        return np.where(sides > 0, 1, -1)
+
+    def _coordinates(self, width: int, relation: str, centred: bool) -> Coordinates:
+        policy = _check.nan_policy(self.nan, relation)
+        if (self.radius is None) == (self.bounds is None):
+            _check.fail("bounds", "given, or radius instead, not from the data", self.bounds)
+        if self.radius is not None:
+            radius = _check.positive("radius", self.radius)
+            if not LEAST <= radius <= MOST:
+                _check.fail("radius", "between 2**-900 and 2**900", self.radius)
+            return Coordinates([(-radius, radius)] * width, radius, policy, centred)
+        pairs, is_vector = _check.pairs(self.bounds)
+        if is_vector and len(pairs) != width:
+            rule = f"for as many columns as the data have, {width}"
+            _check.fail("bounds", rule, f"{len(pairs)} of them")
+        return Coordinates(pairs if is_vector else pairs * width, None, policy, centred)
+
+
+def _expect_labels(rows: Labelled, y: Any) -> None:
+    """Refuse what is no label."""
+    rule = "-1 or 1 in every row"
+    if getattr(y, "dtype", None) == np.bool_:
+        _check.fail_kind("y", rule, y, " of dtype bool")
+    if not rows.every_label(lambda some: bool((np.abs(some) == 1).all())):
+        _check.fail("y", rule, "another label")
+
+
+def _parts(place: Coordinates, centred: bool, relation: str, loss: Loss) -> list[Part]:
+    """The count, then the sums, of which that of a constant is the last; see above."""
+    size = place.width + centred
+    l1, l2_squared = place.l1 + centred * REACH, place.l2_squared + centred * REACH**2
+    if relation == "replace":
+        # Integers that are rounded down move by 1 more each: twice as much is said for the first
+        # case as it needs, so that the second has half of it.
+        counts = Fraction(1, 2) if isinstance(loss, Pure) else Fraction(3, 4)
+        return [replace(COUNT, share=counts), Part(size, 2 * l1, 4 * l2_squared, 4 * size)]
+    counts = Fraction(1, 1 + math.isqrt(4 * size))
+    return [replace(COUNT, share=counts), Part(size, l1, l2_squared, size, 1 - counts)]
+
+
+def _total(place: Coordinates, w: NDArray[np.float64], centred: bool, last: bool) -> Any:
+    """The pass of one round."""
+
+    def total(rows: Labelled) -> list[int]:
+        count, labels, sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
+        if last:
+            return [count]
+        return [count, *sums, labels * REACH] if centred else [count, *sums]
+
+    return total

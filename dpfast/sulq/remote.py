@@ -1,0 +1,276 @@
+"""Noisy sums at the other end of a connection: questions go one way, noisy answers the other.
+
+A message is a line of JSON, and after it the bits of row sets, if it has some. What can be asked is
+what `_asked` knows; nothing that comes is ever executed or unpickled. An answer is one of
+
+* public facts: how many rows, the relation, how many questions are left, deviations of noise;
+* noisy answers, as `NoisySums` gave them;
+* the name and the words of an error about a question, about which columns there are, or about what
+  is left of a budget. It comes before the data are touched, but for `DataError`, which is an answer
+  that has been paid for. Of any other error nothing is said but that there was one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
+from ._conditions import Condition, read
+from ._row_sets import RowSets
+from .sums import NoisySums
+
+__all__ = ["RemoteSums", "serve"]
+
+
+#: Errors whose words the other party may read.
+TOLD = (ArgumentError, ArgumentTypeError, BudgetError, DataError)
+NAMES: dict[str, type[Exception]] = {kind.__name__: kind for kind in (*TOLD, SourceError)}
+
+
+class Connection(Protocol):
+    """Messages in both directions, as `multiprocessing.Pipe` has them."""
+
+    def send_bytes(self, buf: bytes) -> None: ...
+    def recv_bytes(self, maxlength: int | None = None) -> bytes: ...
+
+
+def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) -> int:
+    """Answer the questions of another party until it hangs up.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row. Whatever is asked, however often, all answers
+    together satisfy the loss of `sums`, which was spent when they were made; questions that are one
+    too many are refused. (Blum, Dwork, McSherry and Nissim, PODS 2005.) No row, no exact
+    number and no randomness leaves, and nothing that is received is executed. How long an answer
+    takes is not hidden.
+
+    Parameters
+    ----------
+    sums : NoisySums
+        Over the columns that this party holds.
+    connection : object with ``send_bytes`` and ``recv_bytes``
+        As `multiprocessing.Pipe` makes them, and `multiprocessing.connection.Listener`.
+    largest : int, default 2**30
+        How many bytes a question may have: row sets have an eighth of a byte a row and set.
+
+    Returns
+    -------
+    int
+        How many messages have been answered.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For `sums` of another kind.
+    OSError
+        When the connection breaks, or a question is larger than `largest`.
+
+    Notes
+    -----
+    Cost: that of `sums`.
+
+    Examples
+    --------
+    >>> import multiprocessing, threading, numpy as np, dpfast as dp
+    >>> here, there = multiprocessing.Pipe()
+    >>> sums = dp.sulq.NoisySums(np.arange(1000), rho=0.5, queries=1, neighbors="replace")
+    >>> party = threading.Thread(target=dp.sulq.serve, args=(sums, there))
+    >>> party.start()
+    >>> remote = dp.sulq.RemoteSums(here)
+    >>> remote.rows, remote.remaining
+    (1000, 1)
+    >>> 490 < remote.sum(dp.sulq.Attribute(low=500)) < 510
+    True
+    >>> here.close(), party.join()
+    (None, None)
+    """
+    if not isinstance(sums, NoisySums):
+        _check.fail_type("sums", "a dpfast.sulq.NoisySums", sums)
+    limit = _check.whole("largest", largest, 1)
+    answered = 0
+    while True:
+        try:
+            message = connection.recv_bytes(limit)
+        except EOFError:
+            return answered
+        connection.send_bytes(_reply(sums, message))
+        answered += 1
+
+
+def _reply(sums: NoisySums, message: bytes) -> bytes:
+    try:
+        found = {"answer": _answer(sums, message)}
+    except TOLD as error:
+        found = {"error": [type(error).__name__, str(error)]}
+    except Exception:  # its words may say anything
+        found = {"error": ["SourceError", "the other party could not answer the question"]}
+    return json.dumps(found).encode()
+
+
+def _answer(sums: NoisySums, message: bytes) -> Any:
+    head, _, bits = message.partition(b"\n")
+    asked = _json(head)
+    if not isinstance(asked, dict):
+        _check.fail("a question", "one that this version knows", "something else")
+    match asked:
+        case {"ask": "facts"}:
+            return {
+                "rows": sums.rows,
+                "neighbors": sums.neighbors,
+                "remaining": sums.remaining,
+                "deviation": sums.deviation,
+                "loss": repr(sums.loss),
+            }
+        case {"ask": "noise", "sets": int(sets)}:
+            return sums.contrast_deviation(sets)
+        case {"ask": "sum", "f": f, "sets": None}:
+            return [sums.sum(read(f))]
+        case {"ask": "sum", "f": f, "sets": [int(rows), 1]}:
+            return [sums.sum(read(f), RowSets.from_bytes(bits, rows, 1).mask(0))]
+        case {"ask": "contrasts", "f": f, "sets": [int(rows), int(sets)]}:
+            total, found = sums.contrasts(read(f), RowSets.from_bytes(bits, rows, sets))
+            return [total, *found.tolist()]
+    _check.fail("a question", "one that this version knows", asked)
+
+
+class RemoteSums:
+    """The `NoisySums` of another party, asked through a connection.
+
+    NOT PRIVATE by itself: what the other party says is private by its own `NoisySums`.
+
+    Parameters
+    ----------
+    connection : object with ``send_bytes`` and ``recv_bytes``
+        At whose other end is `serve`.
+
+    Attributes
+    ----------
+    rows : int or None
+        How many rows the other party has, where that is no secret.
+    neighbors : str
+        The relation that its loss speaks of.
+    remaining : int
+        How many questions are left; asked each time.
+    deviation : float
+        The standard deviation of the noise of a sum.
+    loss : str
+        The loss of all its answers, in words.
+
+    Raises
+    ------
+    SourceError
+        When the other party is not there, or answers something else.
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        When it refuses, as its `NoisySums` do.
+
+    Notes
+    -----
+    Cost: a message for each question, with an eighth of a byte for each row and set.
+
+    Examples
+    --------
+    See `serve`.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self._lock = connection, threading.Lock()
+        facts = self._facts()
+        self.rows: int | None = facts["rows"]
+        self.neighbors: str = facts["neighbors"]
+        self.deviation: float = facts["deviation"]
+        self.loss: str = facts["loss"]
+
+    def __repr__(self) -> str:
+        return f"RemoteSums({self.loss})"
+
+    @property
+    def remaining(self) -> int:
+        """How many questions are left."""
+        found: int = self._facts()["remaining"]
+        return found
+
+    def contrast_deviation(self, sets: int) -> float:
+        """As `NoisySums.contrast_deviation`."""
+        r = _check.whole("sets", sets)
+        return self._numbers([self._ask({"ask": "noise", "sets": r})], 1)[0]
+
+    def sum(self, f: Condition, rows: Any = None) -> float:
+        """How many rows have something, with noise.
+
+        Parameters
+        ----------
+        f : Condition
+        rows : array_like of bool, optional
+            The public set of rows to look at.
+        """
+        sets = None if rows is None else RowSets([rows])
+        return self._numbers(self._ask(_question("sum", f, sets), sets), 1)[0]
+
+    def contrasts(self, f: Condition, sets: Any) -> tuple[float, NDArray[np.float64]]:
+        """As `NoisySums.contrasts`, of a condition."""
+        given = sets if isinstance(sets, RowSets) else RowSets(sets)
+        answer = self._ask(_question("contrasts", f, given), given)
+        found = self._numbers(answer, 1 + len(given))
+        return found[0], np.array(found[1:], np.float64)
+
+    def _facts(self) -> dict[str, Any]:
+        found = self._ask({"ask": "facts"})
+        match found:
+            case {
+                "rows": int() | None,
+                "neighbors": str(),
+                "remaining": int(),
+                "deviation": float(deviation),
+                "loss": str(),
+            } if math.isfinite(deviation):
+                return dict(found)
+        _unknown()
+
+    def _ask(self, question: dict[str, Any], sets: RowSets | None = None) -> Any:
+        message = json.dumps(question).encode()
+        if sets is not None:
+            message += b"\n" + sets.to_bytes()
+        with self._lock:
+            try:
+                self._connection.send_bytes(message)
+                reply = self._connection.recv_bytes()
+            except (EOFError, OSError) as error:
+                raise SourceError(f"the other party does not answer ({error})") from error
+        match _json(reply):
+            case {"answer": answer}:
+                return answer
+            case {"error": [str(kind), str(words)]} if kind in NAMES:
+                raise NAMES[kind](words)
+        _unknown()
+
+    def _numbers(self, found: Any, size: int) -> list[float]:
+        if not isinstance(found, list) or len(found) != size:
+            _unknown()
+        if not all(isinstance(x, float) and math.isfinite(x) for x in found):
+            _unknown()
+        return found
+
+
+def _question(ask: str, f: Any, sets: RowSets | None) -> dict[str, Any]:
+    if not isinstance(f, Condition):
+        _check.fail_kind("f", "a condition, made of dpfast.sulq.Attribute", f)
+    return {"ask": ask, "f": f.written(), "sets": None if sets is None else [sets.rows, len(sets)]}
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unknown() -> NoReturn:
+    raise SourceError("the other party sent what is no answer")

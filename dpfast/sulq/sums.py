@@ -1,0 +1,463 @@
+"""Noisy sums of functions of a row: the one primitive that everything else here is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check, _missing
+from .._cells import cells
+from .._totals import refuse_mask
+from ..budget import Budget
+from ..privacy import Loss
+from ..rng import Generator
+from ..sources.table import RowChunk, RowSource, as_rows
+from ._contrasts import Contrasts, contrast_part
+from ._exact import Exact, Piece, Tallied, kept, shared
+from ._rounds import Part, Rounds, loss_of
+from ._row_sets import RowSets
+from ._terms import Term, bits, exact, joint
+
+__all__ = ["NoisySums", "original_variance", "totals"]
+
+Answer = float | NDArray[np.float64]
+
+
+class NoisySums:
+    """So many noisy sums of functions of a row, for one slice of a budget.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, added or removed, or replaced (`neighbors`).
+    All answers together satisfy the loss that is asked for, whatever is asked and however a
+    question depends on earlier answers; it is spent when the object is made, and question
+    ``queries + 1`` is refused. (The SuLQ primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.)
+    Each row's value is clipped and put on a public grid, so a sum is an exact integer of
+    known sensitivity: for values of [a, b], ``max(|a|, |b|)`` when a row comes or goes and
+    ``b - a`` when it is replaced; for vectors no longer than r, r and 2 r. Noise is discrete
+    Gaussian for `rho`, a rounded Gaussian for `epsilon` and `delta` (composed exactly: Dong, Roth
+    and Su, JRSS B 2022), discrete Laplace for `epsilon` alone.
+
+    Parameters
+    ----------
+    data : array_like of shape (n,) or (n, d), structured array, table, or source
+        As in `sample_and_aggregate`: what is null in a table is NaN.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    queries : int
+        How many questions. Noise has a standard deviation in proportion to its square root (to
+        itself, with `epsilon` alone).
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        The neighbouring relation.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What a value of a function counts as that is NaN, or which the function does not give:
+        "drop" is 0 (with "add-remove" only). A vector with one is 0, unless it is refused.
+    budget : Budget, optional
+        Pays for all questions now, before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Attributes
+    ----------
+    rows : int or None
+        How many rows there are, where that is known and no secret: where they are replaced.
+    remaining : int
+        How many questions are left.
+    deviation : float
+        The standard deviation of the noise of a sum of values of [0, 1].
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+
+    Notes
+    -----
+    Cost: a read of the data a question. A question that fails for what the rows hold (`DataError`)
+    is used up; one with a bad argument is not. The object can be neither pickled nor copied, and a
+    forked process is refused.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> sums = dp.sulq.NoisySums(ages, rho=0.5, queries=3)
+    >>> 29_100 < sums.sum("count") < 29_300
+    True
+    >>> old = sums.sum(ages >= 65)  # a function of each row, computed before
+    >>> 10_300 < old < 10_500, sums.remaining
+    (True, 1)
+
+    Functions compiled by Numba, and several at a time:
+
+    >>> import numba
+    >>> @numba.njit
+    ... def decade(age):
+    ...     return age // 10 == 3, age // 10 == 4
+    >>> thirties, forties = sums.sum(decade, l2=1.0)
+    >>> bool(abs(thirties - 4000) < 50), bool(abs(forties - 4000) < 50)
+    (True, True)
+    >>> sums.sum("count")
+    Traceback (most recent call last):
+    ...
+    dpfast.errors.BudgetError: noisy sums: all 3 rounds have been used
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        epsilon: Any = None,
+        delta: Any = 0.0,
+        rho: Any = None,
+        queries: int,
+        neighbors: str = "add-remove",
+        nan: str | float = "raise",
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> None:
+        loss = loss_of(epsilon, delta, rho)
+        rounds = _check.whole("queries", queries, 1)
+        self._neighbors = _check.neighbors(neighbors)
+        self._nan = _check.nan_policy(nan, neighbors)
+        self._source = as_rows(data)
+        self._rounds = Rounds(
+            self._source,
+            loss=loss,
+            neighbors=neighbors,
+            rounds=rounds,
+            name="noisy sums",
+            budget=budget,
+            rng=rng,
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("noisy sums can be neither pickled nor copied: both copies could be asked")
+
+    def __repr__(self) -> str:
+        return f"NoisySums({self.loss!r}, {self.remaining} of {self._rounds.rounds} left)"
+
+    @property
+    def loss(self) -> Loss:
+        """The loss of all answers together."""
+        return self._rounds.loss
+
+    @property
+    def neighbors(self) -> str:
+        """The relation that the loss speaks of."""
+        return self._neighbors
+
+    @property
+    def remaining(self) -> int:
+        """How many questions are left."""
+        return self._rounds.remaining
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, where that is known and no secret: where they are replaced."""
+        return self._source.length if self._neighbors == "replace" else None
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise of a sum of values of [0, 1]."""
+        span = cells(0.0, 1.0).span
+        return self._rounds.noise(Part(1, span, span**2, 1)).deviation / span
+
+    def sum(
+        self,
+        f: Any,
+        rows: Any = None,
+        *,
+        bounds: Any = None,
+        l2: Any = None,
+        size: int | None = None,
+        column: Any = None,
+    ) -> Answer:
+        """The sum of a function over some rows, with noise.
+
+        Parameters
+        ----------
+        f : str, Numba dispatcher, condition or array_like
+            * "count": 1. "value", "square": a number of the row, or its square, clipped to `bounds`
+              before. "product": that of two columns. "row": all its numbers, cut to length `l2`.
+            * A function ``f(row)`` compiled by ``numba.njit`` that returns a real number, or an
+              array or a tuple of them. A row is a number; of a matrix, an array; of named columns,
+              a record. Where it raises, it has no value (see `nan`). It must not look beyond the
+              end of its row, which Numba checks only with ``boundscheck=True``.
+            * A condition made of `Attribute`, which counts the rows where it holds.
+            * Its values, one for each row (or `size` of them), each computed from that row alone.
+        rows : array_like of bool or int, optional
+            The public set of rows to sum over: a mask with an entry for each row, or row
+            numbers ("replace" only, for where rows come and go they have no numbers; the entry of
+            a mask comes and goes with its row). It must not depend on the data.
+        bounds : (float, float), optional
+            Public limits of the function's values, (0, 1) by default; others are clipped. For
+            "value", "square" and "product" those of the columns, without a default.
+        l2 : float, optional
+            For vectors: their largest length; longer ones are cut to it.
+        size : int, optional
+            How many numbers a function returns that returns an array.
+        column : int, str or two of them, optional
+            Which column, where rows have several.
+
+        Returns
+        -------
+        float or float64 array of shape (size,)
+            The sum, unbiased up to the grid (a cell is about ``2**-40`` of the bounds), not
+            clamped.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For a bad argument; no question has been used.
+        BudgetError
+            After the last question.
+        DataError
+            A missing value under ``nan="raise"``; the question has been used.
+        """
+        return self._ask([Term(f, bounds, l2, size, column)], rows, None)[0]
+
+    def batch(self, terms: Sequence[Any], rows: Any = None, *, l2: Any = None) -> list[Answer]:
+        """Several sums as one question, of which the joint sensitivity counts.
+
+        m of them, each with noise in proportion to its own sensitivity, get sqrt(m) times the noise
+        of one (m times with `epsilon` alone). If a row's values together are known to make a
+        vector no longer than `l2`, as those of disjoint predicates do (1), that alone counts.
+
+        Parameters
+        ----------
+        terms : sequence
+            Each a `Term`, or anything that `sum` takes for `f`.
+        rows : array_like, optional
+            As in `sum`.
+        l2 : float, optional
+            The largest length of all values of a row as one vector; longer ones are cut to it. Then
+            no term has bounds of its own.
+
+        Returns
+        -------
+        list of float or array
+            The sum of each term.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, BudgetError, DataError
+            As `sum`.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> ages = np.repeat(np.arange(18, 91), 400)
+        >>> sums = dp.sulq.NoisySums(ages, rho=0.5, queries=1)
+        >>> n, total = sums.batch(["count", dp.sulq.Term("value", bounds=(0, 120))])
+        >>> 53 < total / n < 55
+        True
+        """
+        made = [term if isinstance(term, Term) else Term(term) for term in terms]
+        if not made:
+            _check.fail("terms", "at least one", terms)
+        return self._ask(made, rows, l2)
+
+    def contrasts(self, f: Any, sets: Any) -> tuple[float, NDArray[np.float64]]:
+        """How many rows have something, and half of how many more in each set than outside of it.
+
+        All as one question, with a quarter of the variance that as many questions about sums over
+        the sets would have: whether it is in a set or not, a row moves a contrast by 1/2, so it
+        moves r of them, and half of the total, by ``sqrt(r + 1) / 2``.
+
+        Parameters
+        ----------
+        f : condition, Numba dispatcher or array_like
+            A condition, or one number a row, which is to be another than 0.
+        sets : RowSets, or array_like of bool of shape (sets, rows)
+            Public sets of rows, which must not depend on the data. Where rows come and go, the bits
+            of a row come and go with it.
+
+        Returns
+        -------
+        total : float
+            Of how many rows it holds, with noise of twice the deviation of a contrast.
+        contrasts : float64 array of shape (sets,)
+            Half of the difference between how many rows of the set and how many others have it,
+            with noise of deviation ``contrast_deviation(len(sets))``.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, BudgetError, DataError
+            As `sum`.
+
+        Notes
+        -----
+        Cost: one read of the data, and a look at each word of 64 bits of the sets.
+
+        Examples
+        --------
+        >>> import numpy as np, dpfast as dp
+        >>> smokes = np.arange(10_000) % 4 == 0
+        >>> sums = dp.sulq.NoisySums(smokes, rho=0.5, queries=1)
+        >>> first = np.arange(10_000) < 4_000
+        >>> total, contrasts = sums.contrasts(dp.sulq.Attribute(), [first, ~first])
+        >>> bool(abs(total - 2500) < 15), bool(abs(contrasts[0] - (1000 - 1500) / 2) < 8)
+        (True, True)
+        """
+        if not isinstance(sets, RowSets):
+            sets = RowSets(sets)
+        length = self._source.length
+        if length is not None and sets.rows != length:
+            _check.fail("sets", f"of as many rows as the data have, {length}", sets)
+        made = Contrasts(bits(f, self._source), sets, self._nan)
+        found = self._rounds.ask(made.total, [contrast_part(len(sets))])
+        return float(found[0]), np.array(found[1:], np.float64) / 2.0
+
+    def contrast_deviation(self, sets: int) -> float:
+        """The standard deviation of the noise of each of so many contrasts."""
+        return self._rounds.noise(contrast_part(_check.whole("sets", sets))).deviation / 2.0
+
+    def _ask(self, terms: list[Term], rows: Any, l2: Any) -> list[Answer]:
+        source, relation, nan = self._source, self._neighbors, self._nan
+        where = _row_set(rows, source.length, relation)
+        if l2 is None:
+            functions: list[Exact] = [exact(term, source, nan, relation) for term in terms]
+        else:
+            functions = [joint(terms, l2, source, nan)]
+        parts = shared([one.part(relation) for one in functions])
+        found = self._rounds.ask(totals(functions, where, nan), parts)
+        answers, at = [], 0
+        for one in functions:
+            answers.append(one.answer(found[at : at + one.size]))
+            at += one.size
+        if l2 is None:
+            return answers
+        return _apart(answers[0], terms, functions[0])
+
+
+def _apart(answer: Any, terms: Sequence[Term], function: Any) -> list[Answer]:
+    """The numbers of each term out of one vector."""
+    found: list[Answer] = []
+    at = 0
+    for one in function.function.functions:
+        found.append(float(answer[at]) if one.size == 1 else answer[at : at + one.size])
+        at += one.size
+    return found
+
+
+def totals(
+    functions: Sequence[Tallied], where: NDArray[np.bool_] | None, nan: str | float
+) -> Callable[[RowSource], list[int]]:
+    """A pass over a source: the integers of all functions, one after the other."""
+
+    def summarise(chunk: RowChunk) -> tuple[list[int], int, int]:
+        piece = _piece(chunk, where)
+        found: list[int] = []
+        missing = 0
+        for one in functions:
+            sums, lost = one.tally(piece)
+            found += sums
+            missing += lost
+        return found, missing, piece.read
+
+    def merge(
+        a: tuple[list[int], int, int], b: tuple[list[int], int, int]
+    ) -> tuple[list[int], int, int]:
+        return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1], a[2] + b[2]
+
+    def total(source: RowSource) -> list[int]:
+        found, missing, read = source.reduce(summarise, merge)
+        if where is not None and len(where) != read:
+            refuse_mask()
+        _missing.refuse(nan, missing)
+        return found
+
+    return total
+
+
+def _piece(chunk: RowChunk, where: NDArray[np.bool_] | None) -> Piece:
+    rows, start, read = chunk.rows, chunk.start, len(chunk.rows)
+    if where is None:
+        return Piece(rows, start, read, None)
+    keep = where[start : start + read]
+    if len(keep) != read:
+        refuse_mask()
+    return Piece(kept(rows, keep), start, read, keep)
+
+
+def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_] | None:
+    """A public set of rows as a mask."""
+    if rows is None:
+        return None
+    rule = "a mask with an entry for each row"
+    if neighbors == "replace":
+        rule += ", or row numbers, each once"
+    try:
+        array = np.asarray(rows)
+    except Exception:  # whatever an object thinks of being made an array
+        array = np.empty(0, object)
+    if np.ma.is_masked(rows):  # what stands behind a mask is no row number, and no answer either
+        _check.fail_kind("rows", rule, rows)
+    if array.dtype == np.bool_ and array.ndim == 1:
+        if length is not None and len(array) != length:
+            _check.fail("rows", f"as long as the data, {length} rows", f"{len(array)} rows")
+        return array
+    if array.ndim != 1 or neighbors != "replace" or (array.size and array.dtype.kind not in "iu"):
+        _check.fail_kind("rows", rule, rows)
+    if length is None:
+        _check.fail_kind("rows", "a mask, for data of a length that is not known", rows)
+    mask = np.zeros(length, np.bool_)
+    numbers = array.astype(np.int64)
+    if numbers.size and not 0 <= numbers.min() <= numbers.max() < length:
+        _check.fail("rows", f"row numbers from 0 to {length - 1}", rows)
+    mask[numbers] = True
+    if int(np.count_nonzero(mask)) != numbers.size:
+        _check.fail("rows", rule, rows)
+    return mask
+
+
+def original_variance(epsilon: Any, delta: Any, queries: int) -> float:
+    """The variance of the noise in the original analysis of SuLQ: for comparison only.
+
+    No answer of this library has this noise. Blum, Dwork, McSherry and Nissim (PODS 2005) ask for
+    ``32 log(2 / delta) log(T / delta) T / epsilon**2`` for T sums of values of [0, 1]; the Gaussian
+    noise that (epsilon, delta) really needs has a variance 360 to 750 times smaller.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The loss of all answers.
+    queries : int
+        T.
+
+    Returns
+    -------
+    float
+        The variance R.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: none.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.sulq.original_variance(1, 1e-6, 100))
+    855230
+    >>> sums = dp.sulq.NoisySums([], epsilon=1, delta=1e-6, queries=100)
+    >>> round(sums.deviation ** 2)
+    1785
+    """
+    e = _check.positive("epsilon", epsilon)
+    d = _check.positive("delta", delta)
+    if d >= 1:
+        _check.fail("delta", "less than 1", delta)
+    t = _check.whole("queries", queries, 1)
+    return 32.0 * math.log(2.0 / d) * (math.log(t) - math.log(d)) * t / e**2

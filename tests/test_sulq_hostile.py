@@ -1,0 +1,374 @@
+"""What learns from sums, against hostile arguments and data: refused for nothing, or exact."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import Chunk
+from dpfast.sulq import (
+    PCA,
+    ID3Classifier,
+    KMeans,
+    LinearRegression,
+    NaiveBayes,
+    NoisySums,
+    Perceptron,
+    Term,
+    TruncatedSVD,
+)
+from dpfast.sulq._by_class import ByClass, Columns
+from dpfast.sulq._coded import Classes
+from dpfast.sulq._labels import labelled
+from dpfast.sulq._rounds import Part, Rounds
+
+from .test_sulq_components import recorded as recorded_components
+from .test_sulq_sums import recorded
+
+LOSSES = [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}]
+ESTIMATORS = [KMeans, PCA, TruncatedSVD]
+ROWS = np.random.default_rng(0).uniform(0, 1, (100, 2))
+
+
+def untouched(loss):
+    """A budget, and a check that nothing of it has been spent."""
+    budget = dp.Budget(**loss)
+    return budget, lambda: budget.history == ()
+
+
+# --- shares of a loss -----------------------------------------------------------------------------
+
+
+def test_shares_of_integers_that_are_divided_first_are_exact():
+    """Divided by 2**k and rounded down, moves are as large as they get; the share pays for them."""
+    draw, divided = random.Random(1), 0
+    for _ in range(500):
+        l1, moved, rounds = draw.randint(2**36, 2**42), draw.choice([1, 4, 64]), draw.randint(1, 9)
+        share, epsilon = Fraction(draw.randint(1, 9), 9), Fraction(draw.randint(1, 99), 1000)
+        made = Rounds(
+            None, loss=Pure(epsilon), neighbors="replace", rounds=rounds, name="",
+            budget=None, rng=InsecureGenerator(1),
+        )  # fmt: skip
+        noise = made.noise(Part(64, l1, l1**2, moved, share))
+        unit = 1 << noise.shift
+        # All integers but one move by 1 to the next multiple of the unit, and one by all the rest.
+        worst = moved - 1 + -(-(l1 - moved + 1) // unit)
+        assert worst / noise.scale <= share * epsilon / rounds
+        divided += noise.shift > 0
+    assert divided > 100
+
+
+# --- a loss too small for so many rounds ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("rounds", [2**62, 10**400, 10**5000], ids=["many", "more", "most"])
+def test_a_loss_too_small_for_so_many_rounds_costs_nothing(loss, rounds):
+    budget, unspent = untouched(loss)
+    with pytest.raises(ArgumentError, match="number of rounds"):
+        NoisySums(ROWS, queries=rounds, budget=budget, **loss)
+    with pytest.raises(ArgumentError, match="number of rounds"):
+        KMeans(2, bounds=(0, 1), max_iter=rounds, **loss).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_very_many_rounds_have_very_much_noise(loss):
+    few, many = (NoisySums(ROWS, queries=t, **loss) for t in (1, 2**30))
+    power = 1.0 if loss == {"epsilon": 1} else 0.5
+    assert many.deviation / few.deviation == pytest.approx(2.0 ** (30 * power), rel=0.5)
+    assert np.isfinite(many.sum("count"))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("kind", [*ESTIMATORS, NoisySums])
+def test_a_budget_with_too_little_left_loses_nothing(kind, loss):
+    budget, unspent = untouched({k: v / 2 for k, v in loss.items()})
+    with pytest.raises(BudgetError):
+        if kind is NoisySums:
+            NoisySums(ROWS, queries=1, budget=budget, **loss)
+        else:
+            kind(2, bounds=(0, 1), **loss).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+def test_noise_that_cannot_be_had_is_refused_before_it_is_paid_for():
+    """So little loss that already a move by 1 needs more noise than there is."""
+    budget, unspent = untouched({"epsilon": 1e-4})
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        KMeans(2, bounds=[(0, 1), (0, 2000)], epsilon=1e-4, max_iter=10**5).fit(ROWS, budget=budget)
+    assert unspent()
+    sums = NoisySums(ROWS, epsilon=2.0**-29, queries=1)
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        sums.batch([Term(ROWS, l2=1.0)] * 5000)
+    assert sums.remaining == 1
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    ("kind", "columns", "kw"),
+    [
+        (Perceptron, 1500, {"bounds": (0, 1), "max_iter": 2}),
+        (LinearRegression, 300, {"bounds": (0, 1), "y_bounds": (-1, 1)}),
+        (NaiveBayes, 1500, {"bounds": (0, 1), "classes": [-1, 1]}),
+        (NaiveBayes, 2500, {"categories": [0, 1], "classes": [-1, 1]}),
+        (
+            ID3Classifier,
+            1500,
+            {"categories": [0, 1], "classes": [-1, 1], "splits": "counts", "max_depth": 1},
+        ),
+    ],
+)
+def test_noise_for_too_many_columns_is_refused_before_it_is_paid_for(kind, columns, kw, relation):
+    budget = dp.Budget(epsilon=1, neighbors=relation)
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        kind(**kw, epsilon=1.9e-9, neighbors=relation).fit(
+            np.zeros((3, columns)), [1, -1, 1], budget=budget
+        )
+    assert budget.history == ()
+
+
+# --- numbers at the end of their range ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [PCA, TruncatedSVD])
+@pytest.mark.parametrize(
+    "bounds", [(0, 1e300), [(0, 1), (1e200, 1.1e200)], [(-1e160, 0), (0, 1)], (1e308, 1.7e308)]
+)
+def test_bounds_whose_squares_are_no_numbers_cost_nothing(kind, bounds):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises(ArgumentError, match=r"bounds must be at most 2\*\*500"):
+        kind(2, bounds=bounds, rho=1).fit(ROWS, budget=budget)
+    with pytest.raises(ArgumentError, match=r"bounds must be at most 2\*\*900"):
+        KMeans(2, bounds=(-1e300, 1), rho=1).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+LARGE = [
+    (0, 2.0**900),
+    [(0, 1), (1e200, 1.1e200)],
+    (1e270, 2.0**900),
+    [(-1e270, 1e270), (0, 1e-300)],
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("bounds", LARGE)
+def test_clusters_may_be_of_any_size(bounds, loss):
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        made = KMeans(2, bounds=bounds, **loss).fit(ROWS)
+    assert np.isfinite(made.cluster_centers_).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0, 2.0**500),
+        (-(2.0**500), 2.0**500),
+        [(0, 2.0**500), (0, 2.0**-500)],
+        [(0, 2.0**40), (0, 1)],
+        [(0, 0), (0, 1)],
+        [(0, 0), (5, 5)],
+        (1e5, 1e5 + 1),
+    ],
+)
+def test_bounds_at_the_ends_have_finite_answers(kind, bounds, loss):
+    for relation in ("replace", "add-remove"):
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            made = kind(2, bounds=bounds, neighbors=relation, **loss).fit(ROWS)
+        for name, value in vars(made).items():
+            if name.endswith("_") and name != "loss_":
+                assert np.isfinite(value).all(), name
+
+
+def with_labels(kind, bounds, **kw):
+    """What learns from labels of -1 and 1."""
+    kw |= {"classes": [-1, 1]} if kind is NaiveBayes else {}
+    kw |= {"y_bounds": (-1, 1), **kw} if kind is LinearRegression else {}
+    return kind(bounds=bounds, **kw)
+
+
+SIDES = np.where(ROWS[:, 0] > 0.5, 1, -1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "kw"),
+    [
+        (NaiveBayes, (0, 1e300), {}),
+        (NaiveBayes, [(0, 1), (-1e160, 0)], {}),
+        (LinearRegression, (0, 1e200), {}),
+        (LinearRegression, (0, 1), {"y_bounds": (0, 1e308)}),
+        (LinearRegression, [(0, 1), (0, 2.0**-800)], {"y_bounds": (0, 2.0**400)}),
+        (
+            LinearRegression,
+            [(0, 1), (2.0**-800,) * 2],
+            {"y_bounds": (0, 2.0**400), "fit_intercept": False},
+        ),
+    ],
+)
+def test_bounds_whose_answers_are_no_numbers_cost_nothing(kind, bounds, kw):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises(ArgumentError, match=r"bounds must be at most 2\*\*(500|800)"):
+        with_labels(kind, bounds, rho=1, **kw).fit(ROWS, SIDES, budget=budget)
+    assert unspent()
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, Perceptron, LinearRegression])
+@pytest.mark.parametrize(
+    "bounds", [(0, 2.0**500), [(-(2.0**500), 2.0**500), (0, 2.0**-290)], [(0, 0), (1e5, 1e5 + 1)]]
+)
+def test_labels_within_bounds_at_the_ends_have_finite_answers(kind, bounds):
+    cases = [{}]
+    if kind is LinearRegression:
+        targets = [(-(2.0**500), 2.0**500), (0, 2.0**-500), (3, 3)]
+        cases = [{"y_bounds": y, "fit_intercept": c} for y in targets for c in (True, False)]
+    for kw in cases:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            made = with_labels(kind, bounds, rho=1, **kw).fit(ROWS, SIDES)
+        for name in ("theta_", "var_", "coef_", "intercept_"):
+            assert np.isfinite(getattr(made, name, 0)).all(), name
+        assert np.isfinite(made.predict(ROWS)).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds"),
+    [(KMeans, [(0, 1e-320), (0, 1)]), (PCA, (1e15, 1e15 + 1))],
+)
+def test_bounds_too_near_for_float64_cost_nothing(kind, bounds):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises(ArgumentError, match="bounds must be"):
+        kind(2, bounds=bounds, rho=1).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+class OneChunk:
+    """A source of somebody else's that brings all rows at a time."""
+
+    dtype, nulls = np.dtype(np.float64), 0
+
+    def __init__(self, rows):
+        self._rows, self.length = rows, len(rows)
+
+    def reduce(self, summarise, merge):
+        return summarise(Chunk(self._rows, 0))
+
+    def sample(self, count, words):
+        return None
+
+
+def test_a_source_may_bring_any_number_of_rows_at_a_time():
+    """2**23 and more squares of 40 bits are beyond an int64."""
+    rows, bound = np.full((1 << 23) + 5000, 1.999999), 1.999999
+    whole = recorded_components(TruncatedSVD, rows.reshape(-1, 1), (-bound, bound))[1]
+    found = recorded_components(TruncatedSVD, OneChunk(rows), (-bound, bound))[1]
+    assert found == whole and found[0][0] > 2**63
+
+
+def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
+    """2**25 and more squares of 38 bits are beyond an int64."""
+    n, bound = (1 << 25) + 5000, 1.999999
+    rows, classes = np.broadcast_to(bound, n), Classes([0, 1])
+    sums = ByClass(Columns((-bound, bound), None).each(1), 2, "raise")
+    found, missing = sums.total(labelled(OneChunk(rows), np.broadcast_to(np.uint8(1), n)), classes)
+    reach = sums.numbers[0].reach
+    assert n * reach**2 > 2**63
+    assert (found, missing) == ([0, n, 0, n * reach**2, 0, 0], 0)
+
+
+# --- public sets of rows --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "relation"),
+    [
+        (np.ma.array([True, False, True], mask=[0, 1, 0]), "add-remove"),
+        (np.ma.array([True, False, True], mask=[0, 1, 0]), "replace"),
+        (np.ma.array([0, 1], mask=[0, 1]), "replace"),
+    ],
+)
+def test_what_stands_behind_a_mask_is_no_set_of_rows(rows, relation):
+    sums = NoisySums([1.0, 2.0, 3.0], rho=1, queries=1, neighbors=relation)
+    with pytest.raises(ArgumentTypeError, match="rows must be"):
+        sums.sum("count", rows)
+    assert sums.remaining == 1
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_a_set_of_rows_moves_sums_no_further(relation):
+    """The same integers as of the rows that are in the set, and none of the others."""
+    data = np.array([0.1, 0.9, np.nan, 0.4])
+    keep = np.array([True, False, False, True])
+    _, found, _ = recorded(data, lambda s: s.sum("value", keep, bounds=(0, 1)), neighbors=relation)
+    _, alone, _ = recorded(data[keep], lambda s: s.sum("value", bounds=(0, 1)), neighbors=relation)
+    assert found == alone
+
+
+# --- NaN policies ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 0.3, "lower", "upper"])
+def test_a_replacement_is_clipped_like_a_value(value):
+    missing = np.array([[0.2, np.nan], [np.nan, 0.7], [np.nan, np.nan], [0.5, 0.5]])
+    bounds = [(-1.0, 2.0), (0.25, 0.75)]
+    for column, (lo, hi) in enumerate(bounds):
+        number = {"lower": lo, "upper": hi}.get(value, value)
+        filled = np.where(np.isnan(missing), np.clip(number, lo, hi), missing)
+
+        def ask(sums, column=column, pair=(lo, hi)):
+            return sums.sum("value", bounds=pair, column=column)
+
+        assert recorded(missing, ask, nan=value)[1] == recorded(filled, ask)[1]
+    lower, upper = np.transpose(bounds)
+    number = {"lower": lower, "upper": upper}.get(value, value)
+    filled = np.where(np.isnan(missing), np.clip(number, lower, upper), missing)
+    for kind in (PCA, TruncatedSVD):
+        assert (
+            recorded_components(kind, missing, bounds, nan=value)[1]
+            == recorded_components(kind, filled, bounds)[1]
+        )
+    one, other = (
+        KMeans(2, bounds=bounds, nan=policy, rho=1).fit(data, rng=InsecureGenerator(1))
+        for data, policy in ((missing, value), (filled, "raise"))
+    )
+    assert (one.cluster_centers_ == other.cluster_centers_).all()
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_nan_that_is_refused_costs_the_loss_and_leaves_nothing_behind(kind):
+    budget = dp.Budget(rho=1)
+    made = kind(1, bounds=(0, 1), rho=1)
+    with pytest.raises(DataError, match="what was spent"):
+        made.fit(np.array([[0.5, np.nan]]), budget=budget)
+    assert budget.remaining["rho"] == 0
+    assert not [name for name in vars(made) if name.endswith("_")]
+
+
+# --- composition ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_the_ledger_has_one_exact_line_for_each_and_no_more_is_had(loss, relation):
+    third = {k: Fraction(str(v)) / 3 for k, v in loss.items()}
+    budget = dp.Budget(**loss, neighbors=relation)
+    sums = NoisySums(ROWS, queries=2, budget=budget, neighbors=relation, **third)
+    KMeans(2, bounds=(0, 1), neighbors=relation, **third).fit(ROWS, budget=budget)
+    PCA(1, bounds=(0, 1), neighbors=relation, **third).fit(ROWS, budget=budget)
+    assert [line.what for line in budget.history] == [
+        "noisy sums",
+        "k-means",
+        "principal components",
+    ]
+    assert all(budget.remaining[name] == 0 for name in loss)
+    with pytest.raises(BudgetError):
+        TruncatedSVD(1, bounds=(0, 1), neighbors=relation, **third).fit(ROWS, budget=budget)
+    assert sums.sum("count") is not None and len(budget.history) == 3  # asking costs nothing more
