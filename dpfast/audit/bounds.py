@@ -1,0 +1,142 @@
+"""How many secret bits can be recovered: at most under privacy, and by least squares without it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+from .. import _check, privacy
+from ..errors import ArgumentError
+from ..privacy import ZCDP, Approx, Loss
+
+__all__ = ["expected_recovery", "recovery_bound"]
+
+#: More than what rounding may have taken from the bound, or `pure_within` from its epsilon.
+_UP = 1 + 2.0**-38
+#: Losses from here on protect nothing that float64 can tell from 0.
+_MOST = Fraction(1000)
+
+
+def recovery_bound(
+    *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, steps: int = 1
+) -> float:
+    """The largest fraction of fair secret bits that can be expected to be recovered.
+
+    Let n rows hold a bit each, fair coins, and let neighbours differ in one bit. Whoever sees the
+    answers of a private interface, and has any method and any other knowledge about the rows, even
+    the other bits, gets a bit right with at most this probability:
+
+    * pure epsilon: ``exp(epsilon) / (1 + exp(epsilon))``;
+    * (epsilon, delta): ``(exp(epsilon) + delta) / (1 + exp(epsilon))``;
+    * rho: as for the epsilon with ``epsilon tanh(epsilon / 2) = rho``.
+
+    Randomized response, which answers once for each bit, attains the first and the third.
+
+    Parameters
+    ----------
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss of all answers together: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    steps : int, default 1
+        How many neighbours lead from one value of a bit to the other. Where rows are replaced, one.
+        Where they come and go, one if the bit says whether a row is there, and two if it is part of
+        the row, which then leaves and comes back.
+
+    Returns
+    -------
+    float
+        Between 1/2 and 1, rounded up.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    A guess of a fair bit is a test between two neighbours, and is right with probability
+    (1 + x - y) / 2, where x and y are the probabilities of "1" on either. Under (epsilon, delta),
+    x <= e^epsilon y + delta and 1 - y <= e^epsilon (1 - x) + delta; their sum bounds x - y. Under
+    rho, the Kullback-Leibler divergences of x and y, both ways, add up to 2 rho at most. They are
+    jointly convex and the same for 1 - y and 1 - x, so they do not grow if x and y are replaced by
+    p = (1 + x - y) / 2 and 1 - p, where they add up to 2 (2 p - 1) ln(p / (1 - p)).
+
+    The number of bits recovered under pure privacy is no larger, in law, than that of so many
+    independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS 2023), so limits
+    of the binomial law apply to it. Cost: microseconds.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.audit.recovery_bound(epsilon=1.0), 4)
+    0.7311
+    >>> round(dp.audit.recovery_bound(rho=0.5), 4)
+    0.7395
+    """
+    loss = privacy.loss(epsilon, delta, rho)
+    if _check.whole("steps", steps, 1) > 1:
+        try:
+            loss = privacy.group(loss, steps)
+        except ArgumentError:  # no delta below 1 is known
+            return 1.0
+    extra = float(loss.delta) if isinstance(loss, Approx) else 0.0
+    rare = math.exp(-float(min(_epsilon(loss), _MOST)))
+    return min(1.0, (1 + extra * rare) / (1 + rare) * _UP)
+
+
+def _epsilon(loss: Loss) -> Fraction:
+    """What the two values of a bit are no easier to tell apart for than randomized response."""
+    if not isinstance(loss, ZCDP):
+        return loss.epsilon
+    return privacy.pure_within(loss.rho) if loss.rho < _MOST else loss.rho
+
+
+def expected_recovery(n: int, *, queries: int, deviation: Any) -> float:
+    """The fraction of bits that least squares recovers from noisy sums over random subsets.
+
+    Each of `queries` answers is the number of ones in a subset, to which every row belongs with
+    probability 1/2, and normal noise. The estimate of a bit then has the standard deviation
+    ``2 deviation / sqrt(queries - n)``, and is on the right side of 1/2 with the probability
+    ``Phi(sqrt(queries - n) / (4 deviation))``.
+
+    NOT PRIVATE, and not about privacy: it says when an interface without it is broken.
+
+    Parameters
+    ----------
+    n : int
+        The number of bits.
+    queries : int
+        Of answers; more than n.
+    deviation : float
+        The standard deviation of the noise of an answer; 0 or more.
+
+    Returns
+    -------
+    float
+        The expected fraction, up to terms that vanish as both numbers grow.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    With the noise of a slice of rho for all answers, ``sqrt(queries / (2 rho))``, it is never more
+    than ``Phi(sqrt(rho / 8))``, however many are asked. Cost: microseconds.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.audit.expected_recovery(200, queries=800, deviation=5.0), 3)
+    0.89
+    """
+    bits = _check.whole("n", n, 1)
+    asked = _check.whole("queries", queries, bits + 1)
+    sigma = _check.number("deviation", deviation)
+    if sigma < 0:
+        _check.fail("deviation", "a finite number of at least 0", deviation)
+    if not sigma:
+        return 1.0
+    return NormalDist().cdf(math.sqrt(asked - bits) / 4 / sigma)
