@@ -1,0 +1,338 @@
+"""Multiplicative weights with the exponential mechanism: many linear queries known beforehand."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _check
+from .._additive import amount
+from .._native.weights import products
+from .._race import Race
+from .._scores.stored import Stored
+from .._slice import as_it_is
+from .._whole_noise import WholeNoise, whole_noise
+from ..budget import Budget
+from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
+from ..release import release
+from ..rng import Generator
+from ._answer import Answer
+from ._hypothesis import Hypothesis
+from ._linear import Asked
+from ._parts import ENOUGH, spread
+from ._queries import Universe
+from ._session import facts, once, record
+from ._synthetic import Synthetic
+
+__all__ = ["MWEM"]
+
+#: Rounds at most.
+MOST = 1 << 16
+#: Numbers that are converted together.
+BLOCK = 1 << 14
+
+
+class _Queries:
+    """Queries in units of ``2**-bits``: integers up to ``2**24``, which float32 holds."""
+
+    def __init__(self, queries: Any, bits: int) -> None:
+        rule = "numbers from 0 to 1"
+        count, universe = len(queries), queries.shape[1]
+        self.bits = bits
+        self._units = np.empty(queries.shape, np.float32)
+        unit = float(1 << bits)
+        for row in range(count):
+            for at in range(0, universe, BLOCK):
+                given, units = queries[row, at : at + BLOCK], self._units[row, at : at + BLOCK]
+                if not (given.min() >= 0 and given.max() <= 1):  # NaN is neither
+                    _check.fail("queries", rule, "others")
+                if queries.dtype.kind == "f":
+                    given = np.multiply(given, unit, dtype=np.float64)
+                    units[...] = np.rint(given, out=given)
+                else:
+                    np.multiply(given, unit, out=units, dtype=np.float32, casting="unsafe")
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self._units.tobytes()).hexdigest()
+
+    def sums(self, over: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of all queries, over counts (exactly: integers below ``2**53``) or a distribution."""
+        out = np.empty(len(self))
+        enough = max(1, ENOUGH // len(over))
+        spread(len(self), lambda a, b: products(self._units, over, out, a, b), 4, enough)
+        return out
+
+    def row(self, number: int) -> NDArray[np.float64]:
+        """One query, from 0 to 1."""
+        found: NDArray[np.float64] = np.ldexp(self._units[number].astype(np.float64), -self.bits)
+        return found
+
+
+class _Fit:
+    """A distribution that learns from measurements: a function of them alone."""
+
+    def __init__(self, queries: _Queries, rows: int, universe: int, replays: int) -> None:
+        self.hypothesis, self.mean = Hypothesis(universe), np.zeros(universe)
+        self.asked: list[int] = []
+        self.noisy: list[int] = []
+        self._queries, self._whole, self._replays = queries, float(rows << queries.bits), replays
+        self._values: dict[int, float] = {}
+        self._rows: dict[int, NDArray[np.float64]] = {}
+
+    def learn(self, query: int, noisy: int) -> None:
+        """One round: the measurement of a query, and then all so far, some times over."""
+        self.asked.append(query)
+        self.noisy.append(noisy)
+        # One measured before: the two are averaged, in the order in which they came.
+        seen = self.asked.count(query)
+        before = self._values.get(query, 0.0) * (1 - 1 / seen)
+        self._values[query] = before + noisy / self._whole / seen
+        if query not in self._rows:
+            self._rows[query] = self._queries.row(query)
+        turns, bits = list(self._values) * self._replays, self._queries.bits
+        told = self.hypothesis.sums(self._rows[turns[0]], bits).mean
+        for one, later in itertools.zip_longest(turns, turns[1:]):
+            step = (self._values[one] - math.ldexp(told, -bits)) / 2
+            following = None if later is None else self._rows[later]
+            told = self.hypothesis.move(step, self._rows[one], bits, following)
+        self.mean += self.hypothesis.distribution
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """All rounds, for the door."""
+
+    queries: _Queries
+    rows: int
+    rounds: int
+    fit: _Fit
+    choice: float
+    noise: WholeNoise
+    loss: Loss
+    read: Any
+    neighbors: str = "replace"
+
+    @property
+    def name(self) -> str:
+        return f"MWEM, {len(self.queries)} queries, {self.rounds} rounds"
+
+    def reduce(self, source: Any) -> NDArray[np.int64]:
+        exact = self.queries.sums(self.read(source).astype(np.float64))
+        return exact.astype(np.int64)
+
+    def finish(self, exact: NDArray[np.int64], generator: Generator) -> _Fit:
+        for _ in range(self.rounds):
+            told = self.queries.sums(self.fit.hypothesis.distribution) * self.rows
+            wrong = np.abs(exact - np.rint(told).astype(np.int64))
+            worst = int(Race(Stored(wrong), self.choice).draw(1, generator.stream())[0])
+            (noisy,) = self.noise.add([int(exact[worst])], generator)
+            self.fit.learn(worst, noisy)
+        return self.fit
+
+
+class MWEM(Synthetic):
+    """Answer many linear queries, known beforehand, by a distribution that is fitted to the data.
+
+    In each round the exponential mechanism finds a query about which the distribution is wrong. It
+    is measured with noise, and the distribution is moved to agree with all measurements.
+
+    Privacy
+    -------
+    Neighbours are datasets of the same public number of rows that differ in one row. The result
+    satisfies the loss that is asked for (Hardt, Ligett and McSherry, NeurIPS 2012): each of the
+    `rounds` gets an equal share, half of it for the choice and half for the measurement. The choice
+    has bounded range, so its price in rho is epsilon**2 / 8. Scores and measurements are exact
+    integers, with integer noise.
+
+    Parameters
+    ----------
+    histogram : array_like of int, shape (N,), optional
+        How many rows are each element of the universe.
+    queries : array_like of shape (k, N)
+        Numbers from 0 to 1: one row for each query.
+    rounds : int
+        How many queries are measured.
+    data : column of n rows, optional
+        Instead of the histogram: an array, a column of a table, or a source.
+    universe : array_like of shape (N,), optional
+        As for `MedianMechanism`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    replays : int, default 3
+        How often a round goes through all measurements.
+    average : bool, default False
+        Whether the result is the average of the distributions after each round (of which the
+        theorem speaks) or the last one, which mostly is nearer.
+    name : str, optional
+        Keep the measurements in the file of the budget under this name. Called again with the same
+        arguments, by any process, it returns what they make and is not paid again.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Attributes
+    ----------
+    distribution : ndarray of float64, shape (N,)
+        Public probabilities of the elements.
+    measured : tuple of int
+        Which queries were measured, in order.
+    spent : Pure, Approx or ZCDP
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        A row is no element of the universe. The spend stands.
+
+    Notes
+    -----
+    Cost: a product of the queries with the distribution each round, and up to
+    ``replays * rounds**2 / 2`` moves of the distribution. Memory: the queries as float32.
+
+    References
+    ----------
+    Hardt, Ligett and McSherry, "A simple and practical algorithm for differentially private data
+    release", NeurIPS 2012.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> histogram = [13_000, 4_000, 2_000, 1_000]
+    >>> fitted = dp.online.MWEM(histogram, np.eye(4), rounds=6, epsilon=1)
+    >>> bool(abs(fitted.answer([0, 0, 1, 1]) - 0.15) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        histogram: Any = None,
+        queries: Any = None,
+        *,
+        rounds: int,
+        data: Any = None,
+        universe: Any = None,
+        epsilon: Any = None,
+        delta: Any = 0.0,
+        rho: Any = None,
+        replays: int = 3,
+        average: bool = False,
+        name: str | None = None,
+        budget: Budget | None = None,
+        rng: Generator | None = None,
+    ) -> None:
+        asked = Asked.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
+        count = _check.whole("rounds", rounds, 1)
+        if count > MOST:
+            _check.fail("rounds", "at most 2**16", rounds)
+        bits = min(24, 52 - asked.rows.bit_length())
+        held = _matrix(queries, asked.universe, bits)
+        choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
+        times, mean = _check.whole("replays", replays, 1), _check.flag("average", average)
+        self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
+        fit = _Fit(held, asked.rows, asked.universe.size, times)
+        plan = _Rounds(
+            held, asked.rows, count, fit, choice, noise, self.spent, asked.read
+        )  # fmt: skip
+        kept = None
+        if name is not None:
+            told = facts(
+                what=plan.name,
+                loss=asked.loss,
+                rows=asked.rows,
+                universe=asked.universe.facts,
+                queries=held.digest,
+                replays=times,
+                choice=choice,
+                noise=noise,
+            )
+            kept = record(name, budget, told)
+        past = None if kept is None else kept.found()
+        if past is None:
+            with once(kept, budget):
+                fit = release(asked.source, plan, budget=budget, rng=rng, prepare=as_it_is)
+            past = mine = [fit.asked, fit.noisy]
+            if kept is not None:
+                past = kept.begin(mine, None)
+            if past != mine:  # another process was first
+                fit = _Fit(held, asked.rows, asked.universe.size, times)
+        if not fit.asked:
+            for query, noisy in zip(*past, strict=True):
+                fit.learn(query, noisy)
+        self._distribution: NDArray[np.float64] = (
+            fit.mean / count if mean else fit.hypothesis.distribution
+        )
+        self.measured = tuple(fit.asked)
+
+    @property
+    def distribution(self) -> NDArray[np.float64]:
+        """Public probabilities of the elements."""
+        return self._distribution
+
+    def answer(self, query: Any) -> Answer:
+        """The mean of a query under the distribution, at no cost.
+
+        Parameters
+        ----------
+        query : array_like of shape (N,), or callable
+            As for `MedianMechanism.answer`.
+
+        Returns
+        -------
+        Answer
+            It is easy: all that was paid is in the distribution.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For a bad query.
+        """
+        weights = self._universe.weights(self._universe.values(query), self._bits)
+        values = np.ldexp(weights, -self._bits)
+        mean = float(values @ self.distribution)
+        return Answer(min(max(mean, 0.0), 1.0), False, 0, self.spent)
+
+
+def _matrix(queries: Any, universe: Universe, bits: int) -> _Queries:
+    rule = f"a matrix of numbers from 0 to 1, with {universe.size} columns"
+    found = _check.array("queries", queries, rule)
+    if found.dtype.kind not in "iufb" or found.ndim != 2:
+        _check.fail_kind("queries", rule, queries)
+    if found.shape[1] != universe.size or not len(found):
+        _check.fail("queries", rule, found.shape)
+    return _Queries(found, bits)
+
+
+def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, WholeNoise, Loss]:
+    """The factor of the scores, the noise of a measurement, and the loss of all rounds."""
+    size = amount(loss)
+    part = Fraction(1, 2 * rounds)
+
+    def in_pure(epsilon: Fraction) -> tuple[float, WholeNoise, Loss]:
+        noise = whole_noise(Pure(epsilon * part), unit, unit * unit)
+        return float_down(epsilon * part / (2 * unit)), noise, Pure(epsilon)
+
+    def in_rho(rho: Fraction) -> tuple[float, WholeNoise, Loss]:
+        noise = whole_noise(ZCDP(rho * part), unit, unit * unit)
+        return float_down(range_within(rho * part) / (2 * unit)), noise, loss
+
+    if isinstance(loss, ZCDP):
+        return in_rho(size)
+    found = [in_pure(size)]
+    if isinstance(loss, Approx):
+        found.append(in_rho(ZCDP.within(loss.epsilon, loss.delta).rho))
+    return max(found, key=lambda one: one[0])
