@@ -19,13 +19,15 @@ import warnings
 from pathlib import Path
 
 os.environ.setdefault("DPFAST_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
 import dpfast as dp
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from benchmarks import rivals
+from benchmarks import learners, rivals
 
 ROOT = Path(__file__).parent.parent
 #: What the README shows of the table: patterns of the work and of what is beside it.
@@ -40,6 +42,8 @@ HEADLINES = (
     ("private histogram, 100 bins, * float64", "*"),
     ("randomized response, binary, uint8, *", "`np*"),
     ("smooth sensitivity of a trimmed mean, *", "*"),
+    ("private k-means, * a round", "*"),
+    ("private PCA, * float64", "*"),
     ("private median, 1e6 float64", "OpenDP*"),
     ("exact Laplace noise, per sample", "OpenDP*"),
     ("private histogram, 1e6 float64", "OpenDP*"),
@@ -391,6 +395,167 @@ def robust(n):
     yield f"propose-test-release of the mean, {n:.0e} float64", ours, "`np.clip.mean`", theirs
 
 
+def streams(n):
+    """Queries and updates over a universe, over candidates, and beside a threshold."""
+    g = np.random.default_rng(7)
+    query, other, out = g.random(n), g.random(n), np.empty(n)
+    weights = dp.online.PrivateMultiplicativeWeights(
+        np.full(n, 100), epsilon=1, queries=1000, accuracy=0.3
+    )
+    ours, theirs = best(lambda: weights.answer(query), lambda: np.dot(query, other))
+    yield f"multiplicative weights, a query, universe {n:.0e}", ours, "`np.dot`", theirs
+    known = weights._hypothesis
+    ours, theirs = best(lambda: known.move(1e-3, query, 24), lambda: np.exp(query, out=out))
+    yield f"multiplicative weights, an update, universe {n:.0e}", ours, "`np.exp`", theirs
+    median = dp.online.MedianMechanism(
+        np.full(16, 10**6), epsilon=1, queries=1000, accuracy=0.2, size=8
+    )
+    even = np.where(np.arange(16) < 8, 0.25, 0.75)
+    wide = np.ascontiguousarray(median._alive._counts.T, np.float32)
+    single = even.astype(np.float32)
+    ours, theirs = best(lambda: median.answer(even), lambda: wide @ single)
+    yield f"median mechanism, a query, {len(wide):,} candidates", ours, "`counts @ query`", theirs
+    values = g.integers(0, 200, n // 10)
+
+    def asked():
+        dp.online.SparseVector(positives=1, threshold=50_000, epsilon=1).answer_many(values)
+
+    ours, theirs = best(asked, lambda: values + g.laplace(0, 50, len(values)) >= 50_000)
+    each = len(values)
+    label = "`Generator.laplace` and `>=` (neither exact nor secure)"
+    yield "sparse vector, per value", ours / each, label, theirs / each
+    universe, count, rounds = n // 100, 1_000, 30
+    queries = g.integers(0, 2, (count, universe)).astype(np.float64)
+    histogram = g.multinomial(10**7, g.dirichlet(np.ones(universe) / 50))
+    ours, theirs = best(
+        lambda: dp.online.MWEM(histogram, queries, rounds=rounds, epsilon=1),
+        lambda: [queries @ out[:universe] for _ in range(rounds + 1)],
+        rounds=2,
+    )
+    yield f"MWEM, universe {universe:.0e}, 1,000 queries, 30 rounds", ours, "its products", theirs
+
+
+def noisy_sums(n):
+    """Questions of a slice that has been paid for."""
+    x = np.random.default_rng(0).uniform(0, 1, n)
+    mask = np.random.default_rng(1).random(n) < 0.5
+    sums = dp.sulq.NoisySums(x, rho=1, queries=1 << 12)
+    loss = {"bounds": (0, 1)}
+    for f in ("value", "square"):
+        ours, floor = best(lambda f=f: sums.sum(f, **loss), lambda: np.sum(x))
+        yield f"noisy sum, {f!r}, {n:.0e} float64", ours, "`np.sum`", floor
+    ours, theirs = best(lambda: sums.sum("value", mask, **loss), lambda: x[mask].sum(), rounds=3)
+    yield f"noisy sum of half the rows, {n:.0e} float64", ours, "`x[mask].sum()`", theirs
+
+
+def clusters(n, d=8, k=16, iterations=5):
+    """An iteration of k-means from given centres, and whole fits that find their own."""
+    g = np.random.default_rng(0)
+    data, centres = np.clip(g.normal(0.5, 0.2, (n, d)), 0, 1), g.uniform(0.3, 0.7, (k, d))
+    if not importlib.util.find_spec("sklearn"):
+        print("scikit-learn is not installed: left out", file=sys.stderr)
+        return
+    from sklearn.cluster import KMeans
+
+    given = {"bounds": (0, 1), "rho": 1, "max_iter": iterations}
+    lloyd = {"n_init": 1, "max_iter": iterations, "tol": 0, "algorithm": "lloyd"}
+    ours, theirs, start = best(
+        lambda: dp.sulq.KMeans(k, init=centres, **given).fit(data),
+        lambda: KMeans(k, init=centres, **lloyd).fit(data),
+        lambda: dp.sulq.KMeans(k, **given).fit(data),
+        rounds=3,
+    )
+    work, rival = f"{n:.0e} x {d}, {k} centres", "Lloyd iteration of scikit-learn (not private)"
+    yield f"private k-means, {work}, a round", ours / iterations, rival, theirs / iterations
+    rival = f"{iterations} of them from given centres"
+    yield f"private k-means, {work}, {iterations} rounds without centres", start, rival, theirs
+
+
+def components(n):
+    for d in (8, 64):
+        x = np.clip(np.random.default_rng(0).normal(0.5, 0.1, (n, d)), 0, 1)
+        ours, theirs = best(
+            lambda x=x: dp.sulq.PCA(bounds=(0, 1), rho=1).fit(x),
+            lambda x=x: np.linalg.eigh(x.T @ x),
+        )
+        yield f"private PCA, {n:.0e} x {d} float64", ours, "`X.T @ X` and `eigh`", theirs
+
+
+def margins(n, d=8, rounds=5):
+    """A round of the perceptron, on rows that no hyperplane has all right."""
+    g = np.random.default_rng(0)
+    x, w = np.clip(g.normal(0, 0.3, (n, d)), -1, 1), g.normal(size=d)
+    y = np.where(x @ w + g.normal(0, 0.2, n) > 0, 1.0, -1.0)
+
+    def numpy():
+        own, bias = np.zeros(d), 0.0
+        for t in range(1, rounds + 1):
+            signs = np.where(y * (x @ own + bias) <= 0, y, 0.0)
+            wrong = np.count_nonzero(signs)
+            own, bias = own + signs @ x / (wrong * t), bias + signs.sum() / (wrong * t)
+
+    for name, limits in (("in a box", {"bounds": (-1, 1)}), ("in a ball", {"radius": 1.5})):
+        ours, theirs = best(
+            lambda limits=limits: dp.sulq.Perceptron(rho=1, max_iter=rounds, **limits).fit(x, y),
+            numpy,
+        )
+        work = f"private perceptron, rows {name}, {n:.0e} x {d} float64, a round"
+        yield work, ours / rounds, "the same round by NumPy", theirs / rounds
+
+
+def levels(n, d=8, values=4, depth=4):
+    """A level of ID3: rows of each node, value and class of all columns."""
+    g = np.random.default_rng(0)
+    x = g.integers(0, values, (n, d))
+    y = np.where(g.uniform(size=n) < 0.2, g.integers(0, values, n), (x[:, 2] + x[:, 5]) % values)
+    nodes = [np.zeros(n, np.int64)]
+    for a in range(depth):
+        nodes.append(nodes[-1] * values + x[:, a])
+
+    def numpy():
+        for node in nodes[:-1]:
+            base = (node * values + y) * values
+            for a in range(d):
+                np.bincount(base + x[:, a])
+        np.bincount(nodes[-1] * values + y)
+
+    given = {"classes": range(values), "rho": 1, "max_depth": depth, "criterion": "max"}
+    for splits in ("exponential", "counts"):
+        ours, theirs = best(
+            lambda splits=splits: dp.sulq.ID3Classifier(range(values), splits=splits, **given).fit(
+                x, y
+            ),
+            numpy,
+            rounds=3,
+        )
+        work = f"private ID3, splits={splits!r}, {n:.0e} x {d} int64, a round"
+        rival = "`np.bincount` of nodes that are handed over"
+        yield work, ours / (depth + 1), rival, theirs / (depth + 1)
+
+
+def questions(n):
+    """Statistical queries of an oracle that has been paid for."""
+    x = np.random.default_rng(0).uniform(0, 1, n)
+    oracle = dp.sulq.StatisticalQueryOracle(x, tolerance=0.01, queries=1 << 12, rho=500, rows=n)
+    ours, floor = best(lambda: oracle.ask("value", bounds=(0, 1)), lambda: np.mean(x))
+    yield f"statistical query, 'value', {n:.0e} float64", ours, "`np.mean`", floor
+
+
+def learners_of_rivals():
+    """Whole fits; their errors are in the table of `benchmarks/learners.py`."""
+    rival = rivals.load("diffprivlib")
+    if rival is None:
+        return
+    for make in learners.CASES.values():
+        for case in make(200_000, 1.0):
+            ours, theirs = best(
+                lambda case=case: case.ours(*case.large),
+                lambda case=case: case.theirs(*case.large),
+                rounds=1,
+            )
+            yield f"private {case.name}, 2e5 rows", ours, rivals.version(rival), theirs
+
+
 def toolbox_of_rivals():
     data = np.random.default_rng(2).normal(50.0, 12.0, 1_000_000)
     ours = {
@@ -484,9 +649,17 @@ def table(n):
         *histograms(n // 2),
         *responses(n // 5),
         *robust(n // 5),
+        *streams(n // 5),
+        *noisy_sums(n // 5),
+        *clusters(n // 50),
+        *components(n // 50),
+        *margins(n // 50),
+        *levels(n // 50),
+        *questions(n // 5),
         *against_rivals(),
         *selections_of_rivals(),
         *toolbox_of_rivals(),
+        *learners_of_rivals(),
     ]
     lines = [
         f"| {work} | {show(ours)} | {label} | {show(other)} | {ours / other:.2g} |"

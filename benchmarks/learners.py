@@ -1,0 +1,284 @@
+"""What learns from noisy sums beside diffprivlib: time, and error at equal epsilon over 20 runs.
+
+    python benchmarks/learners.py [NAME ...] [--rows 200000] [--runs 20]
+
+One function a learner; names choose some. Both get the same rows, bounds and epsilon (no delta);
+the relation is each one's default. Times are the best of a few calls on the same many rows, in one
+thread and one process, in turn; errors are those of runs on fewer rows, measured on the data
+themselves, which are public here. Nothing is asserted; the last line says what missed a target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("DPFAST_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from dpfast import sulq
+
+#: How many times faster, and by how many standard errors of the difference of means an error may be
+#: larger before it counts as larger.
+FASTER, SPREAD = 10.0, 2.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A learner of each side.
+
+    Parameters
+    ----------
+    name : str
+    large, small : tuple of arrays
+        What is fitted: for the clock, and for errors.
+    ours, theirs : callable
+        ``ours(*small)`` is what was learned, a fresh draw each time.
+    error : callable
+        ``error(learned, *small)``, the less the better.
+    measure : str
+        What that is.
+    """
+
+    name: str
+    large: tuple[Any, ...]
+    small: tuple[Any, ...]
+    ours: Callable[..., Any]
+    theirs: Callable[..., Any]
+    error: Callable[..., float]
+    measure: str
+
+
+def k_means(rows: int, epsilon: float) -> Iterator[Case]:
+    """Eight clusters in five columns: the mean squared distance from the nearest centre, as a
+    multiple of that from the true ones."""
+    from diffprivlib import models
+
+    g = np.random.default_rng(0)
+    k, d = 8, 5
+    true = g.uniform(0.1, 0.9, (k, d))
+
+    def mixture(n):
+        return np.clip(true[g.integers(0, k, n)] + g.normal(0, 0.05, (n, d)), 0, 1)
+
+    def inertia(centres, data):
+        return float(((data[:, None] - centres) ** 2).sum(axis=2).min(axis=1).mean())
+
+    yield Case(
+        f"k-means, {k} clusters, {d} columns, epsilon {epsilon:g}",
+        (mixture(rows),),
+        (mixture(20_000),),
+        lambda x: sulq.KMeans(k, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: models.KMeans(k, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda made, x: inertia(made.cluster_centers_, x) / inertia(true, x),
+        "inertia / that of the true centres",
+    )
+
+
+def digits(rows: int, epsilon: float) -> Iterator[Case]:
+    """Ten clusters of 64 columns: as a multiple of the best of ten runs of scikit-learn's."""
+    from diffprivlib import models
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import load_digits
+
+    data = load_digits().data / 16
+
+    def inertia(centres, x):
+        return float(np.min([((x - c) ** 2).sum(axis=1) for c in centres], axis=0).mean())
+
+    best = inertia(KMeans(10, n_init=10, random_state=0).fit(data).cluster_centers_, data)
+    yield Case(
+        f"k-means, digits, epsilon {epsilon:g}",
+        (np.repeat(data, max(1, rows // 10 // len(data)), axis=0),),
+        (data,),
+        lambda x: sulq.KMeans(10, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: models.KMeans(10, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda made, x: inertia(made.cluster_centers_, x) / best,
+        "inertia / scikit-learn's",
+    )
+
+
+def pca(rows: int, epsilon: float) -> Iterator[Case]:
+    """Three of eight components: the part of what they could explain that they do not."""
+    from diffprivlib import models
+
+    g = np.random.default_rng(1)
+    d, keep = 8, 3
+    mix = g.normal(0, 0.1, (d, d)) * np.geomspace(1, 0.1, d)[:, None]
+
+    def table(n):
+        return np.clip(0.5 + g.normal(0, 1, (n, d)) @ mix, 0, 1)
+
+    def lost(made, data):
+        cov = np.cov(data.T, bias=True)
+        best = np.linalg.eigvalsh(cov)[-keep:].sum()
+        return float(1 - np.trace(made.components_ @ cov @ made.components_.T) / best)
+
+    radius = float(np.sqrt(d) / 2)  # of the box around its middle: a public number
+    yield Case(
+        f"PCA, {keep} of {d} columns, epsilon {epsilon:g}",
+        (table(rows),),
+        (table(20_000),),
+        lambda x: sulq.PCA(keep, bounds=(0, 1), epsilon=epsilon).fit(x),
+        lambda x: models.PCA(keep, bounds=(0, 1), data_norm=radius, epsilon=epsilon).fit(x),
+        lost,
+        "variance not explained / what could be",
+    )
+
+
+def least_squares(rows: int, epsilon: float) -> Iterator[Case]:
+    """Eight features: the part of the target's variance that is left."""
+    from diffprivlib import models
+
+    g = np.random.default_rng(2)
+    d, reach = 8, 1.5
+    slopes = g.normal(0, 0.4, d)
+
+    def table(n):
+        x = np.clip(g.normal(0, 0.4, (n, d)), -1, 1)
+        return x, np.clip(x @ slopes + 0.1 + g.normal(0, 0.1, n), -reach, reach)
+
+    limits = {"bounds_X": (-1, 1), "bounds_y": (-reach, reach)}
+    yield Case(
+        f"least squares, {d} columns, epsilon {epsilon:g}",
+        table(rows),
+        table(20_000),
+        lambda x, y: sulq.LinearRegression(
+            bounds=(-1, 1), y_bounds=(-reach, reach), epsilon=epsilon
+        ).fit(x, y),
+        lambda x, y: models.LinearRegression(epsilon=epsilon, **limits).fit(x, y),
+        lambda made, x, y: 1.0 - made.score(x, y),
+        "variance left / that of the target",
+    )
+
+
+def trees(rows: int, epsilon: float) -> Iterator[Case]:
+    """Ten columns of four values, of which two say the class of most rows: rows told wrong, by a
+    tree of the depth that is each one's default. (Theirs divides at random places.)"""
+    from diffprivlib import models
+
+    g = np.random.default_rng(3)
+    d, values, classes = 10, 4, 3
+
+    def table(n):
+        x = g.integers(0, values, (n, d)).astype(float)
+        told = (x[:, 2] >= 2).astype(int) + (x[:, 7] >= 2)
+        return x, np.where(g.uniform(size=n) < 0.1, g.integers(0, classes, n), told)
+
+    every = list(range(classes))
+    yield Case(
+        f"decision tree, {d} columns, {classes} classes, epsilon {epsilon:g}",
+        table(rows),
+        table(20_000),
+        lambda x, y: sulq.ID3Classifier(range(values), classes=every, epsilon=epsilon).fit(x, y),
+        lambda x, y: models.DecisionTreeClassifier(
+            epsilon=epsilon, bounds=(0, values - 1), classes=every
+        ).fit(x, y),
+        lambda made, x, y: 1.0 - float(np.mean(made.predict(x) == y)),
+        "rows told wrong",
+    )
+
+
+def bayes(rows: int, epsilon: float) -> Iterator[Case]:
+    """Four classes in eight columns, close to one another: rows told wrong."""
+    from diffprivlib import models
+
+    g = np.random.default_rng(4)
+    d, classes = 8, 4
+
+    def table(n):
+        y = g.integers(0, classes, n)
+        return np.clip(g.normal(0.3, 0.1, (n, d)) + 0.08 * y[:, None], 0, 1), y
+
+    yield Case(
+        f"naive Bayes, {d} columns, {classes} classes, epsilon {epsilon:g}",
+        table(rows),
+        table(2000),
+        lambda x, y: sulq.NaiveBayes(bounds=(0, 1), classes=range(classes), epsilon=epsilon).fit(
+            x, y
+        ),
+        lambda x, y: models.GaussianNB(epsilon=epsilon, bounds=(0, 1)).fit(x, y),
+        lambda made, x, y: 1.0 - float(np.mean(made.predict(x) == y)),
+        "rows told wrong",
+    )
+
+
+#: In the order of the table.
+CASES: dict[str, Callable[[int, float], Iterator[Case]]] = {
+    "k-means": k_means,
+    "digits": digits,
+    "pca": pca,
+    "least-squares": least_squares,
+    "trees": trees,
+    "bayes": bayes,
+}
+
+
+def timed(function: Callable[..., Any], data: tuple[Any, ...], calls: int) -> float:
+    """Seconds of the best of some calls, the first of which warms up."""
+    best = np.inf
+    for _ in range(calls):
+        start = time.perf_counter()
+        function(*data)
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def compared(case: Case, runs: int) -> tuple[str, bool]:
+    """A line of the table, and whether both targets were met."""
+    ours, theirs = timed(case.ours, case.large, 3), timed(case.theirs, case.large, 2)
+    errors = [
+        np.array([case.error(side(*case.small), *case.small) for _ in range(runs)])
+        for side in (case.ours, case.theirs)
+    ]
+    (mine, other), (a, b) = (
+        [e.mean() for e in errors],
+        [e.std(ddof=1) / np.sqrt(runs) for e in errors],
+    )
+    good = theirs >= FASTER * ours and mine <= other + SPREAD * float(np.hypot(a, b))
+    return (
+        f"| {case.name} | {1e3 * ours:.3g} ms | {1e3 * theirs:.4g} ms | {theirs / ours:.0f} "
+        f"| {mine:.4g} ± {a:.1g} | {other:.4g} ± {b:.1g} | {case.measure} |"
+    ), good
+
+
+def main(names: list[str], rows: int, runs: int) -> None:
+    print(
+        "| learner | dpfast | diffprivlib | times faster | error, dpfast | diffprivlib | of what |"
+    )
+    print("|---|---:|---:|---:|---:|---:|---|")
+    missed = []
+    for name in names or CASES:
+        for epsilon in (0.5, 2.0):
+            for case in CASES[name](rows, epsilon):
+                line, good = compared(case, runs)
+                print(line, flush=True)
+                if not good:
+                    missed.append(case.name)
+    print(f"\ntargets missed: {'; '.join(missed) or 'none'}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)}")
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--runs", type=int, default=20)
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(CASES):
+        parser.error(f"no such learner: {', '.join(sorted(unknown))}")
+    if importlib.util.find_spec("diffprivlib") is None:
+        parser.exit(1, "diffprivlib is not installed: there is nothing to compare with\n")
+    warnings.simplefilter("ignore")
+    main(options.names, options.rows, options.runs)
