@@ -1,9 +1,7 @@
 """What the library says of its choices is what was measured, and can be measured again."""
 
-import importlib.util
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,16 +9,15 @@ import pytest
 from dpfast import interquartile, intervals
 from dpfast.quantile import SMOOTH_FROM, TWO_STEPS_FROM
 
-ROOT = Path(__file__).parent.parent
-spec = importlib.util.spec_from_file_location("crossings", ROOT / "benchmarks" / "crossings.py")
-crossings = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(crossings)
+from .pages import DOCS, program
+
+crossings = program("crossings")
 
 FROM = {
     "quantile": (SMOOTH_FROM, TWO_STEPS_FROM),
     "range": (interquartile.SMOOTH_FROM, interquartile.TWO_STEPS_FROM),
 }
-KEPT = json.loads((ROOT / "docs" / "crossings.json").read_text(encoding="utf-8"))
+KEPT = json.loads((DOCS / "crossings.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

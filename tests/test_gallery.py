@@ -1,22 +1,24 @@
 """Every page of the gallery runs, keeps its claims and makes the plots that it shows."""
 
 import re
-import runpy
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dpfast as dp
 
-GALLERY = Path(__file__).parent.parent / "docs" / "gallery"
-build = runpy.run_path(str(GALLERY / "build.py"))
+from .pages import DOCS, build
+
+GALLERY = DOCS / "gallery"
 PAGES = build["pages"]()
 #: What the table of a page has to say, by what the page calls.
 ROWS = {
     "_aggregate": ("estimator", "blocks", "bounds"),
     "dp.response": ("question", "answers"),
+    "dp.online": ("universe", "queries"),
+    "dp.sulq.serve": ("question", "answers"),
     "path=": ("statistics", "bounds"),
+    "dp.sulq": ("learned", "bounds"),
 }
 
 
@@ -69,6 +71,17 @@ def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
     exec(section.split("```python\n")[1].split("```")[0], names)
     low, high = names["spread"]
     assert 28 < low < 36 and 44 < high < 52
+
+
+def test_the_example_of_learning_in_the_readme_runs():
+    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    section = text.split("### Learning")[1].split("\n###")[0]
+    names = {"np": np, "dp": dp}
+    exec(section.split("```python\n")[1].split("```")[0], names)
+    centres = names["clusters"].cluster_centers_
+    assert np.abs(centres[centres[:, 0].argsort()] - [[0.3, 0.3], [0.7, 0.6]]).max() < 0.02
+    assert abs(names["components"][0] @ [0.8, 0.6]) > 0.99
+    assert names["budget"].remaining["epsilon"] == 0
 
 
 def test_the_page_on_blocks_runs_and_shows_what_exists(tmp_path):

@@ -1,11 +1,8 @@
 """The page on local sensitivity runs and prints what it shows; its figures can be made again."""
 
-import importlib.util
 import json
 import math
-import runpy
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +11,10 @@ import dpfast as dp
 from dpfast.ptr._test import threshold
 from dpfast.rng import InsecureGenerator
 
-ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
+from .pages import DOCS, build, program, runs
+
 PAGE = DOCS / "local-sensitivity.md"
-build = runpy.run_path(str(DOCS / "gallery" / "build.py"))
-spec = importlib.util.spec_from_file_location("every_way", ROOT / "benchmarks" / "every_way.py")
-every_way = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(every_way)
+every_way = program("every_way")
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +25,8 @@ def quick(tmp_path_factory):
 
 
 def test_the_page_runs_and_prints_what_it_shows(tmp_path):
-    build["run"](PAGE, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    text = PAGE.read_text(encoding="utf-8")
-    blocks = list(build["BLOCK"].finditer(text))
-    assert len(blocks) == text.count("```python")
-    assert len([b for b in blocks if b[2]]) == text.count("```text") > 15
+    text, shown = runs(PAGE, tmp_path)
+    assert shown > 15
     assert set(build["images"](text)) == {"every-way-median.png", "every-way-mean.png"}
 
 
