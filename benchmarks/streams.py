@@ -1,13 +1,13 @@
 """Error and budget against the number of queries: independent noise, and what learns from answers.
 
-    python benchmarks/streams.py [--repeats 10] [--quick] [--out docs]
+    python benchmarks/streams.py [--repeats 5] [--quick] [--out docs]
 
 writes `streams.json` and draws it into `streams.png`. The table is the embedded Adult table; its
 universe are the 8 kinds of people by sex, income and whether they are married, its queries the 26
 marginals of these, drawn at random over and over. Truth may be known here, so errors are printed.
 
-* error: the largest error of any of k answers for epsilon = 1. The mechanisms that want an accuracy
-  get the least that they promise to the last query.
+* error: the largest error of any of k answers for epsilon = 1, on average over the repeats. The
+  mechanisms that want an accuracy get the least that they promise to the last query.
 * epsilon: what it takes to promise that none of k answers is off by more than 0.2, but with
   probability 0.05; a matter of public numbers. MWEM promises nothing of the kind.
 """
@@ -161,14 +161,16 @@ def draw(found, path):
     both[1].set(title=f"epsilon for errors of at most {ACCURACY}", ylabel="epsilon")
     for each in both:
         each.set(xscale="log", yscale="log", xlabel="queries")
-    both[0].legend(fontsize=8)
+    figure.legend(
+        *both[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8
+    )
     figure.savefig(path, dpi=90)
     plt.close(figure)
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="few queries, two repeats")
     parser.add_argument("--out", type=Path, default=DOCS)
     asked = parser.parse_args(arguments)
