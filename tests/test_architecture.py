@@ -135,6 +135,64 @@ def test_the_rule_catches_an_upward_import(tmp_path, monkeypatch):
     assert list(imported_rooms(fake)) == ["smooth"] and LEVEL["smooth"] > LEVEL["errors"]
 
 
+def listed():
+    """Rooms by the line of the page that lists them, and files that it names in such a line."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    lines = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
+    rooms = {}
+    for number, (_, names, what, _) in enumerate(lines):
+        for name in re.findall(r"`([^`]+)`", names):
+            rooms[name.rstrip("/").removesuffix(".py")] = number
+        if "`order.py`" in names:  # with what stands in its line
+            rooms |= {n.removesuffix(".py"): number for n in re.findall(r"`(_\w+\.py)`", what)}
+    return rooms
+
+
+def test_the_page_lists_every_room_below_those_it_imports_from():
+    rooms = listed()
+    assert set(LEVEL) <= set(rooms)
+    for path in SOURCES:
+        for other in imported_rooms(path):
+            if path != PACKAGE / "__init__.py" and not other.startswith("__"):
+                assert rooms[other] <= rooms[room(path)], f"{room(path)} stands above {other}"
+
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FILE = re.compile(r"`((?:tests|benchmarks|docs|tools|csrc|dpfast)/[\w./-]+\w)`")
+
+
+def anchors(path):
+    """Of the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_and_names_of_files_lead_somewhere(page):
+    text = page.read_text(encoding="utf-8")
+    for link in LINK.findall(text):
+        name, _, anchor = link.partition("#")
+        if "://" in name:
+            continue
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+    for name in FILE.findall(text):
+        assert list(ROOT.glob(name)) or list(ROOT.glob(name + ".*")), name
+
+
+def test_a_dead_link_is_caught(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("# A page: of `x`, y\n\n[fine](page.md#a-page-of-x-y) [too](#a-page-of-x-y)\n")
+    test_links_and_names_of_files_lead_somewhere(page)
+    for dead in ("[no](none.md)", "[no](page.md#x)", "`tests/test_none.py`"):
+        page.write_text(f"# A page\n\n{dead}\n")
+        with pytest.raises(AssertionError):
+            test_links_and_names_of_files_lead_somewhere(page)
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_no_ambient_randomness(path):
     text = path.read_text(encoding="utf-8")
