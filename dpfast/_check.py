@@ -31,6 +31,7 @@ __all__ = [
     "positive",
     "power_of_two",
     "quantile",
+    "ratio",
     "text",
     "whole",
 ]
@@ -105,14 +106,20 @@ def whole(name: str, value: Any, least: int = 0) -> int:
 def fraction(name: str, value: Any) -> Fraction:
     """The number that the user wrote: 0.1 is one tenth, not the binary fraction nearest to it."""
     number(name, value)
-    if isinstance(value, numbers.Integral):
-        return Fraction(int(value))
     if isinstance(value, Decimal) and value and value.adjusted() < -10_000:
         fail(name, "0 or at least 10**-10000 in size", value)  # it might fill the memory
-    if isinstance(value, (Fraction, Decimal)):
-        return Fraction(value) if value else Fraction(0)
+    if isinstance(value, (numbers.Rational, Decimal)):
+        return ratio(value) if value else Fraction(0)
     # str() of a NumPy float is the shortest decimal of its own precision, as the user saw it.
     return Fraction(str(value))
+
+
+def ratio(value: Any) -> Fraction:
+    """Exactly this finite number. Its parts are integers of Python: those of NumPy, which
+    `Fraction` would keep, wrap around."""
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(*value.as_integer_ratio())
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> str:

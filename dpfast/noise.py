@@ -638,7 +638,7 @@ def _integers(
         if not 2.0**-40 <= value <= 2.0**40:
             _check.fail(name, rule, one)
         # A float is the binary number that it is; a Fraction, Decimal or integer is itself.
-        return Fraction(one) if isinstance(one, numbers.Rational | Decimal) else Fraction(value)
+        return _check.ratio(one if isinstance(one, numbers.Rational | Decimal) else value)
 
     generator = check(rng)
     if isinstance(scale, np.ndarray) and scale.ndim == 0:

@@ -198,6 +198,8 @@ def test_amounts_mean_what_is_written():
     assert Pure(np.float64(0.1)).epsilon == Fraction(1, 10)
     assert Pure(np.int64(2)).epsilon == 2
     assert Pure(Fraction(1, 3)).epsilon == Fraction(1, 3)
+    of_numpy = Pure(Fraction(np.int8(1), np.int8(100))).epsilon
+    assert of_numpy == Fraction(1, 100) and type(of_numpy.denominator) is int
     assert Fraction(float_down(Fraction(1, 10))) <= Fraction(1, 10) < Fraction(0.1)
     assert repr(Pure(Fraction(1, 3))) == "Pure(epsilon=1/3 (about 0.3333333333333333))"
 

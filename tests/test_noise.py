@@ -283,6 +283,17 @@ def test_discrete_sizes_and_kinds():
 
 
 @pytest.mark.parametrize("sampler", [noise.discrete_laplace, noise.discrete_gaussian])
+@pytest.mark.parametrize(
+    "scale", [np.int8(100), np.uint8(200), np.int32(3_000_000), np.int64(2**40)], ids=repr
+)
+def test_a_scale_that_is_an_integer_of_numpy_is_that_integer(sampler, scale):
+    """Its square wrapped around once."""
+    z = sampler(int(scale), 1000, rng=InsecureGenerator(1))
+    for same in (scale, Fraction(scale)):
+        assert np.array_equal(sampler(same, 1000, rng=InsecureGenerator(1)), z)
+
+
+@pytest.mark.parametrize("sampler", [noise.discrete_laplace, noise.discrete_gaussian])
 def test_discrete_arguments(sampler):
     for bad in (0, -1.0, math.nan, math.inf, 2.0**41, 2.0**-41, [1.0, 0.0]):
         with pytest.raises(ArgumentError, match="must be"):

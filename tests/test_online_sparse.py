@@ -27,7 +27,7 @@ from dpfast.errors import (
     StreamError,
 )
 from dpfast.online import _gate
-from dpfast.online._gate import balance, divided
+from dpfast.online._gate import FAR, balance, divided
 from dpfast.privacy import ZCDP, Approx, Pure, pure_within
 from dpfast.rng import InsecureGenerator
 
@@ -384,6 +384,24 @@ def test_numbers_of_numpy_are_numbers(kind):
     assert stream._cell(kind(3)) == 6 and stream._cell(kind(-2.5)) == 2 * kind(-2.5)
     assert stream.answer(kind(30)) and not stream.answer(kind(30), kind(60))
     assert stream._cell(np.int64(2**57 + 1)) == 2**58 + 2
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
+def test_integers_of_numpy_do_not_wrap_around_on_a_grid(kind):
+    """Neighbours on both sides of the wrap would be told apart for sure."""
+    stream = dp.online.SparseVector(positives=9, epsilon=1, granularity=2.0**-10)
+    for value in np.iinfo(kind).max // 3, np.iinfo(kind).max:
+        right = min(int(value) << 10, FAR)
+        assert stream._cell(kind(value)) == right == stream._bar(kind(value))
+        assert stream._cell(Fraction(kind(value))) == right
+
+
+def test_the_least_decimals_are_rounded_down_at_once():
+    stream = dp.online.SparseVector(
+        positives=9, epsilon=1, sensitivity=2.0**-1000, granularity=2.0**-1000
+    )
+    assert stream._cell(Decimal("1e-999999999")) == stream._cell(Decimal("0e-999999")) == 0
+    assert stream._cell(Decimal("-1e-999999999")) == -1
 
 
 def test_numbers_beyond_float64_are_its_largest():

@@ -334,6 +334,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if value.is_nan():
                 _refuse()
             value = min(max(value, Decimal("-1e400")), Decimal("1e400"))
+            if value and value.adjusted() < -400:  # below all units, and it might fill the memory
+                return -1 if value < 0 else 0
         else:
             try:
                 number = float(value)
@@ -343,9 +345,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
                 _refuse()
             if math.isinf(number):
                 return FAR if number > 0 else -FAR
-        plain = isinstance(value, (numbers.Rational, Decimal))
-        exact = Fraction(value) if plain else Fraction(*value.as_integer_ratio())
-        return min(max(math.floor(exact / Fraction(self._unit)), -FAR), FAR)
+        place = math.floor(_check.ratio(value) / Fraction(self._unit))
+        return min(max(place, -FAR), FAR)
 
     def _floors(self, array: NDArray[Any]) -> NDArray[np.int64]:
         if self._unit is None or array.dtype.kind in "iu":
