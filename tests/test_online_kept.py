@@ -323,6 +323,45 @@ def test_what_was_recorded_before_an_interrupt_has_happened(path, monkeypatch):
         sparse(path, positives=2).answer(10**9)
 
 
+LEARN = {
+    "MedianMechanism": "dpfast.online._multisets.Multisets.keep",
+    "PrivateMultiplicativeWeights": "dpfast.online._hypothesis.Hypothesis.move",
+}
+
+
+def stops(*given):
+    raise MemoryError
+
+
+@pytest.mark.parametrize("kind", LEARN)
+def test_a_stream_that_was_stopped_while_it_learned_is_opened_again(kind, path, monkeypatch):
+    """Its state is half of what the record says: another answer would be a second one."""
+    one, two = linear(kind, path), linear(kind, path)
+    with monkeypatch.context() as patch:
+        patch.setattr(LEARN[kind], stops)
+        for ask in (lambda: one.answer(QUERIES[0], number=0), lambda: two.past):
+            with pytest.raises(MemoryError):
+                ask()
+    for stream in (one, two):
+        for ask in (lambda s=stream: s.answer(QUERIES[0], number=0), lambda s=stream: s.past):
+            with pytest.raises(StreamError, match=r"stopped while it learned.*open it again"):
+                ask()
+    three = linear(kind, path)
+    assert len(three.past) == 1 and three.answer(QUERIES[0], number=0) == three.past[0]
+    assert three.left == 11 and three.remaining == three.hard - 1
+
+
+@pytest.mark.parametrize("kind", LEARN)
+def test_a_stream_without_a_name_that_was_stopped_while_it_learned_is_over(kind, monkeypatch):
+    stream = getattr(dp.online, kind)(HISTOGRAM, **LINEAR)
+    with monkeypatch.context() as patch:
+        patch.setattr(LEARN[kind], stops)
+        with pytest.raises(MemoryError):
+            stream.answer(QUERIES[0])
+    with pytest.raises(StreamError, match=r"stopped while it learned.*nothing more is answered"):
+        stream.answer(QUERIES[0])
+
+
 def test_damage_is_noticed(path):
     stream = linear("MedianMechanism", path)
     stream.answer([1, 0, 0, 0])

@@ -156,7 +156,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             For a bad query, or a number that is another question's; the stream is as it was.
         StreamError
             The stream has halted (all queries or all hard answers are used, or nothing public is
-            left to guess from), or this is a forked copy of it.
+            left to guess from), it was interrupted while it learned from an answer (of a stream
+            with a name the record has that answer), or this is a forked copy of it.
         LedgerError
             The answer could not be recorded; the stream is as it was.
         """

@@ -101,6 +101,7 @@ class Session(Generic[Q, A]):
         self._record: Record | None = None
         self._past: list[A] = []
         self._asked: list[str] = []
+        self._half = False
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -110,7 +111,18 @@ class Session(Generic[Q, A]):
                 "the stream belongs to the process that was forked: ask there, or open another one"
             )
         with self._lock:
+            if self._half:
+                rest = "nothing more is answered" if self._record is None else "open it again"
+                raise StreamError(f"the stream was stopped while it learned from an answer: {rest}")
             yield
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """The state changes as a whole. Stopped half-way, by an interrupt or for want of memory, it
+        would be neither that before the answer nor that after it, and is not used again."""
+        self._half = True
+        yield
+        self._half = False
 
     def __reduce__(self) -> Any:
         raise TypeError("a stream can be neither pickled nor copied: both copies would answer")
@@ -165,13 +177,15 @@ class Session(Generic[Q, A]):
     def _catch_up(self) -> None:
         assert self._record is not None
         turns, secret = self._record.later()
-        for turn in turns:
-            self._replay(turn.answer, turn.body)
-            self._past.append(self._told(turn.answer))
-            self._asked.append(turn.question)
-        if secret is not None:
-            self._gate.rho = secret
-        elif not self._over:  # another noise of the threshold has not been paid for
+        with self._changing():
+            for turn in turns:
+                self._replay(turn.answer, turn.body)
+                self._past.append(self._told(turn.answer))
+                self._asked.append(turn.question)
+            if secret is not None:
+                self._gate.rho = secret
+        if secret is None and not self._over:
+            # Another noise of the threshold has not been paid for.
             self._record.damaged("the secret of a stream is missing")
 
     def _ask(self, question: Q, number: Any) -> A:
@@ -191,6 +205,7 @@ class Session(Generic[Q, A]):
         written: str | None = None
         try:
             draft = self._draft(question)
+            told = self._told(draft.answer)
             if self._record is not None:
                 from .._ledger.streams import Turn
 
@@ -200,17 +215,17 @@ class Session(Generic[Q, A]):
         except BaseException:
             self._gate.state = before  # nobody has seen what was drawn
             raise
-        if self._record is not None:
-            if written is None:
-                self._gate.state = before
-                return None
-            # Interrupted before this, the turn is found in the record like that of another process.
-            self._record.passed(written)
-        draft.apply()
-        told = self._told(draft.answer)
-        if self._record is not None:
-            self._past.append(told)
-            self._asked.append(asked)
+        if self._record is not None and written is None:
+            self._gate.state = before
+            return None
+        # Interrupted before this, the turn is found in the record like that of another process.
+        with self._changing():
+            if written is not None:
+                assert self._record is not None
+                self._record.passed(written)
+                self._past.append(told)
+                self._asked.append(asked)
+            draft.apply()
         return told
 
     def _recorded(self, question: Q, number: Any) -> A | None:
