@@ -150,6 +150,28 @@ def test_the_accuracy_that_is_offered_is_taken():
             dp.online.PrivateMultiplicativeWeights(histogram, accuracy=0.98 * least, **given)
 
 
+@pytest.mark.parametrize(
+    ("histogram", "loss"),
+    [
+        ([1, 0], {"epsilon": 0.1}),
+        ([5, 5], {"epsilon": 1}),
+        ([5], {"epsilon": 1}),
+        ([1], {"rho": 1e-12}),
+        ([1] * 10, {"epsilon": 1, "delta": 1e-6}),
+    ],
+    ids=shown,
+)
+def test_what_no_accuracy_can_be_kept_with_is_refused_with_a_number(histogram, loss):
+    with pytest.raises(ArgumentError, match="accuracy must be at least") as caught:
+        dp.online.PrivateMultiplicativeWeights(histogram, queries=10, accuracy=0.5, **loss)
+    assert 1 < float(str(caught.value).split("least ")[1].split(" with")[0]) < math.inf
+
+
+def test_a_universe_of_one_element_is_known():
+    stream = dp.online.PrivateMultiplicativeWeights([10_000], **GIVEN)
+    assert stream.answer([0.25]) == pytest.approx(0.25, abs=1e-6)
+
+
 def test_the_budget_pays_once():
     budget = dp.Budget(epsilon=1)
     stream = dp.online.PrivateMultiplicativeWeights(HISTOGRAM, budget=budget, **GIVEN)

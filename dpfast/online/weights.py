@@ -176,12 +176,13 @@ def _gap(asked: Asked) -> tuple[float, Plan]:
         if hard > MOST:
             break
         made = plan(asked.loss, asked.rows, hard, asked.queries, asked.failure, 24)
-        needed = gap + 2 * made.gate
-        if needed <= asked.accuracy and made.answer <= gap:
+        needed, kept = max(gap, made.answer) + 2 * made.gate, made.answer <= gap
+        if needed <= asked.accuracy and kept:
             return gap, made
-        if needed < least and made.answer <= gap:
+        if needed < least and (kept or gap == 1.0):  # of a gap of 1 it is beyond 1 in any case
             least, fewest = needed, hard
-        if 2 * made.gate > max(least, asked.accuracy):  # and more with more hard answers
+        # The noise only grows with more hard answers, for which a smaller gap is.
+        if 2 * made.gate > max(least, asked.accuracy) or made.answer > 8 * gap:
             break
         gap *= FINER
     asked.refuse(least, fewest)
