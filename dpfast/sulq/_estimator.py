@@ -19,11 +19,13 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.table import RowSource, as_rows, coded_rows
 from ..sources.words import Words
+from ._frames import FORMS, form_of, framed
 from ._labels import Labelled, Piece, expect_same, labelled, names_of
 
 __all__ = ["Classifier", "Estimator", "NotFittedError", "Regressor", "Transformer"]
 
 Own = TypeVar("Own", bound="Estimator")
+Shaped = TypeVar("Shaped", bound="Transformer")
 
 
 class NotFittedError(DpfastError, ValueError, AttributeError):
@@ -143,15 +145,88 @@ class Estimator:
 class Transformer(Estimator):
     """One that makes other numbers of rows."""
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    #: What `set_output` was told, if it was, where and as scikit-learn copies it to a clone.
+    _sklearn_output_config: dict[str, str]
+
+    def _columns_out(self) -> int:
+        """How many numbers it makes of a row."""
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> Any:
         """Numbers for each row, which are not private."""
         raise NotImplementedError
 
+    def _form(self) -> str:
+        return form_of(getattr(self, "_sklearn_output_config", {}).get("transform"))
+
+    def _as_asked(self, found: NDArray[np.float64], X: Any) -> Any:
+        """What was found for the rows of X, as `set_output` has it."""
+        return framed(self._form(), found, self.get_feature_names_out(), X)
+
     def fit_transform(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
-    ) -> NDArray[np.float64]:
+    ) -> Any:
         """`fit`, then `transform`, which is not private."""
+        self._form()  # refused, if it cannot be had, before anything is spent
         return self.fit(X, budget=budget, rng=rng).transform(X)
+
+    def set_output(self: Shaped, *, transform: str | None = None) -> Shaped:
+        """Choose what `transform` and `fit_transform` answer with.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas"}, optional
+            An array, or a DataFrame of pandas with the index of the rows, if they have one. If left
+            out, nothing changes. Nothing chosen, it is as scikit-learn's ``transform_output`` says.
+
+        Returns
+        -------
+        Transformer
+            This object.
+
+        Raises
+        ------
+        ArgumentError
+            For another form.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> made = dp.sulq.PCA(1, bounds=(0, 1), rho=1).set_output(transform="pandas")
+        >>> made.fit_transform([[0.1, 0.2], [0.3, 0.4]]).columns.tolist()
+        ['pca0']
+        """
+        if transform is not None:
+            form = _check.choice("transform", transform, FORMS)
+            self._sklearn_output_config = {"transform": form}
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: that of the class, and a number.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns that were learned from, which are only compared.
+
+        Returns
+        -------
+        array of str
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For other columns than were learned from.
+        """
+        own: int = self._fitted("n_features_in_")
+        if input_features is not None:
+            names = [input_features] if isinstance(input_features, str) else list(input_features)
+            known = getattr(self, "feature_names_in_", None)
+            expect_same(len(names), names, own, known, "input_features")
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{i}" for i in range(self._columns_out())], object)
 
 
 class _Learner(Estimator):

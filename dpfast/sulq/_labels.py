@@ -153,11 +153,15 @@ def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
 
 
 def expect_same(
-    width: int, names: Sequence[str] | None, own: int, known: Sequence[str] | None
+    width: int,
+    names: Sequence[str] | None,
+    own: int,
+    known: Sequence[str] | None,
+    argument: str = "X",
 ) -> None:
     """Refuse columns that are not `own` many, or not `known`, where both have names."""
     if width != own:
-        _check.fail("X", f"of {own} columns as were learned from", f"{width} of them")
+        _check.fail(argument, f"of {own} columns as were learned from", f"{width} of them")
     if names is not None and known is not None and list(names) != list(known):
         order = ", ".join(known)
-        _check.fail("X", f"of the columns {order} in this order, as were learned from", names)
+        _check.fail(argument, f"of the columns {order} in this order, as were learned from", names)

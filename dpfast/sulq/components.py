@@ -110,7 +110,7 @@ class _Components(Transformer):
         pairs = column_bounds(self.bounds, source, 500)  # squares are numbers
         return Gram(pairs, _check.nan_policy(self.nan, relation), self._centred)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Any:
         """The rows along the components.
 
         NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
@@ -123,6 +123,7 @@ class _Components(Transformer):
         Returns
         -------
         float64 array of shape (n, n_components)
+            Or a DataFrame of as many columns, as `set_output` has it.
 
         Raises
         ------
@@ -136,7 +137,11 @@ class _Components(Transformer):
         source = self._rows(X)
         components, shift = self.components_, self._shift()
         count, d = components.shape
-        return each_row(source, d, count, lambda rows: (rows - shift) @ components.T)
+        found = each_row(source, d, count, lambda rows: (rows - shift) @ components.T)
+        return self._as_asked(found, X)
+
+    def _columns_out(self) -> int:
+        return len(self.components_)
 
     def _shift(self) -> NDArray[np.float64]:
         return np.zeros(self.n_features_in_)

@@ -286,7 +286,7 @@ class KMeans(Transformer):
         """`fit`, then `predict`, which is not private."""
         return self.fit(X, budget=budget, rng=rng).predict(X)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Any:
         """The distance of each row from each centre, without clipping.
 
         NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
@@ -298,6 +298,7 @@ class KMeans(Transformer):
         Returns
         -------
         float64 array of shape (n, n_clusters)
+            Or a DataFrame of as many columns, as `set_output` has it.
 
         Raises
         ------
@@ -314,7 +315,11 @@ class KMeans(Transformer):
             found: NDArray[np.float64] = np.sqrt(squares)
             return found
 
-        return each_row(source, len(centres[0]), len(centres), distances)
+        found = each_row(source, len(centres[0]), len(centres), distances)
+        return self._as_asked(found, X)
+
+    def _columns_out(self) -> int:
+        return len(self.cluster_centers_)
 
     def _box(self, source: RowSource) -> Box:
         policy = _check.nan_policy(self.nan, _check.neighbors(self.neighbors))
