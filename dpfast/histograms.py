@@ -241,7 +241,7 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
         several = _nested(bins)
     if not several:
         return (_bins(bins, pairs[0] if pairs else None, "bins"),), False
-    each = list(bins) if isinstance(bins, (Sequence, np.ndarray)) else [bins] * len(pairs)
+    each = list(bins) if _listed(bins) else [bins] * len(pairs)
     limits: list[tuple[float, float] | None] = list(pairs)
     if len(pairs) < 2:
         limits = [pairs[0] if pairs else None] * len(each)
@@ -277,7 +277,9 @@ def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
 
 
 def _listed(value: Any) -> bool:
-    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _nested(value: Any) -> bool:

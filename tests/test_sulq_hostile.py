@@ -372,3 +372,33 @@ def test_the_ledger_has_one_exact_line_for_each_and_no_more_is_had(loss, relatio
     with pytest.raises(BudgetError):
         TruncatedSVD(1, bounds=(0, 1), neighbors=relation, **third).fit(ROWS, budget=budget)
     assert sums.sum("count") is not None and len(budget.history) == 3  # asking costs nothing more
+
+
+# --- arguments of the wrong kind ------------------------------------------------------------------
+
+TREE = {"categories": [0, 1], "classes": [-1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "kw", "name"),
+    [
+        (KMeans, {"bounds": (0, 1), "n_clusters": 10**400}, "n_clusters"),
+        (KMeans, {"bounds": (0, 1), "n_clusters": 2**70}, "n_clusters"),
+        (KMeans, {"bounds": (0, 1), "init": 10**400}, "init"),
+        (NaiveBayes, {"bounds": (0, 1), "classes": np.array(1)}, "classes"),
+        (NaiveBayes, TREE | {"categories": np.ma.masked}, "categories"),
+        (ID3Classifier, TREE | {"classes": np.array("a")}, "classes"),
+        (ID3Classifier, TREE | {"categories": np.array(1)}, "categories"),
+        (ID3Classifier, TREE | {"bins": np.array(1)}, "bins"),
+        (ID3Classifier, {"classes": [-1, 1], "bounds": [(0, 1)] * 2, "bins": np.array(4)}, "bins"),
+        (ID3Classifier, {"classes": [-1, 1], "bounds": [(0, 1)] * 3, "bins": 4}, "bounds"),
+        (ID3Classifier, {"classes": [-1, 1], "bounds": (0, 1), "bins": [[0, 1]] * 3}, "bins"),
+        (ID3Classifier, TREE | {"most_rows": "many"}, "most_rows"),
+        (ID3Classifier, TREE | {"most_rows": 0, "splits": "counts"}, "most_rows"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_named_and_cost_nothing(kind, kw, name):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=rf"^{name}(\[0\])? must be"):
+        kind(rho=1, **kw).fit(ROWS, SIDES, budget=budget)
+    assert unspent()

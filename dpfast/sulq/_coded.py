@@ -5,6 +5,7 @@ What is in no bin, or is none of the values, has a code beyond theirs.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,7 +72,8 @@ class Attributes:
         words = [axis.words for axis in self._axes]
         self.words: list[Words | None] = words if any(words) else []
         self._repeat = not several and not self.words
-        self._name = "categories" if bins is None else "bins"
+        one_number = isinstance(bins, numbers.Integral)
+        self._name = "categories" if bins is None else "bounds" if one_number else "bins"
 
     def axes(self, width: int) -> tuple[Bins, ...]:
         """Those of so many columns."""

@@ -191,6 +191,8 @@ class ID3Classifier(PublicClassifier):
         depth = _check.whole("max_depth", self.max_depth, 1)
         criterion = _check.choice("criterion", self.criterion, CRITERIA)
         exact = _check.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
+        if self.most_rows is not None:
+            _check.whole("most_rows", self.most_rows, 1)
         classes = Classes(self.classes)
         public = Attributes(self.bins, self.bounds, self.categories)
         source = labelled(X, y, public.words, classes.axis.words)
@@ -246,12 +248,12 @@ class ID3Classifier(PublicClassifier):
         return tags
 
     def _most(self, relation: str, length: int | None) -> int:
-        if self.most_rows is None and relation == "replace" and length is not None:
+        if self.most_rows is not None:
+            return int(self.most_rows)
+        if relation == "replace" and length is not None:
             return max(1, length)
-        if self.most_rows is None:
-            rule = "given for criterion='entropy' with splits='exponential', a public number"
-            _check.fail("most_rows", rule, None)
-        return _check.whole("most_rows", self.most_rows, 1)
+        rule = "given for criterion='entropy' with splits='exponential', a public number"
+        _check.fail("most_rows", rule, None)
 
 
 def _counts(size: int, tables: int, neighbors: str) -> Part:

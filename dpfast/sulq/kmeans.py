@@ -63,6 +63,9 @@ Own = TypeVar("Own", bound="KMeans")
 #: The least width of a column, as a part of the sum of all, when the round is shared.
 NARROW = Fraction(1, 1 << 10)
 
+#: Clusters, at most.
+MOST_CLUSTERS = 1 << 24
+
 #: Cells of the first round, for each cluster, and at most.
 CELLS, MOST_CELLS = 8, 512
 
@@ -209,6 +212,8 @@ class KMeans(Transformer):
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
         k = _check.whole("n_clusters", self.n_clusters, 1)
+        if k > MOST_CLUSTERS:
+            _check.fail("n_clusters", f"at most {MOST_CLUSTERS}", self.n_clusters)
         free = self.max_iter is None
         times = USUAL if free else _check.whole("max_iter", self.max_iter, 1)
         relation = _check.neighbors(self.neighbors)
@@ -339,7 +344,7 @@ class KMeans(Transformer):
         rule = f"'cells', 'spread' or a finite array of shape {k, box.width}"
         try:
             given = np.array(self.init, np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             _check.fail_kind("init", rule, self.init)
         if given.shape != (k, box.width) or not np.isfinite(given).all():
             _check.fail("init", rule, self.init)
