@@ -266,6 +266,30 @@ def test_hostile_messages_are_refused_and_use_up_nothing():
     assert answered == [len(HOSTILE) + 2] and sums.remaining == 0
 
 
+@pytest.mark.parametrize("kind", ["array", "source"])
+def test_sets_do_not_tell_how_many_rows_there_are_where_that_is_secret(kind, tmp_path):
+    """Neither do the words of a refusal, nor whether there is one."""
+    heard = set()
+    for n in (8, 9, 10):
+        data = {"x": np.ones(n)}
+        if kind == "source":
+            path = tmp_path / f"{n}.csv"
+            path.write_text("x\n" + "1\n" * n)
+            data = dp.scan(path, column=["x"])
+        sums = NoisySums(data, rho=0.5, queries=1)
+        with served(sums) as (connection, _):
+            other = RemoteSums(connection)
+            for rows in (1, 8, 9, 10, 11):
+                for ask in (other.sum, other.contrasts):
+                    own = np.ones(rows, bool)
+                    with pytest.raises(ArgumentError, match="replace") as error:
+                        ask(Attribute("x"), own if ask == other.sum else own[None])
+                    heard.add(str(error.value))
+            assert other.remaining == 1
+            assert isinstance(other.sum(Attribute("x")), float)
+    assert len(heard) == 1
+
+
 def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
     path = tmp_path / "secret.csv"
     path.write_text("x\n1\n2\n")

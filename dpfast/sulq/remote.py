@@ -48,9 +48,10 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
     -------
     Neighbours are datasets that differ in one row. Whatever is asked, however often, all answers
     together satisfy the loss of `sums`, which was spent when they were made; questions that are one
-    too many are refused. (Blum, Dwork, McSherry and Nissim, PODS 2005.) No row, no exact
-    number and no randomness leaves, and nothing that is received is executed. How long an answer
-    takes is not hidden.
+    too many are refused. So are sets of rows where rows come and go, which only a holder of the
+    rows can choose (and whether a set fits would tell how many there are). (Blum, Dwork, McSherry
+    and Nissim, PODS 2005.) No row, no exact number and no randomness leaves, and nothing that is
+    received is executed. How long an answer takes is not hidden.
 
     Parameters
     ----------
@@ -120,6 +121,8 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
     asked = _json(head)
     if not isinstance(asked, dict):
         _check.fail("a question", "one that this version knows", "something else")
+    if asked.get("sets") is not None and asked.get("ask") != "noise":
+        _expect_numbered(sums)
     match asked:
         case {"ask": "facts"}:
             return {
@@ -139,6 +142,17 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
             total, found = sums.contrasts(read(f), RowSets.from_bytes(bits, rows, sets))
             return [total, *found.tolist()]
     _check.fail("a question", "one that this version knows", asked)
+
+
+def _expect_numbered(sums: NoisySums) -> None:
+    """Refuse sets of rows that come and go: whether one fits would tell how many there are."""
+    if sums.neighbors != "replace":
+        _check.fail(
+            "sets",
+            "of rows that are replaced (neighbors='replace'), for others cannot be told from afar "
+            "which rows they have",
+            f"neighbors={sums.neighbors!r}",
+        )
 
 
 class RemoteSums:
