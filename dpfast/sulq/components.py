@@ -107,7 +107,7 @@ class _Components(Transformer):
         raise NotImplementedError
 
     def _gram(self, source: RowSource, relation: str) -> Gram:
-        pairs = column_bounds(self.bounds, source, 500)  # squares are numbers
+        pairs = column_bounds(self.bounds, source, 400)  # squares are numbers, with any noise
         return Gram(pairs, _check.nan_policy(self.nan, relation), self._centred)
 
     def transform(self, X: Any) -> Any:
