@@ -395,38 +395,67 @@ def test_more_loss_finds_better_trees():
     assert found(1.0) > 0.93 and found(1e-6) < 0.8
 
 
-def test_noise_divides_nothing():
-    """Labels that follow no column: whatever the choices were, they are undone."""
+def test_noise_tells_nothing():
+    """Labels that follow no column: whatever the choices were, all rows are told alike, or nearly.
+
+    A tree that believed its leaves would tell a third to a half of them otherwise.
+    """
     g = np.random.default_rng(0)
     X, y = planted(5000)[0], g.uniform(size=5000) < 0.3
     for splits in ("exponential", "counts"):
-        sizes = [
+        told = [
             ID3Classifier(VALUES, classes=[False, True], rho=1e-3, splits=splits)
             .fit(X, y, rng=InsecureGenerator(s))
-            .tree_.leaves
+            .predict(X)
             for s in range(10)
         ]
-        assert np.mean(sizes) < 2
+        assert np.mean(told) < 0.15
 
 
-def test_a_division_is_worth_as_much_as_all_leaves_below_it_cost():
-    """Five leaves tell 5 rows right more than the root, at 1.18 deviations for each leaf."""
+def test_what_noise_explains_is_undone():
+    """Five leaves, whose counts differ by 10 and 5 rows from those of so many rows in equal parts.
+
+    The upper two differ by nothing, so all that parts the nodes below the root is in the lower.
+    """
     nodes = Nodes()
     nodes.divide(0, 0, 2)
     nodes.divide(1, 1, 2)
     assert nodes.leaves() == [2, 3, 4, 5, 6]
-    leaves = np.array([[0.0, 0], [0, 0], [10, 0], [0, 5], [0, 0]])
-    assert pruned(nodes, leaves, 0.8).leaves == 5
-    assert pruned(nodes, leaves, 1.0).leaves == 1
+    leaves = np.array([[4.0, 4], [0, 0], [10, 0], [0, 10], [0, 0]])
+    # p = (1/2, 1/2); squares of 4 times 5**2 and of noise 3 (2 - 2 + 2 / 2) deviations squared
+    kept = pruned(nodes, leaves, math.sqrt(100 / 3) * 0.999)
+    assert kept.leaves == 5 and pruned(nodes, leaves, math.sqrt(100 / 3) * 1.001).leaves == 1
+    assert kept.deviation / kept.deviation[-1] == pytest.approx(np.sqrt([5, 3, 1, 1, 1, 1, 1]))
 
 
-def test_a_leaf_of_few_rows_says_what_its_parent_does():
-    counts = np.array([[90.0, 20], [85, 5], [3, 14], [2, 1]])
+def test_leaves_are_drawn_to_their_parent_as_far_as_noise_parts_them():
     own, leaf = np.array([1, -1, -1, -1]), np.array([2, 0, 0, 0])
-    tree = Tree(own, own, leaf, counts, deviation=4.0)  # 17 rows are more than 12 sqrt(2)
-    expected = counts / counts.sum(axis=1, keepdims=True)
-    expected[3] = expected[0]
-    assert tree.chances() == pytest.approx(expected)
+    counts = np.array([[60.0, 40], [50, 20], [13, 20], [-3, 0]])
+    like = np.array([[42, 28], [19.8, 13.2]])  # as many rows, in shares of .6 and .4
+    parts = np.array([[8, -8], [-6.8, 6.8], [-1.2, 1.2]])
+    for deviation in (1e-9, 2.0, 5.0, 100.0):
+        # of noise alone, on average: 3 leaves of (2 - 2 + 2 (.36 + .16)) squared deviations each
+        kept = max(0.0, 1 - 3 * 1.04 * deviation**2 / (parts**2).sum())
+        made = Tree(own, own, leaf, counts, deviation * np.sqrt([3.0, 1, 1, 1])).chances()
+        expected = like + kept * parts[:2]
+        assert made[1:3] == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+        assert made[[0, 3]] == pytest.approx(np.array([[0.6, 0.4]] * 2))  # one has no rows
+
+
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+def test_few_rows_for_the_loss_tell_what_they_can(splits):
+    """Leaves whose counts are no more than noise, one by one, tell something all together."""
+    g = np.random.default_rng(0)
+    X = g.integers(0, 8, (250, 2))
+    y = X[:, 0] % 2 == 0
+    kw = {"categories": range(8), "classes": [False, True], "max_depth": 1, "epsilon": 0.2}
+    found = [
+        ID3Classifier(splits=splits, **kw)
+        .fit(X[:, :1], y, rng=InsecureGenerator(s))
+        .score(X[:, :1], y)
+        for s in range(20)
+    ]
+    assert np.mean(found) > 0.7
 
 
 def test_nodes_that_find_no_room_are_leaves(monkeypatch):
@@ -476,7 +505,7 @@ def test_rounds_that_are_not_needed_count_the_leaves_again(monkeypatch):
     script = Script()
     made = script.fit(X, y, splits="counts", max_depth=3)  # nobody is there to be divided
     assert [len(v) for v in script.values] == [24, 2, 2, 2]
-    assert made.tree_.deviation < script.noise(Pure(1), 1, 1).deviation
+    assert (made.tree_.deviation < script.noise(Pure(1), 1, 1).deviation).all()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ from .._native import cross
 
 __all__ = ["Nodes", "Tree", "pruned"]
 
+#: The least noise that counts, of integers that are all exact below it.
+LEAST = 2.0**-40
+
 
 @dataclass(slots=True)
 class Nodes:
@@ -72,15 +75,15 @@ class Tree:
         How many values the column has; 0 for a leaf.
     counts : float64 array of shape (nodes, classes)
         Rows of each class at each node, with noise.
-    deviation : float
-        The standard deviation of the noise in the count of a leaf.
+    deviation : float64 array of shape (nodes,)
+        The standard deviation of the noise in each count of a node.
     """
 
     feature: NDArray[np.int64]
     children: NDArray[np.int64]
     values: NDArray[np.int64]
     counts: NDArray[np.float64]
-    deviation: float
+    deviation: NDArray[np.float64]
 
     @property
     def depth(self) -> int:
@@ -110,49 +113,67 @@ class Tree:
     def chances(self) -> NDArray[np.float64]:
         """The probability of each class at each node.
 
-        Counts below 0 are 0. A leaf with no more rows than noise may look like, three standard
-        deviations of their sum, has the probabilities of its parent.
+        Counts below 0 are 0. What the children of a node have else than its own probabilities is
+        kept as far as noise does not explain it, and a child without rows has them all.
         """
-        found = np.maximum(self.counts, 0.0)
-        many = found.shape[1]
-        total = found.sum(axis=1, keepdims=True)
-        found = np.where(total > 0, found / np.where(total > 0, total, 1.0), 1.0 / many)
-        few = self.counts.sum(axis=1) <= 3.0 * self.deviation * math.sqrt(many)
-        few &= self.feature < 0
-        for i in np.flatnonzero(self.feature >= 0).tolist():
+        found = np.empty_like(self.counts)
+        found[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
+        for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
             own = slice(int(self.children[i]), int(self.children[i] + self.values[i] + 1))
-            found[own] = np.where(few[own, None], found[i], found[own])
+            like = np.maximum(self.counts[own].sum(axis=1, keepdims=True), 0.0) * found[i]
+            kept = _kept(self.counts[own], self.deviation[own])
+            found[own] = _shares(like + kept * (self.counts[own] - like), found[i])
         return found
 
 
-def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
-    """The tree without divisions that noise may have made, from the noisy counts of its leaves.
+def _shares(counts: NDArray[np.float64], default: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What part of the rows each class has, from noisy counts; the default, if there are none."""
+    own = np.maximum(counts, 0.0)
+    own = np.where(own.any(axis=1, keepdims=True), own, default)
+    found: NDArray[np.float64] = own / own.sum(axis=1, keepdims=True)
+    return found
 
-    A division is worth what its leaves predict right beyond what the node would, the largest counts
-    of each added up. Noise of that deviation alone is worth up to deviation sqrt(2 ln classes) a
-    leaf; what is not worth more is undone.
+
+def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
+    """The part of the differences between children that noise does not explain.
+
+    That is 1 - E / S, or 0 (after James and Stein): S the sum of the squares of what their counts
+    have else than their number of rows in the shares p of all together, in deviations, and E what
+    it would be on average of noise alone. Of K counts with noise of variance 1 the squares of those
+    less p_k times their sum have the mean K - 2 + K (p_1^2 + .. + p_K^2).
     """
-    classes = leaves.shape[1]
-    counts = np.zeros((len(nodes), classes))
+    children, many = counts.shape
+    p = _shares(counts.sum(axis=0, keepdims=True), np.full(many, 1.0))[0]
+    apart = counts - counts.sum(axis=1, keepdims=True) * p
+    squares = float(((apart / np.maximum(deviation, LEAST)[:, None]) ** 2).sum())
+    noise = children * (many - 2 + many * float((p**2).sum()))
+    return max(0.0, 1.0 - noise / squares) if squares > 0 else 0.0
+
+
+def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
+    """The tree without divisions that noise explains, from the noisy counts of its leaves.
+
+    A division stays where something is kept of what its children differ by, or below it.
+    """
+    counts = np.zeros((len(nodes), leaves.shape[1]))
     counts[nodes.leaves()] = leaves
-    right, ends = np.zeros(len(nodes)), np.ones(len(nodes))
-    divided = np.zeros(len(nodes), np.bool_)
-    price = deviation * math.sqrt(2.0 * math.log(classes)) if classes > 1 else 0.0
+    spread, divided = np.full(len(nodes), deviation), np.zeros(len(nodes), np.bool_)
     for i in range(len(nodes) - 1, -1, -1):
         first, last = nodes.child[i], nodes.last[i]
-        if first != i:
-            below = slice(first, first + last + 1)
-            counts[i] = counts[below].sum(axis=0)
-        right[i] = counts[i].max()
-        if first != i:
-            worth, many = right[below].sum(), ends[below].sum()
-            if worth - right[i] > price * many:
-                right[i], ends[i], divided[i] = worth, many, True
-    return _cut(nodes, counts, divided, deviation)
+        if first == i:
+            continue
+        below = slice(first, first + last + 1)
+        counts[i] = counts[below].sum(axis=0)
+        spread[i] = math.hypot(*spread[below])
+        divided[i] = divided[below].any() or _kept(counts[below], spread[below]) > 0
+    return _cut(nodes, counts, divided, spread)
 
 
 def _cut(
-    nodes: Nodes, counts: NDArray[np.float64], divided: NDArray[np.bool_], deviation: float
+    nodes: Nodes,
+    counts: NDArray[np.float64],
+    divided: NDArray[np.bool_],
+    deviation: NDArray[np.float64],
 ) -> Tree:
     """The nodes that can be reached where only some of them are divided, in their order."""
     kept, first = [0], []
@@ -167,5 +188,5 @@ def _cut(
         np.array(first, np.int64),
         np.where(own, np.array(nodes.last)[at], 0).astype(np.int64),
         counts[at],
-        deviation,
+        deviation[at],
     )

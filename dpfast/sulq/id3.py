@@ -109,8 +109,9 @@ class ID3Classifier(PublicClassifier):
     Cost: a read of the data for each level. All nodes of a level are counted in one pass, up to
     2**25 cells of node, value and class; with "counts" a node is a leaf, too, if it seems to have
     less rows than the noise of its cells. Rounds that a small tree does not need count the leaves
-    again, and the counts are averaged. At last divisions are undone that do not predict more rows
-    right than noise may: that looks at released numbers only.
+    again, and the counts are averaged. What leaves differ by is kept as far as noise does not
+    explain it (after James and Stein), and divisions are undone that it explains altogether: that
+    looks at released numbers only.
 
     A choice is mostly better: with counts, the loss of a level is for those of all attributes.
     And every level more leaves less loss for each. Two or three levels are usual, more are good
