@@ -414,3 +414,50 @@ def test_arguments_of_the_wrong_kind_are_named_and_cost_nothing(kind, kw, name):
     with pytest.raises((ArgumentError, ArgumentTypeError), match=rf"^{name}(\[0\])? must be"):
         kind(rho=1, **kw).fit(ROWS, SIDES, budget=budget)
     assert unspent()
+
+
+BITS = ROWS > 0.5
+ODD = [None, 3, np.array([0, 1]), np.True_, "x", {}, object()]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_what_is_no_oracle_is_refused(odd):
+    sums = NoisySums(BITS, rho=1, queries=9, neighbors="replace")
+    bit = dp.sulq.Attribute(0)
+    for name, call in (
+        ("oracle", lambda: dp.sulq.learn_conjunction(odd)),
+        ("oracle", lambda: dp.sulq.learn_halfspace(odd, margin=0.5, radius=1)),
+        ("a", lambda: dp.sulq.implication_test(odd, bit, sums, bit, 0.5)),
+        ("b", lambda: dp.sulq.implication_strength(sums, bit, odd, bit)),
+    ):
+        with pytest.raises(ArgumentTypeError, match=f"^{name} must be"):
+            call()
+    assert sums.remaining == 9
+
+
+@pytest.mark.parametrize("label", [True, np.True_, np.array([0, 1]), 1.0, (0,), 5, "y"], ids=repr)
+def test_a_label_that_is_no_column_uses_up_no_question(label):
+    oracle = dp.sulq.ExactOracle(BITS, tolerance=0.1, queries=9, l2=1, size=1)
+    with pytest.raises(ArgumentError, match="label must be one of the columns 0, 1"):
+        dp.sulq.learn_halfspace(oracle, margin=0.5, radius=1, label=label)
+    assert oracle.remaining == 9
+
+
+@pytest.mark.parametrize("terms", [None, 3, 0.5, np.array(1), np.True_, object()], ids=repr)
+def test_a_batch_is_a_sequence(terms):
+    sums = NoisySums(ROWS, rho=1, queries=1)
+    oracle = dp.sulq.ExactOracle(ROWS, tolerance=0.1, queries=9)
+    for one in (sums, oracle):
+        with pytest.raises(ArgumentTypeError, match="terms must be a sequence of functions"):
+            one.batch(terms)
+    assert sums.remaining == 1 and oracle.remaining == 9
+
+
+def test_what_learners_need_is_a_number_or_an_error():
+    for columns, error in ((10**400, 0.1), (2, 1e-320), (2, 0), (2, 1.5)):
+        with pytest.raises(ArgumentError, match="must be"):
+            dp.sulq.conjunction_needs(columns, error)
+        for kw in ({"error": error, "margin": 0.1}, {"error": 0.1, "margin": error}):
+            if columns > 2 or error != 0.1:
+                with pytest.raises(ArgumentError, match="must be"):
+                    dp.sulq.halfspace_needs(columns, **kw)

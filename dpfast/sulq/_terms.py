@@ -28,7 +28,7 @@ from ._exact import (
     native,
 )
 
-__all__ = ["Term", "bits", "exact", "joint"]
+__all__ = ["Term", "bits", "exact", "joint", "listed"]
 
 NAMES = ("count", "value", "square", "product", "row")
 
@@ -132,6 +132,18 @@ class _Holds:
             if values.dtype.kind == "f":
                 found[np.isnan(values)] = np.nan
         return found
+
+
+def listed(terms: Any) -> list[Term]:
+    """The terms of a batch, some of which may be functions alone."""
+    try:
+        given = list(terms)
+    except TypeError:
+        _check.fail_kind("terms", "a sequence of functions", terms)
+    made = [term if isinstance(term, Term) else Term(term) for term in given]
+    if not made:
+        _check.fail("terms", "at least one", terms)
+    return made
 
 
 def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Exact:

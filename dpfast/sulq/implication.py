@@ -416,6 +416,8 @@ def _best(a: Oracle, b: Oracle, n: int) -> int:
 def _common(a: Oracle, alpha: Any, b: Oracle, beta: Any) -> int:
     """How many rows both parties have."""
     for name, oracle in (("a", a), ("b", b)):
+        if not hasattr(oracle, "contrasts"):
+            _check.fail_kind(name, "the noisy sums of a party", oracle)
         if oracle.neighbors != "replace":
             _check.fail(
                 name,

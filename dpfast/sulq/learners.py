@@ -188,7 +188,7 @@ def conjunction_needs(columns: int, error: float) -> dict[str, Any]:
     >>> dp.sulq.conjunction_needs(10, 0.1)
     {'tolerance': 0.0025, 'queries': 21, 'bounds': (0, 1)}
     """
-    d = _check.whole("columns", columns, 1)
+    d = _columns(columns)
     share = _share("error", error)
     return {"tolerance": share / (4 * d), "queries": 2 * d + 1, "bounds": (0, 1)}
 
@@ -304,7 +304,7 @@ def halfspace_needs(
     >>> dp.sulq.halfspace_needs(4, error=0.25, margin=0.25)
     {'tolerance': 0.0078125, 'queries': 1058, 'l2': 1.0, 'size': 4}
     """
-    size = _check.whole("columns", columns, 1) + _check.flag("intercept", intercept)
+    size = _columns(columns) + _check.flag("intercept", intercept)
     s = _share("error", error) * _share("margin", margin) / 4
     rounds = math.ceil(((1 + s) / (2 * s)) ** 2)
     return {"tolerance": s / math.sqrt(size), "queries": rounds + 1, "l2": 1.0, "size": size}
@@ -411,7 +411,15 @@ def learn_halfspace(
 
 
 def _share(name: str, value: Any) -> float:
-    found = _check.positive(name, value)
-    if found > 1:
-        _check.fail(name, "greater than 0 and at most 1", value)
+    rule = "greater than 0 and at most 1, and no less than 2**-200"
+    found = _check.number(name, value, rule)
+    if not 2.0**-200 <= found <= 1:
+        _check.fail(name, rule, value)
+    return found
+
+
+def _columns(value: Any) -> int:
+    found = _check.whole("columns", value, 1)
+    if found > 1 << 32:
+        _check.fail("columns", "at most 2**32", value)
     return found

@@ -22,7 +22,7 @@ from ..rng import Generator
 from ..sources.table import RowSource, as_rows
 from ._exact import Count, Piece, RowFunction
 from ._rounds import Rounds, loss_of
-from ._terms import Term, exact
+from ._terms import Term, exact, listed
 from ._tolerance import COUNTING, Answer, Mean, Plan, least_loss, least_rows, planned
 from .sums import totals
 
@@ -277,9 +277,7 @@ class _Oracle(ABC):
         ArgumentError, ArgumentTypeError, BudgetError, DataError
             As `ask`.
         """
-        made = [term if isinstance(term, Term) else Term(term) for term in terms]
-        if not made:
-            _check.fail("terms", "at least one", terms)
+        made = listed(terms)
         means = self._questions.means(made, self._source)
         with self._lock:
             first = self._used

@@ -20,7 +20,7 @@ from ._contrasts import Contrasts, contrast_part
 from ._exact import Exact, Piece, Tallied, kept, shared
 from ._rounds import Part, Rounds, loss_of
 from ._row_sets import RowSets
-from ._terms import Term, bits, exact, joint
+from ._terms import Term, bits, exact, joint, listed
 
 __all__ = ["NoisySums", "original_variance", "totals"]
 
@@ -259,9 +259,7 @@ class NoisySums:
         >>> 53 < total / n < 55
         True
         """
-        made = [term if isinstance(term, Term) else Term(term) for term in terms]
-        if not made:
-            _check.fail("terms", "at least one", terms)
+        made = listed(terms)
         return self._ask(made, rows, l2)
 
     def contrasts(self, f: Any, sets: Any) -> tuple[float, NDArray[np.float64]]:
