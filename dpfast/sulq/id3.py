@@ -115,7 +115,8 @@ class ID3Classifier(PublicClassifier):
 
     A choice is mostly better: with counts, the loss of a level is for those of all attributes.
     And every level more leaves less loss for each. Two or three levels are usual, more are good
-    only where there are many rows.
+    only where there are many rows. With fewer than about 1000 / epsilon rows, two levels of
+    three bins tell more rows right than three levels of eight.
 
     Examples
     --------
