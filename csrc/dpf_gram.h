@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 #include "dpf_box.h"
+#include "dpf_tiles.h"
 
 #define DPF_GRAM_REACH ((int64_t)1 << 20)  /* most of |value - middle| */
 #define DPF_GRAM_ROWS ((size_t)1 << 12)    /* rows whose products are summed as float64 */
 #define DPF_GRAM_CALL ((size_t)1 << 22)    /* most rows of a call: their sums stay below 2^63 */
 #define DPF_GRAM_WIDTH ((size_t)64)        /* most columns */
-#define DPF_GRAM_BLOCK ((size_t)64)        /* rows that are worked on together */
 
-/* Numbers of scratch memory for so many columns: sums of products, each row of them in whole vectors,
- * and a block of rows. */
-#define DPF_GRAM_SCRATCH(width) (((width) + 8) * ((width) + 16) + (width) * DPF_GRAM_BLOCK + 24)
+/* Doubles of scratch memory for so many columns: sums of products, and a block of rows. */
+#define DPF_GRAM_SCRATCH(width) \
+    (DPF_TILES_FOUND(width) + (width) * (size_t)DPF_TILES_ROWS + 8 + DPF_TILES_BEYOND)
 
 /* Adds to sums[width] and to products[i * width + j], i <= j, up to the first stretch of
  * DPF_GRAM_ROWS rows that has a NaN; *done says how many rows that are. -1 when DPFAST_ISA asks for

@@ -4,12 +4,21 @@ path, and what they refuse.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
-from dpfast._native.margin import MOST_PAIRS, MOST_ROWS, REACH, REACH_PAIRS, pairs, wrong
+from dpfast._native.margin import (
+    MOST_PAIRS,
+    MOST_ROWS,
+    REACH,
+    REACH_PAIRS,
+    STRETCH,
+    pairs,
+    wrong,
+)
 
 from .paths import on_every_path
 from .reference import margin as reference
@@ -140,13 +149,12 @@ def test_what_does_not_fit_is_refused():
 
 def products(rows, labels, columns, skip, step=MOST_PAIRS):
     size = columns.shape[1]
-    sums, both = np.empty(size), np.empty(size * (size + 1) // 2)
-    found, missing = [0] * (size + len(both)), 0
+    sums, both = np.zeros(size, np.int64), np.zeros(size * (size + 1) // 2, np.int64)
+    missing = 0
     for i in range(0, len(rows), step):
         part = np.ascontiguousarray(rows[i : i + step])
         missing += pairs(part, labels[i : i + step], columns, skip, sums, both)
-        found = [a + int(b) for a, b in zip(found, [*sums, *both], strict=True)]
-    return found[:size], found[size:], missing
+    return sums.tolist(), both.tolist(), missing
 
 
 def with_target(seed, n, d):
@@ -168,16 +176,30 @@ def test_products_of_one_row_at_a_time(n, d, skip):
 
 
 def test_products_stay_exact_at_the_edge():
-    """The largest integers there can be, in as many rows as one call takes."""
-    columns = np.array([[-1.0] * 2, [1.0] * 2, [0.0] * 2, [REACH_PAIRS] * 2, [0.0] * 2])
-    ones = np.ones(MOST_PAIRS)
-    found = products(ones[:, None].copy(), -ones, columns, False)
-    most = REACH_PAIRS**2 * MOST_PAIRS
-    assert most <= 2**53 and found[1] == [most, -most, most]
+    """The largest integers there can be, in more rows than a float64 can sum, and a small one."""
+    n, size = 2 * STRETCH + 3, 10
+    assert REACH_PAIRS**2 * STRETCH == 2**53
+    columns = np.array([[x] * size for x in (-1.0, 1.0, 0.0, REACH_PAIRS, 0.0)])
+    ones = np.ones((n, size))
+    ones[-1] = 3 / REACH_PAIRS
+    sums, both, _ = products(ones[:, 1:].copy(), -ones[:, 0], columns, False)
+    plain, squares = (n - 1) * REACH_PAIRS + 3, (n - 1) * REACH_PAIRS**2 + 9
+    assert sums == [plain] * 9 + [-plain]
+    at = itertools.combinations_with_replacement(range(size), 2)
+    assert both == [-squares if i < j == size - 1 else squares for i, j in at]
+
+
+@pytest.mark.parametrize("d", [1, 2, 4, 5, 7, 8, 9, 11, 14, 24])
+def test_products_where_nothing_is_missing(d):
+    rows, labels, columns = with_target(d, 300, d)
+    rows, labels = np.nan_to_num(rows, nan=0.5), np.nan_to_num(labels, nan=0.5)
+    rows[170, d // 2] = math.nan  # but one number
+    expected = reference.pairs(np.column_stack([rows, labels]).tolist(), columns.T.tolist(), True)
+    assert products(rows, labels, columns, True) == expected and expected[2] == 1
 
 
 def test_products_that_do_not_fit_are_refused():
-    rows, labels, sums, both = np.zeros((5, 1)), np.ones(5), np.zeros(2), np.zeros(3)
+    rows, labels, sums, both = np.zeros((5, 1)), np.ones(5), np.zeros(2, int), np.zeros(3, int)
     columns = np.array([[-1.0] * 2, [1.0] * 2, [0.0] * 2, [REACH_PAIRS] * 2, [0.0] * 2])
     assert pairs(rows, labels, columns, False, sums, both) == 0
     assert pairs(rows[:0], labels[:0], columns, False, sums, both) == 0

@@ -3,6 +3,7 @@ from numpy.typing import NDArray
 
 MOST_ROWS: int
 MOST_PAIRS: int
+STRETCH: int
 REACH: int
 REACH_PAIRS: int
 
@@ -21,6 +22,6 @@ def pairs(
     labels: NDArray[np.float64],
     columns: NDArray[np.float64],
     skip: bool,
-    sums: NDArray[np.float64],
-    products: NDArray[np.float64],
+    sums: NDArray[np.int64],
+    products: NDArray[np.int64],
 ) -> int: ...

@@ -3,6 +3,7 @@
 """
 
 from libc.stddef cimport size_t
+from libc.stdint cimport int64_t
 
 import numpy as np
 
@@ -32,13 +33,13 @@ cdef extern from "dpf_margin.h" nogil:
                    dpf_margin_found *found)
 
 cdef extern from "dpf_pairs.h" nogil:
-    size_t DPF_PAIRS_ROWS
+    size_t DPF_PAIRS_CALL, DPF_PAIRS_ROWS
     double DPF_PAIRS_REACH
     size_t DPF_PAIRS_SCRATCH(size_t width)
     int dpf_pairs(const double *rows, const double *labels, size_t n, const dpf_place *place,
-                  int skip, double *sums, double *products, double *scratch, size_t *missing)
+                  int skip, int64_t *sums, int64_t *products, double *scratch, size_t *missing)
 
-MOST_ROWS, MOST_PAIRS = DPF_MARGIN_ROWS, DPF_PAIRS_ROWS
+MOST_ROWS, MOST_PAIRS, STRETCH = DPF_MARGIN_ROWS, DPF_PAIRS_CALL, DPF_PAIRS_ROWS
 REACH, REACH_PAIRS = int(DPF_MARGIN_REACH), int(DPF_PAIRS_REACH)
 
 
@@ -90,9 +91,9 @@ def wrong(const double[:, ::1] rows not None, const double[::1] labels not None,
 
 
 def pairs(const double[:, ::1] rows not None, const double[::1] labels not None,
-          const double[:, ::1] columns not None, bint skip, double[::1] sums not None,
-          double[::1] products not None):
-    """Write the sums of the coordinates of all columns, labels as the last, and of the products of
+          const double[:, ::1] columns not None, bint skip, int64_t[::1] sums not None,
+          int64_t[::1] products not None):
+    """Add the sums of the coordinates of all columns, labels as the last, and of the products of
     each two, row by row of an upper triangle; how many rows had a NaN.
 
     `columns` is as in `wrong`, with one more for the labels; no coordinate may be larger than
@@ -109,11 +110,9 @@ def pairs(const double[:, ::1] rows not None, const double[::1] labels not None,
         raise ValueError("one product of each two columns")
     if labels.shape[0] != rows.shape[0]:
         raise ValueError("one label for each row")
-    if n > DPF_PAIRS_ROWS:
+    if n > DPF_PAIRS_CALL:
         raise ValueError("too many rows at a time")
     check(columns, DPF_PAIRS_REACH)
-    sums[:] = 0
-    products[:] = 0
     if n == 0:
         return 0
     scratch = np.empty(DPF_PAIRS_SCRATCH(width))

@@ -32,6 +32,7 @@ from .._native.box import whole
 from .._native.gram import MOST_COLUMNS, MOST_ROWS, add
 from .._native.rng import isa
 from ..sources.table import RowChunk, RowSource
+from ._halves import carry, wholes
 from ._matrices import matrices
 from ._rounds import Part
 
@@ -127,28 +128,32 @@ class Gram:
 
         multiply = self._narrow if d <= MOST_COLUMNS and isa() != "baseline" else self._wide
 
-        def summarise(chunk: RowChunk) -> tuple[int, NDArray[Any], NDArray[Any], int]:
-            rows = missing = fresh = 0
-            sums, products = np.zeros(d, object), np.zeros((d, d), object)
-            own, pairs = np.zeros(d, np.int64), np.zeros((d, d), np.int64)
+        def summarise(chunk: RowChunk) -> tuple[int, NDArray[np.int64], int]:
+            rows = missing = 0
+            found = np.zeros((2, d + 1, d), np.int64)
             for part in matrices(chunk, d, MOST_ROWS):
-                if fresh + len(part) > MOST_ROWS:  # more could leave 64 bits
-                    sums, products, fresh = sums + own, products + pairs, 0
-                    own[...], pairs[...] = 0, 0
-                count, lost = multiply(part, own, pairs)
-                rows, missing, fresh = rows + count, missing + lost, fresh + len(part)
-            return rows, sums + own, products + pairs, missing
+                count, lost = multiply(part, found[1, 0], found[1, 1:])
+                rows, missing = rows + count, missing + lost
+                carry(found)
+            return rows, found, missing
 
         def merge(a: Any, b: Any) -> Any:
             return tuple(x + y for x, y in zip(a, b, strict=True))
 
-        rows, sums, products, missing = source.reduce(summarise, merge)
+        rows, found, missing = source.reduce(summarise, merge)
         _missing.refuse(self.nan, missing)
-        upper = [int(products[i, j]) for i in range(d) for j in range(i + 1, d)]
-        squares = [int(products[i, i]) for i in range(d)]
-        if not self.constant:
-            return [*squares, *upper]
-        return [rows * self.constant**2, *squares, *(self.constant * int(s) for s in sums), *upper]
+        return self.in_parts(
+            rows, wholes(found[:, 0]), wholes(found[:, 1:][:, *np.triu_indices(d)])
+        )
+
+    def in_parts(self, rows: int, sums: NDArray[Any], products: NDArray[Any]) -> list[int]:
+        """The integers in the order of the parts; products are those of an upper triangle."""
+        d, c = self.width, self.constant
+        edges = [i * d - i * (i - 1) // 2 for i in range(d)]
+        both = [*products[edges], *np.delete(products, edges)]
+        if not c:
+            return both
+        return [rows * c**2, *both[:d], *(c * sums), *both[d:]]
 
     def matrix(self, found: Sequence[int]) -> NDArray[np.float64]:
         """The noisy sums as a symmetric matrix of the products of w; its c is made 1."""

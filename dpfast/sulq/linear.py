@@ -28,6 +28,7 @@ from ..rng import Generator
 from ._coordinates import Limits, limits
 from ._estimator import Regressor
 from ._gram import Gram
+from ._halves import carry, wholes
 from ._labels import Labelled, Piece, labelled
 from ._matrices import each_row, expect_size, refuse_nan
 from ._rounds import Rounds, loss_of
@@ -280,28 +281,21 @@ class _Normal:
         """The integers in the order of the parts of `gram`."""
         size = self.gram.width
         columns, skip = self._limits
-        at = np.triu_indices(size)
 
-        def summarise(pieces: Iterator[Piece]) -> NDArray[Any]:
-            found = np.zeros(2 + size + len(at[0]), object)
-            sums, products = np.empty(size), np.empty(len(at[0]))
+        def summarise(pieces: Iterator[Piece]) -> NDArray[np.int64]:
+            found = np.zeros((2, 2 + size + size * (size + 1) // 2), np.int64)
+            counts, sums, products = np.split(found[1], [2, 2 + size])
             for x, y in pieces:
                 missing = pairs(x, np.asarray(y, np.float64), columns, skip, sums, products)
-                more = np.concatenate([[len(x), missing], sums, products]).astype(np.int64)
-                found += more.astype(object)
+                counts += len(x), missing
+                carry(found)
             return found
 
-        read, missing, *found = rows.reduce(summarise, np.add, MOST_PAIRS)
-        _missing.refuse(self.nan, int(missing))
-        sums, both = found[:size], np.zeros((size, size), object)
-        both[at] = found[size:]
-        squares = [int(both[i, i]) for i in range(size)]
-        upper = [int(both[i, j]) for i in range(size) for j in range(i + 1, size)]
-        c = self.gram.constant
-        if not self.centred:
-            return [*squares, *upper]
-        kept = int(read) - (int(missing) if skip else 0)
-        return [kept * c**2, *squares, *(c * int(s) for s in sums), *upper]
+        found = wholes(rows.reduce(summarise, np.add, MOST_PAIRS))
+        read, missing = found[:2]
+        _missing.refuse(self.nan, missing)
+        kept = read - missing if skip else read
+        return self.gram.in_parts(kept, found[2 : 2 + size], found[2 + size :])
 
     def solve(
         self, matrix: NDArray[np.float64], deviation: float, ridge: float | None

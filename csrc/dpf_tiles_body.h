@@ -1,0 +1,67 @@
+/* Sums of products for one instruction set. The including file defines DPF_SUFFIX, which ends the
+ * names, and DPF_VECTOR. Lanes are columns, and where columns end they go on into the next row: what
+ * is found there is nobody's. */
+#if DPF_VECTOR
+#define LANES (DPF_VECTOR / 8)
+typedef double DPF_NAME(tiles_vec) __attribute__((vector_size(DPF_VECTOR)));
+#define VEC DPF_NAME(tiles_vec)
+#else
+#define LANES 1
+#define VEC double
+#endif
+
+static inline VEC DPF_NAME(tiles_load)(const double *from)
+{
+    VEC v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* Adds the products of `high` factors of each row (1, 2, 4 or 8, which lie `step` after those of the
+ * row before) with the columns of a vector. Eight sums are under way, so none waits for another. */
+#define TILE(high, factors, step, to)                                                               \
+    {                                                                                               \
+        const double *f = (factors);                                                                \
+        VEC s[8] = {0};                                                                             \
+        for (size_t r = 0; r < B; r += 8 / (high))                                                  \
+            for (size_t u = 0; u < 8 / (high); u++) {                                               \
+                const VEC v = DPF_NAME(tiles_load)(z + (r + u) * width + j);                        \
+                for (size_t k = 0; k < (high); k++)                                                 \
+                    s[u * (high) + k] += f[(r + u) * (step) + k] * v;                               \
+            }                                                                                       \
+        for (size_t k = 0; k < (high); k++) {                                                       \
+            VEC t = DPF_NAME(tiles_load)((to) + k * wide + j);                                      \
+            for (size_t u = 0; u < 8 / (high); u++)                                                 \
+                t += s[u * (high) + k];                                                             \
+            memcpy((to) + k * wide + j, &t, sizeof t);                                              \
+        }                                                                                           \
+    }
+
+/* Tiles of eight columns and a vector of others, not below them; what is left of the columns, and
+ * labels, with all vectors. */
+static void DPF_NAME(tiles_add)(const double *z, size_t width, const double *labels, double *found)
+{
+    const size_t wide = DPF_TILES_WIDE(width), whole = width / 8 * 8, rest = width - whole;
+    const double one = 1, *last = z + whole;
+    for (size_t i = 0; i < whole; i += 8)
+        for (size_t j = i; j < whole; j += LANES)
+            TILE(8, z + i, width, found + i * wide)
+    for (size_t j = 0; j < width; j += LANES) {
+        double *to = found + whole * wide, *sums = found + wide * wide;
+        if (rest > 4)
+            TILE(8, last, width, to)
+        else if (rest > 2)
+            TILE(4, last, width, to)
+        else if (rest == 2)
+            TILE(2, last, width, to)
+        else if (rest == 1)
+            TILE(1, last, width, to)
+        TILE(1, &one, 0, sums)
+        if (labels)
+            TILE(1, labels, 1, sums + wide)
+    }
+}
+
+#undef LANES
+#undef VEC
+#undef TILE
