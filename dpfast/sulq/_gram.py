@@ -45,6 +45,13 @@ BITS, ROWS = 20, 1 << 12
 LONG = 1 << 8
 
 
+def _cells(lo: float, hi: float, grid: float) -> tuple[int, int]:
+    """The first and the last cell between two bounds, or else the one next to them."""
+    low, high = Fraction(lo) / Fraction(grid), Fraction(hi) / Fraction(grid)
+    first, last = math.ceil(low), math.floor(high)
+    return (first, last) if first <= last else (round(low),) * 2
+
+
 class Gram:
     """Products of columns with public bounds on one public grid.
 
@@ -60,8 +67,8 @@ class Gram:
     ----------
     grid : float
         The width of a cell.
-    middle : float64 array of shape (d,)
-        In cells.
+    middle, reach : float64 array of shape (d,)
+        In cells; the reach is the largest distance from the middle.
     constant : int
         c, or 0.
     most : int
@@ -78,21 +85,15 @@ class Gram:
         if math.frexp(largest)[1] - exponent > 50:
             _check.fail("bounds", "less far from 0 than 2**30 times their distance", bounds)
         self.grid = math.ldexp(1.0, max(exponent, -1000))
-        unit = Fraction(self.grid)
-        edges = [
-            (math.ceil(Fraction(lo) / unit), math.floor(Fraction(hi) / unit)) for lo, hi in bounds
-        ]
-        edges = [
-            (a, b) if a <= b else (round(Fraction(lo) / unit),) * 2
-            for (a, b), (lo, _) in zip(edges, bounds, strict=True)
-        ]
+        cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}  # most often only one
+        edges = [cells[pair] for pair in bounds]
         middle = [(a + b) // 2 if centred else 0 for a, b in edges]
         reach = [max(abs(a - m), abs(b - m)) for (a, b), m in zip(edges, middle, strict=True)]
         squares = sum(h * h for h in reach)
         self.constant = max(1, math.isqrt(squares // 2)) if centred else 0
         self.most = self.constant**2 + squares
         self._sides = self.constant + sum(reach)
-        self.middle = np.array(middle, np.float64)
+        self.middle, self.reach = np.array(middle, np.float64), np.array(reach, np.float64)
         rows = max(1, LONG // len(bounds))
         low, high = zip(*edges, strict=True)
         tiled = [np.tile(np.array(x, np.float64), (rows, 1)) for x in (low, high, middle)]

@@ -23,5 +23,7 @@ def carry(halves: NDArray[np.int64]) -> None:
 def wholes(halves: NDArray[np.int64]) -> NDArray[Any]:
     """The integers, as Python's."""
     high, low = halves
-    found: NDArray[Any] = (high.astype(object) << 32) + low.astype(object)
+    if np.abs(high).max(initial=0) >= 1 << 30:
+        high, low = high.astype(object), low.astype(object)
+    found: NDArray[Any] = ((high << 32) + low).astype(object)
     return found

@@ -18,6 +18,8 @@ __all__ = ["column_bounds", "each_row", "expect_size", "matrices", "refuse_nan"]
 #: Rows that are converted at a time where they do not lie in memory as float64.
 BLOCK = 1 << 12
 
+F8 = np.dtype(np.float64)
+
 
 def column_bounds(bounds: Any, source: RowSource, bits: int) -> tuple[tuple[float, float], ...]:
     """Public bounds of each column, one pair for all or a pair for each, below 2**bits in size.
@@ -40,8 +42,9 @@ def expect_size(pairs: Iterable[tuple[float, float]], bits: int, name: str, give
 
 def matrices(chunk: RowChunk, width: int, most: int) -> Iterator[NDArray[np.float64]]:
     """Of at most so many rows each; one is valid until the next is asked for."""
-    rows, names = chunk.rows, chunk.rows.dtype.names
-    if names is None and rows.dtype == np.float64 and rows.flags.c_contiguous:
+    rows = _plain(chunk.rows)
+    names = rows.dtype.names
+    if names is None and rows.dtype == F8 and rows.flags.c_contiguous:
         matrix = rows.reshape(len(rows), width)
         for at in range(0, len(rows), most):
             yield matrix[at : at + most]
@@ -57,6 +60,18 @@ def matrices(chunk: RowChunk, width: int, most: int) -> Iterator[NDArray[np.floa
             for j, name in enumerate(names):
                 own[:, j] = part[name]
         yield own
+
+
+def _plain(rows: NDArray[Any]) -> NDArray[Any]:
+    """Records that begin with their fields, all float64, as the matrix that these are."""
+    kind = rows.dtype
+    size, extra = divmod(kind.itemsize, F8.itemsize)
+    if kind.names is None or extra or not rows.flags.c_contiguous:
+        return rows
+    if any(kind.fields[name] != (F8, 8 * j) for j, name in enumerate(kind.names)):  # type: ignore[index]
+        return rows
+    matrix = rows.view(F8).reshape(len(rows), size)[:, : len(kind.names)]
+    return matrix if matrix.flags.aligned else rows
 
 
 def each_row(

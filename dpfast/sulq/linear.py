@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
@@ -269,8 +268,7 @@ class _Normal:
         sides = [1.0] * (len(bounds) - 1) + [b]
         own = [(-side, side) if on else (0.0, 0.0) for side, on in zip(sides, live, strict=True)]
         self.gram = Gram(own, "raise", centred)
-        unit = Fraction(self.gram.grid)
-        self.reach = np.array([math.floor(Fraction(hi) / unit) for _, hi in own], np.float64)
+        self.reach = self.gram.reach
         self._limits: Limits = limits(bounds, nan, centred, self.reach)
         *each, last = (self._limits.scale / np.maximum(self.reach, 1.0)).tolist()
         if last and max(each) > 2.0**800 * last:  # and coefficients are numbers
