@@ -404,6 +404,34 @@ TABLES = {
 }
 
 
+@pytest.mark.parametrize("n", [9, 0])
+def test_columns_at_equal_distances_are_a_matrix(n):
+    """However the columns of a table lie in memory, its records are those of each by itself."""
+    x = np.random.default_rng(0).integers(-99, 99, (2 * n, 4)).astype(float)[:, :3]
+    whole, names = x.astype(np.int32), ("a", "b", "c")
+    tables = {
+        "rows": dict(zip(names, x.copy().T, strict=True)),
+        "columns": pd.DataFrame(np.asfortranarray(x), columns=names),
+        "apart": dict(zip(names, x.T, strict=True)),
+        "backwards": dict(zip(names, x.T[::-1, ::-1], strict=True)),
+        "every other": dict(zip(names, x[::2].T, strict=True)),
+        "the same": dict.fromkeys(names, x[:, 1]),
+        "unequal": {"a": x[:, 0], "b": x[:, 2], "c": x[:, 1]},
+        "whole": dict(zip(names, whole.T, strict=True)),
+        "mixed": {"a": x[:, 0], "b": whole[:, 1], "c": x[:, 2]},
+        "one": {"a": x[:, 2]},
+    }
+    for form, table in tables.items():
+        source = as_rows(table)
+        if n:  # numbers that already lie as records do are read where they are
+            assert (source.array is not None) == (form == "rows")
+        chunks = source.reduce(lambda chunk: [chunk.rows.copy()], lambda a, b: a + b)
+        got = np.concatenate(chunks)
+        assert got.dtype == np.dtype([(name, "f8") for name in table])
+        for name in got.dtype.names:
+            assert got[name].tolist() == list(table[name])
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_tables(cut, name):
     columns = people()

@@ -82,17 +82,24 @@ def test_without_noise_it_is_least_squares(intercept):
     assert made.score(wide, y) == pytest.approx(1 - left, abs=1e-6)
 
 
-@pytest.mark.parametrize("form", ["f4", "i8", ">f8", "fortran", "table", "named", "records"])
+FORMS = ["f4", "i8", ">f8", "fortran", "table", "named", "records", "alone", "beside", "reordered"]
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_data_has_the_same_sums(form):
     x, y = (np.rint(a * 8) for a in table(9000))
     names = ["a", "b", "c"]
-    records = zip(x[:, 0], y, x[:, 1], x[:, 2], strict=True)
+    records = list(zip(x[:, 0], y, x[:, 1], x[:, 2], strict=True))
+    packed = np.array(records, [(name, "f8") for name in "aybc"])
     forms = {
+        "alone": lambda: (np.column_stack([x]).view([(name, "f8") for name in names])[:, 0], y),
+        "beside": lambda: (np.column_stack([x, y]).view([(n, "f8") for n in "abcy"])[:, 0], "y"),
+        "reordered": lambda: (packed[["a", "b", "y", "c"]], "y"),
         "fortran": lambda: (np.asfortranarray(x), y.astype("i2")),
         "table": lambda: (pd.DataFrame(x, columns=names), pd.Series(y)),
         "named": lambda: (pd.DataFrame({"y": y, **dict(zip(names, x.T, strict=True))}), "y"),
         "records": lambda: (
-            np.array(list(records), [("a", "f8"), ("y", "i4"), ("b", "f4"), ("c", "f8")]), "y"
+            np.array(records, [("a", "f8"), ("y", "i4"), ("b", "f4"), ("c", "f8")]), "y"
         ),
     }  # fmt: skip
     other = forms[form]() if form in forms else (x.astype(form), y.tolist())

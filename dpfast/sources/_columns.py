@@ -6,6 +6,7 @@ can have nulls is float64 even if it has none.
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 import os
@@ -30,6 +31,7 @@ __all__ = [
     "chunked",
     "is_arrow",
     "records",
+    "together",
     "write_arrow",
 ]
 
@@ -42,7 +44,8 @@ F8 = np.dtype(np.float64)
 class Column(NamedTuple):
     """Numbers in memory, one a row, or `width` of them.
 
-    `array` is all of them where they lie, if kernels can read that.
+    `array` is all of them where they lie, if kernels can read that; `apart` is the same where they
+    need not lie side by side.
     """
 
     dtype: np.dtype[Any]
@@ -50,6 +53,7 @@ class Column(NamedTuple):
     fill: Fill
     width: int | None = None
     array: NDArray[Any] | None = None
+    apart: NDArray[Any] | None = None
 
 
 def as_column(data: Any, name: str, rule: str) -> Column:
@@ -116,7 +120,8 @@ def _plain(
 
     if mask is not None:
         return Column(F8, len(array), masked, width)
-    return Column(native, len(array), fill, width, _direct(array, native))
+    apart = array if array.dtype == native and array.flags.aligned else None
+    return Column(native, len(array), fill, width, _direct(array, native), apart)
 
 
 def _native(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
@@ -156,6 +161,24 @@ def records(array: NDArray[Any], without: str | None, name: str) -> Column:
             out[field] = array[field][start:stop]
 
     return Column(native, len(array), fill, None, direct)
+
+
+def together(columns: Sequence[Column]) -> NDArray[Any] | None:
+    """Columns of one kind that lie at equal distances, as those of a table often do, as a matrix.
+
+    It is valid as long as the columns are.
+    """
+    arrays = [column.apart for column in columns if column.width is None]
+    first = arrays[0] if arrays else None
+    if first is None or len(arrays) < len(columns):
+        return None
+    forms = {None if one is None else (one.dtype, one.shape, one.strides) for one in arrays}
+    places = [one.__array_interface__["data"][0] for one in arrays if one is not None]
+    steps = {after - before for before, after in itertools.pairwise(places)} or {F8.itemsize}
+    if len(forms) > 1 or len(steps) > 1:
+        return None
+    shape, strides = (len(first), len(arrays)), (first.strides[0], steps.pop())
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
 
 
 # --- Arrow --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _check
 from ._base import Source
-from ._columns import Column, arrow_table, as_column, is_arrow, records
+from ._columns import F8, Column, arrow_table, as_column, is_arrow, records, together
 from ._foreign import ForeignRows
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
@@ -204,11 +204,19 @@ def table_rows(
                 f"column {key!r} of {name}", f"of {length} rows as the first is", column.length
             )
 
+    kind, matrix = named_dtype(tuple(made)), together(list(made.values()))
+
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        if matrix is not None:
+            out.view(np.float64).reshape(len(out), len(made))[...] = matrix[start:stop]
+            return
         for key, column in made.items():
             column.fill(start, stop, out[key])
 
-    table = Column(named_dtype(tuple(made)), length, fill)
+    direct = None
+    if matrix is not None and matrix.dtype == F8 and matrix.flags.c_contiguous:
+        direct = matrix.view(kind).reshape(length)
+    table = Column(kind, length, fill, None, direct)
     return MemoryRows(table, None if ids is None else as_ids(ids, length), workers)
 
 
