@@ -250,6 +250,7 @@ BAD_QUERIES = [
     lambda x: math.nan,
     lambda x: 1 / 0,
     numba.njit(lambda x: x + 1.5),
+    numba.njit(lambda x: 1 / (x - 1)),
 ]
 
 

@@ -50,5 +50,8 @@ class QueryLoop:
         if not real:
             _check.fail_kind("query", _RULE, self._function)
         out = np.empty(len(elements))
-        self._fill(elements, out)
+        try:
+            self._fill(elements, out)
+        except Exception as error:
+            _check.fail_kind("query", _RULE, self._function, f" ({type(error).__name__})")
         return out
