@@ -382,6 +382,23 @@ def test_damage_is_noticed(path):
         linear("MedianMechanism", path)
 
 
+@pytest.mark.parametrize("kind", ["MWEM", "MedianMechanism"])
+def test_a_start_that_was_changed_is_noticed(kind, path):
+    given = {"epsilon": 1, "name": "n", "budget": dp.Budget(path=path)}
+    if kind == "MWEM":
+        given = {"queries": np.eye(4), "rounds": 3, **given}
+    else:
+        given = {**LINEAR, "candidates": 500, **given}
+    getattr(dp.online, kind)(HISTOGRAM, **given)
+    db = sqlite3.connect(path)
+    db.execute("DROP TRIGGER no_UPDATE_streams")
+    db.execute("UPDATE streams SET start = replace(start, '1', '2') || ' '")
+    db.commit()
+    db.close()
+    with pytest.raises(LedgerError, match="a stream is not what was written"):
+        getattr(dp.online, kind)(HISTOGRAM, **given)
+
+
 def test_turns_that_were_exchanged_are_noticed(path, tmp_path):
     """An old copy that is put back and gets as many turns again is not what was seen."""
     one = sparse(path, positives=9)

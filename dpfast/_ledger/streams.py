@@ -85,23 +85,28 @@ class Record:
 
         return self._file._run(work, write=write)
 
-    def _same(self, db: sqlite3.Connection) -> str | None:
-        """The start of this stream, if it is there. The name of another one is refused."""
+    def _same(self, db: sqlite3.Connection) -> tuple[str, str] | None:
+        """Start and seal of this stream, if it is there. The name of another one is refused."""
         if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'streams'").fetchone():
             return None
-        which = "SELECT facts, start FROM streams WHERE name = ?"
-        row = db.execute(which, (self.name,)).fetchone()
+        both = "SELECT facts, start, streams.seal, lines.seal FROM streams "
+        both += "LEFT JOIN lines USING (line) WHERE streams.name = ?"
+        row = db.execute(both, (self.name,)).fetchone()
         if row is None:
             return None
-        if row[0] != self.facts:
+        facts, start, seal, paid = row
+        with _reading():
+            if paid is None or text.seal(paid, self.name, facts, start) != seal:
+                raise _Damaged("a stream is not what was written")
+        if facts != self.facts:
             _check.fail("name", "new, or that of a stream with the same arguments", self.name)
-        return str(row[1])
+        return str(start), str(seal)
 
     def found(self) -> Any:
         """What the stream started from, or None for a new one."""
-        start = self._run(self._same, write=False)
+        known = self._run(self._same, write=False)
         with _reading():
-            return None if start is None else json.loads(start)
+            return None if known is None else json.loads(known[0])
 
     def begin(self, start: Any, secret: Any) -> Any:
         """What the stream starts from: this, or what is there already.
@@ -114,20 +119,18 @@ class Record:
             line = self._file._keyed(db, self.key)
             assert line is not None
             _define(db, TABLES + _guards("streams", "turns"))
-            self._same(db)
-            (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
-            row = db.execute("SELECT start, seal FROM streams WHERE line = ?", (line,)).fetchone()
-            if row is None:
-                row = (json.dumps(start), text.seal(paid, self.name, self.facts, json.dumps(start)))
-                values = (line, self.name, self.facts, *row)
+            known = self._same(db)
+            if known is None:
+                (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
+                plain = json.dumps(start)
+                known = plain, text.seal(paid, self.name, self.facts, plain)
+                values = (line, self.name, self.facts, *known)
                 db.execute("INSERT INTO streams VALUES (?, ?, ?, ?, ?)", values)
                 if secret is not None:
                     db.execute("INSERT INTO secrets VALUES (?, ?)", (line, json.dumps(secret)))
-            if text.seal(paid, self.name, self.facts, row[0]) != row[1]:
-                raise _Damaged("a stream is not what was written")
-            self._line, self._seal = line, row[1]
+            self._line, self._seal = line, known[1]
             with _reading():
-                return json.loads(row[0])
+                return json.loads(known[0])
 
         return self._run(first, write=True)
 
