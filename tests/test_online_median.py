@@ -465,6 +465,13 @@ def test_bad_arguments_spend_nothing(wrong, error, word):
     assert not budget.history
 
 
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint64])
+def test_arguments_may_be_integers_of_numpy(kind):
+    given = {"queries": kind(5), "size": kind(4), "candidates": kind(30)}
+    stream = dp.online.MedianMechanism([30_000, 10_000], epsilon=1, accuracy=0.5, **given)
+    assert (stream.left, stream.size, stream.alive) == (5, 4, 30)
+
+
 def test_bad_data_spend_nothing():
     budget = dp.Budget(epsilon=100)
     for data, universe, word in (([], [1, 2], "data"), ([1, 2], None, "universe")):

@@ -199,7 +199,7 @@ class MedianMechanism(LinearStream):
             name,
             threshold,
             size=self.size,
-            candidates=candidates,
+            candidates=None if candidates is None else count,
             test=self.test,
         )
         seed = self._begin(self._kept, self._generator.stream().word() if columns is None else None)
