@@ -166,7 +166,7 @@ class Universe:
 
 def counts_of(histogram: Any) -> tuple[NDArray[np.int64], int]:
     """A histogram, checked, and its sum. Its length and its sum are public, its numbers are not."""
-    rule = "counts of rows, one for each element of the universe"
+    rule = "counts of rows, integers of at least 0, one for each element of the universe"
     found = _check.array("histogram", histogram, rule)
     if found.dtype.kind not in "iu" or found.ndim != 1 or not len(found) or (found < 0).any():
         _check.fail_kind("histogram", rule, histogram)

@@ -141,8 +141,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
     Notes
     -----
-    Cost: some nanoseconds a value in `answer_many`, some microseconds in `answer`. A stream belongs
-    to one process, whose threads may share it; it can be neither pickled nor copied.
+    Cost: some nanoseconds a value in `answer_many`, some ten microseconds in `answer`. A stream
+    belongs to one process, whose threads may share it; it can be neither pickled nor copied.
 
     Whoever times single answers may learn a little of the noise, as with every release here.
 
