@@ -168,7 +168,7 @@ def test_what_no_accuracy_can_be_kept_with_is_refused_with_a_number(histogram, l
 
 
 def test_a_universe_of_one_element_is_known():
-    stream = dp.online.PrivateMultiplicativeWeights([10_000], **GIVEN)
+    stream = dp.online.PrivateMultiplicativeWeights([10_000], rng=InsecureGenerator(1), **GIVEN)
     assert stream.answer([0.25]) == pytest.approx(0.25, abs=1e-6)
 
 
