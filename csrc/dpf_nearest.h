@@ -16,7 +16,8 @@
 #define DPF_NEAREST_SPAN ((int64_t)1 << 41)  /* most cells of a column */
 #define DPF_NEAREST_REACH ((int64_t)1 << 51) /* most of |lo| / grid and |hi| / grid */
 #define DPF_NEAREST_ROWS ((size_t)1 << 20)   /* most rows of a call: their sums stay below 2^63 */
-#define DPF_NEAREST_BLOCK 64
+#define DPF_NEAREST_BLOCK ((size_t)64)       /* most rows that are worked on together */
+#define DPF_NEAREST_LANES ((size_t)8)        /* most numbers of a vector */
 
 /* What is known of a column; a NaN counts as `fill`. */
 typedef struct {
@@ -34,13 +35,16 @@ typedef struct {
     const double *half; /* half of the squared length of each */
 } dpf_nearest_model;
 
-/* Bytes of scratch memory for rows of so many columns. */
-#define DPF_NEAREST_SCRATCH(width) ((2 * (width) + 2) * (size_t)DPF_NEAREST_BLOCK * 8)
+/* Numbers of scratch memory: rows of whole vectors for sums, what is known of the columns, and a
+ * block of rows twice; labels of a block, and room to start where a vector does. */
+#define DPF_NEAREST_SCRATCH(width, centres)                                                         \
+    (((width) + DPF_NEAREST_LANES) * ((centres) + 8 + 2 * DPF_NEAREST_BLOCK) + DPF_NEAREST_BLOCK +   \
+     2 * DPF_NEAREST_LANES)
 
 /* For each of n rows its centre, into `labels`, if given; `centres` for a row without one. Adds to
  * counts[centres + 1] and to sums[(centres + 1) * width], if given; the last of each is for rows
  * without a centre. -1 when DPFAST_ISA asks for what cannot be had. */
 int dpf_nearest(const double *rows, size_t n, const dpf_nearest_model *model, int64_t *labels,
-                uint64_t *counts, uint64_t *sums, void *scratch);
+                uint64_t *counts, uint64_t *sums, uint64_t *scratch);
 
 #endif

@@ -1,16 +1,27 @@
 /* A step of k-means for one instruction set. The including file defines DPF_SUFFIX, which ends the
- * names, and DPF_LEVEL. Lanes are rows: each row has the same operations in the same order on all
- * paths. */
-#if defined(__GNUC__) || defined(__clang__)
-#define WIDE (16 << DPF_LEVEL)
-#define LANES (WIDE / 8)
-typedef double DPF_NAME(nearest_vec) __attribute__((vector_size(WIDE)));
-typedef int64_t DPF_NAME(nearest_int) __attribute__((vector_size(WIDE)));
+ * names, and DPF_VECTOR. For scores lanes are rows: each row has the same operations in the same
+ * order on all paths. For sums, which are exact, they are columns. */
+#if DPF_VECTOR
+#define LANES (DPF_VECTOR / 8)
+typedef double DPF_NAME(nearest_vec) __attribute__((vector_size(DPF_VECTOR)));
+typedef int64_t DPF_NAME(nearest_int) __attribute__((vector_size(DPF_VECTOR)));
 #define VEC DPF_NAME(nearest_vec)
 #define INT DPF_NAME(nearest_int)
 #define TRUTH(a) (INT)(a)
 #define BITS_OF(a) (INT)(a)
 #define PICK(truth, a, b) (VEC)(((INT)(a) & (truth)) | ((INT)(b) & ~(truth)))
+#if LANES == 2
+#define ZIPPED(i) i, 2 + i
+#elif LANES == 4
+#define ZIPPED(i) i, 4 + i, 1 + i, 5 + i
+#else
+#define ZIPPED(i) i, 8 + i, 1 + i, 9 + i, 2 + i, 10 + i, 3 + i, 11 + i
+#endif
+#ifdef __clang__
+#define ZIP(a, b, i) __builtin_shufflevector(a, b, ZIPPED(i))
+#else
+#define ZIP(a, b, i) __builtin_shuffle(a, b, (INT){ZIPPED(i)})
+#endif
 #else
 #define LANES 1
 #define VEC double
@@ -18,51 +29,66 @@ typedef int64_t DPF_NAME(nearest_int) __attribute__((vector_size(WIDE)));
 #define TRUTH(a) (-(int64_t)(a))
 #define BITS_OF(a) nearest_bits(a)
 #define PICK(truth, a, b) ((truth) ? (a) : (b))
+#define ZIP(a, b, i) (a)
 #endif
 #define ALL(a) ((a) - (VEC){0})
 #define PICK_INT(truth, a, b) (((a) & (truth)) | ((b) & ~(truth)))
-#define B DPF_NEAREST_BLOCK
 
-/* Coordinates y and cells u of a block, column by column; y holds the values on entry. `odd` is -1
- * for a row with a NaN. */
-static void DPF_NAME(nearest_columns)(const dpf_nearest_model *model, double *y, int64_t *u,
-                                      int64_t *odd)
+static inline VEC DPF_NAME(nearest_load)(const double *from)
 {
-    memset(odd, 0, B * sizeof *odd);
-    for (size_t j = 0; j < model->width; j++) {
-        const dpf_nearest_column *c = model->columns + j;
-        const VEC lo = ALL(c->lo), hi = ALL(c->hi), fill = ALL(c->fill), middle = ALL(c->middle);
-        const VEC scale = ALL(c->scale), magic = ALL(MAGIC), unit = ALL(model->unit);
-        const int64_t base = (int64_t)MAGIC_BITS + c->first;
-        for (size_t r = 0; r < B; r += LANES) {
-            VEC v;
-            INT some, cell;
-            memcpy(&v, y + j * B + r, sizeof v);
-            memcpy(&some, odd + r, sizeof some);
-            const INT nan = TRUTH(v != v);
-            some |= nan;
-            v = PICK(nan, fill, v);
-            v = PICK(TRUTH(v > lo), v, lo);
-            v = PICK(TRUTH(v < hi), v, hi);
-            cell = BITS_OF(v * scale + magic) - base;
-            v = (v - middle) * unit;
-            memcpy(y + j * B + r, &v, sizeof v);
-            memcpy(u + j * B + r, &cell, sizeof cell);
-            memcpy(odd + r, &some, sizeof some);
+    VEC v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* A NaN stays one if `fill` is. */
+static inline VEC DPF_NAME(nearest_clamp)(VEC v, VEC lo, VEC hi, VEC fill)
+{
+    v = PICK(TRUTH(v != v), fill, v);
+    v = PICK(TRUTH(v < lo), lo, v);
+    return PICK(TRUTH(v > hi), hi, v);
+}
+
+/* Coordinates of a block of rows, column by column: as many rows and columns at a time as a vector
+ * is long. To zip each row with the one half a vector below, as often as a vector can be halved,
+ * turns rows into columns. */
+static void DPF_NAME(nearest_columns)(const double *x, const dpf_nearest_model *model,
+                                      const nearest_work *w)
+{
+    const size_t width = model->width, block = w->block;
+    const VEC unit = ALL(model->unit);
+    for (size_t j = 0; j < width; j += LANES) {
+        const VEC lo = DPF_NAME(nearest_load)(w->lo + j), hi = DPF_NAME(nearest_load)(w->hi + j);
+        const VEC none = DPF_NAME(nearest_load)(w->none + j);
+        const VEC middle = DPF_NAME(nearest_load)(w->middle + j);
+        for (size_t r = 0; r < block; r += LANES) {
+            VEC v[LANES], z[LANES];
+            for (int i = 0; i < LANES; i++) {
+                v[i] = DPF_NAME(nearest_load)(x + (r + i) * width + j);
+                v[i] = (DPF_NAME(nearest_clamp)(v[i], lo, hi, none) - middle) * unit;
+            }
+            for (int times = LANES; times > 1; times /= 2) {
+                for (int i = 0; i < LANES / 2; i++) {
+                    z[2 * i] = ZIP(v[i], v[i + LANES / 2], 0);
+                    z[2 * i + 1] = ZIP(v[i], v[i + LANES / 2], LANES / 2);
+                }
+                memcpy(v, z, sizeof v);
+            }
+            for (int i = 0; i < LANES; i++)
+                memcpy(w->y + (j + i) * block + r, v + i, sizeof *v);
         }
     }
 }
 
-/* The scores of `own` centres (1 or 4) for 2 x LANES rows, and the best so far. */
+/* The scores of `own` centres (1, 2 or 4) for 2 x LANES rows, and the best so far. */
 #define SCORES(own)                                                                                 \
     {                                                                                               \
         VEC s[own], t[own];                                                                         \
         for (int i = 0; i < own; i++)                                                               \
             s[i] = t[i] = ALL(model->half[k + i]);                                                  \
         for (size_t j = 0; j < width; j++) {                                                        \
-            VEC a, b;                                                                               \
-            memcpy(&a, y + j * B + r, sizeof a);                                                    \
-            memcpy(&b, y + j * B + r + LANES, sizeof b);                                            \
+            const VEC a = DPF_NAME(nearest_load)(y + j * block);                                    \
+            const VEC b = DPF_NAME(nearest_load)(y + j * block + LANES);                            \
             for (int i = 0; i < own; i++) {                                                         \
                 const VEC at = ALL(model->at[(k + i) * width + j]);                                 \
                 s[i] -= at * a;                                                                     \
@@ -77,59 +103,76 @@ static void DPF_NAME(nearest_columns)(const dpf_nearest_model *model, double *y,
             first = PICK_INT(p, number, first);                                                     \
             second = PICK_INT(q, number, second);                                                   \
         }                                                                                           \
+        k += own;                                                                                   \
     }
 
-static void DPF_NAME(nearest_labels)(const dpf_nearest_model *model, const double *y,
-                                     const int64_t *odd, int64_t *label)
+static void DPF_NAME(nearest_labels)(const dpf_nearest_model *model, const nearest_work *w)
 {
-    const size_t width = model->width, centres = model->centres;
-    for (size_t r = 0; r < B; r += 2 * LANES) {
+    const size_t width = model->width, centres = model->centres, block = w->block;
+    const int64_t start = model->skip ? (int64_t)centres : 0; /* a NaN is not less than anything */
+    int64_t *label = w->label;
+    for (size_t r = 0; r < block; r += 2 * LANES) {
+        const double *y = w->y + r;
         VEC best = ALL(HUGE_VAL), other = best;
-        INT first = {0}, second = {0};
+        INT first = (INT){0} + start, second = first;
         size_t k = 0;
-        for (; k + 4 <= centres; k += 4)
+        while (k + 4 <= centres)
             SCORES(4)
-        for (; k < centres; k++)
+        if (k + 2 <= centres)
+            SCORES(2)
+        if (k < centres)
             SCORES(1)
         memcpy(label + r, &first, sizeof first);
         memcpy(label + r + LANES, &second, sizeof second);
     }
-    if (model->skip)
-        for (size_t r = 0; r < B; r++)
-            label[r] = odd[r] ? (int64_t)centres : label[r];
 }
 
-static void DPF_NAME(nearest_rows)(const double *rows, size_t n, const dpf_nearest_model *model,
-                                   int64_t *labels, uint64_t *counts, uint64_t *sums, double *y,
-                                   int64_t *u, int64_t *odd, int64_t *label)
+/* Adds rows to the sums of their centres. Where columns end lanes go on into the next row: what is
+ * found there counts as 0. */
+static void DPF_NAME(nearest_add)(const double *x, size_t here, size_t ahead, size_t width,
+                                  const nearest_work *w)
 {
-    const size_t width = model->width;
-    for (size_t at = 0; at < n; at += B) {
-        const size_t here = n - at < B ? n - at : B;
-        const double *x = rows + at * width;
-        if (n - at >= 3 * B)
-            dpf_fetch(x + 2 * B * width, B * width);
-        if (here < B)
-            memset(y, 0, width * B * sizeof *y);
-        for (size_t r = 0; r < here; r++)
-            for (size_t j = 0; j < width; j++)
-                y[j * B + r] = x[r * width + j];
-        DPF_NAME(nearest_columns)(model, y, u, odd);
-        DPF_NAME(nearest_labels)(model, y, odd, label);
-        if (labels)
-            memcpy(labels + at, label, here * sizeof *label);
-        if (!sums)
-            continue;
-        for (size_t r = 0; r < here; r++) {
-            uint64_t *own = sums + (size_t)label[r] * width;
-            counts[label[r]]++;
-            for (size_t j = 0; j < width; j++)
-                own[j] += (uint64_t)u[j * B + r];
+    const VEC magic = ALL(MAGIC);
+    const nearest_work own = *w; /* which nothing that is stored can change */
+    for (size_t r = 0; r < here; r++, x += width) {
+        int64_t *sums = own.sums + (size_t)own.label[r] * own.wide;
+        own.counts[own.label[r]]++;
+        dpf_fetch(x + ahead, width);
+        for (size_t j = 0; j < width; j += LANES) {
+            const VEC lo = DPF_NAME(nearest_load)(own.lo + j), hi = DPF_NAME(nearest_load)(own.hi + j);
+            const VEC fill = DPF_NAME(nearest_load)(own.fill + j);
+            const VEC scale = DPF_NAME(nearest_load)(own.scale + j);
+            const VEC v = DPF_NAME(nearest_clamp)(DPF_NAME(nearest_load)(x + j), lo, hi, fill);
+            INT sum, base;
+            memcpy(&base, own.base + j, sizeof base);
+            memcpy(&sum, sums + j, sizeof sum);
+            sum += BITS_OF(v * scale + magic) - base;
+            memcpy(sums + j, &sum, sizeof sum);
         }
     }
 }
 
-#undef WIDE
+static void DPF_NAME(nearest_rows)(const double *rows, size_t n, const dpf_nearest_model *model,
+                                   int64_t *labels, const nearest_work *w)
+{
+    const size_t width = model->width, block = w->block;
+    for (size_t at = 0; at < n; at += block) {
+        const size_t here = n - at < block ? n - at : block;
+        const size_t ahead = (n - at - here) * width >= AHEAD ? AHEAD : 0;
+        const double *x = rows + at * width;
+        if ((n - at) * width < block * width + LANES) {
+            memset(w->tail, 0, (block * width + LANES) * sizeof *x);
+            x = memcpy(w->tail, x, here * width * sizeof *x);
+        }
+        DPF_NAME(nearest_columns)(x, model, w);
+        DPF_NAME(nearest_labels)(model, w);
+        if (labels)
+            memcpy(labels + at, w->label, here * sizeof *labels);
+        if (w->sums)
+            DPF_NAME(nearest_add)(x, here, ahead, width, w);
+    }
+}
+
 #undef LANES
 #undef VEC
 #undef INT
@@ -139,4 +182,5 @@ static void DPF_NAME(nearest_rows)(const double *rows, size_t n, const dpf_neare
 #undef PICK_INT
 #undef ALL
 #undef SCORES
-#undef B
+#undef ZIP
+#undef ZIPPED

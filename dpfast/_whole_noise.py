@@ -25,6 +25,7 @@ by very little, for 2**k is far below it.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -89,6 +90,8 @@ class WholeNoise:
         if not self.scale:
             return list(values)
         drawn = self.draw(len(values), generator).tolist()
+        if not self.shift:
+            return list(map(operator.add, values, drawn))
         half = 1 << self.shift >> 1  # rounding down takes half a unit away on average
         return [
             (((value >> self.shift) + z) << self.shift) + half

@@ -14,7 +14,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.privacy import ZCDP, Pure
+from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import _memory
 from dpfast.sulq import KMeans, NotFittedError, _rounds, kmeans
@@ -123,7 +123,7 @@ def worst_round(relation, loss, init=CENTRES):
         key = tuple(sorted(data))
         if key not in seen:
             asked, values, _ = recorded(np.array(data).reshape(-1, 2), 3, **kw)
-            seen[key] = asked[:3], values[:3]
+            seen[key] = asked[:2], values[:2]  # counts, and the sums of two columns alike
         return seen[key]
 
     worst = 0.0
@@ -157,6 +157,20 @@ def test_no_row_uses_more_than_the_loss_of_a_round(relation, loss, monkeypatch):
     monkeypatch.setattr(kmeans, "_parts", generous)
     assert worst_round(relation, loss) > 1
     assert worst_round(relation, loss, "cells") > 1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", [Pure(1), Approx(1, 1e-6), ZCDP(1), ZCDP(Fraction(1, 10**9))])
+def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss):
+    box = Box([(0.0, 1.0)] * 5 + [(0.0, 3.0)] * 2 + [(0.0, 1.0)], "raise")
+    counts, *columns = kmeans._parts(box, 3, relation, loss)
+    assert [part.size for part in columns] == [15, 6, 3]
+    for part, m in zip(columns, (5, 2, 1), strict=True):
+        numbers = (part.l1, part.l2_squared, part.moved)
+        alone = _rounds.Part(3, *(x // m for x in numbers), part.share / m)
+        assert _rounds.round_noise(loss, 4, part) == _rounds.round_noise(loss, 4, alone)
+    if relation == "add-remove":
+        assert counts.share + sum(part.share for part in columns) == 1
 
 
 def test_integers_too_large_for_the_samplers_are_divided_by_enough():

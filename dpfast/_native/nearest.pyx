@@ -21,9 +21,9 @@ cdef extern from "dpf_nearest.h" nogil:
         const dpf_nearest_column *columns
         const double *at
         const double *half
-    size_t DPF_NEAREST_SCRATCH(size_t width)
+    size_t DPF_NEAREST_SCRATCH(size_t width, size_t centres)
     int dpf_nearest(const double *rows, size_t n, const dpf_nearest_model *model, int64_t *labels,
-                    uint64_t *counts, uint64_t *sums, void *scratch)
+                    uint64_t *counts, uint64_t *sums, uint64_t *scratch)
 
 MOST_ROWS = DPF_NEAREST_ROWS
 
@@ -79,7 +79,7 @@ cdef class Columns:
             raise ValueError("too many rows at a time")
         if n == 0:
             return 0
-        scratch = np.empty(DPF_NEAREST_SCRATCH(self.width) // 8, np.uint64)
+        scratch = np.empty(DPF_NEAREST_SCRATCH(self.width, at.shape[0]), np.uint64)
         model = dpf_nearest_model(self.width, at.shape[0], self.unit, self.skip, self.columns,
                                   &at[0, 0], &half[0])
         with nogil:

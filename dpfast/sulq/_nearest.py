@@ -63,11 +63,13 @@ class Box:
         k, d = centres.shape
 
         def summarise(chunk: RowChunk) -> NDArray[Any]:
-            found = np.zeros((1 + d, k + 1), object)
-            for rows in matrices(chunk, self.width, MOST_ROWS):
+            found: Any = 0
+            for first in range(0, max(1, len(chunk.rows)), MOST_ROWS):
                 counts, sums = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
-                self._columns.totals(rows, at, half, counts, sums)
-                found += np.vstack([counts, sums.T]).astype(object)
+                part = RowChunk(chunk.rows[first : first + MOST_ROWS], chunk.start + first)
+                for rows in matrices(part, self.width, MOST_ROWS):
+                    self._columns.totals(rows, at, half, counts, sums)
+                found = found + np.vstack([counts, sums.T]).astype(object)
             return found
 
         found = source.reduce(summarise, np.add)
@@ -90,4 +92,4 @@ class Box:
     def _place(self, centres: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Coordinates of centres inside the box, and half of their squared lengths."""
         at = np.ascontiguousarray((centres - self.middle) * self.unit)
-        return at, np.array([0.5 * math.fsum(c * c for c in row) for row in at.tolist()])
+        return at, np.array([0.5 * math.fsum(squares) for squares in (at * at).tolist()])

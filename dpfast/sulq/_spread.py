@@ -22,7 +22,8 @@ def evenly(count: int, d: int) -> NDArray[np.float64]:
     for _ in range(64):
         g = (1.0 + g) ** (1.0 / (d + 1))
     steps = g ** -np.arange(1.0, d + 1)
-    points: NDArray[np.float64] = (0.5 + np.arange(1, count + 1)[:, None] * steps) % 1.0
+    points: NDArray[np.float64] = 0.5 + np.arange(1, count + 1)[:, None] * steps
+    points -= np.floor(points)  # exact, and much faster than a remainder
     return points
 
 

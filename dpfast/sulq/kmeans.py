@@ -38,6 +38,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -402,7 +403,7 @@ class KMeans(Transformer):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A round: noisy counts, and sums of shape (k, d)."""
         k = len(centres)
-        parts = [replace(part, size=k) for part in pace.parts]
+        parts = [replace(part, size=k * part.size) for part in pace.parts]
         found = np.array(rounds.ask(self._total(box, centres), parts, pace.uses), np.float64)
         return found[:k], found[k:].reshape(box.width, k).T
 
@@ -413,38 +414,40 @@ class KMeans(Transformer):
             (counts, *sums), missing = box.totals(source, centres)
             _missing.refuse(self.nan, missing)
             found: list[int] = list(counts)
+            middle = {span: [span * n for n in counts] for span in set(box.span)}
             for own, span in zip(sums, box.span, strict=True):
-                found += [2 * u - span * n for u, n in zip(own, counts, strict=True)]
+                found += [2 * u - half for u, half in zip(own, middle[span], strict=True)]
             return found
 
         return total
 
 
 def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
-    """Counts, then the sums of each column; see above."""
-    widths = [Fraction(s) * Fraction(g) for s, g in zip(box.span, box.grid.tolist(), strict=True)]
-    least = sum(widths, Fraction(0)) * NARROW
-    widths = [max(w, least) if w else w for w in widths]
-    whole = sum(widths, Fraction(0))
+    """Counts, then the sums of each column; see above. Columns in a row that are alike are one part.
+
+    It moves as they do together, and has their shares, so the noise is what each would have.
+    """
+    columns = groupby(zip(box.span, box.grid.tolist(), strict=True))
+    alike = [(len(list(own)), s, s * Fraction(g)) for (s, g), own in columns]
+    least = sum(m * w for m, _, w in alike) * NARROW
+    alike = [(m, s, max(w, least) if w else w) for m, s, w in alike]
+    whole = sum(m * w for m, _, w in alike)
+    gaussian = relation == "replace" and not isinstance(loss, Pure)
     if not whole:
         counts = Fraction(1)
-    elif relation == "replace" and not isinstance(loss, Pure):
+    elif gaussian:
         counts = Fraction(1, 2)
     else:
         counts = Fraction(1, 1 + math.isqrt(4 * box.width))
-    columns = Fraction(1) if relation == "replace" and not isinstance(loss, Pure) else 1 - counts
-    own = [columns * w / whole if w else Fraction(1) for w in widths]
-    if relation == "replace":
-        # A sum of each of two centres moves by s, or one by 2 s: rounding down, where integers are
-        # too large for the samplers, adds sqrt(2) to the one or 1 to the other, so 2 covers both.
-        return [
-            Part(k, 2, 2, 2, counts),
-            *(Part(k, 2 * s, 4 * s * s, 4, a) for s, a in zip(box.span, own, strict=True)),
-        ]
-    return [
-        Part(k, 1, 1, 1, counts),
-        *(Part(k, s, s * s, 1, a) for s, a in zip(box.span, own, strict=True)),
-    ]
+    rest = Fraction(1) if gaussian else 1 - counts
+    # Replaced: a sum of each of two centres moves by s, or one by 2 s: rounding down, where integers
+    # are too large for the samplers, adds sqrt(2) to the one or 1 to the other, so 2 covers both.
+    f = 2 if relation == "replace" else 1
+    found = [Part(k, f, f, f, counts)]
+    for m, s, w in alike:
+        share = rest * w / whole if w else Fraction(1)
+        found.append(Part(k * m, m * f * s, m * (f * s) ** 2, m * f * f, m * share))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,10 +507,12 @@ def _kept(distances: NDArray[np.float64], noise: Any) -> NDArray[np.float64]:
 
 def _noise(rounds: Rounds, box: Box, parts: list[Part]) -> float:
     """The variance of noise in the sums of a centre, of all columns together, in coordinates."""
-    own = [rounds.noise(part).deviation for part in parts[1:]]
-    return math.fsum(
-        (s * g / 2 * box.unit) ** 2 for s, g in zip(own, box.grid.tolist(), strict=True)
-    )
+    found, j = 0.0, 0
+    for part in parts[1:]:
+        unit = float(box.grid[j]) / 2 * box.unit
+        found += part.size * (rounds.noise(part).deviation * unit) ** 2
+        j += part.size
+    return found
 
 
 def _drawn(
