@@ -59,7 +59,17 @@ def kernel(rows, at, own, middle, fill, unit, skip, step=10**6):
 @pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.parametrize(
     ("n", "d", "k"),
-    [(0, 2, 3), (1, 1, 1), (63, 3, 2), (64, 8, 4), (65, 5, 5), (200, 1, 7), (130, 17, 19)],
+    [
+        (0, 2, 3),
+        (1, 1, 1),
+        (63, 3, 2),
+        (64, 8, 4),
+        (65, 5, 5),
+        (200, 1, 7),
+        (130, 17, 19),
+        (37, 33, 6),
+        (40, 70, 3),
+    ],
 )
 def test_one_row_at_a_time(n, d, k, skip):
     rows, at, columns, own, middle, fill = case(n, n, d, k)
@@ -93,11 +103,11 @@ def test_every_path_gives_the_same_bits():
 import sys, hashlib
 sys.path.insert(0, ".")
 from tests.test_nearest import case, kernel
-for d, k in (1, 1), (2, 16), (8, 16), (13, 21):
+for d, k in (1, 1), (2, 16), (8, 16), (13, 21), (41, 7):
     rows, at, _, own, middle, fill = case(d, 1003, d, k)
     print(hashlib.sha256(repr(kernel(rows, at, own, middle, fill, 0.3, True)).encode()).hexdigest())
 """
-    assert len(set(on_every_path(code).split())) == 4
+    assert len(set(on_every_path(code).split())) == 5
 
 
 def test_what_does_not_fit_is_refused():

@@ -17,7 +17,9 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import _memory
-from dpfast.sulq import KMeans, NotFittedError, _rounds, kmeans
+from dpfast.sources.table import RowChunk, as_rows
+from dpfast.sulq import KMeans, NotFittedError, _nearest, _rounds, kmeans
+from dpfast.sulq._matrices import matrices
 from dpfast.sulq._nearest import Box
 from dpfast.sulq._spread import spread
 from dpfast.sulq._summary import centres_of
@@ -83,6 +85,28 @@ def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
         made = KMeans(4, bounds=(0, 1), rho=1, max_iter=2).fit(data, rng=InsecureGenerator(1))
         found.append((made.cluster_centers_.tobytes(), made.predict(data).tobytes()))
     assert len(set(found)) == 1
+
+
+def test_sums_of_more_rows_than_a_kernel_takes(monkeypatch):
+    """They are integers of any size from then on."""
+    data, centres = mixture(20_000)
+    box, source = Box([(0.0, 1.0)] * 3, "raise"), as_rows(np.asfortranarray(data), name="X")
+    whole = box.totals(source, centres)
+    monkeypatch.setattr(_nearest, "MOST_ROWS", 1000)
+    assert box.totals(source, centres) == whole
+    most = np.full((1, 1), 2**64 - 1, np.uint64)
+    _, found = _nearest._together((600, most), (600, most))
+    assert found.tolist() == [[2**65 - 2]]
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_records_of_float64_are_a_matrix_where_they_lie(shift):
+    kind = np.dtype([("a", "f8"), ("b", "f8")])
+    rows = np.zeros(16 * 50 + 8, np.uint8)[shift : shift + 16 * 50].view(kind)
+    rows["a"], rows["b"] = np.arange(50), np.arange(50) + 0.5
+    (found,) = matrices(RowChunk(rows, 0), 2, 100)
+    assert found.tolist() == [[i, i + 0.5] for i in range(50)]
+    assert np.shares_memory(found, rows) == (not shift)  # a kernel reads whole numbers
 
 
 def test_rows_outside_the_bounds_are_clipped():

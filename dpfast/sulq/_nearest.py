@@ -17,6 +17,9 @@ from ._matrices import matrices
 
 __all__ = ["Box"]
 
+#: How many rows, and sums of them.
+_Sums = tuple[int, NDArray[Any]]
+
 
 class Box:
     """Public bounds of each column, and the grid between them.
@@ -62,17 +65,15 @@ class Box:
         at, half = self._place(centres)
         k, d = centres.shape
 
-        def summarise(chunk: RowChunk) -> NDArray[Any]:
-            found: Any = 0
-            for first in range(0, max(1, len(chunk.rows)), MOST_ROWS):
+        def summarise(chunk: RowChunk) -> _Sums:
+            found: _Sums = 0, np.zeros((1 + d, k + 1), np.uint64)
+            for rows in matrices(chunk, self.width, MOST_ROWS):
                 counts, sums = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
-                part = RowChunk(chunk.rows[first : first + MOST_ROWS], chunk.start + first)
-                for rows in matrices(part, self.width, MOST_ROWS):
-                    self._columns.totals(rows, at, half, counts, sums)
-                found = found + np.vstack([counts, sums.T]).astype(object)
+                self._columns.totals(rows, at, half, counts, sums)
+                found = _together(found, (len(rows), np.vstack([counts, sums.T])))
             return found
 
-        found = source.reduce(summarise, np.add)
+        _, found = source.reduce(summarise, _together)
         return found[:, :k].tolist(), int(found[0, k])
 
     def labels(self, source: RowSource, centres: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -93,3 +94,9 @@ class Box:
         """Coordinates of centres inside the box, and half of their squared lengths."""
         at = np.ascontiguousarray((centres - self.middle) * self.unit)
         return at, np.array([0.5 * math.fsum(squares) for squares in (at * at).tolist()])
+
+
+def _together(a: _Sums, b: _Sums) -> _Sums:
+    """Sums of more rows than a kernel takes may need integers of any size."""
+    rows, sums = a[0] + b[0], a[1]
+    return rows, (sums if rows <= MOST_ROWS else sums.astype(object)) + b[1]

@@ -423,9 +423,10 @@ class KMeans(Transformer):
 
 
 def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
-    """Counts, then the sums of each column; see above. Columns in a row that are alike are one part.
+    """Counts, then the sums of each column; see above.
 
-    It moves as they do together, and has their shares, so the noise is what each would have.
+    Columns in a row that are alike are one part: it moves as they do together and has the shares of
+    all of them, so its noise is what each would have.
     """
     columns = groupby(zip(box.span, box.grid.tolist(), strict=True))
     alike = [(len(list(own)), s, s * Fraction(g)) for (s, g), own in columns]
@@ -440,8 +441,9 @@ def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
     else:
         counts = Fraction(1, 1 + math.isqrt(4 * box.width))
     rest = Fraction(1) if gaussian else 1 - counts
-    # Replaced: a sum of each of two centres moves by s, or one by 2 s: rounding down, where integers
-    # are too large for the samplers, adds sqrt(2) to the one or 1 to the other, so 2 covers both.
+    # Where rows are replaced a sum of each of two centres moves by s, or one by 2 s. Rounding down,
+    # where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the other, so 2
+    # covers both.
     f = 2 if relation == "replace" else 1
     found = [Part(k, f, f, f, counts)]
     for m, s, w in alike:
