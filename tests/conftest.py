@@ -1,7 +1,19 @@
 """Settings shared by all tests."""
 
+import atexit
+import os
+import shutil
+import tempfile
+
 from hypothesis import settings
 
 # A busy machine is no failure: no test asserts a time.
 settings.register_profile("dpfast", deadline=None)
 settings.load_profile("dpfast")
+
+# Hundreds of tests start a program of their own. Where an environment keeps no bytecode, each of
+# them would compile the whole package; so it is kept, but not beside the sources and not for long.
+# (Worker processes of xdist inherit the place and share it.)
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="dpfast-bytecode-")
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
