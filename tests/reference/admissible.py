@@ -99,6 +99,12 @@ def worst_delta(law, epsilon, alpha, beta, dilations=7):
     return max(max(hockey_stick(law, epsilon, alpha, t)) for t in np.linspace(0, beta, dilations))
 
 
+def delta_exceeds(level, law, epsilon, alpha, beta, dilations=7):
+    """Whether `worst_delta` does; the first dilation that shows it is enough."""
+    dilated = np.linspace(beta, 0, dilations)
+    return any(max(hockey_stick(law, epsilon, alpha, t)) > level for t in dilated)
+
+
 def exact_deltas(law, epsilon, s, lam, digits=60):
     """(H(P, Q), H(Q, P)) from the ends of the sets and the distribution functions, in mpmath."""
     with mp.workdps(digits):
