@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from fractions import Fraction
@@ -245,10 +246,19 @@ def test_rates(loss, plain, qs):
     walk(plan(qs, loss, plain.neighbors), Fraction(0), Fraction(1), 0)
 
 
-@pytest.mark.parametrize("loss, plain", LOSSES[:3:2], ids=["pure", "zcdp"])
-@pytest.mark.parametrize("qs", QS, ids=len)
-@pytest.mark.parametrize("name", ["none", "ties", "outside", "many"])
-@pytest.mark.parametrize("cut", [_intervals.CUT, -100.0], ids=["wide", "tiny window"])
+def every_way():
+    """All cases; by day half of them, in which every two of the four parameters meet."""
+    names, losses = ["none", "ties", "outside", "many"], {"pure": LOSSES[0], "zcdp": LOSSES[2]}
+    cuts = {"wide": _intervals.CUT, "tiny window": -100.0}
+    for at in product(*map(enumerate, (cuts, names, QS, losses))):
+        cut, name, qs, loss = (value for _, value in at)
+        yield pytest.param(
+            name, *losses[loss], qs, cuts[cut], id=f"{cut}-{name}-{len(qs)}-{loss}",
+            marks=[pytest.mark.slow] if sum(i for i, _ in at) % 2 else [],
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name, loss, plain, qs, cut", list(every_way()))
 def test_recursion_has_the_law(name, loss, plain, qs, cut):
     data = on_cells(COLUMNS[name])
     law = reference.marginal(reference.recursive(data, qs, plain, range(5), 2))
@@ -322,9 +332,13 @@ def worst(request):
     datasets = list(heavy()) + [d for d in multisets(range(4)) if d not in set(heavy())]
     near = list(pairs(datasets, request.param))
 
-    def find(qs, kind, amount, fault=None, order=None):
+    @functools.cache
+    def laws(qs, kind, amount, fault):
         plain = reference.Loss(kind, amount, request.param)
-        law = {d: reference.recursive(d, qs, plain, range(3), 2, fault) for d in datasets}
+        return {d: reference.recursive(d, qs, plain, range(3), 2, fault) for d in datasets}
+
+    def find(qs, kind, amount, fault=None, order=None):
+        law = laws(tuple(qs), kind, amount, fault)
         if order:
             return max(reference.renyi(law[d], law[e], order) for d, e in near)
         found = [reference.losses(law[d], law[e]) for d, e in near]

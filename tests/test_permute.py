@@ -308,6 +308,10 @@ CASES = {
 PATHS = {"all time": math.inf, "half the time": 150.0, "small t": 2.0, "mostly after t": 0.05}
 
 
+#: Draws of a fit by day: the controls below fail by as many.
+FEWER = 5_000
+
+
 def draws(array, size, seed, c=C):
     bits = stream(seed)
     scores = Stored(array)
@@ -330,7 +334,7 @@ def tally(found, places):
 def test_the_pmf(case, path, monkeypatch):
     monkeypatch.setattr(_permute, "FEW", PATHS[path])
     scores, places = CASES[case]
-    found = draws(placed(scores, places), 8_000, len(case) * len(path))
+    found = draws(placed(scores, places), FEWER, len(case) * len(path))
     assert fits(tally(found, places), chances(scores)) > ALPHA
 
 
@@ -347,7 +351,7 @@ def test_the_pmf_with_many_draws(case, path, monkeypatch):
 def test_the_exponential_mechanism_is_told_apart():
     """Negative control of the law."""
     scores, places = CASES["spread"]
-    counts = tally(draws(placed(scores, places), 8_000, 5), places)
+    counts = tally(draws(placed(scores, places), FEWER, 5), places)
     assert fits(counts, chances(scores)) > ALPHA
     assert fits(counts, reference.softmax(scores, C)) < ALPHA
     assert fits(counts, chances(scores, C * 1.1)) < ALPHA
@@ -360,7 +364,7 @@ def test_an_exponent_one_too_large_is_caught(path, monkeypatch):
     """Negative control: 2**-e below the best probability of a block."""
     monkeypatch.setattr(_permute, "FEW", PATHS[path])
     scores, places = CASES["spread"]
-    assert fits(tally(draws(placed(scores, places), 8_000, 6), places), chances(scores)) > ALPHA
+    assert fits(tally(draws(placed(scores, places), FEWER, 6), places), chances(scores)) > ALPHA
     real = coins.exponents
 
     def faulty(distance, c, slack):
@@ -369,7 +373,7 @@ def test_an_exponent_one_too_large_is_caught(path, monkeypatch):
         return found, counts
 
     monkeypatch.setattr(_permute, "_exponents", faulty)
-    assert fits(tally(draws(placed(scores, places), 8_000, 6), places), chances(scores)) < ALPHA
+    assert fits(tally(draws(placed(scores, places), FEWER, 6), places), chances(scores)) < ALPHA
 
 
 def test_a_time_after_t_without_its_condition_is_caught(monkeypatch):
