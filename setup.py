@@ -56,6 +56,7 @@ extensions = [
 ]
 
 setup(
+    options={} if MSVC else {"build_ext": {"parallel": os.cpu_count()}},
     libraries=[
         (
             "dpfast_core",
