@@ -1,6 +1,6 @@
 #include "dpf_weights.h"
 
-#include "dpf_exp_below.h"
+#include "dpf_bits.h"
 #include "dpf_isa.h"
 
 #include <math.h>
@@ -14,6 +14,19 @@
 #define ROUND 0x1.8p52
 /* Logarithms of weights are cut here: what is below is no float32 of full precision. */
 #define LEAST -87.0
+
+/* e^a for LEAST <= a <= 0, to 1e-12 of it before it is rounded; see dpf_exp_below.h. Even and odd
+ * powers apart, for two short chains take less time than a long one. */
+static inline float weights_exp(double a)
+{
+    const double shifted = a * 0x1.71547652b82fep0 + ROUND, whole = shifted - ROUND;
+    const double r = a - whole * 0x1.62e42fefa39efp-1, square = r * r;
+    double even = 1.0 / 3628800 * square + 1.0 / 40320, odd = 1.0 / 362880 * square + 1.0 / 5040;
+    even = ((even * square + 1.0 / 720) * square + 1.0 / 24) * square + 0.5;
+    odd = (odd * square + 1.0 / 120) * square + 1.0 / 6;
+    const double p = ((odd * r + even) * square + r) + 1;
+    return (float)(p * double_of((bits_of(shifted) + 1023) << 52)); /* 2^whole */
+}
 
 #define DPF_BODY "dpf_weights_body.h"
 #include "dpf_each_isa.h"

@@ -8,7 +8,6 @@ typedef float DPF_NAME(weights_half) __attribute__((vector_size(DPF_VECTOR / 2))
 #define VEC DPF_NAME(weights_vec)
 #define HALF DPF_NAME(weights_half)
 #define COUNT DPF_NAME(weights_count)
-#define WIDEN(a) __builtin_convertvector(a, VEC)
 #define INT DPF_NAME(weights_int)
 #define WIDE (DPF_VECTOR / 8)
 #define TRUTH(a) (INT)(a)
@@ -17,7 +16,6 @@ typedef float DPF_NAME(weights_half) __attribute__((vector_size(DPF_VECTOR / 2))
 #define VEC double
 #define HALF float
 #define COUNT int32_t
-#define WIDEN(a) ((double)(a))
 #define INT int64_t
 #define WIDE 1
 #define TRUTH(a) (-(int64_t)(a))
@@ -25,6 +23,39 @@ typedef float DPF_NAME(weights_half) __attribute__((vector_size(DPF_VECTOR / 2))
 #endif
 #define VECTORS (LANES / WIDE)
 #define ALL(a) ((VEC){0} + (a))
+
+/* Consecutive numbers in double precision. */
+#if DPF_X86 && DPF_VECTOR == 16 /* where compilers would do it one by one */
+static inline VEC DPF_NAME(weights_floats)(const float *x)
+{
+    return (VEC)_mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)x)));
+}
+
+static inline VEC DPF_NAME(weights_counts)(const int32_t *x)
+{
+    return (VEC)_mm_cvtepi32_pd(_mm_loadl_epi64((const __m128i *)x));
+}
+#else
+#if DPF_VECTOR
+#define WIDEN(a) __builtin_convertvector(a, VEC)
+#else
+#define WIDEN(a) ((double)(a))
+#endif
+static inline VEC DPF_NAME(weights_floats)(const float *x)
+{
+    HALF own;
+    memcpy(&own, x, sizeof own);
+    return WIDEN(own);
+}
+
+static inline VEC DPF_NAME(weights_counts)(const int32_t *x)
+{
+    COUNT own;
+    memcpy(&own, x, sizeof own);
+    return WIDEN(own);
+}
+#undef WIDEN
+#endif
 
 /* w of some numbers of a query; `odd` counts down for each that is none from 0 to 1. */
 static inline VEC DPF_NAME(weights_units)(const double *query, double unit, INT *odd)
@@ -54,14 +85,9 @@ static inline void DPF_NAME(weights_eights)(const float *part, const int32_t *co
         for (int v = 0; v < VECTORS; v++) {
             const size_t at = i + (size_t)v * WIDE;
             const VEC w = DPF_NAME(weights_units)(query + at, unit, odd);
-            HALF x;
-            memcpy(&x, part + at, sizeof x);
-            told[v] += WIDEN(x) * w;
-            if (counts) {
-                COUNT c;
-                memcpy(&c, counts + at, sizeof c);
-                exact[v] += WIDEN(c) * w;
-            }
+            told[v] += DPF_NAME(weights_floats)(part + at) * w;
+            if (counts)
+                exact[v] += DPF_NAME(weights_counts)(counts + at) * w;
         }
 }
 
@@ -112,13 +138,10 @@ static inline void DPF_NAME(weights_tile)(double *log, float *part, const double
             memcpy(e + at, &x, sizeof x);
         }
     for (size_t i = 0; i < n; i++)
-        part[i] = (float)dpf_exp_below(e[i]);
+        part[i] = weights_exp(e[i]);
     for (size_t i = 0; i < n; i += LANES)
-        for (int v = 0; v < VECTORS; v++) {
-            HALF x;
-            memcpy(&x, part + i + (size_t)v * WIDE, sizeof x);
-            total[v] += WIDEN(x);
-        }
+        for (int v = 0; v < VECTORS; v++)
+            total[v] += DPF_NAME(weights_floats)(part + i + (size_t)v * WIDE);
 }
 
 static dpf_weights_moved DPF_NAME(weights_move)(double *log, float *part, const double *query,
@@ -148,11 +171,8 @@ static dpf_weights_moved DPF_NAME(weights_move)(double *log, float *part, const 
         memcpy(part + at + whole, p, rest * sizeof *p);
         for (size_t i = rest; i < LANES; i++)
             p[i] = 0;
-        for (int v = 0; v < VECTORS; v++) {
-            HALF y;
-            memcpy(&y, p + (size_t)v * WIDE, sizeof y);
-            total[v] += WIDEN(y);
-        }
+        for (int v = 0; v < VECTORS; v++)
+            total[v] += DPF_NAME(weights_floats)(p + (size_t)v * WIDE);
         if (next) {
             memcpy(q, next + at + whole, rest * sizeof *q);
             DPF_NAME(weights_eights)(p, NULL, q, LANES, unit, told, none, &odd);
@@ -176,11 +196,8 @@ static inline void DPF_NAME(weights_rows)(const float *rows, size_t own, size_t 
             const size_t at = i + (size_t)v * WIDE;
             VEC x;
             memcpy(&x, p + at, sizeof x);
-            for (size_t r = 0; r < own; r++) {
-                HALF w;
-                memcpy(&w, rows + r * n + at, sizeof w);
-                sum[r][v] += WIDEN(w) * x;
-            }
+            for (size_t r = 0; r < own; r++)
+                sum[r][v] += DPF_NAME(weights_floats)(rows + r * n + at) * x;
         }
     for (size_t r = 0; r < own; r++) {
         double lane[LANES];
@@ -202,7 +219,6 @@ static void DPF_NAME(weights_products)(const float *rows, size_t count, size_t n
         DPF_NAME(weights_rows)(rows + row * n, 1, n, p, out + row);
 }
 
-#undef WIDEN
 #undef HALF
 #undef COUNT
 #undef ALL
