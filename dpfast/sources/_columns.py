@@ -10,7 +10,7 @@ import itertools
 import math
 import numbers
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from .. import _check
 from ..errors import ArgumentTypeError, DataError, MissingExtraError
 from ._base import chunk_dtype
+from ._rows import named_dtype
 from .array import ArraySource, ColumnSource, arrow_numbers, arrow_values, converted, numpy_array
 from .rows import RowsSource
 
@@ -31,6 +32,7 @@ __all__ = [
     "chunked",
     "is_arrow",
     "records",
+    "side_by_side",
     "together",
     "write_arrow",
 ]
@@ -45,7 +47,8 @@ class Column(NamedTuple):
     """Numbers in memory, one a row, or `width` of them.
 
     `array` is all of them where they lie, if kernels can read that; `apart` is the same where they
-    need not lie side by side.
+    need not lie side by side. `only` makes the same numbers for somebody who looks at some columns
+    only; see `Choosing`.
     """
 
     dtype: np.dtype[Any]
@@ -54,6 +57,7 @@ class Column(NamedTuple):
     width: int | None = None
     array: NDArray[Any] | None = None
     apart: NDArray[Any] | None = None
+    only: Callable[[Collection[Any] | None], Column] | None = None
 
 
 def as_column(data: Any, name: str, rule: str) -> Column:
@@ -121,7 +125,10 @@ def _plain(
     if mask is not None:
         return Column(F8, len(array), masked, width)
     apart = array if array.dtype == native and array.flags.aligned else None
-    return Column(native, len(array), fill, width, _direct(array, native), apart)
+    made = Column(native, len(array), fill, width, _direct(array, native), apart)
+    if width is None or apart is None:
+        return made
+    return made._replace(only=lambda columns: made._replace(array=apart))
 
 
 def _native(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
@@ -179,6 +186,31 @@ def together(columns: Sequence[Column]) -> NDArray[Any] | None:
         return None
     shape, strides = (len(first), len(arrays)), (first.strides[0], steps.pop())
     return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+
+
+def side_by_side(columns: Mapping[str, Column]) -> Column:
+    """Columns of one number a row and of one length, as records of float64."""
+    made = list(columns.values())
+    length, kind, matrix = made[0].length, named_dtype(tuple(columns)), together(made)
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        if matrix is not None:
+            out.view(np.float64).reshape(len(out), len(made))[...] = matrix[start:stop]
+            return
+        for key, column in columns.items():
+            column.fill(start, stop, out[key])
+
+    def only(names: Collection[Any] | None) -> Column:
+        if names is None:
+            return whole
+        chosen = {name: column for name, column in columns.items() if name in names}
+        return side_by_side(chosen or {next(iter(columns)): made[0]})
+
+    direct = None
+    if matrix is not None and matrix.dtype == F8 and matrix.flags.c_contiguous:
+        direct = matrix.view(kind).reshape(length)
+    whole = Column(kind, length, fill, None, direct, only=only)
+    return whole
 
 
 # --- Arrow --------------------------------------------------------------------------------------

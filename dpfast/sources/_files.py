@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from ._base import Source
 from ._columns import write_arrow
 from ._ids import Ids, as_ids, looked_up
 from ._pick import picker
-from ._rows import RowChunk, RowSource, Table, named_dtype
+from ._rows import Choosing, RowChunk, RowSource, Table, named_dtype
 from .array import Numbers, arrow_values
 from .words import Words, matched
 
@@ -52,7 +52,7 @@ class FileTable(Table):
         return [arrow.FileSource(self.reader, name) for name in self.names]
 
 
-class FileRows:
+class FileRows(Choosing):
     """A `RowSource` of columns of files.
 
     Several columns make records of float64. One column that is no table makes float64 where the
@@ -128,6 +128,14 @@ class FileRows:
         if self._ids is not None:
             self._ids.check_end(seen[0])
         return total
+
+    def only(self, columns: Collection[Any] | None) -> RowSource:
+        has_ids = self._ids is not None or self._want.ids is not None
+        if columns is None or has_ids or self.dtype.names is None:
+            return self
+        names = tuple(name for name in self._names if name in columns) or self._names[:1]
+        words = {name: own for name, own in self._words.items() if name in names}
+        return FileRows(self._reader, names, None, self._workers, words=words)
 
     def _ids_of(self, start: int, pieces: Sequence[Any]) -> Any:
         if self._ids is not None:

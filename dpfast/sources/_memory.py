@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _check
 from ._columns import Column
 from ._ids import Ids
-from ._rows import RowChunk
+from ._rows import Choosing, RowChunk
 from .array import SLICE, threads
 
 __all__ = ["MemoryRows"]
@@ -20,7 +20,7 @@ __all__ = ["MemoryRows"]
 S = TypeVar("S")
 
 
-class MemoryRows:
+class MemoryRows(Choosing):
     """A `RowSource` of rows in memory or in a memory map.
 
     Parameters
@@ -44,6 +44,7 @@ class MemoryRows:
     BUFFER = 1 << 19
 
     def __init__(self, column: Column, ids: Ids | None = None, workers: int | None = None) -> None:
+        self._workers = workers
         self.dtype = column.dtype
         self.width = column.width
         self.length: int | None = column.length
@@ -71,6 +72,11 @@ class MemoryRows:
 
         with ThreadPoolExecutor(parts) as pool:
             return functools.reduce(merge, pool.map(part, range(parts)))
+
+    def only(self, columns: Collection[Any] | None) -> MemoryRows:
+        if self._column.only is None:
+            return self
+        return MemoryRows(self._column.only(columns), self._ids, self._workers)
 
     def _chunks(self, start: int, stop: int) -> Iterator[RowChunk]:
         columns = () if self.width is None else (self.width,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _check
 from ._base import Source
 
-__all__ = ["RowChunk", "RowSource", "Table", "Text", "WithRows", "named_dtype"]
+__all__ = ["Choosing", "RowChunk", "RowSource", "Table", "Text", "WithRows", "named_dtype"]
 
 S = TypeVar("S")
 
@@ -57,6 +57,17 @@ class RowSource(Protocol):
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
         """Summarise every chunk and merge the summaries, as `Source.reduce` does."""
         ...
+
+
+class Choosing(ABC):
+    """A `RowSource` that can read less for a pass that looks at some columns only."""
+
+    @abstractmethod
+    def only(self, columns: Collection[Any] | None) -> RowSource:
+        """The same rows for somebody who looks at no other columns than these; None for all.
+
+        Columns with other names may not be there. A matrix has all, but in any order in memory.
+        """
 
 
 class WithRows(ABC):

@@ -6,7 +6,7 @@ because blocks are a function of row numbers, and a missing number is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from .. import _check
 from ._base import Source
-from ._columns import F8, Column, arrow_table, as_column, is_arrow, records, together
+from ._columns import Column, arrow_table, as_column, is_arrow, records, side_by_side
 from ._foreign import ForeignRows
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
-from ._rows import RowChunk, RowSource, Table, WithRows, named_dtype
+from ._rows import Choosing, RowChunk, RowSource, Table, WithRows
 from .array import ArraySource, ColumnSource
 from .rows import RowsSource
 from .words import Words, matched, words_column
@@ -32,6 +32,7 @@ __all__ = [
     "as_rows",
     "coded_rows",
     "columns_of_table",
+    "only",
     "table_rows",
     "with_column",
 ]
@@ -172,6 +173,11 @@ def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> 
     return MemoryRows(words_column(data, own, name))
 
 
+def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
+    """The rows of a source for somebody who looks at no other columns; see `Choosing`."""
+    return source.only(columns) if isinstance(source, Choosing) else source
+
+
 def table_rows(
     columns: Mapping[str, Any],
     ids: Any,
@@ -204,20 +210,7 @@ def table_rows(
                 f"column {key!r} of {name}", f"of {length} rows as the first is", column.length
             )
 
-    kind, matrix = named_dtype(tuple(made)), together(list(made.values()))
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        if matrix is not None:
-            out.view(np.float64).reshape(len(out), len(made))[...] = matrix[start:stop]
-            return
-        for key, column in made.items():
-            column.fill(start, stop, out[key])
-
-    direct = None
-    if matrix is not None and matrix.dtype == F8 and matrix.flags.c_contiguous:
-        direct = matrix.view(kind).reshape(length)
-    table = Column(kind, length, fill, None, direct)
-    return MemoryRows(table, None if ids is None else as_ids(ids, length), workers)
+    return MemoryRows(side_by_side(made), None if ids is None else as_ids(ids, length), workers)
 
 
 def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> RowSource:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .. import _check, _missing
 from .._totals import refuse_mask
-from ..sources.table import RowChunk, RowSource
+from ..sources.table import RowChunk, RowSource, only
 from ._exact import Function, Piece
 from ._rounds import Part
 from ._row_sets import RowSets
@@ -46,14 +46,16 @@ class Contrasts:
 
     def total(self, source: RowSource) -> list[int]:
         """How many rows have it, then twice the contrast of each set."""
-        counts, count, missing, read = source.reduce(self._summarise, _merge)
+        counts, count, missing, read = only(source, self.function.columns).reduce(
+            self._summarise, _merge
+        )
         if read != self.sets.rows:
             refuse_mask()
         _missing.refuse(self.nan, missing)
         return [count, *(2 * c - count for c in counts.tolist())]
 
     def _summarise(self, chunk: RowChunk) -> Tally:
-        values = self.function.values(Piece(chunk.rows, chunk.start, len(chunk.rows), None))
+        values = self.function.values(Piece(chunk.rows, chunk.start))
         holds, missing = values != 0, 0
         if values.dtype.kind == "f":
             absent = np.isnan(values)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from ..sources.masked import picked
 from ._rounds import Part
 
 __all__ = [
+    "NONE",
+    "Columns",
     "Count",
     "Exact",
     "Function",
@@ -41,24 +43,46 @@ __all__ = [
     "kept",
     "shared",
     "shortened",
+    "told",
+    "union",
 ]
 
 #: Rows whose values are held as float64 at a time.
 BLOCK = 1 << 14
+#: A vector whose length is below this part of the radius is not cut, however sums are rounded.
+SHORT = 1 - 2.0**-20
 
 
-class Piece(NamedTuple):
-    """Some rows that are summed, and where they stand among all rows."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some rows that were read, where they stand among all rows, and which of them are summed."""
 
     rows: NDArray[Any]
     start: int
-    read: int
-    keep: NDArray[np.bool_] | None
+    keep: NDArray[np.bool_] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many are summed."""
+        return len(self.rows) if self.keep is None else int(np.count_nonzero(self.keep))
+
+    @property
+    def own(self) -> NDArray[Any]:
+        """Those that are summed."""
+        return self.rows if self.keep is None else kept(self.rows, self.keep)
+
+    def column(self, column: Any) -> NDArray[Any]:
+        """One of their columns as kernels read it; None if they have no more."""
+        if column is None:
+            return native(self.own)
+        rows = self.rows
+        whole = native(rows[column] if rows.dtype.names else rows[:, column])
+        return whole if self.keep is None else kept(whole, self.keep)
 
     def of(self, column: NDArray[Any]) -> NDArray[Any]:
         """The same rows of another column, which has as many."""
-        own = column[self.start : self.start + self.read]
-        if len(own) != self.read:
+        own = column[self.start : self.start + len(self.rows)]
+        if len(own) != len(self.rows):
             raise DataError(
                 "f must have one entry for each row, and the rows are more. This answer depends on "
                 "the data: what was spent stays spent"
@@ -66,26 +90,16 @@ class Piece(NamedTuple):
         return own if self.keep is None else kept(own, self.keep)
 
     def blocks(self) -> Sequence[Piece]:
-        """The same in stretches of few rows; what was left out is not among them any more."""
-        if self.read <= BLOCK:
-            return [self]
-        if self.keep is None:
-            return [
-                Piece(
-                    self.rows[at : at + BLOCK],
-                    self.start + at,
-                    len(self.rows[at : at + BLOCK]),
-                    None,
-                )
-                for at in range(0, self.read, BLOCK)
-            ]
-        found, kept = [], 0
-        for at in range(0, self.read, BLOCK):
-            keep = self.keep[at : at + BLOCK]
-            count = int(np.count_nonzero(keep))
-            found.append(Piece(self.rows[kept : kept + count], self.start + at, len(keep), keep))
-            kept += count
-        return found
+        """The same in stretches of few rows."""
+        keep = self.keep
+        return [
+            Piece(
+                self.rows[at : at + BLOCK],
+                self.start + at,
+                None if keep is None else keep[at : at + BLOCK],
+            )
+            for at in range(0, max(1, len(self.rows)), BLOCK)
+        ]
 
 
 def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
@@ -96,12 +110,30 @@ def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
     return rows[mask]
 
 
+#: Some columns of a row by name or number; None for all.
+Columns = frozenset[Any] | None
+
+#: No column: of functions that need not look at the row.
+NONE: Columns = frozenset()
+
+
+def union(several: Iterable[Columns]) -> Columns:
+    """All these columns."""
+    found = list(several)
+    return None if None in found else frozenset().union(*(own for own in found if own is not None))
+
+
 class Function(Protocol):
     """Where the values of a function come from: a column, a compiled function, a stored column."""
 
     @property
     def size(self) -> int:
         """Numbers a row."""
+        ...
+
+    @property
+    def columns(self) -> Columns:
+        """Which columns of a row it looks at."""
         ...
 
     def values(self, piece: Piece) -> NDArray[Any]:
@@ -116,12 +148,22 @@ class RowFunction(ABC):
     @abstractmethod
     def size(self) -> int: ...
 
+    @property
+    def columns(self) -> Columns:
+        """Which columns it looks at; by default all."""
+        return None
+
     @abstractmethod
     def values(self, piece: Piece) -> NDArray[Any]: ...
 
 
 class Tallied(Protocol):
     """Integers of a row that can be summed."""
+
+    @property
+    def columns(self) -> Columns:
+        """Which columns of a row they are made of."""
+        ...
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         """The integers for some rows, and how many rows had no value, under ``nan="raise"``."""
@@ -161,6 +203,7 @@ class Count:
     """1 for each row."""
 
     size: int = 1
+    columns: Columns = NONE
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -170,10 +213,10 @@ class Count:
         return _one(*self.limits, neighbors)
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
-        return [len(piece.rows)], 0
+        return [piece.count], 0
 
     def values(self, piece: Piece) -> NDArray[np.float64]:
-        return np.ones(len(piece.rows))
+        return np.ones(piece.count)
 
     def answer(self, found: list[int]) -> float:
         return float(found[0])
@@ -189,6 +232,10 @@ class Number:
     cells: Cells
     nan: str | float
     size: int = 1
+
+    @property
+    def columns(self) -> Columns:
+        return self.function.columns
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -254,6 +301,10 @@ class Product:
     size: int = 1
 
     @property
+    def columns(self) -> Columns:
+        return union([self.a.columns, self.b.columns])
+
+    @property
     def limits(self) -> tuple[int, int]:
         corners = [x * y for x in self.a.limits for y in self.b.limits]
         return min(corners), max(corners)
@@ -310,6 +361,10 @@ class Vector:
         return self.function.size
 
     @property
+    def columns(self) -> Columns:
+        return self.function.columns
+
+    @property
     def grid(self) -> float:
         """The width of a cell."""
         return math.ldexp(1.0, max(math.frexp(self.radius)[1] - 1 - self.bits, -1000))
@@ -336,7 +391,7 @@ class Vector:
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         found, missing = [0] * self.size, 0
         for block in piece.blocks():
-            values = self.function.values(block).reshape(len(block.rows), self.size)
+            values = self.function.values(block).reshape(-1, self.size)
             whole, lost = cut(values, self.radius, self.grid)
             found = [a + int(b) for a, b in zip(found, whole.sum(axis=0), strict=True)]
             missing += lost
@@ -349,7 +404,8 @@ class Vector:
 def cut(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:
     """Cells of vectors, each no longer than the radius, and how many had a NaN, which are 0."""
     x, absent = shortened(values, radius)
-    return np.rint(x / grid).astype(np.int64), int(np.count_nonzero(absent))
+    x /= grid
+    return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
 
 
 def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -366,9 +422,12 @@ def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64],
     if absent.any():
         x[absent] = most[absent] = 0.0
     largest = np.finfo(np.float64).max
-    if (most > largest).any():
+    top = float(most.max(initial=0.0))
+    if top > largest:
         np.clip(x, -largest, largest, out=x)
         np.minimum(most, largest, out=most)
+    if top * math.sqrt(x.shape[1]) < radius * SHORT:
+        return x, absent
     unit, length = np.where(most > 0, most, 1.0), np.zeros(len(x))
     for column in x.T:
         np.divide(column, unit, out=one)
@@ -393,18 +452,32 @@ class Joint:
     def size(self) -> int:
         return sum(one.size for one in self.functions)
 
+    @property
+    def columns(self) -> Columns:
+        return union(one.columns for one in self.functions)
+
     def values(self, piece: Piece) -> NDArray[np.float64]:
-        columns = [
-            np.asarray(one.values(piece), np.float64).reshape(len(piece.rows), one.size)
-            for one in self.functions
-        ]
-        return np.concatenate(columns, axis=1)
+        found, at = np.empty((self.size, piece.count)), 0
+        for one in self.functions:
+            found[at : at + one.size] = one.values(piece).T
+            at += one.size
+        return found.T
 
 
 def shared(parts: Sequence[Part]) -> list[Part]:
     """Equal shares for the parts that move: noise of each in proportion to what moves it."""
     moving = sum(1 for part in parts if part.l1)
     return [replace(part, share=Fraction(1, max(1, moving))) for part in parts]
+
+
+def told(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """1 where something holds, NaN where one of the columns is that it was seen in."""
+    absent = [np.isnan(column) for column in columns if column.dtype.kind == "f"]
+    if not any(one.any() for one in absent):
+        return holds.view(np.uint8)
+    found = holds.astype(np.float64)
+    found[np.logical_or.reduce(absent)] = np.nan
+    return found
 
 
 def native(values: NDArray[Any]) -> NDArray[Any]:

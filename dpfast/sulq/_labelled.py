@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ._exact import Piece, RowFunction, shortened
+from ._exact import Columns, Piece, RowFunction, shortened, told
 from ._tolerance import Answer
 
 __all__ = ["Broken", "Inside", "Oracle", "Pull", "Wrong", "fitting", "lifted", "split_columns"]
@@ -69,19 +69,6 @@ def lifted(x: Numbers, radius: float, intercept: bool) -> tuple[Numbers, NDArray
     return z, absent
 
 
-def _column(piece: Piece, column: Any) -> NDArray[Any]:
-    return piece.rows[column] if piece.rows.dtype.names else piece.rows[:, column]
-
-
-def _told(values: Any, *columns: NDArray[Any]) -> Numbers:
-    """The values, NaN where one of the columns they are made of is."""
-    found = np.array(values, np.float64)
-    for column in columns:
-        if column.dtype.kind == "f":
-            found[np.isnan(column)] = np.nan
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Broken(RowFunction):
     """1 where the label says yes and a literal (a column, and whether it is to be > 0) is false."""
@@ -90,10 +77,14 @@ class Broken(RowFunction):
     label: Any
     size: int = 1
 
-    def values(self, piece: Piece) -> Numbers:
+    @property
+    def columns(self) -> Columns:
+        return frozenset([self.literal[0], self.label])
+
+    def values(self, piece: Piece) -> NDArray[Any]:
         column, wanted = self.literal
-        x, y = _column(piece, column), _column(piece, self.label)
-        return _told(((x > 0) != wanted) & (y > 0), x, y)
+        x, y = piece.column(column), piece.column(self.label)
+        return told((x <= 0 if wanted else x > 0) & (y > 0), (x, y))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +95,14 @@ class Wrong(RowFunction):
     label: Any
     size: int = 1
 
-    def values(self, piece: Piece) -> Numbers:
-        y = _column(piece, self.label)
-        columns = [_column(piece, column) for column in self.inside.features]
-        return _told(self.inside.of(columns) != (y > 0), y, *columns)
+    @property
+    def columns(self) -> Columns:
+        return frozenset([*self.inside.features, self.label])
+
+    def values(self, piece: Piece) -> NDArray[Any]:
+        y = piece.column(self.label)
+        columns = [piece.column(column) for column in self.inside.features]
+        return told(self.inside.of(columns) != (y > 0), (y, *columns))
 
 
 class Inside(Protocol):
@@ -137,9 +132,13 @@ class Pull(RowFunction):
     def size(self) -> int:
         return len(self.weights)
 
+    @property
+    def columns(self) -> Columns:
+        return frozenset([*self.features, self.label])
+
     def values(self, piece: Piece) -> Numbers:
-        y = _column(piece, self.label)
-        columns = [_column(piece, column) for column in self.features]
+        y = piece.column(self.label)
+        columns = [piece.column(column) for column in self.features]
         z, absent = lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
         sign = np.where(y > 0, 1.0, -1.0)
         near = sign * product(z, self.weights) < self.margin

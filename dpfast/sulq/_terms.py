@@ -15,6 +15,8 @@ from .._jit import RowLoop, is_compiled
 from ..sources.table import RowSource, as_rows
 from ._conditions import Condition
 from ._exact import (
+    NONE,
+    Columns,
     Count,
     Exact,
     Function,
@@ -26,6 +28,7 @@ from ._exact import (
     Square,
     Vector,
     native,
+    told,
 )
 
 __all__ = ["Term", "bits", "exact", "joint", "listed"]
@@ -74,12 +77,12 @@ class _Column:
     column: Any
     size: int = 1
 
+    @property
+    def columns(self) -> Columns:
+        return frozenset([self.column])
+
     def values(self, piece: Piece) -> NDArray[Any]:
-        if self.column is None:
-            return native(piece.rows)
-        return native(
-            piece.rows[self.column] if piece.rows.dtype.names else piece.rows[:, self.column]
-        )
+        return piece.column(self.column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +91,23 @@ class _Row:
 
     names: tuple[str, ...] | None
     size: int
+    columns: Columns = None
 
     def values(self, piece: Piece) -> NDArray[np.float64]:
+        rows = piece.own
         if self.names is None:
-            return np.asarray(piece.rows, np.float64).reshape(len(piece.rows), self.size)
-        return np.stack([np.asarray(piece.rows[n], np.float64) for n in self.names], axis=1)
+            return np.asarray(rows, np.float64).reshape(len(rows), self.size)
+        return np.stack([np.asarray(rows[name], np.float64) for name in self.names]).T
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
     loop: RowLoop
     size: int
+    columns: Columns = None
 
     def values(self, piece: Piece) -> NDArray[np.float64]:
-        found = self.loop.values(piece.rows, self.size)
+        found = self.loop.values(piece.own, self.size)
         return found.reshape(-1) if self.size == 1 else found
 
 
@@ -111,6 +117,7 @@ class _Stored:
 
     array: NDArray[Any]
     size: int
+    columns: Columns = NONE
 
     def values(self, piece: Piece) -> NDArray[Any]:
         found = native(piece.of(self.array))
@@ -122,16 +129,16 @@ class _Holds:
     """1 where a condition holds, and NaN where one of its columns is."""
 
     condition: Condition
-    columns: dict[Any, _Column]
+    places: dict[Any, Any]
     size: int = 1
 
-    def values(self, piece: Piece) -> NDArray[np.float64]:
-        read = {name: column.values(piece) for name, column in self.columns.items()}
-        found = self.condition.holds(read.__getitem__).astype(np.float64)
-        for values in read.values():
-            if values.dtype.kind == "f":
-                found[np.isnan(values)] = np.nan
-        return found
+    @property
+    def columns(self) -> Columns:
+        return frozenset(self.places.values())
+
+    def values(self, piece: Piece) -> NDArray[Any]:
+        read = {name: piece.column(place) for name, place in self.places.items()}
+        return told(self.condition.holds(read.__getitem__), read.values())
 
 
 def listed(terms: Any) -> list[Term]:
@@ -238,7 +245,7 @@ def _function(term: Term, source: RowSource) -> Function:
         return term.f
     if isinstance(term.f, Condition):
         _sized(term, 1)
-        return _Holds(term.f, {name: _Column(_column(name, source)) for name in term.f.columns()})
+        return _Holds(term.f, {name: _column(name, source) for name in term.f.columns()})
     if not is_compiled(term.f):
         return _stored(term, source)
     loop = RowLoop(term.f, source.dtype, source.width)

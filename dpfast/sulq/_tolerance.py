@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from .._additive import LEAST
 from .._cells import nearest
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
-from ._exact import Count, Exact, Piece
+from ._exact import Columns, Count, Exact, Piece
 from ._rounds import Part, round_noise
 
 __all__ = ["COUNTING", "Answer", "Mean", "Plan", "least_loss", "least_rows", "planned"]
@@ -65,6 +65,11 @@ class Mean:
         return self.own.size
 
     @property
+    def columns(self) -> Columns:
+        """Which columns of a row it looks at."""
+        return self.own.columns
+
+    @property
     def unit(self) -> Fraction:
         """What one of the integers that are summed stands for."""
         one = np.ravel(self.own.answer([1] * self.size))[0]
@@ -78,7 +83,7 @@ class Mean:
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         """The integers for some rows, none of which are left out."""
         found, missing = self.own.tally(piece)
-        rows = self.shift * len(piece.rows)
+        rows = self.shift * piece.count
         return [self.times * x - rows for x in found], missing
 
     def mean(self, found: Sequence[int], rows: Fraction) -> Answer:

@@ -15,9 +15,9 @@ from .._totals import refuse_mask
 from ..budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.table import RowChunk, RowSource, as_rows
+from ..sources.table import RowChunk, RowSource, as_rows, only
 from ._contrasts import Contrasts, contrast_part
-from ._exact import Exact, Piece, Tallied, kept, shared
+from ._exact import Exact, Piece, Tallied, shared, union
 from ._rounds import Part, Rounds, loss_of
 from ._row_sets import RowSets
 from ._terms import Term, bits, exact, joint, listed
@@ -349,6 +349,7 @@ def totals(
     functions: Sequence[Tallied], where: NDArray[np.bool_] | None, nan: str | float
 ) -> Callable[[RowSource], list[int]]:
     """A pass over a source: the integers of all functions, one after the other."""
+    columns = union(one.columns for one in functions)
 
     def summarise(chunk: RowChunk) -> tuple[list[int], int, int]:
         piece = _piece(chunk, where)
@@ -358,7 +359,7 @@ def totals(
             sums, lost = one.tally(piece)
             found += sums
             missing += lost
-        return found, missing, piece.read
+        return found, missing, len(piece.rows)
 
     def merge(
         a: tuple[list[int], int, int], b: tuple[list[int], int, int]
@@ -366,7 +367,7 @@ def totals(
         return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1], a[2] + b[2]
 
     def total(source: RowSource) -> list[int]:
-        found, missing, read = source.reduce(summarise, merge)
+        found, missing, read = only(source, columns).reduce(summarise, merge)
         if where is not None and len(where) != read:
             refuse_mask()
         _missing.refuse(nan, missing)
@@ -376,13 +377,13 @@ def totals(
 
 
 def _piece(chunk: RowChunk, where: NDArray[np.bool_] | None) -> Piece:
-    rows, start, read = chunk.rows, chunk.start, len(chunk.rows)
+    rows, start = chunk.rows, chunk.start
     if where is None:
-        return Piece(rows, start, read, None)
-    keep = where[start : start + read]
-    if len(keep) != read:
+        return Piece(rows, start)
+    keep = where[start : start + len(rows)]
+    if len(keep) != len(rows):
         refuse_mask()
-    return Piece(kept(rows, keep), start, read, keep)
+    return Piece(rows, start, keep)
 
 
 def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_] | None:
