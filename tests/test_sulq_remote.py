@@ -6,7 +6,8 @@ import json
 import math
 import multiprocessing
 import threading
-from contextlib import contextmanager
+import tracemalloc
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -249,6 +250,7 @@ HOSTILE = [
     b'{"ask": "sum", "f": {"column": "x"}, "sets": [-8, 1]}\n' + SETS,
     b'{"ask": "sum", "f": {"column": "x"}, "sets": [true, 1]}\n' + SETS,
     b'{"ask": "contrasts", "f": {"column": "x"}, "sets": [8, ' + b"9" * 5000 + b"]}\n" + SETS,
+    b'{"ask": "contrasts", "f": {"column": "x"}, "sets": [8, 1000000]}\n' + SETS,
     b'{"ask": "contrasts", "f": {"column": "x"}, "sets": null}',
     b'{"ask": "contrasts", "f": ' + b'{"not": ' * 200 + b"{}" + b"}" * 200 + b', "sets": [8, 1]}\n',
 ]  # fmt: skip
@@ -288,6 +290,22 @@ def test_sets_do_not_tell_how_many_rows_there_are_where_that_is_secret(kind, tmp
             assert other.remaining == 1
             assert isinstance(other.sum(Attribute("x")), float)
     assert len(heard) == 1
+
+
+@pytest.mark.parametrize("form", ["words", "rows", "sets"])
+def test_a_large_question_takes_no_more_memory_than_it_has_bytes_for(form):
+    words = b"[" + b"{}," * (1 << 20) + b"{}]" if form == "words" else b""
+    sets = [1, 1 << 21] if form == "sets" else [9, 1 << 20]
+    question = {"ask": "contrasts", "f": {"column": "x"}, "sets": sets}
+    message = words or json.dumps(question).encode() + b"\n" + b"\x01" * (1 << 21)
+    sums = NoisySums({"x": np.zeros(1)}, rho=0.5, queries=1, neighbors="replace")
+    tracemalloc.start()
+    try:
+        reply = json.loads(remote._reply(sums, message))
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(message)
+    finally:
+        tracemalloc.stop()
+    assert set(reply) == {"error"} and sums.remaining == 1
 
 
 def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
@@ -338,8 +356,8 @@ class Liar:
 
 @pytest.mark.parametrize("reply", [
     b"", b"\x80\x04N.", b'{"answer": [1]}', b'{"answer": [NaN]}', b'{"answer": [1.0, 2.0]}',
-    b'{"answer": ["1"]}', b'{"answer": {}}', b'{"error": ["KeyboardInterrupt", "x"]}',
-    b'{"error": "x"}', b"7",
+    b'{"answer": ["1"]}', b'{"answer": {}}', b'{"answer": [1e300]}', b'{"error": "x"}', b"7",
+    b'{"error": ["KeyboardInterrupt", "x"]}',
 ], ids=shown)  # fmt: skip
 def test_a_party_that_lies_about_the_form_is_not_believed(reply):
     other = RemoteSums(Liar(reply))
@@ -350,6 +368,32 @@ def test_a_party_that_lies_about_the_form_is_not_believed(reply):
     ):
         with pytest.raises(SourceError, match="no answer"):
             ask()
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("rows", -1), ("rows", True), ("remaining", -1), ("remaining", True), ("deviation", 1e200),
+], ids=shown)  # fmt: skip
+def test_facts_that_cannot_be_are_not_believed(name, value):
+    good = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "loss": ""}
+    with pytest.raises(SourceError, match="no answer"):
+        RemoteSums(Liar(json.dumps({"answer": good | {name: value}}).encode(), facts=False))
+
+
+def test_no_more_is_read_than_an_answer_has():
+    here, there = multiprocessing.Pipe()
+
+    def flood():
+        with suppress(OSError):  # whoever should read it hangs up
+            there.send_bytes(b" " * (8 << 20))
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    with pytest.raises(SourceError, match="does not answer"):
+        RemoteSums(here)
+    here.close()
+    thread.join(30)
+    assert not thread.is_alive()
+    there.close()
 
 
 def test_a_party_that_is_gone():

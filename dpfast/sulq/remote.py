@@ -13,7 +13,6 @@ what `_asked` knows; nothing that comes is ever executed or unpickled. An answer
 from __future__ import annotations
 
 import json
-import math
 import threading
 from typing import Any, NoReturn, Protocol
 
@@ -28,7 +27,12 @@ from .sums import NoisySums
 
 __all__ = ["RemoteSums", "serve"]
 
-
+#: Bytes of words at most: a question without its row sets, an answer without its numbers.
+WORDS = 1 << 20
+#: Bytes of a number at most, and how many row sets a question may have.
+NUMBER, SETS = 32, 1 << 20
+#: Numbers that an answer may have: squares of many of them can be added up.
+LARGEST = 2.0**200
 #: Errors whose words the other party may read.
 TOLD = (ArgumentError, ArgumentTypeError, BudgetError, DataError)
 NAMES: dict[str, type[Exception]] = {kind.__name__: kind for kind in (*TOLD, SourceError)}
@@ -60,7 +64,8 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
     connection : object with ``send_bytes`` and ``recv_bytes``
         As `multiprocessing.Pipe` makes them, and `multiprocessing.connection.Listener`.
     largest : int, default 2**30
-        How many bytes a question may have: row sets have an eighth of a byte a row and set.
+        How many bytes a question may have: row sets have an eighth of a byte a row and set, and
+        there may be 2**20 of them in a question. All else that it says may have 2**20 bytes.
 
     Returns
     -------
@@ -76,7 +81,7 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
 
     Notes
     -----
-    Cost: that of `sums`.
+    Cost: that of `sums`. It waits for as long as the other party does.
 
     Examples
     --------
@@ -117,8 +122,9 @@ def _reply(sums: NoisySums, message: bytes) -> bytes:
 
 
 def _answer(sums: NoisySums, message: bytes) -> Any:
-    head, _, bits = message.partition(b"\n")
-    asked = _json(head)
+    end = message.find(b"\n", 0, WORDS + 1)
+    head, bits = (message, b"") if end < 0 else (message[:end], message[end + 1 :])
+    asked = _json(head) if len(head) <= WORDS else None
     if not isinstance(asked, dict):
         _check.fail("a question", "one that this version knows", "something else")
     if asked.get("sets") is not None and asked.get("ask") != "noise":
@@ -137,9 +143,9 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
         case {"ask": "sum", "f": f, "sets": None}:
             return [sums.sum(read(f))]
         case {"ask": "sum", "f": f, "sets": [int(rows), 1]}:
-            return [sums.sum(read(f), RowSets.from_bytes(bits, rows, 1).mask(0))]
+            return [sums.sum(read(f), _sets(sums, bits, rows, 1).mask(0))]
         case {"ask": "contrasts", "f": f, "sets": [int(rows), int(sets)]}:
-            total, found = sums.contrasts(read(f), RowSets.from_bytes(bits, rows, sets))
+            total, found = sums.contrasts(read(f), _sets(sums, bits, rows, sets))
             return [total, *found.tolist()]
     _check.fail("a question", "one that this version knows", asked)
 
@@ -153,6 +159,15 @@ def _expect_numbered(sums: NoisySums) -> None:
             "which rows they have",
             f"neighbors={sums.neighbors!r}",
         )
+
+
+def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
+    """The row sets of a question: for all that is known, of the rows that there are."""
+    if sums.rows is not None and rows != sums.rows:
+        _check.fail("sets", f"of as many rows as the data have, {sums.rows}", rows)
+    if sets > SETS:
+        _check.fail("sets", f"at most {SETS}", sets)
+    return RowSets.from_bytes(bits, rows, sets)
 
 
 class RemoteSums:
@@ -187,7 +202,8 @@ class RemoteSums:
 
     Notes
     -----
-    Cost: a message for each question, with an eighth of a byte for each row and set.
+    Cost: a message for each question, with an eighth of a byte for each row and set. It waits for
+    an answer for as long as the other party takes; one that is longer than an answer is refused.
 
     Examples
     --------
@@ -239,23 +255,25 @@ class RemoteSums:
         found = self._ask({"ask": "facts"})
         match found:
             case {
-                "rows": int() | None,
+                "rows": int() | None as rows,
                 "neighbors": str(),
-                "remaining": int(),
-                "deviation": float(deviation),
+                "remaining": int(remaining),
+                "deviation": float(),
                 "loss": str(),
-            } if math.isfinite(deviation):
+            } if all(type(x) is int and x >= 0 for x in (remaining, rows) if x is not None):
+                self._numbers([found["deviation"]], 1)
                 return dict(found)
         _unknown()
 
     def _ask(self, question: dict[str, Any], sets: RowSets | None = None) -> Any:
-        message = json.dumps(question).encode()
+        message, longest = json.dumps(question).encode(), WORDS
         if sets is not None:
             message += b"\n" + sets.to_bytes()
+            longest += NUMBER * len(sets)
         with self._lock:
             try:
                 self._connection.send_bytes(message)
-                reply = self._connection.recv_bytes()
+                reply = self._connection.recv_bytes(longest)
             except (EOFError, OSError) as error:
                 raise SourceError(f"the other party does not answer ({error})") from error
         match _json(reply):
@@ -268,7 +286,7 @@ class RemoteSums:
     def _numbers(self, found: Any, size: int) -> list[float]:
         if not isinstance(found, list) or len(found) != size:
             _unknown()
-        if not all(isinstance(x, float) and math.isfinite(x) for x in found):
+        if not all(isinstance(x, float) and abs(x) < LARGEST for x in found):
             _unknown()
         return found
 
