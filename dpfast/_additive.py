@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from . import _check
 from ._admissible._mills import mills_drop
@@ -100,6 +101,7 @@ def _log_delta(epsilon: float, s: float) -> float:
     return -0.5 * x * x - _LOG_ROOT_2PI + math.log(mills_drop(x, s))
 
 
+@lru_cache(maxsize=1024)
 def analytic(epsilon: float, delta: float) -> float:
     """The standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
     target = math.log(delta) - 1e-9

@@ -22,7 +22,15 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import _memory
-from dpfast.sulq import ExactOracle, StatisticalQueryOracle, Term, _rounds, _tolerance, oracle_cost
+from dpfast.sulq import (
+    ExactOracle,
+    StatisticalQueryOracle,
+    Term,
+    _exact,
+    _rounds,
+    _tolerance,
+    oracle_cost,
+)
 
 from .names import shown
 from .reference import sulq as reference
@@ -120,6 +128,66 @@ def test_no_share_of_the_count_is_much_better(kind, delta):
             found = oracle_cost(5000, **kw)
         tried.append(float(found.rho if kind == "rho" else found.epsilon))
     assert float(own.rho if kind == "rho" else own.epsilon) < 1.01 * min(tried)
+
+
+@pytest.mark.parametrize(("power", "kind"), [(2, "rho"), (1, "epsilon")])
+@pytest.mark.parametrize(
+    "tolerances", [[1] + [3] * 1000, [1] + [1.5] * 10, [1], np.logspace(0, 12, 300)], ids=len
+)
+def test_no_other_count_is_cheaper_for_several_tolerances(tolerances, power, kind):
+    """All splits between the count and the questions, from the formula of a normal number."""
+    n, b, t = 10**7, 1e-9, 1e-4 * np.array(tolerances)
+    miss = b / (len(t) + 1)
+    z = norm.isf(miss / 2) if power == 2 else math.log(1 / miss)
+    off = t[0] / (t[0] + 0.5) * np.linspace(0.0005, 0.9995, 2000)[:, None]
+    size = t * (1 - off) - off / 2
+    total = ((0.5 / size) ** power).sum(axis=1) + off[:, 0] ** -float(power)
+    least = (z / n) ** power * total.min() / power
+    kw = {"tolerance": list(t), "confidence": 1 - b, "loss": kind}
+    found = float(getattr(oracle_cost(n, **kw), kind))
+    assert 0.999 < found / least < 1.003
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize(("kind", "delta"), KINDS)
+@pytest.mark.parametrize("often", [1, 50])
+def test_tolerances_may_differ_by_twelve_orders_of_magnitude(relation, kind, delta, often):
+    """What hardly counts costs hardly anything, and its noise can be drawn."""
+    kw = {"loss": kind, "delta": delta, "neighbors": relation, "confidence": 1 - 1e-9}
+    wide = [10.0**k for k in range(-6, 7)] + [1e6] * (often - 1)
+    found = [float(getattr(oracle_cost(10**8, tolerance=t, **kw), kind)) for t in (wide, [1e-6])]
+    assert 1 < found[0] / found[1] < 1.8
+    oracle = StatisticalQueryOracle(
+        np.zeros(10),
+        tolerance=[0.2, 2e5, 2e11],
+        rows=10,
+        neighbors=relation,
+        delta=delta,
+        **{kind: 500},
+    )
+    assert abs(oracle.ask("value", bounds=(0, 1))) < 2
+    assert all(math.isfinite(x) for x in oracle.batch([np.zeros(10)] * 2))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("kind", ["rho", "epsilon"])
+def test_tolerances_at_the_limits_of_float64(relation, kind):
+    kw = {"loss": kind, "neighbors": relation}
+    wide = float(getattr(oracle_cost(10**6, tolerance=1e308, queries=3, **kw), kind))
+    assert 0 < wide < 1e-5
+    both = [oracle_cost(10**6, tolerance=t, **kw) for t in ([1e308, 0.01], [1e9, 0.01])]
+    assert both[0] == both[1]
+
+
+def test_vectors_of_many_numbers_are_priced_at_once():
+    kw = {"tolerance": 0.01, "queries": 2, "l2": 1}
+    calls = []
+    with patch.object(_exact, "nearest", calls.append):
+        one, many = (oracle_cost(10**6, size=size, **kw) for size in (1, 2**20))
+    assert one.rho < many.rho < 10 * one.rho and not calls
+    for size in (2**20 + 1, 10**400):
+        with pytest.raises(ArgumentError, match="size must be at most 1048576"):
+            oracle_cost(10**6, size=size, **kw)
 
 
 def test_the_count_of_all_rows_may_be_off_too():
@@ -612,7 +680,7 @@ def test_the_least_cost_is_one_that_noise_can_be_made_for(kind, relation):
 
 def test_very_many_questions_are_priced_at_once_or_refused():
     few = {"tolerance": 0.05, "rows": 20_000, "rho": 1e-6}
-    with pytest.raises(ArgumentError, match="rows must be at least 11630014 for"):
+    with pytest.raises(ArgumentError, match=r"rows must be at least 116[23][0-9]{4} for"):
         StatisticalQueryOracle([], queries=10**5, **few)
     for queries in (2**20 + 1, 10**12):
         with pytest.raises(ArgumentError, match="queries must be at most 1048576"):

@@ -183,6 +183,11 @@ class Exact(Tallied, Protocol):
         """The least and the largest integer of a row; None for a vector."""
         ...
 
+    @property
+    def unit(self) -> Fraction:
+        """What an integer of 1 stands for."""
+        ...
+
     def part(self, neighbors: str) -> Part:
         """By how much a neighbour moves them."""
         ...
@@ -208,6 +213,10 @@ class Count:
     @property
     def limits(self) -> tuple[int, int]:
         return 1, 1
+
+    @property
+    def unit(self) -> Fraction:
+        return Fraction(1)
 
     def part(self, neighbors: str) -> Part:
         return _one(*self.limits, neighbors)
@@ -241,6 +250,10 @@ class Number:
     def limits(self) -> tuple[int, int]:
         return self.cells.first, self.cells.last
 
+    @property
+    def unit(self) -> Fraction:
+        return Fraction(self.cells.grid)
+
     def part(self, neighbors: str) -> Part:
         return _one(*self.limits, neighbors)
 
@@ -264,7 +277,7 @@ class Number:
         return rows * self.cells.first + total
 
     def answer(self, found: list[int]) -> float:
-        return nearest(Fraction(self.cells.grid) * found[0])
+        return nearest(self.unit * found[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +290,10 @@ class Square(Number):
         least = 0 if first <= 0 <= last else min(first**2, last**2)
         return least, max(first**2, last**2)
 
+    @property
+    def unit(self) -> Fraction:
+        return Fraction(self.cells.grid) ** 2
+
     def _cell(self, value: float) -> int:
         return Number._cell(self, value) ** 2
 
@@ -287,9 +304,6 @@ class Square(Number):
     def _sum(self, rows: int, total: int, squares: int) -> int:
         first = self.cells.first
         return rows * first**2 + 2 * first * total + squares
-
-    def answer(self, found: list[int]) -> float:
-        return nearest(Fraction(self.cells.grid) ** 2 * found[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +322,10 @@ class Product:
     def limits(self) -> tuple[int, int]:
         corners = [x * y for x in self.a.limits for y in self.b.limits]
         return min(corners), max(corners)
+
+    @property
+    def unit(self) -> Fraction:
+        return self.a.unit * self.b.unit
 
     def part(self, neighbors: str) -> Part:
         return _one(*self.limits, neighbors)
@@ -331,7 +349,7 @@ class Product:
         return [found], missing
 
     def answer(self, found: list[int]) -> float:
-        return nearest(Fraction(self.a.cells.grid) * Fraction(self.b.cells.grid) * found[0])
+        return nearest(self.unit * found[0])
 
 
 def _places(one: Number, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
@@ -384,6 +402,10 @@ class Vector:
     def limits(self) -> None:
         return None
 
+    @property
+    def unit(self) -> Fraction:
+        return Fraction(self.grid)
+
     def part(self, neighbors: str) -> Part:
         most = self.cells * (2 if neighbors == "replace" else 1)
         return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
@@ -398,7 +420,7 @@ class Vector:
         return found, missing if self.nan == "raise" else 0
 
     def answer(self, found: list[int]) -> NDArray[np.float64]:
-        return np.array([nearest(Fraction(self.grid) * x) for x in found])
+        return np.array([nearest(self.unit * x) for x in found])
 
 
 def cut(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:

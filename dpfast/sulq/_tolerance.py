@@ -14,16 +14,18 @@ and z and n + y what noise makes of it and of n. Since |V| <= h n,
 
     |(V + z) / (n + y) - V / n| <= (|z| + h |y|) / (n + y),
 
-which is no more than t if |z| + (h + t) B <= t rows. How large may B be? Let it take the part a of
-the narrowest tolerance. For Q questions as narrow as that, with noise that costs 1 / size^p, the
-total is least where Q / (1 - a)^p + 1 / a^p is: where a : 1 - a = 1 : Q^(1 / (p + 1)).
+which is no more than t if |z| + (h + t) B <= t rows. How large may B be? With noise that costs
+1 / size^p and o = B / rows, a question costs (D / (t - (h + t) o))^p, and the count 1 / o^p. Each
+is convex in o, so the total is least where its derivative is 0, which is found by bisection. (For Q
+questions with one t, far below h, the count takes the part a of t with
+a : 1 - a = 1 : Q^(1 / (p + 1)).)
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -33,6 +35,7 @@ from numpy.typing import NDArray
 
 from .._additive import LEAST
 from .._cells import nearest
+from ..errors import ArgumentError
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ._exact import Columns, Count, Exact, Piece
 from ._rounds import Part, round_noise
@@ -40,7 +43,10 @@ from ._rounds import Part, round_noise
 __all__ = ["COUNTING", "Answer", "Mean", "Plan", "least_loss", "least_rows", "planned"]
 
 Answer = float | NDArray[np.float64]
-_LEAST = Fraction(1, 1 << 40)
+#: Of the largest share, what all shares are at least that hardly count, together.
+_LEAST = Fraction(1, 1 << 13)
+#: Of the narrowest tolerance, what is as good as any wider one.
+_MOST = 1e100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +78,7 @@ class Mean:
     @property
     def unit(self) -> Fraction:
         """What one of the integers that are summed stands for."""
-        one = np.ravel(self.own.answer([1] * self.size))[0]
-        return Fraction(float(one)) / self.times
+        return self.own.unit / self.times
 
     @property
     def half(self) -> Fraction:
@@ -141,9 +146,12 @@ class Plan:
 
     def holds(self, loss: Loss, mean: Mean, question: int) -> bool:
         """Whether the answer will be within its tolerance."""
-        noise = round_noise(loss, self.rounds, self.asking(mean, question))
+        try:
+            noise, off = round_noise(loss, self.rounds, self.asking(mean, question)), self.off(loss)
+        except ArgumentError:  # noise that nobody can draw
+            return False
         size = mean.unit * noise.within(self.miss / mean.size)
-        tolerance, off = self.tolerances[question], self.off(loss)
+        tolerance = self.tolerances[question]
         if off:
             size += (mean.half + tolerance) * off
         return size <= tolerance * self.rows
@@ -170,20 +178,37 @@ def planned(
     miss = miss / (len(tolerances) + counted)
     times: Counter[Fraction | None] = Counter(tolerances)
     each = {t: float(t) for t in dict.fromkeys(tolerances)}
-    least, off = min(each.values()), 0.0
     if counted:
-        alike = sum(times[t] * (least / own) ** power for t, own in each.items())
-        own, half = 1.0 / (1.0 + alike ** (1.0 / (power + 1))), float(mean.half)
-        off = own * least / (half + least)  # all sizes as parts of `rows`
-        each = {t: own - (half + own) * off for t, own in each.items()}
-        least = min(each.values())
+        half = float(mean.half)
+        off = _off(each.values(), [times[t] for t in each], moved, half, power)
+        each = {t: own * (1.0 - off) - half * off for t, own in each.items()}
+    least = min(each.values())  # all sizes as parts of `rows`
     weights: dict[Fraction | None, Fraction] = {
         t: Fraction((least / own) ** power) for t, own in each.items()
     }
     if counted:
-        times[None], weights[None] = 1, Fraction((least / (off * moved)) ** power)
+        times[None], weights[None] = 1, (Fraction(least) / Fraction(off * moved)) ** power
     shares = _shares(weights, times)
     return Plan(rows, tolerances, tuple(shares[t] for t in tolerances), miss, shares.get(None))
+
+
+def _off(
+    tolerances: Iterable[float], times: Sequence[int], moved: float, half: float, power: int
+) -> float:
+    """By how much the count may be off, as a part of the rows, so that the total is least."""
+    t = np.fromiter(tolerances, np.float64)
+    least = float(t.min())
+    t, h = np.minimum(t, least * _MOST) / least, half / least
+    weight = np.array(times) * (moved / least) ** power * (t + h)
+    low, high = 0.0, 1.0 / (1.0 + h)  # where nothing is left for the narrowest
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        size = t * (1.0 - middle) - h * middle
+        if size.min() > 0.0 and (weight * (middle / size) ** (power + 1)).sum() < 1.0:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def _shares(
@@ -191,9 +216,11 @@ def _shares(
 ) -> dict[Fraction | None, Fraction]:
     """As many rounds as there are questions, in proportion to weights, rounded down.
 
-    What is wanted so loosely that its weight hardly counts has a small one, too.
+    What is wanted so loosely that its weight hardly counts has a small one, too: its noise has to
+    be drawn.
     """
-    weights = {t: max(w, _LEAST) for t, w in weights.items()}
+    least = max(weights.values()) * _LEAST / times.total()
+    weights = {t: max(w, least) for t, w in weights.items()}
     each = times.total() / sum((w * times[t] for t, w in weights.items()), Fraction(0))
     return {t: Fraction(float_down(w * each)) for t, w in weights.items()}
 

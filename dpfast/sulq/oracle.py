@@ -28,8 +28,8 @@ from .sums import totals
 
 __all__ = ["ExactOracle", "StatisticalQueryOracle", "oracle_cost"]
 
-#: Questions of an oracle, each of which has a share of its own.
-MOST_QUESTIONS = 1 << 20
+#: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
+MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ class _Questions:
             bounds = (0, 1)
         self.bounds, self.l2 = bounds, l2
         width = 1 if size is None else _check.whole("size", size, 1)
+        if width > MOST_NUMBERS:
+            _check.fail("size", f"at most {MOST_NUMBERS}", size)
         term = Term(_Any(width), bounds, l2)
         self.reference = Mean.of(exact(term, as_rows([]), self.nan, neighbors), neighbors)
         if not self.reference.part.l1:
@@ -326,7 +328,7 @@ class StatisticalQueryOracle(_Oracle):
     l2 : float, optional
         Instead of `bounds`, for vectors: their largest length.
     size : int, optional
-        With `l2`: how many numbers a vector has, at most.
+        With `l2`: how many numbers a vector has, at most; no more than 2**20.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The most that may be spent: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. What is
         spent is `cost`.
@@ -405,7 +407,7 @@ class StatisticalQueryOracle(_Oracle):
     >>> dp.sulq.StatisticalQueryOracle(age, tolerance=0.01, queries=10, rho=1e-4, rows=30_000)
     Traceback (most recent call last):
     ...
-    dpfast.errors.ArgumentError: rows must be at least 56566 for ...
+    dpfast.errors.ArgumentError: rows must be at least 56563 for ...
     """
 
     _name = "statistical queries"
