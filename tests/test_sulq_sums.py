@@ -7,6 +7,7 @@ import itertools
 import math
 import os
 import pickle
+import random
 import threading
 from fractions import Fraction
 from unittest.mock import patch
@@ -38,6 +39,11 @@ LO, HI = -1.0, 2.5
 @numba.njit
 def tenth(x):
     return x / 10
+
+
+@numba.njit
+def coin(x):
+    return np.random.random() < x  # noqa: NPY002 (what Numba knows)
 
 
 @numba.njit
@@ -653,3 +659,25 @@ def test_a_mask_of_another_length_than_a_file(tmp_path):
         sums = NoisySums(dp.scan(tmp_path / "rows.csv", column="a"), rho=1, queries=1)
         with pytest.raises(DataError, match="one entry for each row"):
             sums.sum("count", np.ones(length, bool))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [coin, lambda x: coin(x), lambda x: random.gauss(x, 1.0)],
+    ids=["its own", "a call", "Python's"],
+)
+def test_functions_that_draw_random_numbers_are_refused(function):
+    """Rows share the generator: one that goes changes the values of all that come after it."""
+    sums = NoisySums(np.zeros(5), rho=0.5, queries=1)
+    drawing = function if function is coin else numba.njit(function)
+    with pytest.raises(ArgumentTypeError, match="its row alone, so without random numbers"):
+        sums.sum(drawing)
+    assert sums.remaining == 1
+
+
+def test_the_name_of_a_function_does_not_make_it_draw():
+    @numba.njit
+    def random_state(x):
+        return x
+
+    assert NoisySums(np.zeros(5), rho=0.5, queries=1).sum(random_state) < 20

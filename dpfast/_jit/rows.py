@@ -4,6 +4,7 @@ The value of a row must be a function of that row alone, to the last bit, or a r
 move the cells of others. A compiler that turned several rows into the lanes of a vector might give
 a row another value in a lane than at the end of the loop, so an empty instruction that claims to
 touch all memory stands between any two rows: nothing is merged across it, and it costs no time.
+Random numbers would go from one row to the next, too: a function that draws some is refused.
 
 Rows are copied first, a stretch at a time: a function that writes to its row writes to the copy.
 """
@@ -67,6 +68,13 @@ def _loop(function: Any, form: str) -> Any:
     return fill
 
 
+@functools.lru_cache(maxsize=REMEMBERED)
+def _draws(one: Any, row: Any) -> bool:
+    """Whether the call asks for the state of a generator, which all rows of a thread share."""
+    code = one.inspect_llvm((row,))
+    return any(f"numba_get_{kind}_random_state" in code for kind in ("np", "py"))
+
+
 class RowLoop:
     """A compiled function for rows of one form.
 
@@ -89,8 +97,8 @@ class RowLoop:
     Raises
     ------
     ArgumentTypeError
-        Numba cannot compile the function for such rows, it returns something else, or it calls the
-        interpreter.
+        Numba cannot compile the function for such rows, it returns something else, calls the
+        interpreter, or draws random numbers.
     """
 
     def __init__(self, function: Any, dtype: np.dtype[Any], width: int | None) -> None:
@@ -104,6 +112,10 @@ class RowLoop:
         if _interprets(one, row):
             _check.fail_kind(
                 "f", "a compiled function that does not call the interpreter", function
+            )
+        if _draws(one, row):
+            _check.fail_kind(
+                "f", "a function of its row alone, so without random numbers", function
             )
         form, self.length = _form(numba, kind)
         if form is None:

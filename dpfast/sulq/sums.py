@@ -188,8 +188,9 @@ class NoisySums:
               before. "product": that of two columns. "row": all its numbers, cut to length `l2`.
             * A function ``f(row)`` compiled by ``numba.njit`` that returns a real number, or an
               array or a tuple of them. A row is a number; of a matrix, an array; of named columns,
-              a record. Where it raises, it has no value (see `nan`). It must not look beyond the
-              end of its row, which Numba checks only with ``boundscheck=True``.
+              a record. Where it raises, it has no value (see `nan`). It draws no random numbers,
+              and must not look beyond the end of its row, which Numba checks only with
+              ``boundscheck=True``.
             * A condition made of `Attribute`, which counts the rows where it holds.
             * Its values, one for each row (or `size` of them), each computed from that row alone.
         rows : array_like of bool or int, optional
