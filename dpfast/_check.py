@@ -18,6 +18,7 @@ __all__ = [
     "array",
     "bounds",
     "choice",
+    "columns",
     "fail",
     "fail_kind",
     "fail_type",
@@ -146,6 +147,12 @@ def text(name: str, value: Any) -> str:
     except UnicodeEncodeError:
         fail(name, "text that UTF-8 can write", value)
     return str(value)
+
+
+def columns(name: str, given: int, width: int) -> None:
+    """As many of what belongs to a column as the data have columns."""
+    if given != width:
+        fail(name, f"for as many columns as the data have, {width}", f"{given} of them")
 
 
 def neighbors(value: Any) -> str:

@@ -33,9 +33,7 @@ def width_of(source: RowSource) -> int:
 
 def expect_columns(source: RowSource, count: int, name: str) -> None:
     """Check that rows are `count` numbers each; `name` is the argument that says so."""
-    found = width_of(source)
-    if found != count:
-        _check.fail(name, f"for as many columns as the data have, {found}", f"{count} of them")
+    _check.columns(name, count, width_of(source))
 
 
 def stretches(

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dpfast import scan
+from dpfast import Budget, scan
 from dpfast._slice import paid
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
@@ -156,6 +156,30 @@ def test_missing_values_are_allowed_where_they_have_a_meaning():
 
 
 # --- the columns that were learned from ----------------------------------------------------------
+
+
+TWO = {"bounds": [(-9, 9)] * 2, "rho": 1}
+OF_TWO_COLUMNS = [
+    KMeans(2, **TWO),
+    PCA(1, **TWO),
+    TruncatedSVD(1, **TWO),
+    Perceptron(**TWO),
+    LinearRegression(y_bounds=(-9, 9), **TWO),
+    NaiveBayes(classes=[-1, 1], **TWO),
+    ID3Classifier([[0, 1]] * 2, classes=[-1, 1], rho=1),
+]
+
+
+@pytest.mark.parametrize("made", OF_TWO_COLUMNS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("width", [1, 3])
+def test_bounds_for_another_number_of_columns_are_refused_in_the_same_words(made, width):
+    budget = Budget(rho=9)
+    name = "categories" if isinstance(made, ID3Classifier) else "bounds"
+    words = f"{name} must be for as many columns as the data have, {width}, got '2 of them'"
+    with pytest.raises(ArgumentError, match=f"^{words}$"):
+        made.fit(np.zeros((4, width)), np.array([1, -1, 1, -1]), budget=budget)
+    assert not budget.history
+
 
 LEARNERS = [
     KMeans(2, bounds=(0, 1), rho=50),

@@ -154,7 +154,5 @@ def _is_missing(one: Any) -> bool:
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:
     """The words of those columns that are of text; `words` are in the order of all columns."""
-    if len(names) != len(words):
-        rule = f"for as many columns as the data have, {len(names)}"
-        _check.fail("categories", rule, f"{len(words)} of them")
+    _check.columns("categories", len(words), len(names))
     return {name: own for name, own in zip(names, words, strict=True) if own is not None}

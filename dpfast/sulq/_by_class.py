@@ -102,9 +102,7 @@ class Columns:
         if self._attributes is not None:
             return list(self._attributes.axes(width))
         found = self._each * width if self._repeat else self._each
-        if len(found) != width:
-            rule = f"for as many columns as the data have, {width}"
-            _check.fail("bounds", rule, f"{len(found)} of them")
+        _check.columns("bounds", len(found), width)
         return found
 
 

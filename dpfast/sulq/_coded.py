@@ -78,9 +78,7 @@ class Attributes:
     def axes(self, width: int) -> tuple[Bins, ...]:
         """Those of so many columns."""
         axes = self._axes * width if self._repeat else self._axes
-        if len(axes) != width:
-            rule = f"for as many columns as the data have, {width}"
-            _check.fail(self._name, rule, f"{len(axes)} of them")
+        _check.columns(self._name, len(axes), width)
         return axes
 
 

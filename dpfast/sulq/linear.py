@@ -227,13 +227,12 @@ class LinearRegression(Regressor):
     def _bounds(self, width: int) -> list[tuple[float, float]]:
         """Of the features, then of the target."""
         own, is_vector = _check.pairs(self.bounds)
-        if is_vector and len(own) != width:
-            rule = f"for as many columns as the data have, {width}"
-            _check.fail("bounds", rule, f"{len(own)} of them")
+        own = own if is_vector else own * width
+        _check.columns("bounds", len(own), width)
         target = _check.bounds(self.y_bounds, "y_bounds")
         expect_size(own, 500, "bounds", self.bounds)  # squares are numbers
         expect_size([target], 500, "y_bounds", self.y_bounds)
-        return [*(own if is_vector else own * width), target]
+        return [*own, target]
 
     def _ridge(self) -> float | None:
         """None for what the noise asks for."""

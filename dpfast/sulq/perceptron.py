@@ -309,10 +309,9 @@ class Perceptron(Classifier):
                 _check.fail("radius", "between 2**-900 and 2**900", self.radius)
             return Coordinates([(-radius, radius)] * width, radius, policy, centred)
         pairs, is_vector = _check.pairs(self.bounds)
-        if is_vector and len(pairs) != width:
-            rule = f"for as many columns as the data have, {width}"
-            _check.fail("bounds", rule, f"{len(pairs)} of them")
-        return Coordinates(pairs if is_vector else pairs * width, None, policy, centred)
+        pairs = pairs if is_vector else pairs * width
+        _check.columns("bounds", len(pairs), width)
+        return Coordinates(pairs, None, policy, centred)
 
 
 def _expect_labels(rows: Labelled, y: Any) -> None:
