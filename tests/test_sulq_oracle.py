@@ -27,6 +27,7 @@ from dpfast.sulq import (
     StatisticalQueryOracle,
     Term,
     _exact,
+    _questions,
     _rounds,
     _tolerance,
     oracle_cost,
@@ -124,7 +125,7 @@ def test_no_share_of_the_count_is_much_better(kind, delta):
             shares = tuple(s * scale for s in plan.shares)
             return _tolerance.Plan(plan.rows, plan.tolerances, shares, plan.miss, counts * scale)
 
-        with patch.object(dp.sulq.oracle, "planned", other):
+        with patch.object(_questions, "planned", other):
             found = oracle_cost(5000, **kw)
         tried.append(float(found.rho if kind == "rho" else found.epsilon))
     assert float(own.rho if kind == "rho" else own.epsilon) < 1.01 * min(tried)
@@ -318,7 +319,7 @@ def test_answers_are_within_the_tolerance_with_the_worst_noise(relation, kw, nam
     kw = {"bounds": (LO, HI), "neighbors": relation, **kw, **more}
     worst = {1.0: 0.0, 1.25: 0.0}
     cost = cost_of(1003 if relation == "replace" else 1000, kw)
-    monkeypatch.setattr(dp.sulq.oracle, "least_loss", lambda *args: cost)
+    monkeypatch.setattr(_questions, "least_loss", lambda *args: cost)
     for data in (np.full(1003, -9.0), np.full(1003, 9.0), np.linspace(-3, 3, 1003)):
         kw["rows"] = 1003 if relation == "replace" else 1000
         exact = EXACT[name](data).mean(axis=-1)
@@ -338,7 +339,7 @@ def broken_promises(runs, **kw):
     data = np.arange(400) % 2
     bad, kw = 0, {"tolerance": 0.1, "queries": 20, "confidence": 0.8, **kw}
     found = cost_of(400, kw)
-    with patch.object(dp.sulq.oracle, "least_loss", lambda *args: found):
+    with patch.object(_questions, "least_loss", lambda *args: found):
         for run in range(runs):
             try:
                 answers = made(data, rows=400, rng=InsecureGenerator(run), **kw).batch([data] * 20)
@@ -383,7 +384,7 @@ def integers(data, ask, relation, **kw):
     with (
         patch.object(_rounds.Rounds, "ask", record),
         patch.object(StatisticalQueryOracle, "_counted", lambda self, least: Fraction(1000)),
-        patch.object(dp.sulq.oracle, "least_loss", lambda plan, mean, offered: offered),
+        patch.object(_questions, "least_loss", lambda plan, mean, offered: offered),
     ):
         kw = {"bounds": (LO, HI), **kw}
         ask(made(np.array(data, np.float64), relation, rows=kw.pop("rows", None), **kw))

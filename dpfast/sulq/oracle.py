@@ -6,133 +6,24 @@ such answers learns from private ones (Blum, Dwork, McSherry and Nissim, PODS 20
 
 from __future__ import annotations
 
-import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from .. import _check
 from .._additive import MOST
 from ..budget import Budget
-from ..errors import BudgetError, DataError
-from ..privacy import Loss, Pure
+from ..errors import DataError
+from ..privacy import Loss
 from ..rng import Generator
 from ..sources.table import RowSource, as_rows
-from ._exact import Count, Piece, RowFunction
+from ._oracle import Oracle, rows_and_totals, split
+from ._questions import Questions, cost_of
 from ._rounds import Rounds, loss_of
-from ._terms import Term, exact, listed
-from ._tolerance import COUNTING, Answer, Mean, Plan, least_loss, least_rows, planned
+from ._tolerance import COUNTING, Answer, Mean
 from .sums import totals
 
 __all__ = ["ExactOracle", "StatisticalQueryOracle", "oracle_cost"]
-
-#: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
-MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Any(RowFunction):
-    """Stands for whatever will be asked."""
-
-    size: int = 1
-
-    def values(self, piece: Piece) -> NoReturn:
-        raise AssertionError("no question")
-
-
-class _Questions:
-    """What is promised about the questions: tolerances, and what kind of function they are about.
-
-    `reference` is the kind of function that the cost is calculated for.
-    """
-
-    def __init__(
-        self,
-        tolerance: Any,
-        queries: Any,
-        confidence: Any,
-        bounds: Any,
-        l2: Any,
-        size: Any,
-        neighbors: Any,
-        nan: Any,
-    ) -> None:
-        self.tolerances = _tolerances(tolerance, queries)
-        level = _check.positive("confidence", confidence)
-        if level >= 1:
-            _check.fail("confidence", "greater than 0 and less than 1", confidence)
-        self.miss = float(1 - _check.fraction("confidence", confidence))
-        self.neighbors = _check.neighbors(neighbors)
-        self.nan = _check.nan_policy(nan, neighbors)
-        if nan == "drop":
-            _check.fail("nan", "'raise', 'lower', 'upper' or a number, for every row counts", nan)
-        if l2 is None and size is not None:
-            _check.fail("size", "left out without l2", size)
-        if l2 is None and bounds is None:
-            bounds = (0, 1)
-        self.bounds, self.l2 = bounds, l2
-        width = 1 if size is None else _check.whole("size", size, 1)
-        if width > MOST_NUMBERS:
-            _check.fail("size", f"at most {MOST_NUMBERS}", size)
-        term = Term(_Any(width), bounds, l2)
-        self.reference = Mean.of(exact(term, as_rows([]), self.nan, neighbors), neighbors)
-        if not self.reference.part.l1:
-            _check.fail("bounds", "a pair (lo, hi) with lo < hi", bounds)
-        least = 1024 * self.reference.times * self.reference.unit  # of a cell, which is rounded to
-        if min(self.tolerances) < least:
-            _check.fail("tolerance", f"at least {float(least):.3g} for such functions", tolerance)
-
-    def plan(self, rows: int, pure: bool) -> Plan:
-        return planned(rows, self.tolerances, self.reference, self.miss, self.neighbors, pure)
-
-    def means(self, terms: Sequence[Term], source: RowSource) -> list[Mean]:
-        """What is asked, once everything about it has been checked."""
-        found = []
-        for term in terms:
-            if term.bounds is None and term.l2 is None and not isinstance(term.f, str):
-                term = Term(term.f, self.bounds, self.l2, term.size, term.column)
-            own = exact(term, source, self.nan, self.neighbors)
-            found.append(Mean.of(own, self.neighbors))
-        return found
-
-
-def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
-    if queries is None:
-        rule = "one for each question, or a number with queries"
-        try:
-            each = list(tolerance)
-        except TypeError:
-            _check.fail("tolerance", rule, tolerance)
-        if isinstance(tolerance, str) or not each:
-            _check.fail("tolerance", rule, tolerance)
-        return tuple(_positive(one) for one in each)
-    count = _check.whole("queries", queries, 1)
-    if count > MOST_QUESTIONS:
-        _check.fail("queries", f"at most {MOST_QUESTIONS}", queries)
-    return (_positive(tolerance),) * count
-
-
-def _positive(tolerance: Any) -> Fraction:
-    _check.positive("tolerance", tolerance)
-    return _check.fraction("tolerance", tolerance)
-
-
-def _cost(questions: _Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]:
-    """The least loss that does, or one error."""
-    made = questions.plan(rows, isinstance(offered, Pure))
-    found = least_loss(made, questions.reference, offered) if rows else None
-    if found is None:
-        enough = least_rows(made, questions.reference, offered)
-        _check.fail(
-            "rows",
-            f"at least {enough} for these tolerances to cost no more than {offered!r}"
-            if enough
-            else f"more than any data have for these tolerances to cost no more than {offered!r}",
-            rows,
-        )
-    return made, found
 
 
 def oracle_cost(
@@ -188,119 +79,11 @@ def oracle_cost(
         offered = loss_of(None, delta, MOST)
     else:
         offered = loss_of(MOST, delta, None)
-    questions = _Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, "raise")
-    return _cost(questions, _check.whole("rows", rows), offered)[1]
+    questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, "raise")
+    return cost_of(questions, _check.whole("rows", rows), offered)[1]
 
 
-class _Oracle(ABC):
-    """What both oracles have."""
-
-    _name: ClassVar[str]
-    _source: RowSource
-    _questions: _Questions
-
-    def __init__(self, source: RowSource, questions: _Questions) -> None:
-        self._source, self._questions = source, questions
-        self._used, self._lock = 0, threading.Lock()
-
-    @property
-    def queries(self) -> int:
-        """How many questions may be asked in all."""
-        return len(self._questions.tolerances)
-
-    @property
-    def remaining(self) -> int:
-        """How many questions are left."""
-        return self.queries - self._used
-
-    @property
-    def tolerance(self) -> float:
-        """By how much an answer may be off: the largest of all tolerances."""
-        return float(max(self._questions.tolerances))
-
-    @property
-    def columns(self) -> tuple[Any, ...]:
-        """Names of the columns of a row, or their numbers."""
-        names = self._source.dtype.names
-        return tuple(names) if names else tuple(range(self._source.width or 1))
-
-    def ask(
-        self,
-        f: Any,
-        *,
-        bounds: Any = None,
-        l2: Any = None,
-        size: int | None = None,
-        column: Any = None,
-    ) -> Answer:
-        """The mean of a function over all rows, within the tolerance of the question.
-
-        Parameters
-        ----------
-        f : str, Condition, Numba dispatcher or array_like
-            p(x, c(x)): all that `NoisySums.sum` takes. The label c(x) is a column of the row like
-            any other.
-        bounds, l2, size, column : optional
-            As in `NoisySums.sum`; a function that has no name, and neither `bounds` nor `l2`, gets
-            those of the oracle.
-
-        Returns
-        -------
-        float or float64 array of shape (size,)
-            Each number is within the tolerance. Not clamped.
-
-        Raises
-        ------
-        ArgumentError, ArgumentTypeError
-            For a bad argument, and for a function that may be larger than what was paid for; no
-            question has been used.
-        BudgetError
-            After the last question.
-        DataError
-            A missing value under ``nan="raise"``; the question has been used.
-        """
-        return self.batch([Term(f, bounds, l2, size, column)])[0]
-
-    def batch(self, terms: Sequence[Any]) -> list[Answer]:
-        """As many questions in one read of the data.
-
-        Parameters
-        ----------
-        terms : sequence
-            Each a `Term`, or anything that `ask` takes for `f`.
-
-        Returns
-        -------
-        list of float or array
-            Answers that `ask` might have given to one after the other.
-
-        Raises
-        ------
-        ArgumentError, ArgumentTypeError, BudgetError, DataError
-            As `ask`.
-        """
-        made = listed(terms)
-        means = self._questions.means(made, self._source)
-        with self._lock:
-            first = self._used
-            if self.remaining < len(means):
-                raise BudgetError(
-                    f"{self._name}: {self.remaining} of {self.queries} questions are left, not "
-                    f"{len(means)}"
-                )
-            self._check(means, first)
-            self._used += len(means)
-        return self._answers(means, first)
-
-    def _check(self, means: Sequence[Mean], first: int) -> None:
-        """Refuse what the tolerances do not hold for; `first` is the number of the first one."""
-        return None
-
-    @abstractmethod
-    def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]: ...
-
-
-class StatisticalQueryOracle(_Oracle):
+class StatisticalQueryOracle(Oracle):
     """Answers to statistical queries, all within their tolerances with a stated probability.
 
     Privacy
@@ -432,10 +215,10 @@ class StatisticalQueryOracle(_Oracle):
         rng: Generator | None = None,
     ) -> None:
         offered = loss_of(epsilon, delta, rho)
-        questions = _Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, nan)
+        questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, nan)
         source = as_rows(data)
         known = _known_rows(rows, source.length, neighbors)
-        self._plan, self.cost = _cost(questions, known, offered)
+        self._plan, self.cost = cost_of(questions, known, offered)
         super().__init__(source, questions)
         self._rounds = Rounds(
             source,
@@ -483,7 +266,7 @@ class StatisticalQueryOracle(_Oracle):
 
     def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]:
         parts = [self._plan.asking(mean, first + i) for i, mean in enumerate(means)]
-        total = _rows_and_totals(means, self._questions)
+        total = rows_and_totals(means, self._questions)
         known = self._rows if self._questions.neighbors == "replace" else None
 
         def checked(source: RowSource) -> list[int]:
@@ -495,10 +278,10 @@ class StatisticalQueryOracle(_Oracle):
                 )
             return found
 
-        return _split(means, self._rounds.ask(checked, parts, len(means)), self._rows)
+        return split(means, self._rounds.ask(checked, parts, len(means)), self._rows)
 
 
-class ExactOracle(_Oracle):
+class ExactOracle(Oracle):
     """NOT PRIVATE: exact answers, to compare a `StatisticalQueryOracle` with.
 
     What learns by asking a `StatisticalQueryOracle` can be run on this one to see what noise does.
@@ -553,32 +336,17 @@ class ExactOracle(_Oracle):
         size: int | None = None,
         nan: str | float = "raise",
     ) -> None:
-        questions = _Questions(tolerance, queries, 0.5, bounds, l2, size, "replace", nan)
+        questions = Questions(tolerance, queries, 0.5, bounds, l2, size, "replace", nan)
         super().__init__(as_rows(data), questions)
 
     def __repr__(self) -> str:
         return f"ExactOracle(not private, {self.remaining} of {self.queries} left)"
 
     def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]:
-        rows, *found = _rows_and_totals(means, self._questions)(self._source)
+        rows, *found = rows_and_totals(means, self._questions)(self._source)
         if not rows:
             raise DataError("there are no rows, and so no mean")
-        return _split(means, found, Fraction(rows))
-
-
-def _rows_and_totals(
-    means: Sequence[Mean], questions: _Questions
-) -> Callable[[RowSource], list[int]]:
-    """A pass: how many rows, then the integers of all functions."""
-    return totals([Count(), *means], None, questions.nan)
-
-
-def _split(means: Sequence[Mean], found: Sequence[int], rows: Fraction) -> list[Answer]:
-    answers, at = [], 0
-    for mean in means:
-        answers.append(mean.mean(found[at : at + mean.size], rows))
-        at += mean.size
-    return answers
+        return split(means, found, Fraction(rows))
 
 
 def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
