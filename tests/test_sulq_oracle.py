@@ -258,6 +258,29 @@ def test_too_few_rows_and_how_many_would_do(relation, kw):
         ask(enough - 1)
 
 
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", [{"rho": 1e-3}, {"epsilon": 0.1}, {"epsilon": 0.1, "delta": 1e-7}])
+def test_the_rows_that_would_do_are_enough_for_every_tolerance(relation, loss):
+    """Not for the narrowest and the widest alone: shares are rounded."""
+    g = np.random.default_rng(5)
+    for tolerances in 10 ** g.uniform(-4, 3, (25, 30)):
+
+        def ask(n, tolerances=tolerances):
+            rows = np.broadcast_to(0.0, n) if relation == "replace" else []
+            kw = {"rows": n, "neighbors": relation, **loss}
+            try:
+                StatisticalQueryOracle(rows, tolerance=tolerances, **kw)
+            except DataError:  # none are there
+                assert relation == "add-remove"
+
+        with pytest.raises(ArgumentError, match="rows must be at least") as error:
+            ask(1)
+        enough = int(str(error.value).split("at least ")[1].split()[0])
+        ask(enough)
+        with pytest.raises(ArgumentError, match=f"at least {enough} for"):
+            ask(enough - 1)
+
+
 # --- what is promised -----------------------------------------------------------------------------
 
 

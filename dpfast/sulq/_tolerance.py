@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -273,16 +273,22 @@ def _enough(plan: Plan, mean: Mean, loss: Loss, questions: Sequence[int]) -> boo
 
 def least_rows(plan: Plan, mean: Mean, loss: Loss) -> int | None:
     """How many rows would do, if those of the plan do not. Shares are the same for any number."""
-    ends = plan.ends()
 
-    def enough(rows: int) -> bool:
-        return _enough(replace(plan, rows=rows), mean, loss, ends)
+    def enough(questions: Sequence[int], rows: int) -> bool:
+        return _enough(replace(plan, rows=rows), mean, loss, questions)
 
-    low, high = plan.rows, max(1, plan.rows)
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > 1 << 62:
+    found = _first(partial(enough, plan.ends()), plan.rows + 1)  # close, and soon tried
+    return None if found is None else _first(partial(enough, plan.distinct()), found)
+
+
+def _first(enough: Callable[[int], bool], least: int) -> int | None:
+    """The least number from `least` on that is enough, as all larger ones are, up to 2**62."""
+    low, step = least - 1, 1
+    while not enough(low + step):
+        low, step = low + step, 2 * step
+        if low > 1 << 62:
             return None
+    high = low + step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
