@@ -319,6 +319,12 @@ def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
         with pytest.raises(SourceError, match="could not answer") as error:
             other.sum(Attribute("x"))
         assert "secret" not in str(error.value)
+    path.write_text("x\n1\nMrs Jones\n")
+    text = NoisySums(dp.scan(path, column=["x"]), rho=0.5, queries=1, neighbors="replace")
+    with served(text) as (connection, _), pytest.raises(DataError, match="stays spent") as error:
+        RemoteSums(connection).sum(Attribute("x"))
+    assert "secret" not in str(error.value) and "Jones" not in str(error.value)
+    assert text.remaining == 0
     broken = NoisySums([math.nan], rho=0.5, queries=1)
     with served(broken) as (connection, _), pytest.raises(DataError, match="stays spent"):
         RemoteSums(connection).sum(Attribute())

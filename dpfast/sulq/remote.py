@@ -6,8 +6,8 @@ what `_asked` knows; nothing that comes is ever executed or unpickled. An answer
 * public facts: how many rows, the relation, how many questions are left, deviations of noise;
 * noisy answers, as `NoisySums` gave them;
 * the name and the words of an error about a question, about which columns there are, or about what
-  is left of a budget. It comes before the data are touched, but for `DataError`, which is an answer
-  that has been paid for. Of any other error nothing is said but that there was one.
+  is left of a budget, which comes before the data are touched. Of any other error nothing is said
+  but that there was one, or that it was a `DataError`, which is an answer that has been paid for.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ NUMBER, SETS = 32, 1 << 20
 #: Numbers that an answer may have: squares of many of them can be added up.
 LARGEST = 2.0**200
 #: Errors whose words the other party may read.
-TOLD = (ArgumentError, ArgumentTypeError, BudgetError, DataError)
-NAMES: dict[str, type[Exception]] = {kind.__name__: kind for kind in (*TOLD, SourceError)}
+TOLD = (ArgumentError, ArgumentTypeError, BudgetError)
+NAMES: dict[str, type[Exception]] = {
+    kind.__name__: kind for kind in (*TOLD, DataError, SourceError)
+}
 
 
 class Connection(Protocol):
@@ -116,6 +118,9 @@ def _reply(sums: NoisySums, message: bytes) -> bytes:
         found = {"answer": _answer(sums, message)}
     except TOLD as error:
         found = {"error": [type(error).__name__, str(error)]}
+    except DataError:  # its words may name a file
+        words = "the data hold what the question does not allow: what was spent stays spent"
+        found = {"error": ["DataError", words]}
     except Exception:  # its words may say anything
         found = {"error": ["SourceError", "the other party could not answer the question"]}
     return json.dumps(found).encode()
