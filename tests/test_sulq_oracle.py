@@ -162,6 +162,7 @@ def test_tolerances_may_differ_by_twelve_orders_of_magnitude(relation, kind, del
         np.zeros(10),
         tolerance=[0.2, 2e5, 2e11],
         rows=10,
+        confidence=1 - 1e-9,
         neighbors=relation,
         delta=delta,
         **{kind: 500},
