@@ -249,7 +249,7 @@ def test_the_ledger_has_the_cost_and_nothing_else(relation, kw):
 @pytest.mark.parametrize("kw", [{"rho": 0.001}, {"epsilon": 0.01}], ids=shown)
 def test_too_few_rows_and_how_many_would_do(relation, kw):
     def ask(n):
-        return made(np.zeros(n), relation, tolerance=0.05, rows=n, **kw)
+        return made(np.zeros(n), relation, tolerance=0.05, confidence=SURE, rows=n, **kw)
 
     with pytest.raises(ArgumentError, match="rows must be at least") as error:
         ask(50)
