@@ -250,9 +250,14 @@ def test_draws_are_the_twins(distance, c, count, first, seed, slack):
     rest = np.random.default_rng(seed).integers(0, 2**64, 400, np.uint64).tolist()
     w = _choice.Weights(distance, c, count, slack)
     a, b = Script([*first, *rest]), Script([*first, *rest])
-    got = w.draw(5, exact.__getitem__, a)
     bounds, counts = w.bound.tolist(), count.tolist()
-    assert got.tolist() == [twin.draw(c, exact, counts, bounds, w.shift, b) for _ in range(5)]
+    try:
+        expected = [twin.draw(c, exact, counts, bounds, w.shift, b) for _ in range(5)]
+    except EOFError:  # most proposals are refused where a large slack hides far candidates
+        with pytest.raises(EOFError):
+            w.draw(5, exact.__getitem__, a)
+        return
+    assert w.draw(5, exact.__getitem__, a).tolist() == expected
     assert a.used == b.used
 
 

@@ -417,10 +417,16 @@ def test_arguments_of_the_wrong_kind_are_named_and_cost_nothing(kind, kw, name):
 
 
 BITS = ROWS > 0.5
+
+
+def kind(given):
+    return type(given).__name__
+
+
 ODD = [None, 3, np.array([0, 1]), np.True_, "x", {}, object()]
 
 
-@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("odd", ODD, ids=kind)
 def test_what_is_no_oracle_is_refused(odd):
     sums = NoisySums(BITS, rho=1, queries=9, neighbors="replace")
     bit = dp.sulq.Attribute(0)
@@ -443,7 +449,7 @@ def test_a_label_that_is_no_column_uses_up_no_question(label):
     assert oracle.remaining == 9
 
 
-@pytest.mark.parametrize("terms", [None, 3, 0.5, np.array(1), np.True_, object()], ids=repr)
+@pytest.mark.parametrize("terms", [None, 3, 0.5, np.array(1), np.True_, object()], ids=kind)
 def test_a_batch_is_a_sequence(terms):
     sums = NoisySums(ROWS, rho=1, queries=1)
     oracle = dp.sulq.ExactOracle(ROWS, tolerance=0.1, queries=9)
