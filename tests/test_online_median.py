@@ -124,6 +124,13 @@ def test_threads_change_nothing(monkeypatch):
     assert np.array_equal(alone, columns.T.astype(np.int64) @ weights)
 
 
+@pytest.mark.parametrize("count", [1, 2, 7, 1 << 14, (1 << 14) + 1, 50_000])
+@pytest.mark.parametrize("values", [2, 1000, 2**31 - 1])
+def test_the_lower_median_is_the_one_of_the_sorted(count, values):
+    found = np.random.default_rng(count).integers(0, values, count).astype(np.int32)
+    assert Multisets.median(found) == sorted(found.tolist())[(count - 1) // 2]
+
+
 # --- the twin -----------------------------------------------------------------------------------
 
 

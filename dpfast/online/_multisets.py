@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .. import _choice
 from .._native.multisets import sums
 from .._native.rng import BitStream
+from ..order import SMALL, window
 from ._parts import spread
 
 __all__ = ["Multisets", "enumerated", "largest", "net", "number", "sampled"]
@@ -93,7 +94,9 @@ class Multisets:
     def median(found: NDArray[np.int32]) -> int:
         """The lower median."""
         middle = (len(found) - 1) // 2
-        return int(np.partition(found, middle)[middle])
+        if len(found) <= SMALL:
+            return int(np.partition(found, middle)[middle])
+        return int(window(found, middle + 1, 0).values[0])
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
         """Let the others die. Their room is given back."""
