@@ -667,11 +667,21 @@ def table(n):
     ]
     note = (
         "Best of several rounds in one run, one thread unless it says how many, "
-        f"{os.cpu_count()} cores, {platform.machine()}, instruction set {dp._native.rng.isa()}, "
+        f"{os.cpu_count()} cores, {processor()}, instruction set {dp._native.rng.isa()}, "
         f"Python {platform.python_version()}, NumPy {np.__version__}; written by "
         "`benchmarks/report.py`."
     )
     return lines, note
+
+
+def processor():
+    """Its name where the system tells it, for NumPy has vector code for some only."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return ", ".join([platform.machine(), *names[:1]])
 
 
 def is_headline(line):
