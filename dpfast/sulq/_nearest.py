@@ -13,12 +13,10 @@ from .. import _missing
 from .._cells import SQUARES, cells
 from .._native.nearest import MOST_ROWS, Columns
 from ..sources.table import RowChunk, RowSource
+from ._halves import carry, wholes
 from ._matrices import matrices
 
 __all__ = ["Box"]
-
-#: How many rows, and sums of them.
-_Sums = tuple[int, NDArray[Any]]
 
 
 class Box:
@@ -65,15 +63,16 @@ class Box:
         at, half = self._place(centres)
         k, d = centres.shape
 
-        def summarise(chunk: RowChunk) -> _Sums:
-            found: _Sums = 0, np.zeros((1 + d, k + 1), np.uint64)
+        def summarise(chunk: RowChunk) -> NDArray[np.int64]:
+            found = np.zeros((2, 1 + d, k + 1), np.int64)
             for rows in matrices(chunk, self.width, MOST_ROWS):
                 counts, sums = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
                 self._columns.totals(rows, at, half, counts, sums)
-                found = _together(found, (len(rows), np.vstack([counts, sums.T])))
+                found[1] += np.vstack([counts, sums.T]).astype(np.int64)  # below 2**62
+                carry(found)
             return found
 
-        _, found = source.reduce(summarise, _together)
+        found = wholes(source.reduce(summarise, np.add))
         return found[:, :k].tolist(), int(found[0, k])
 
     def labels(self, source: RowSource, centres: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -94,9 +93,3 @@ class Box:
         """Coordinates of centres inside the box, and half of their squared lengths."""
         at = np.ascontiguousarray((centres - self.middle) * self.unit)
         return at, np.array([0.5 * math.fsum(squares) for squares in (at * at).tolist()])
-
-
-def _together(a: _Sums, b: _Sums) -> _Sums:
-    """Sums of more rows than a kernel takes may need integers of any size."""
-    rows, sums = a[0] + b[0], a[1]
-    return rows, (sums if rows <= MOST_ROWS else sums.astype(object)) + b[1]
