@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,13 +23,13 @@ class PublicClassifier(Classifier):
 
     classes: Any
 
+    @abstractmethod
     def _words(self) -> Sequence[Words | None]:
         """The public words of each column, for those that are text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _ready(self) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """What says of some rows how likely each class is for each."""
-        raise NotImplementedError
 
     def _each(self, X: Any, size: int, function: Any) -> NDArray[np.float64]:
         self._fitted("n_features_in_")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -18,7 +19,7 @@ __all__ = ["Attribute", "Condition"]
 DEEPEST = 100
 
 
-class Condition:
+class Condition(ABC):
     """Whether something holds of a row; conditions are combined by ``&``, ``|``, ``^``, ``~``."""
 
     __slots__ = ()
@@ -38,17 +39,17 @@ class Condition:
     def __bool__(self) -> NoReturn:
         raise TypeError("a condition is not true or false by itself: combine with &, |, ^ and ~")
 
+    @abstractmethod
     def columns(self) -> frozenset[int | str | None]:
         """The columns that it looks at."""
-        raise NotImplementedError
 
+    @abstractmethod
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
         """Of each row; of a row with a NaN in these columns, anything."""
-        raise NotImplementedError
 
+    @abstractmethod
     def written(self) -> dict[str, Any]:
         """In terms that JSON has."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

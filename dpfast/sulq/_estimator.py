@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -41,7 +42,7 @@ def _not_fitted() -> type[NotFittedError]:
     return type("NotFittedError", (NotFittedError, Theirs), {})
 
 
-class Estimator:
+class Estimator(ABC):
     """Parameters are the arguments of the constructor, kept as they are and checked by `fit`.
 
     What was learned, and is private, is in attributes that end in ``_``.
@@ -87,6 +88,7 @@ class Estimator:
             raise _not_fitted()(f"this {type(self).__name__} is not fitted yet: call fit first")
         return getattr(self, name)
 
+    @abstractmethod
     def fit(
         self: Own,
         X: Any,
@@ -96,7 +98,6 @@ class Estimator:
         rng: Generator | None = None,
     ) -> Own:
         """Learn from rows."""
-        raise NotImplementedError
 
     def _learned(self, loss: Loss, width: int, names: tuple[str, ...] | None) -> None:
         """Note what was spent, and on which columns."""
@@ -148,13 +149,13 @@ class Transformer(Estimator):
     #: What `set_output` was told, if it was, where and as scikit-learn copies it to a clone.
     _sklearn_output_config: dict[str, str]
 
+    @abstractmethod
     def _columns_out(self) -> int:
         """How many numbers it makes of a row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def transform(self, X: Any) -> Any:
         """Numbers for each row, which are not private."""
-        raise NotImplementedError
 
     def _form(self) -> str:
         return form_of(getattr(self, "_sklearn_output_config", {}).get("transform"))
@@ -232,9 +233,9 @@ class Transformer(Estimator):
 class _Learner(Estimator):
     """One that learns what is beside rows."""
 
+    @abstractmethod
     def _answers(self, rows: NDArray[np.float64]) -> NDArray[Any]:
         """What was learned about each of some rows, compared with labels as they are read."""
-        raise NotImplementedError
 
     def _read(self, X: Any, y: Any) -> Labelled:
         """Rows with their labels, as `fit` reads them."""

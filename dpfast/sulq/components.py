@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -103,8 +104,9 @@ class _Components(Transformer):
         self._learn(gram, found, d if self.n_components is None else self.n_components)
         return self
 
+    @abstractmethod
     def _learn(self, gram: Gram, found: NDArray[np.float64], count: int) -> None:
-        raise NotImplementedError
+        """Learn from the noisy matrix."""
 
     def _gram(self, source: RowSource, relation: str) -> Gram:
         pairs = column_bounds(self.bounds, source, 400)  # squares are numbers, with any noise
