@@ -8,8 +8,9 @@ from typing import Any
 from . import _check
 from .sources import as_source
 from .sources.columns import has_columns
+from .sources.rows import is_untyped
 
-__all__ = ["RECORDS", "each_column", "pairs_for"]
+__all__ = ["RECORDS", "each_column", "pairs_for", "said"]
 
 RECORDS = (
     "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
@@ -18,18 +19,27 @@ RECORDS = (
 
 
 def each_column(axis: Any, data: Any) -> bool:
-    """Whether each column has an answer of its own."""
+    """Whether each column has an answer of its own.
+
+    Data without a dtype, like a list, are of one column or of several as `axis` says.
+    """
     if axis is not None and (
         isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
     ):
         _check.fail("axis", RECORDS, axis)
-    several = has_columns(data)
+    several = has_columns(data) or (axis is not None and is_untyped(data))
     if several and axis is None:
         _check.fail("axis", RECORDS, axis)
     if axis is not None and not several:
         as_source(data)  # what is no data at all says so itself
         _check.fail("axis", "left out for one column of data", axis)
     return several
+
+
+def said(bounds: Any) -> int | None:
+    """How many columns the bounds say that there are; None if one pair stands for all."""
+    pairs, several = _check.pairs(bounds)
+    return len(pairs) if several else None
 
 
 def pairs_for(bounds: Any, width: int) -> tuple[tuple[float, float], ...]:

@@ -24,7 +24,6 @@ __all__ = [
     "fail_type",
     "flag",
     "fraction",
-    "mask",
     "nan_policy",
     "neighbors",
     "number",
@@ -234,18 +233,3 @@ def array(name: str, value: Any, rule: str) -> NDArray[Any]:
     if np.ma.is_masked(value):
         fail_kind(name, rule, value)
     return found
-
-
-def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:
-    """`where` as an array of booleans, one for each of the rows, if their number is known."""
-    if where is None:
-        return None
-    try:
-        array = np.asarray(where)
-    except Exception:  # whatever an object thinks of being made an array
-        array = np.empty(0, object)
-    if array.dtype != np.bool_ or array.ndim != 1 or np.ma.is_masked(where):
-        fail_kind("where", "a one-dimensional array of booleans, one for each row", where)
-    if length is not None and len(array) != length:
-        fail("where", f"as long as the data, {length} rows", f"{len(array)} rows")
-    return array

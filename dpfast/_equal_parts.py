@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from . import _check, privacy
 from ._additive import several
-from ._axis import each_column, pairs_for
+from ._axis import each_column, pairs_for, said
 from .budget import Budget
 from .errors import ArgumentError
 from .privacy import ZCDP, Approx, Loss, Pure
@@ -76,7 +76,7 @@ def released(
         return release(masked(data, where), made, budget=budget, rng=rng)
     loss = privacy.loss(*asked)
     _check.pairs(bounds)
-    sources = each_alone(data)
+    sources = each_alone(data, said(bounds))
     part = _part(loss, len(sources))
     try:
         columns = tuple(make(pair, part) for pair in pairs_for(bounds, len(sources)))

@@ -36,6 +36,7 @@ from .budget import Budget
 from .privacy import Loss
 from .release import release
 from .rng import Generator
+from .sources.masked import mask
 from .sources.table import RowSource, as_rows
 
 __all__ = ["Covariance", "covariance"]
@@ -264,9 +265,9 @@ def covariance(
     _check.whole("ddof", ddof)
     loss = privacy.loss(epsilon, delta, rho)
     amount(loss)
-    source = as_rows(data)
+    source = as_rows(data, width=len(pairs))
     expect_columns(source, len(pairs), "bounds")
-    keep = _check.mask(where, source.length)
+    keep = mask(where, source.length)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = Covariance(pairs, relation, policy, loss, keep, grids, ddof)
     spans = [own.span for own in grids]

@@ -26,7 +26,7 @@ from .privacy import Loss
 from .release import release
 from .rng import Generator
 from .sources import Chunk, Source, as_source
-from .sources.masked import kept, refuse_mask
+from .sources.masked import kept, mask, refuse_mask
 from .sources.table import RowChunk, RowSource, as_rows, coded_rows
 from .sources.words import Words
 
@@ -210,13 +210,13 @@ def histogram(
     words = [axis.words for axis in axes]
     rows = several or any(words)
     if rows:
-        source = coded_rows(data, words) if any(words) else as_rows(data)
+        source = coded_rows(data, words) if any(words) else as_rows(data, width=len(axes))
         expect_columns(source, len(axes), "categories" if bins is None else "bins")
     else:
         source = as_source(data)
     moved = 2 if relation == "replace" else 1
     spent = whole_noise(loss, moved, moved, moved).loss
-    made = Histogram(axes, relation, spent, _check.mask(where, source.length), rows)
+    made = Histogram(axes, relation, spent, mask(where, source.length), rows)
     counts = release(source, made, budget=budget, rng=rng, prepare=lambda found: found)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]

@@ -244,7 +244,7 @@ def window(
     >>> import dpfast as dp
     >>> found = dp.order.window([5, 1, 4, 2, 3], rank=3, width=1)
     >>> found.values, found.first, found.n
-    (array([2, 3, 4]), 2, 5)
+    (array([2., 3., 4.]), 2, 5)
     """
     width = _check.whole("width", width)
     trusted = _check.flag("assume_sorted", assume_sorted)

@@ -14,7 +14,8 @@ irrational probability, compares it with as many random bits as the comparison t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -35,6 +36,10 @@ from .privacy import Draws, Loss, Pure
 from .privacy._interval import Interval, exp
 from .release import release
 from .rng import Generator
+from .sources._ids import family
+from .sources.array import chunked, converted
+from .sources.rows import is_arrow, is_untyped, truths, untyped_rows
+from .sources.words import plain_text
 
 __all__ = [
     "Estimate",
@@ -152,6 +157,52 @@ def _as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
     return array
 
 
+def _given(name: str, data: Any, kinds: str, rule: str, null: int = 0) -> NDArray[Any]:
+    """Typed data as an array of one of `kinds`; what has no dtype, row by row, as one of objects.
+
+    Which of the two it is, and the dtype, is a matter of types alone. A null is `null` among
+    integers and None among objects.
+    """
+    text = kinds in "US"
+    if is_untyped(data):
+        return _objects(untyped_rows(data, name))
+    if is_arrow(data):
+        column = chunked(data, name, rule)
+        kind = family(column.type)
+        if text and kind in ("text", "bytes", "nothing"):
+            return _objects(column.to_pylist())
+        if text or kind != "integers":
+            _check.fail_kind(name, rule, data, f" of Arrow type {column.type}")
+        # What is beyond int64 is negative then: no category, and not 0.
+        whole: NDArray[Any] = column.cast("int64", safe=False).fill_null(null).to_numpy()
+        return whole.astype(np.bool_) if str(column.type) == "bool" and not null else whole
+    if not hasattr(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
+        return _objects([data]).reshape(())
+    array: NDArray[Any] = converted(data, name, rule, np.asarray)
+    if isinstance(data, np.ma.MaskedArray):
+        array = np.ma.filled(data.astype(object), None)
+    objects = array.dtype.kind == "O" and array.ndim > 0
+    if not objects and array.dtype.kind not in kinds:
+        _check.fail_kind(name, rule, data, f" of dtype {array.dtype}")
+    return array
+
+
+def _objects(rows: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(rows, object, len(rows))
+
+
+def _integer(one: Any) -> int | None:
+    """The integer that a row is, by itself; None if it is none."""
+    exact: Any = one
+    if not isinstance(one, (numbers.Real, Decimal, np.bool_)) or isinstance(one, np.timedelta64):
+        return None
+    try:
+        found = int(exact)
+        return found if found == exact else None
+    except Exception:  # infinite, or whatever an object thinks of being a number
+        return None
+
+
 def _row_loss(epsilon: Fraction, shape: tuple[int, ...]) -> Pure:
     """Of all answers of a row: of one place along the first axis."""
     each = max(1, math.prod(shape[1:]))
@@ -194,7 +245,9 @@ def binary(
     Parameters
     ----------
     bits : array_like of bool or integers
-        Of any shape. 0 counts as no, every other value as yes; no value is an error.
+        Of any shape. 0 counts as no, every other value as yes. Of what has no dtype, like a list,
+        each entry is one row: a number other than 0 is yes, and everything else is no, as a null
+        is. No value is an error.
     epsilon : float, Fraction or Decimal
         The loss of one answer; greater than 0.
     budget : Budget, optional
@@ -206,12 +259,13 @@ def binary(
     Returns
     -------
     ndarray
-        Of the shape and dtype of `bits`, of 0 and 1 (False and True). A scalar for a scalar.
+        Of the shape and dtype of `bits`, of 0 and 1, or False and True; bool where `bits` has no
+        dtype. A scalar for a scalar.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For bad arguments, among them bits that are not of an integer or boolean dtype. Nothing is
+        For bad arguments, among them bits of a dtype that is not integer or boolean. Nothing is
         spent.
     BudgetError
         When the budget refuses.
@@ -232,10 +286,12 @@ def binary(
     (dtype('bool'), (4,))
     """
     amount = _epsilon(epsilon)
-    array = _as_array("bits", bits, "biu", "an array of booleans or integers")
+    array = _given("bits", bits, "biu", "an array of booleans or integers")
     flipped = coin(amount, 1)
 
     def answer(data: NDArray[Any], stream: Stream) -> NDArray[Any]:
+        if data.dtype.kind == "O":
+            data = truths(data.ravel().tolist()).reshape(data.shape)
         given = _unsigned(data, 2)
         out = np.empty_like(given)
         for at in range(0, given.size, PART):
@@ -265,22 +321,16 @@ class _Categories:
                 labels = labels.astype(np.int64)
             self._order = np.argsort(labels, kind="stable")
             self._sorted = labels[self._order]
+            self._places = {label: place for place, label in enumerate(labels.tolist())}
         if self.count > _native.MOST:
             _check.fail("categories", f"at most {_native.MOST} of them", categories)
 
     def array(self, name: str, data: Any) -> NDArray[Any]:
         if self.labels is None or self.labels.dtype.kind in "biu":
-            return _as_array(name, data, "biu", "an array of integers")
+            return _given(name, data, "biu", "an array of integers", -1)
         kind = self.labels.dtype.kind
         words = "text" if kind == "U" else "bytes"
-        array = np.asarray(data)
-        if array.dtype.kind == "O":  # a pandas column of strings, say
-            shape, of = array.shape, str if kind == "U" else bytes
-            array = np.array([x if isinstance(x, of) else of() for x in array.ravel()], kind)
-            array = array.reshape(shape)
-        if array.size == 0 and array.dtype.kind != kind:
-            array = np.empty(array.shape, self.labels.dtype)
-        return _as_array(name, array, kind, f"an array of {words}, as the categories are")
+        return _given(name, data, kind, f"an array of {words}, as the categories are")
 
     def number(self, name: str, label: Any) -> int:
         """The place of a category."""
@@ -297,6 +347,9 @@ class _Categories:
 
     def codes(self, data: NDArray[Any]) -> NDArray[np.int64]:
         """Places of the categories; -1 for what is none."""
+        if data.dtype.kind == "O":
+            each = map(self._place, data.ravel().tolist())
+            return np.fromiter(each, np.int64, data.size).reshape(data.shape)
         if self.labels is None:
             inside = (data >= 0) & (data < self.count)
             return np.where(inside, data, -1).astype(np.int64)
@@ -306,6 +359,15 @@ class _Categories:
             data = data.astype(np.int64)
         at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
         return np.where((self._sorted[at] == data) & ~none, self._order[at], -1).astype(np.int64)
+
+    def _place(self, one: Any) -> int:
+        """The same of one row without a dtype, by itself."""
+        if self.labels is None or self.labels.dtype.kind in "biu":
+            found = _integer(one)
+            if self.labels is None:
+                return -1 if found is None or not 0 <= found < self.count else found
+            return -1 if found is None else self._places.get(found, -1)
+        return self._places.get(plain_text(one), -1)
 
     def answers(self, codes: NDArray[Any]) -> NDArray[Any]:
         return codes if self.labels is None else np.asarray(self.labels[codes])
@@ -349,8 +411,9 @@ def kary(
     Parameters
     ----------
     values : array_like
-        Integers of 0 .. k - 1, or labels, of any shape. Any other value counts as `default`, so
-        that no value is an error: an error would be an answer without noise.
+        Integers of 0 .. k - 1, or labels, of any shape. Any other value, and a null, counts as
+        `default`, so that no value is an error: an error would be an answer without noise. Of what
+        has no dtype, like a list, each entry is one row, which is the category that it equals.
     categories : int or array_like
         How many there are, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
@@ -366,8 +429,8 @@ def kary(
     Returns
     -------
     ndarray
-        Of the shape of `values`: integers, of the dtype of `values` if that holds all categories
-        and else int64; or labels. A scalar for a scalar.
+        Of the shape of `values`: integers, of the dtype of `values` if it has one that holds all
+        categories and else int64; or labels. A scalar for a scalar.
 
     Raises
     ------
@@ -402,7 +465,7 @@ def kary(
 
     def answer(data: NDArray[Any], stream: Stream) -> NDArray[Any]:
         codes = data
-        if known.labels is not None:
+        if known.labels is not None or data.dtype.kind == "O":
             codes = known.codes(data)
         given = _unsigned(codes, known.count)
         out = np.empty_like(given)
@@ -449,7 +512,7 @@ def unary(
     ----------
     values : array_like
         Integers of 0 .. k - 1, or labels, of any shape. Any other value has no bit of its own: it
-        counts for no category, and no value is an error.
+        counts for no category, and no value is an error. As in `kary` where it has no dtype.
     categories : int or array_like
         How many there are, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal

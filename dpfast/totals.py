@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _check, privacy
 from ._additive import amount
-from ._axis import RECORDS, each_column, pairs_for
+from ._axis import RECORDS, each_column, pairs_for, said
 from ._box_noise import box_noise
 from ._cells import SQUARES, Cells, cells
 from ._each_column import EachCount, EachMean, EachSum, EachVariance, with_loss
@@ -24,7 +24,8 @@ from .release import release
 from .rng import Generator
 from .sources import Source, as_source
 from .sources.columns import Apart, by_column, has_columns
-from .sources.table import RowSource, as_column, as_rows, with_column
+from .sources.masked import mask
+from .sources.table import RowSource, as_column, as_rows, feature_rows, with_column
 
 __all__ = ["count", "mean", "sum", "variance"]
 
@@ -104,11 +105,11 @@ def count(
     made: Any
     if each_column(axis, data):
         source = by_column(data)
-        keep = _check.mask(where, source.length)
+        keep = mask(where, source.length)
         made = with_loss(EachCount(relation, loss, present, keep, _width(source)))
     else:
         source = as_source(data)
-        keep = _check.mask(where, source.length)
+        keep = mask(where, source.length)
         made = Count(relation, _spent(loss), present, keep)
     return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
 
@@ -397,11 +398,11 @@ def _make(
     amount(found)
     source: Source | Apart | RowSource
     if each:
-        source = by_column(data)
+        source = by_column(data, width=said(bounds))
         pairs = pairs_for(bounds, _width(source))
     else:
         source = as_source(data)
-    keep = _check.mask(where, source.length)
+    keep = mask(where, source.length)
     both = not each and kind is not Sum and relation == "replace" and keep is not None
     spent = found if each else _spent(found, 2 if both else 1)
     columns = tuple(
@@ -464,14 +465,14 @@ def _weighted(
         if axis is None and width > 1:
             _check.fail("axis", RECORDS, axis)
     else:
-        source = as_rows(data)
+        source = feature_rows(data, said(bounds), name="data") if each else as_rows(data)
         width = width_of(source)
         beside = as_column(weights, "weights", "one number for each row, or the name of a column")
         if beside.width is not None:
             _check.fail_kind("weights", "one number for each row", weights)
         if source.length is not None and beside.length != source.length:
             _check.fail("weights", f"of {source.length} rows as the data are", beside.length)
-    keep = _check.mask(where, source.length)
+    keep = mask(where, source.length)
     pairs = (*pairs_for(bounds, width), limits)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = kind(pairs, relation, policy, found, keep, grids, beside, not each)

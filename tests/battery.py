@@ -69,6 +69,12 @@ class Case:
     def parameters(self) -> list[str]:
         return list(inspect.signature(self.call).parameters)
 
+    @property
+    def says_columns(self) -> bool:
+        """Whether its arguments tell how many columns there are, which a list does not."""
+        given = [self.kw.get(one) for one in ("bounds", "bins")]
+        return any(isinstance(one, list) and isinstance(one[0], (tuple, int)) for one in given)
+
     def __call__(self, data: Any, loss: dict[str, Any], **kw: Any) -> Any:
         return self.call(data, **{**self.kw, **loss, **kw})
 
@@ -273,7 +279,7 @@ BAD: dict[str, list[Any]] = {
     "bounds": [None, (2, 1), (NAN, 1), (0, float("inf")), (-1e308, 1e308), "01", 7, (1,), {1, 2}],
     "neighbors": WORDS,
     "where": [[True], np.ones(len(X)), np.ones((len(X), 1), bool), WORD, "x"],
-    "weights": [[1.0], ["x"] * 331, WORD],
+    "weights": [[1.0], np.array(["x"] * 331), WORD],
     "weight_bounds": [(2, 1), (NAN, 1), 3],
     "nan": ["sideways", NAN, WORD],
     "proportion": [0.5, -0.1, 1, NAN, "x", None],
@@ -324,10 +330,10 @@ FREE = {"data of ptr.release", "data of selection.exponential"}
 SECRET = "7654321"
 #: What is no column of numbers, and no message may quote.
 BAD_DATA: dict[str, list[Any]] = {
-    "column": [SECRET, [SECRET] * 3, None, WORD, np.full(3, 7654321j), np.ones(())],
-    "table": [SECRET, [[SECRET] * 2] * 3, None, WORD, np.full((3, 2), 7654321j)],
-    "array": [SECRET, [SECRET] * 3, None, WORD, np.full(3, 7654321j)],
-    "words": [SECRET, [[SECRET] * 2] * 3, None, WORD, np.full(3, 7654321j)],
+    "column": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j), np.ones(())],
+    "table": [SECRET, np.array([[SECRET] * 2] * 3), None, WORD, np.full((3, 2), 7654321j)],
+    "array": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j)],
+    "words": [SECRET, np.full(3, 7654321.0), None, WORD, np.full(3, 7654321j)],
     "number": [SECRET, [7654321.0], None, WORD, 7654321j, True],
     "object": [],
 }
@@ -378,7 +384,9 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         pq.write_table(table, folder / "x.parquet", row_group_size=100)
         yield "Parquet", dp.scan(folder / "x.parquet", "a")
         return
-    yield from layouts(base, folder)
+    for form, data in layouts(base, folder):
+        if form != "list" or case.form != "table" or case.says_columns:
+            yield form, data
     yield "pandas", pd.Series(base) if base.ndim == 1 else pd.DataFrame(base, columns=["a", "b"])
     if case.form == "column":
         if base.dtype.kind == "f":

@@ -184,6 +184,8 @@ def test_every_form_of_data_gives_the_same(name, masked, tmp_path, monkeypatch):
         kw = {"neighbors": "add-remove", "nan": "drop"}
     asked, vector, found = recorded(name, data, where=where, **kw)
     for form, given in forms(data):
+        if name == "count" and form == "lists":
+            continue  # without bounds nothing says how many columns they have
         other = recorded(name, given, where=where, **kw)
         assert other[:2] == (asked, vector), form
         assert other[2].tolist() == found.tolist(), form
@@ -424,13 +426,13 @@ MATRIX = np.zeros((3, 2))
         ({"axis": True}, ArgumentError, "axis must be 0"),
         ({"axis": 0.0}, ArgumentError, "axis must be 0"),
         ({"data": np.zeros(3)}, ArgumentError, "left out for one"),
-        ({"data": [1.0, 2.0, 3.0]}, ArgumentError, "left out for one"),
-        ({"data": [[1.0], [2.0]], "axis": None}, ArgumentError, "axis must be 0"),
+        ({"data": [1.0, 2.0, 3.0]}, ArgumentTypeError, "does not say what its columns are"),
+        ({"data": np.zeros((2, 1)), "axis": None}, ArgumentError, "axis must be 0"),
         ({"data": {"a": [1.0]}, "axis": None}, ArgumentError, "axis must be 0"),
         ({"data": pa.table({"a": [1.0]}), "axis": None}, ArgumentError, "axis must be 0"),
         ({"data": pd.DataFrame({"a": [1.0]}), "axis": None}, ArgumentError, "axis must be 0"),
         ({"data": {"a": [1.0], "b": [1.0, 2.0]}}, ArgumentError, "column 'b' of data"),
-        ({"data": {"a": [1.0], "b": ["x"]}}, ArgumentTypeError, "column 'b' of data"),
+        ({"data": {"a": [1.0], "b": np.array(["x"])}}, ArgumentTypeError, "column 'b' of data"),
         ({"data": {}}, ArgumentTypeError, "a column of numbers"),
         ({"data": np.zeros((3, 0))}, ArgumentTypeError, "without columns"),
         ({"data": np.zeros((3, 0), order="F")}, ArgumentTypeError, "without columns"),

@@ -292,7 +292,9 @@ def test_a_spend_stands_when_the_data_fail(name):
             before += 1
             rows = case.data.tolist()
             rows[0] = [nothing, 1.0] if case.form == "table" else nothing
-            kw = {"where": np.ones(len(rows), bool)} if "where" in case.rows else {}
+            if case.form == "table" and not case.says_columns:
+                rows = {"a": [row[0] for row in rows], "b": [row[1] for row in rows]}
+            kw = {"where": np.ones(len(case.data), bool)} if "where" in case.rows else {}
             with pytest.raises(DataError, match="spent stays spent") as caught:
                 case(rows, case.losses[0], budget=budget, **kw)
             assert "\n" not in str(caught.value)

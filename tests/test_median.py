@@ -272,7 +272,6 @@ BAD = [
     ({"data": np.zeros((2, 2))}, "data"),
     ({"data": np.array([1 + 2j])}, "data"),
     ({"data": np.array(["a"])}, "data"),
-    ({"data": np.array([None, 1])}, "data"),
     ({"data": 3.0}, "data"),
     ({"q": 1.5}, "q"),
     ({"q": -0.1}, "q"),
@@ -320,11 +319,11 @@ def test_none_in_a_list_is_missing_like_nan():
 
 
 @pytest.mark.parametrize("data", [["a", "b"], [[1, 2], [3, 4]], [[1, 2], [3]], [1j, 2j], ([1],)])
-def test_a_list_without_a_number_is_refused_beforehand(data):
+def test_that_a_list_holds_no_number_is_an_answer(data):
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(DpfastError, match="data must be"):
+    with pytest.raises(DataError, match="stays spent"):
         dp.median(data, bounds=(0, 10), epsilon=1, budget=budget)
-    assert budget.spent["epsilon"] == 0
+    assert budget.spent["epsilon"] == 1
 
 
 def test_unknown_keyword_is_refused():

@@ -53,7 +53,7 @@ def test_a_matrix_in_any_order_is_not_copied():
 
 
 def test_a_matrix_that_has_to_be_converted_is_one_as_before():
-    for matrix in (np.ma.array(X, mask=X > 0.5), X.astype(">f8"), X > 0.5, X.tolist()):
+    for matrix in (np.ma.array(X, mask=X > 0.5), X.astype(">f8"), X > 0.5, X.astype(object)):
         source = as_rows(matrix)
         assert source.array is None or source.array.dtype == np.uint8
         found = np.concatenate([chunk.rows for chunk in chunks(only(source, {1}))])
@@ -76,7 +76,7 @@ ASKED = [
 @pytest.mark.parametrize("asked", ASKED)
 def test_sums_are_the_same_however_rows_lie(asked, some):
     found = []
-    for matrix in (X, np.asfortranarray(X), X.astype(">f8"), X.tolist()):
+    for matrix in (X, np.asfortranarray(X), X.astype(">f8"), X.astype(object)):
         sums = NoisySums(matrix, rho=1, queries=1, rng=InsecureGenerator(7))
         found.append(np.asarray(sums.batch([asked], some)[0]).tobytes())
     assert len(set(found)) == 1

@@ -9,12 +9,15 @@ import math
 import os
 import subprocess
 import sys
+from collections import UserList, deque
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import mpmath
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,6 +32,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
+from .hostile import Hostile
 from .reference import response as plain
 
 ROOT = Path(__file__).parents[1]
@@ -311,7 +315,7 @@ def test_shapes_and_layouts():
     ).all()
     turned = np.asfortranarray(values)
     turned.flags.writeable = False
-    for array in (turned, turned[:, ::-1][:, ::-1], values.tolist()):
+    for array in (turned, turned[:, ::-1][:, ::-1], values.astype(object)):
         got = dp.response.kary(array, categories=3, epsilon=1, rng=rng())
         assert (got == flat.reshape(2, 3, 4)).all()
     assert dp.response.unary(values, categories=3, epsilon=1).shape == (2, 3, 4, 3)
@@ -386,7 +390,7 @@ def test_labels():
 
 @pytest.mark.parametrize(
     "bad",
-    [[0.5], np.array([1.0]), ["yes"], [None], np.array(["2020"], "M8[Y]"), [1j], [[1], [1, 2]], {}],
+    [np.array([1.0]), np.array(["2020"], "M8[Y]"), np.array([1j]), pa.array([0.5]), "yes", 1j, {}],
 )
 def test_data_of_the_wrong_kind(bad):
     budget = dp.Budget(epsilon=1)
@@ -394,11 +398,68 @@ def test_data_of_the_wrong_kind(bad):
         lambda: dp.response.binary(bad, epsilon=1, budget=budget),
         lambda: dp.response.kary(bad, categories=3, epsilon=1, budget=budget),
         lambda: dp.response.unary(bad, categories=3, epsilon=1, budget=budget),
-        lambda: dp.response.kary([1.5], categories=["a", "b"], epsilon=1, budget=budget),
+        lambda: dp.response.kary(np.ones(1), categories=["a", "b"], epsilon=1, budget=budget),
     ):
         with pytest.raises(ArgumentTypeError, match="must be an array of"):
             call()
     assert not budget.history
+
+
+#: Rows without a dtype: what each says by itself.
+ROWS = [
+    (True, True, 1), (1, True, 1), (2, True, 2), (0, False, 0), (1.0, True, 1), (0.5, True, None),
+    (Fraction(2), True, 2), (Decimal(1), True, 1), (np.int8(2), True, 2), (-1, True, None),
+    (2**80, True, None), (10**400, True, None), (math.inf, True, None), (math.nan, False, None),
+    (None, False, None), ("1", False, None), ([1], False, None), (np.timedelta64(1), False, None),
+    (Decimal("sNaN"), False, None), (pd.NA, False, None), (1j, False, None),
+    (Hostile(), False, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [list, tuple, deque, UserList, pd.Series])
+def test_rows_without_a_dtype_are_read_one_by_one(form):
+    """Nothing else in the list decides how one is read, or the dtype of the answers."""
+    rows = [row for row, _, _ in ROWS]
+    data = form(rows) if form is not pd.Series else pd.Series(rows, dtype=object)
+    sure = dp.response.binary(data, epsilon=500)
+    assert sure.dtype == bool and sure.tolist() == [yes for _, yes, _ in ROWS]
+    for own, default in ({"categories": 3}, 0), ({"categories": [5, 1, 2, 0]}, 5):
+        sure = dp.response.kary(data, epsilon=500, **own)
+        assert sure.dtype == np.int64
+        assert sure.tolist() == [default if k is None else k for _, _, k in ROWS]
+        bits = dp.response.unary(data, epsilon=500, **own)
+        assert bits.dtype == bool and bits.shape == (len(rows), own_count(own))
+    words = dp.response.kary(form(["5", 5, None, b"5"]), categories=["0", "5"], epsilon=500)
+    assert words.tolist() == ["5", "0", "0", "0"]
+
+
+def own_count(own):
+    return own["categories"] if isinstance(own["categories"], int) else len(own["categories"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pa.array,
+        lambda rows: pa.chunked_array([rows[:1], rows[1:]]),
+        lambda rows: pd.Series(rows, dtype="Int64"),
+        lambda rows: pd.array(rows, dtype="Int64"),
+        lambda rows: np.ma.array([one or 0 for one in rows], mask=[one is None for one in rows]),
+    ],
+)
+def test_a_null_is_no_and_no_category(make):
+    for rows in ([2, 1, 0, None], [2, 1, 0, 0]):
+        data = make(rows)
+        assert dp.response.binary(data, epsilon=500).tolist() == [1, 1, 0, 0]
+        got = dp.response.kary(data, categories=3, default=1, epsilon=500)
+        assert got.tolist() == [2, 1, 0, 1 if None in rows else 0] and got.dtype == np.int64
+    for rows in ([True, None], [True, False]):
+        for kind in (pa.array, lambda rows: pd.array(rows, dtype="boolean")):
+            found = dp.response.binary(kind(rows), epsilon=500)
+            assert found.dtype == bool and found.tolist() == [True, False]
+    words = pa.array(["tea", None]).dictionary_encode()
+    found = dp.response.kary(words, categories=["ale", "tea"], epsilon=500)
+    assert found.tolist() == ["tea", "ale"]
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", None, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections import deque
 
 import numpy as np
 import pytest
@@ -105,6 +106,7 @@ def test_lists_and_series():
     check((0.5, 1.5), [0.5, 1.5])
     check([], [])
     check(range(4), [0, 1, 2, 3])
+    check(deque([1, True]), [1, 1])
     check(pd.Series([1.0, 2.0]), [1.0, 2.0])
     assert np.shares_memory(as_source(series := pd.Series([1.0, 2.0])).array, series.to_numpy())
     check(pd.Series([4, None, 6], dtype="Int64"), [4, 6], 1)
@@ -163,14 +165,11 @@ def test_dlpack():
     "data",
     [
         np.array(["a", "b"]),
-        np.array([1, None]),
         np.array([1j]),
         np.array(["2020-01-01"], "M8[D]"),
         np.array([1], "m8[s]"),
         np.zeros(2, [("a", "f8")]),
         np.zeros(2, np.longdouble),
-        ["a"],
-        [[1], [2, 3]],
         pa.array(["a"]),
         pa.array([1], pa.timestamp("s")),
         pd.Series(["a"]),
@@ -182,7 +181,7 @@ def test_other_types_are_refused(data):
         as_source(data, "column")
 
 
-@pytest.mark.parametrize("data", [np.zeros((2, 2)), np.float64(1), 3, np.zeros((0, 0)), [[1, 2]]])
+@pytest.mark.parametrize("data", [np.zeros((2, 2)), np.float64(1), 3, np.zeros((0, 0))])
 def test_other_shapes_are_refused(data):
     with pytest.raises(ArgumentError, match="data must be one-dimensional"):
         as_source(data)
@@ -207,9 +206,6 @@ class UnreadableCapsule(Capsule):
         pd.DataFrame({"a": [4711], "b": ["x"]}),
         pa.table({"a": [4711]}),
         pa.record_batch({"a": [4711]}),
-        pd.Series([4711, "secret"], dtype=object),
-        pd.Series([4711], dtype=object),
-        [[4711], [4711, 4712]],
         {4711: 4711},
         {4711},
         (value for value in [4711]),
@@ -233,11 +229,6 @@ def test_an_error_about_data_repeats_none_of_them(data):
 def test_a_file_name_is_not_data():
     with pytest.raises(ArgumentError, match=r"type str; for a file, dpfast\.scan"):
         as_source("salaries.csv")
-
-
-def test_ragged_lists_are_refused():
-    with pytest.raises(ArgumentTypeError, match="data must be"):
-        as_source([[1, 2], [3]])
 
 
 def test_a_source_is_taken_as_it_is():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from collections import UserList, deque
 
 import numpy as np
 import pytest
@@ -50,8 +51,8 @@ def cut(request, monkeypatch):
         monkeypatch.setattr(arrow, "BATCH", 61)
 
 
-def check(data, want, *, ids=None, workers=None, dtype=np.float64):
-    source = as_rows(data, ids, workers)
+def check(data, want, *, ids=None, workers=None, dtype=np.float64, width=None):
+    source = as_rows(data, ids, workers, width=width)
     assert isinstance(source, RowSource)
     assert source.dtype.names is not None or source.dtype == dtype
     got, chunks = plain.gather(source)
@@ -292,7 +293,8 @@ def test_every_source_says_which_rows_are_null(tmp_path, name):
             place = np.ones(rows, bool) if chunk.present is None else chunk.present
             assert (chunk.present is None) == (chunk.nulls == 0)
             assert place.dtype == bool and place.shape == (rows,)
-            found[chunk.start : chunk.start + rows][place] = chunk.values
+            values = np.nan_to_num(chunk.values)  # what is missing in a list is NaN
+            found[chunk.start : chunk.start + rows][place] = values
 
         source.reduce(mark, lambda a, b: None)
         assert found.tolist() == [one or 0 for one in some]
@@ -302,16 +304,19 @@ def test_every_source_says_which_rows_are_null(tmp_path, name):
 
 
 def test_lists_of_rows(cut):
+    """What has no dtype is one column, or as wide as the call says."""
     rows = [None if i % 11 == 4 else [i, None if i % 3 else 2.5 * i] for i in range(ROWS)]
-    for form in (rows, tuple(rows), [row and tuple(row) for row in rows]):
-        check(form, plain.matrix(rows, 2))
-    check([np.arange(3), np.ones(3)], np.array([[0, 1, 2], [1, 1, 1.0]]))
-    check([[None, None]], np.full((1, 2), np.nan))
+    objects = np.array([row or [None, None] for row in rows], object)
+    of_tuples = [row and tuple(row) for row in rows]
+    for form in (rows, tuple(rows), of_tuples, deque(rows), UserList(rows), objects):
+        check(form, plain.matrix(rows, 2), width=2)
+    check([np.arange(3), np.ones(3)], np.array([[0, 1, 2], [1, 1, 1.0]]), width=3)
+    check([[None, None]], np.full((1, 2), np.nan), width=2)
     big = [2**53 + 1, 2**63, -(2**64), 10**400, -(10**400), True, np.float32(0.1), np.bool_(True)]
     big += [decimal.Decimal("0.1"), decimal.Decimal("sNaN"), float("nan")]
     floats = [float(2**53), 2.0**63, -(2.0**64), np.inf, -np.inf, 1, np.float32(0.1), 1, 0.1]
     check(big, np.array([*floats, np.nan, np.nan]))
-    check([[one] for one in big], np.array([*floats, np.nan, np.nan])[:, None])
+    check([[one] for one in big], np.array([*floats, np.nan, np.nan])[:, None], width=1)
 
 
 @pytest.mark.parametrize(
@@ -320,25 +325,48 @@ def test_lists_of_rows(cut):
         [1.0] * 2000 + ["4711"],
         ["4711"] + [1.0] * 2000,
         [1.0, [4711]],
+        [[4711], 1.0],
+        ["4711"],
+        [["4711"]],
+        [[]],
+        [1.0, 4711j],
+        [1.0, np.timedelta64(4711, "s")],
+        [1.0, np.datetime64(4711, "s")],
+        np.array(["4711", None]),
+        np.array([[4711], None], object),
+        pd.Series([4711, "x"], dtype=object),
+    ],
+    ids=range(13),
+)
+def test_what_is_no_number_in_a_list_is_found_after_the_spend(bad):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="stays spent") as caught:
+        dp.sample_and_aggregate(bad, "mean", blocks=1, bounds=(0, 1), epsilon=1, budget=budget)
+    assert "4711" not in str(caught.value) + repr(caught.value.__context__)
+    assert budget.remaining["epsilon"] == 0
+    source = as_rows(bad)
+    with pytest.raises(DataError):
+        plain.gather(source)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
         [[1.0, 4711], [1.0]],
         [[1.0], [1.0, 4711]],
         [[1.0, 2.0], "4711"],
         [[1.0, 2.0], ["4711", 1.0]],
         [[1.0, 2.0], [[4711], 1.0]],
-        [1.0, 4711j],
+        [[1.0, 2.0], {4711, 4712}],
+        [[1.0, 2.0], np.zeros((2, 2))],
+        [[1.0, 2.0], 4711],
     ],
-    ids=range(9),
+    ids=range(8),
 )
-def test_what_is_no_number_in_a_list_is_found_after_the_spend(bad):
-    budget = dp.Budget(epsilon=1)
-    bounds = [(0, 1)] * len(bad[0]) if isinstance(bad[0], list) else (0, 1)
+def test_rows_of_another_form_are_found_in_the_pass(bad):
     with pytest.raises(DataError, match="stays spent") as caught:
-        dp.sample_and_aggregate(bad, "mean", blocks=1, bounds=bounds, epsilon=1, budget=budget)
-    assert "4711" not in str(caught.value)
-    assert budget.remaining["epsilon"] == 0
-    source = as_rows(bad)
-    with pytest.raises(DataError):
-        plain.gather(source)
+        plain.gather(as_rows(bad, width=2))
+    assert "4711" not in str(caught.value) + repr(caught.value.__context__)
 
 
 @settings(max_examples=60)
@@ -449,7 +477,7 @@ def test_tables(cut, name):
     together(chunks, columns["k"])
 
 
-@pytest.mark.parametrize("name", [n for n in TABLES if n != "struct"])
+@pytest.mark.parametrize("name", [n for n in TABLES if n not in ("struct", "pandas")])
 def test_a_column_of_text_is_named(name):
     with pytest.raises(ArgumentTypeError, match=r"column 'user' of data must be numbers \(choose"):
         as_rows(TABLES[name](people(20)))
@@ -460,10 +488,7 @@ def test_a_column_of_text_is_named(name):
     [
         np.array(["2020-01-01"], "M8[D]"),
         np.array([1j]),
-        np.array([None]),
-        ["a"],
         np.zeros((1, 2)),
-        [[1, 2]],
         pa.array([1], pa.timestamp("s")),
         pa.array([[1]]),
         pa.array([{"a": 1}]),
@@ -681,7 +706,6 @@ def test_ids_stay_beside_their_rows(cut, name, workers):
     "ids",
     [
         np.zeros(ROWS),
-        [0.5] * ROWS,
         pa.array([0.5] * ROWS),
         pd.Series([0.5] * ROWS),
         np.zeros((ROWS, 1), int),
@@ -874,11 +898,7 @@ def test_rows_are_taken_as_they_are():
         {"": [4711]},
         {"a": [4711], "b": [4711, 4711]},
         (value for value in [4711]),
-        ["4711"],
-        [["4711"]],
-        [[]],
         np.array(["4711"]),
-        np.array([4711, None]),
         np.array(4711),
         np.full((2, 2, 2), 4711),
         np.zeros((3, 0)),
@@ -889,7 +909,6 @@ def test_rows_are_taken_as_they_are():
         pd.DataFrame([[4711, 4712]], columns=["a", "a"]),
         pd.DataFrame({"a": ["4711"]}),
         pd.Series(["4711"]),
-        pd.Series([4711, "x"], dtype=object),
         pa.table([[4711], [4711]], names=["a", "a"]),
         pa.table({}),
         pa.array(["4711"]),

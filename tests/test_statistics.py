@@ -572,7 +572,13 @@ BAD = {
     "epsilon": [0, -1, math.nan, math.inf, "1", None],
     "neighbors": ["rows", None, 3],
     "nan": ["skip", math.nan, "drop", None],
-    "where": [[1, 0, 1, 1, 0], np.ones(4, bool), np.ones((5, 1), bool), "yes", [True] * 6],
+    "where": [
+        np.array([1, 0, 1, 1, 0]),
+        np.ones(4, bool),
+        np.ones((5, 1), bool),
+        "yes",
+        [True] * 6,
+    ],
     "noise": ["white", 3],
     "rng": [5],
     "budget": [5],
@@ -607,7 +613,7 @@ def test_more_bad_arguments_cost_nothing(name):
     for more in bad:
         with pytest.raises((ArgumentError, ArgumentTypeError)):
             RELEASES[name](Untouched(), **{**kw, **more})
-    for data in ("text", [["a"]], np.ones((2, 2)), 1j * np.ones(3), object()):
+    for data in ("text", np.array(["a"]), np.ones((2, 2)), 1j * np.ones(3), object()):
         with pytest.raises((ArgumentError, ArgumentTypeError)):
             RELEASES[name](data, epsilon=0.5, **kw)
     with pytest.raises(BudgetError):

@@ -62,7 +62,7 @@ FORMS = {
 @pytest.mark.parametrize("most", [1 << 14, 7])
 @pytest.mark.parametrize("form", list(FORMS))
 def test_every_form_is_the_same_rows(form, most):
-    made = labelled(*FORMS[form]())
+    made = labelled(*FORMS[form](), width=3)
     x, y = read(made, most)
     assert made.width == 3 and made.length == 20
     assert (x == X).all() and (y == Y).all()
@@ -148,12 +148,11 @@ def test_another_number_of_labels(labels):
         (X, "y"),
         (table(), "why"),
         (X, np.stack([Y, Y], axis=1)),
-        (X, ["yes"] * 20),
         (X, np.array(["yes"] * 20)),
         ({"y": Y}, "y"),
         ("text", Y),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_what_is_refused(given):
     with pytest.raises((ArgumentError, ArgumentTypeError)):

@@ -286,7 +286,6 @@ def test_nothing_exact_is_kept():
         {"X": "text"},
         {"y": None},
         {"y": np.ones(9)},
-        {"y": ["a"] * 10},
         {"rng": 3},
     ],
     ids=shown,

@@ -408,7 +408,9 @@ def test_other_labels_are_refused_before_anything_is_spent(labels):
     assert not budget.history
 
 
-@pytest.mark.parametrize("given", [({"a": [0.5, "x"], "y": [1, -1]}, "y"), ([[0.5]] * 2, [1, "x"])])
+@pytest.mark.parametrize(
+    "given", [({"a": [0.5, "x"], "y": [1, -1]}, "y"), (np.full((2, 1), 0.5), [1, "x"])]
+)
 def test_what_cannot_be_read_is_told_after_the_spend(given):
     budget = dp.Budget(epsilon=1)
     with pytest.raises(DataError, match="stays spent"):

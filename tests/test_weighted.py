@@ -137,7 +137,7 @@ def test_no_rows():
         ({"weight_bounds": None}, ArgumentError, "weight_bounds must be given with weights"),
         ({"weight_bounds": (2, 1)}, ArgumentError, "weight_bounds"),
         ({"weights": [1.0, 2.0]}, ArgumentError, "of 3 rows"),
-        ({"weights": ["a", "b", "c"]}, ArgumentTypeError, "weights"),
+        ({"weights": np.array(["a", "b", "c"])}, ArgumentTypeError, "weights"),
         ({"where": [True]}, ArgumentError, "where"),
     ],
 )

@@ -183,9 +183,9 @@ def _kind(one: Any) -> str:
         return "text"
     if isinstance(one, (bytes, bytearray)):
         return "bytes"
-    if isinstance(one, (int, np.integer, np.bool_)):
-        if -(2**63) <= one < 2**63:
+    if isinstance(one, (int, np.integer, np.bool_)) and not isinstance(one, np.timedelta64):
+        if -(2**63) <= int(one) < 2**63:
             return "int64"
-        if 0 <= one < 2**64:
+        if 0 <= int(one) < 2**64:
             return "uint64"
     return "other"

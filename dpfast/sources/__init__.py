@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check
 from ._base import CHUNK_DTYPES, Chunk, RandomWords, Source, chunk_dtype
 from .array import ArraySource, column
-from .masked import MaskedSource
+from .masked import MaskedSource, mask
 
 __all__ = [
     "CHUNK_DTYPES",
@@ -26,7 +25,7 @@ __all__ = [
 
 def as_source(data: Any, name: str = "data") -> Source:
     """The source that reads `data`: a source is taken as it is, anything array-like is wrapped."""
-    if isinstance(data, np.ndarray) and not isinstance(data, np.ma.MaskedArray):
+    if type(data) is np.ndarray and data.dtype.kind != "O":
         return ArraySource(data, name=name)
     if isinstance(data, (ArraySource, Source)):  # in this order: a protocol is slow to tell
         return data
@@ -38,6 +37,6 @@ def masked(data: Any, where: Any) -> Any:
     if where is None:
         return data
     source = as_source(data)
-    keep = _check.mask(where, source.length)
+    keep = mask(where, source.length)
     assert keep is not None
     return MaskedSource(source, keep)

@@ -7,30 +7,34 @@ can have nulls is float64 even if it has none.
 from __future__ import annotations
 
 import itertools
-import math
-import numbers
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from decimal import Decimal
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ..errors import ArgumentTypeError, DataError, MissingExtraError
+from ..errors import ArgumentTypeError
 from ._base import chunk_dtype
 from ._rows import named_dtype
-from .array import ArraySource, ColumnSource, arrow_numbers, arrow_values, converted, numpy_array
-from .rows import RowsSource
+from .array import (
+    ArraySource,
+    ColumnSource,
+    arrow_numbers,
+    arrow_values,
+    chunked,
+    converted,
+    numpy_array,
+    pyarrow_for,
+)
+from .rows import RowsSource, fill_matrix, fill_numbers, is_arrow, is_untyped, untyped_rows
 
 __all__ = [
     "F8",
     "Column",
     "arrow_table",
     "as_column",
-    "chunked",
-    "is_arrow",
     "records",
     "side_by_side",
     "together",
@@ -60,14 +64,21 @@ class Column(NamedTuple):
     only: Callable[[Collection[Any] | None], Column] | None = None
 
 
-def as_column(data: Any, name: str, rule: str) -> Column:
+def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Column:
     """The numbers of anything that is neither a table nor records.
+
+    `width` is how many numbers a row has of what has no dtype, like a list, which does not say so
+    itself; by default one, and no sequence of one.
 
     Raises
     ------
     ArgumentTypeError, ArgumentError
         If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
     """
+    if isinstance(data, RowsSource):
+        return _untyped(data.rows, None)
+    if is_untyped(data):
+        return _untyped(untyped_rows(data, name), width)
     if isinstance(data, np.ma.MaskedArray):
         mask = np.broadcast_to(data.mask, data.shape)  # no mask at all is one False
         return _plain(np.ma.getdata(data), mask, data, name, rule)
@@ -77,24 +88,24 @@ def as_column(data: Any, name: str, rule: str) -> Column:
         return _plain(data.array, data.mask, data, name, rule)
     if isinstance(data, ColumnSource):
         return _arrow(data.chunked, name, rule)
-    if isinstance(data, RowsSource):
-        data = data.rows
-    if isinstance(data, (list, tuple)):
-        return _sequence(data, name, rule)
     if is_arrow(data):
         return _arrow(chunked(data, name, rule), name, rule)
     array = converted(data, name, rule, numpy_array)
     if array.ndim == 0:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
         _check.fail_kind(name, rule, data, hint)
+    if is_untyped(array):
+        return _untyped(untyped_rows(array, name), width)
     return _plain(array, None, data, name, rule)
 
 
-def is_arrow(data: Any) -> bool:
-    """Whether `data` is best read through the Arrow protocol: no NumPy array is at hand."""
-    if isinstance(getattr(data, "dtype", None), np.dtype):
-        return False
-    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+def _untyped(rows: Sequence[Any], width: int | None) -> Column:
+    write = fill_numbers if width is None else fill_matrix
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        write(rows[start:stop], out)
+
+    return Column(F8, len(rows), fill, width)
 
 
 # --- NumPy --------------------------------------------------------------------------------------
@@ -108,6 +119,9 @@ def _plain(
     if array.ndim == 2 and not array.shape[1]:
         _check.fail_kind(name, rule, given, " without columns")
     width = array.shape[1] if array.ndim == 2 else None
+    if array.dtype.kind == "O" and width is not None:
+        whole = array if mask is None else np.ma.array(array, mask=mask).filled(None)
+        return _untyped(whole.tolist(), width)
     native = _native(array.dtype)
     if native is None:
         _check.fail_kind(name, rule, given, f" of dtype {array.dtype}")
@@ -216,21 +230,9 @@ def side_by_side(columns: Mapping[str, Column]) -> Column:
 # --- Arrow --------------------------------------------------------------------------------------
 
 
-def chunked(data: Any, name: str, rule: str) -> Any:
-    """`data` as a `pyarrow.ChunkedArray`."""
-    pa = _pyarrow(name)
-    if isinstance(data, pa.ChunkedArray):
-        return data
-    if isinstance(data, pa.Array):
-        return pa.chunked_array([data])
-    if hasattr(data, "__arrow_c_stream__"):
-        return converted(data, name, rule, pa.chunked_array)
-    return pa.chunked_array([converted(data, name, rule, pa.array)])
-
-
 def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
     """The columns of anything that is a table in Arrow's eyes; None if it is one column."""
-    pa = _pyarrow(name)
+    pa = pyarrow_for(name)
     rule = "a table of numbers"
     if not isinstance(data, (pa.Table, pa.RecordBatch)):
         column = chunked(data, name, rule)
@@ -243,29 +245,21 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
     return dict(zip(data.schema.names, data.columns, strict=True))
 
 
-def _pyarrow(name: str) -> Any:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError(f'reading {name} needs pyarrow: pip install "dpfast[io]"') from None
-    return pa
-
-
-def _arrow(chunked: Any, name: str, rule: str) -> Column:
-    how = arrow_numbers(chunked.type)
+def _arrow(whole: Any, name: str, rule: str) -> Column:
+    how = arrow_numbers(whole.type)
     if how is None:
-        _check.fail_kind(name, rule, chunked, f" of Arrow type {chunked.type}")
+        _check.fail_kind(name, rule, whole, f" of Arrow type {whole.type}")
 
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
         at = 0
-        for part in chunked.slice(start, stop - start).chunks:
+        for part in whole.slice(start, stop - start).chunks:
             write_arrow(part, how.cast, out[at : at + len(part)])
             at += len(part)
 
     direct = None
-    if how == (F8, None) and chunked.num_chunks == 1 and not chunked.null_count:
-        direct = _direct(chunked.chunk(0).to_numpy(zero_copy_only=True), F8)
-    return Column(F8, len(chunked), fill, None, direct)
+    if how == (F8, None) and whole.num_chunks == 1 and not whole.null_count:
+        direct = _direct(whole.chunk(0).to_numpy(zero_copy_only=True), F8)
+    return Column(F8, len(whole), fill, None, direct)
 
 
 def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
@@ -277,105 +271,3 @@ def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
         out[...] = values
     if present is not None:
         out[~present] = np.nan
-
-
-# --- Python -------------------------------------------------------------------------------------
-
-
-def _sequence(rows: Sequence[Any], name: str, rule: str) -> Column:
-    """A list: of numbers, or of rows of numbers if its first row (None aside) is one.
-
-    Its form is that of its first row, which like its length is held to be public. A row of another
-    form is found in the pass.
-    """
-    first: Any = next((row for row in rows if row is not None), None)
-    if _is_row(first):
-        width = len(first)
-        if not width:
-            _check.fail_kind(name, rule, rows, " without columns")
-        if not any(_is_row(row) and any(map(_may_be, row)) for row in rows):
-            _check.fail_kind(name, rule, rows, " that holds none")
-
-        def matrix(start: int, stop: int, out: NDArray[Any]) -> None:
-            _fill_matrix(rows[start:stop], out)
-
-        return Column(F8, len(rows), matrix, width)
-    if rows and not any(map(_may_be, rows)):
-        _check.fail_kind(name, rule, rows, " that holds none")
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        _fill_numbers(rows[start:stop], out)
-
-    return Column(F8, len(rows), fill)
-
-
-def _is_row(row: Any) -> bool:
-    return isinstance(row, (list, tuple)) or (isinstance(row, np.ndarray) and row.ndim == 1)
-
-
-def _is_number(one: Any) -> bool:
-    return isinstance(one, (numbers.Real, Decimal, np.bool_))
-
-
-def _may_be(one: Any) -> bool:
-    return one is None or _is_number(one)
-
-
-def _fill_numbers(some: Sequence[Any], out: NDArray[Any]) -> None:
-    array = _at_once(some, out.shape)
-    if array is None:
-        out[...] = [math.nan if one is None else _float(one) for one in some]
-    else:
-        out[...] = array
-
-
-def _fill_matrix(some: Sequence[Any], out: NDArray[Any]) -> None:
-    array = _at_once(some, out.shape)
-    if array is not None:
-        out[...] = array
-        return
-    width = out.shape[1]
-    for i, row in enumerate(some):
-        if row is None:
-            out[i] = math.nan
-        elif _is_row(row) and len(row) == width:
-            _fill_numbers(row, out[i])
-        else:
-            _not_numbers()
-
-
-def _at_once(some: Sequence[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
-    """What NumPy makes of these rows if all is plain numbers, which it reads as `_float` does."""
-    try:
-        array = np.asarray(some)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    plain = array.shape == shape and array.dtype.kind in "biuf" and array.itemsize <= 8
-    return array if plain else None
-
-
-def _float(one: Any) -> float:
-    if not _is_number(one):
-        one = _scalar(one)
-    try:
-        return float(one)
-    except OverflowError:
-        return math.inf if one > 0 else -math.inf
-    except ValueError:  # a signalling Decimal NaN
-        return math.nan
-
-
-def _scalar(one: Any) -> Any:
-    """A number that is no Python number: what NumPy would make of a whole list of such."""
-    try:
-        found = np.asarray(one)
-    except Exception:
-        found = np.empty(1)
-    return found if found.ndim == 0 and found.dtype.kind in "biuf" else _not_numbers()
-
-
-def _not_numbers() -> NoReturn:
-    raise DataError(
-        "data must hold real numbers, or None for a missing one, in rows of one length, and do "
-        "not. This answer depends on the data: what was spent stays spent"
-    )

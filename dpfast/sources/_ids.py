@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
-import numbers
 from collections.abc import Collection
 from typing import Any, NoReturn
 
@@ -12,6 +10,8 @@ import numpy as np
 
 from .. import _check
 from ..errors import DataError
+from .array import chunked, converted
+from .rows import is_arrow, is_untyped, untyped_rows
 
 __all__ = ["Ids", "as_ids", "family", "looked_up", "no_column"]
 
@@ -74,65 +74,28 @@ def as_ids(ids: Any, rows: int | None = None) -> Ids:
 def _read(ids: Any) -> Ids:
     if isinstance(ids, (str, bytes)):
         _check.fail("ids", "one id for each row (these data have no columns with names)", ids)
-    if isinstance(ids, (list, tuple)):
-        return _objects(ids, ids)
-    if isinstance(ids, np.ndarray):
-        return _array(ids, ids)
-    if not isinstance(getattr(ids, "dtype", None), np.dtype):
-        column = _arrow(ids)
-        if column is not None:
-            if family(column.type) is None:
-                _check.fail_kind("ids", RULE, ids, f" of Arrow type {column.type}")
-            return Ids(column, is_arrow=True)
+    if is_untyped(ids):
+        return Ids(untyped_rows(ids, "ids"))
+    if is_arrow(ids):
+        column = chunked(ids, "ids", RULE)
+        if family(column.type) is None:
+            _check.fail_kind("ids", RULE, ids, f" of Arrow type {column.type}")
+        return Ids(_looked_up(column), is_arrow=True)
     if not hasattr(ids, "__array__"):
         _check.fail_kind("ids", RULE, ids)
-    return _array(np.asarray(ids), ids)
+    array = ids if isinstance(ids, np.ndarray) else converted(ids, "ids", RULE, np.asarray)
+    if array.ndim != 1 or array.dtype.kind not in "biuUSTO":
+        _check.fail_kind("ids", RULE, ids, f" of {array.ndim} dimensions and {array.dtype}")
+    return Ids(array)
 
 
-def _array(ids: Any, given: Any) -> Ids:
-    if ids.ndim != 1 or ids.dtype.kind not in "biuUSTO":
-        _check.fail_kind("ids", RULE, given, f" of {ids.ndim} dimensions and {ids.dtype}")
-    return _objects(ids, given) if ids.dtype.kind == "O" else Ids(ids)
+def _looked_up(column: Any) -> Any:
+    """A `pyarrow.ChunkedArray` of ids, each of its arrays as `looked_up` makes it."""
+    import pyarrow as pa
 
-
-def _objects(ids: Any, given: Any) -> Ids:
-    """Python objects: one that is no id is a fact about its row, a column without one is not."""
-    if not any(map(_is_id, ids)) and not all(map(_is_missing, ids)):
-        _check.fail_kind("ids", RULE, given, " that holds no such thing")
-    return Ids(ids)
-
-
-def _is_id(one: Any) -> bool:
-    return isinstance(one, (str, bytes, bytearray, numbers.Integral, np.bool_))
-
-
-def _is_missing(one: Any) -> bool:
-    if isinstance(one, float):  # how pandas writes a missing text
-        return math.isnan(one)
-    return one is None or type(one).__name__ in ("NAType", "NaTType")
-
-
-def _arrow(ids: Any) -> Any:
-    """The ids as a `pyarrow.ChunkedArray`; None if they are no Arrow column."""
-    if not (hasattr(ids, "__arrow_c_stream__") or hasattr(ids, "__arrow_c_array__")):
-        return None
-    try:
-        import pyarrow as pa
-    except ImportError:
-        return None
-    try:
-        if isinstance(ids, pa.ChunkedArray):
-            column = ids
-        elif hasattr(ids, "__arrow_c_stream__"):
-            column = pa.chunked_array(ids)
-        else:
-            column = pa.chunked_array([ids if isinstance(ids, pa.Array) else pa.array(ids)])
-        if not pa.types.is_dictionary(column.type) or not column.num_chunks:
-            return column
-        return pa.chunked_array([looked_up(array) for array in column.chunks])
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
-        pass  # its message may quote a value, so it must not survive, not even as a context
-    _check.fail_kind("ids", RULE, ids)
+    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
+        return column
+    return pa.chunked_array([looked_up(array) for array in column.chunks])
 
 
 def looked_up(array: Any) -> Any:

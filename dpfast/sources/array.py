@@ -5,17 +5,17 @@ from __future__ import annotations
 import functools
 import mmap
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from ._base import Chunk, RandomWords, Source, chunk_dtype
 from ._rows import WithRows
-from .rows import RowsSource
+from .rows import RowsSource, is_arrow, is_untyped
 
 __all__ = [
     "ArraySource",
@@ -24,9 +24,11 @@ __all__ = [
     "arrow_chunk",
     "arrow_numbers",
     "arrow_values",
+    "chunked",
     "column",
     "converted",
     "numpy_array",
+    "pyarrow_for",
     "threads",
 ]
 
@@ -201,18 +203,14 @@ class ColumnSource:
     """An Arrow column in memory (`pyarrow.ChunkedArray`), read through its own buffers."""
 
     def __init__(self, chunked: Any, name: str = "data") -> None:
-        import pyarrow as pa
-
-        if pa.types.is_null(chunked.type):
-            chunked = chunked.cast(pa.float64())
-        if pa.types.is_boolean(chunked.type):
-            chunked = chunked.cast(pa.uint8())
-        if not (pa.types.is_integer(chunked.type) or pa.types.is_floating(chunked.type)):
+        how = arrow_numbers(chunked.type)
+        if how is None:
             raise ArgumentTypeError(
-                f"{name} must be a column of integers, floats or booleans, got {chunked.type}"
+                f"{name} must be a column of integers, floats, booleans or decimals, "
+                f"got {chunked.type}"
             )
         self.chunked = chunked
-        self.dtype = chunk_dtype(np.dtype(chunked.type.to_pandas_dtype()), name)
+        self.dtype, self._cast = how
         self.length: int = len(chunked)
 
     @property
@@ -225,13 +223,18 @@ class ColumnSource:
     def _pieces(self) -> Iterator[Chunk]:
         at = 0
         for array in self.chunked.chunks:
-            rows = BLOCK if array.null_count else max(1, len(array))
+            whole = self._cast is None and not array.null_count
+            rows = max(1, len(array)) if whole else BLOCK
             for start in range(0, len(array), rows):
-                piece = array.slice(start, rows)
-                yield arrow_chunk(piece, at + start, self.dtype)
+                yield self._chunk(array.slice(start, rows), at + start)
             at += len(array)
         if at == 0:
             yield Chunk(np.empty(0, self.dtype), 0)
+
+    def _chunk(self, piece: Any, start: int) -> Chunk:
+        if self._cast is not None:
+            piece = piece.cast(self._cast)
+        return arrow_chunk(piece, start, self.dtype)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         import pyarrow as pa
@@ -240,7 +243,7 @@ class ColumnSource:
             return np.empty(0, self.dtype)
         index = pa.array(_strata(self.length, count, words))
         taken = self.chunked.take(index)
-        found = [arrow_chunk(array, 0, self.dtype).values for array in taken.chunks]
+        found = [self._chunk(array, 0).values for array in taken.chunks]
         return np.concatenate(found or [np.empty(0, self.dtype)])
 
 
@@ -268,37 +271,56 @@ def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
 
 
 def column(data: Any, name: str = "data") -> Source:
-    """The source of array-like `data` that is not a plain NumPy array."""
+    """The source of array-like `data`, by their type alone."""
+    rule = "a one-dimensional array of numbers"
+    if is_untyped(data):
+        return RowsSource(data, name)
     if isinstance(data, np.ma.MaskedArray):
         mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
         return ArraySource(np.ma.getdata(data), mask, name)
-    plain = isinstance(getattr(data, "dtype", None), np.dtype)  # its array is at hand
-    if not plain and (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")):
-        chunked = _arrow(data, name)
-        if chunked is not None:
-            return ColumnSource(chunked, name)
-    if isinstance(data, (list, tuple)):
-        return _sequence(data, name)
+    if is_arrow(data):
+        found = chunked(data, name, rule)
+        if _is_struct(found):
+            _check.fail_kind(name, "one column, not a table", data)
+        return ColumnSource(found, name)
     if isinstance(data, WithRows):
         data.refuse_column(name)
-    array = converted(data, name, "a one-dimensional array of numbers", numpy_array)
+    array = converted(data, name, rule, numpy_array)
     if array.ndim == 0:
         hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
         raise ArgumentError(
             f"{name} must be one-dimensional, like a list, an array or a column, "
             f"got an object of type {type(data).__name__}{hint}"
         )
-    return ArraySource(array, name=name)
+    return RowsSource(array, name) if is_untyped(array) else ArraySource(array, name=name)
 
 
-def _sequence(data: Sequence[Any], name: str) -> Source:
+def chunked(data: Any, name: str, rule: str) -> Any:
+    """`data` as a `pyarrow.ChunkedArray`."""
+    pa = pyarrow_for(name)
+    if isinstance(data, pa.ChunkedArray):
+        return data
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        _check.fail_kind(name, "one column, not a table", data)
+    if not isinstance(data, pa.Array):
+        make = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
+        data = converted(data, name, rule, make)
+    return data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
+
+
+def pyarrow_for(name: str) -> Any:
+    """The pyarrow module, or the line that installs it."""
     try:
-        array = np.asarray(data)
-    except (ValueError, TypeError, OverflowError):
-        return RowsSource(data, name)
-    if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8:
-        return ArraySource(array, name=name)
-    return RowsSource(data, name)
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError(f'reading {name} needs pyarrow: pip install "dpfast[io]"') from None
+    return pa
+
+
+def _is_struct(column: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_struct(column.type))
 
 
 def numpy_array(data: Any) -> NDArray[Any]:
@@ -321,22 +343,3 @@ def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) ->
     except Exception as error:
         kind = type(error).__name__
     _check.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
-
-
-def _arrow(data: Any, name: str) -> Any:
-    """`data` as a `pyarrow.ChunkedArray`; None when pyarrow is missing or it is a table."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        return None
-    rule = "a one-dimensional array of numbers"
-    if isinstance(data, pa.ChunkedArray):
-        return data
-    if isinstance(data, pa.Array):
-        return pa.chunked_array([data])
-    if hasattr(data, "__arrow_c_stream__"):
-        stream = converted(data, name, rule, pa.chunked_array)
-        if pa.types.is_struct(stream.type):
-            _check.fail_kind(name, "one column, not a table", data)
-        return stream
-    return pa.chunked_array([converted(data, name, rule, pa.array)])

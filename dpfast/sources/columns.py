@@ -17,7 +17,7 @@ from . import as_source
 from ._base import Chunk, RandomWords, Source, chunk_dtype
 from ._rows import RowChunk, RowSource, Table, WithRows
 from .array import ArraySource
-from .table import as_rows, columns_of_table
+from .table import columns_of_table, feature_rows
 
 __all__ = ["Apart", "by_column", "each_alone", "has_columns"]
 
@@ -47,14 +47,11 @@ class Apart:
 
 
 def has_columns(data: Any) -> bool:
-    """Whether data are made of rows of several numbers, or of named columns."""
+    """Whether data say by their type that they are rows of several numbers, or named columns."""
     if isinstance(data, WithRows):
         return isinstance(data, Table)
     if isinstance(data, np.ndarray):
         return data.ndim == 2 or data.dtype.names is not None
-    if isinstance(data, (list, tuple)):
-        first = next((row for row in data if row is not None), None)
-        return isinstance(first, (list, tuple)) or getattr(first, "ndim", 0) == 1
     if isinstance(data, Source):
         return False
     if isinstance(data, Mapping) or hasattr(data, "columns"):  # of pandas, Polars and Arrow
@@ -64,15 +61,18 @@ def has_columns(data: Any) -> bool:
     return getattr(data, "ndim", 1) == 2
 
 
-def by_column(data: Any, name: str = "data") -> Apart | RowSource:
+def by_column(data: Any, name: str = "data", width: int | None = None) -> Apart | RowSource:
     """The columns of anything that has some.
+
+    `width` is how many there are of data without a dtype, like a list, which do not say so.
 
     Raises
     ------
     ArgumentTypeError, ArgumentError
         If a column holds no numbers, or is of another length than the first.
     """
-    if isinstance(data, np.ndarray) and data.ndim == 2 and _lie_apart(data):
+    typed = isinstance(data, np.ndarray) and data.dtype.kind != "O"
+    if typed and data.ndim == 2 and _lie_apart(data):
         if not data.shape[1]:
             _check.fail_kind(name, "a matrix of numbers", data, " without columns")
         chunk_dtype(data.dtype, name)
@@ -87,12 +87,12 @@ def by_column(data: Any, name: str = "data") -> Apart | RowSource:
         )
     table = None if isinstance(data, (np.ndarray, WithRows)) else columns_of_table(data, name)
     if table is None:
-        return as_rows(data, name=name)
+        return feature_rows(data, width, name=name)
     columns = {key: as_source(one, f"column {key!r} of {name}") for key, one in table.items()}
     return Apart(columns, name)
 
 
-def each_alone(data: Any, name: str = "data") -> list[Source]:
+def each_alone(data: Any, width: int | None = None, name: str = "data") -> list[Source]:
     """One source for each column, of anything that has some, wherever its numbers lie.
 
     Raises
@@ -102,7 +102,7 @@ def each_alone(data: Any, name: str = "data") -> list[Source]:
     """
     if isinstance(data, Table):
         return data.columns_alone()
-    found = by_column(data, name)
+    found = by_column(data, name, width)
     if isinstance(found, Apart):
         return found.columns
     keys: Sequence[Any] = found.dtype.names or range(found.width or 1)

@@ -13,12 +13,14 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _check
 from .._native.pick import pick
 from ..errors import DataError
 from ._base import Chunk, RandomWords, Source
-from .array import ArraySource
+from .array import ArraySource, chunked, converted, numpy_array
+from .rows import is_arrow, is_untyped, truths, untyped_rows
 
-__all__ = ["MaskedSource", "kept", "picked", "refuse_mask"]
+__all__ = ["MaskedSource", "kept", "mask", "picked", "refuse_mask"]
 
 S = TypeVar("S")
 
@@ -26,6 +28,33 @@ S = TypeVar("S")
 BLOCK = 1 << 15
 #: A sample looks at up to this many rows for one that it keeps.
 TRIES = 32
+
+
+def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:
+    """`where` as an array of booleans, one for each of the rows, if their number is known.
+
+    What holds a mask is told by its type alone. A null leaves its row out, and so does an entry of
+    a list that is no number, or 0: no entry is an error.
+    """
+    if where is None:
+        return None
+    rule = "a one-dimensional array of booleans, one for each row"
+    if is_untyped(where):
+        array = truths(untyped_rows(where, "where"))
+    elif is_arrow(where):
+        column = chunked(where, "where", rule)
+        if str(column.type) != "bool":
+            _check.fail_kind("where", rule, where, f" of Arrow type {column.type}")
+        array = column.fill_null(False).to_numpy()
+    else:
+        array = converted(where, "where", rule, numpy_array)
+        if isinstance(where, np.ma.MaskedArray) and array.dtype == np.bool_:
+            array = where.filled(False)
+    if array.dtype != np.bool_ or array.ndim != 1:
+        _check.fail_kind("where", rule, where, f" of {array.ndim} dimensions and {array.dtype}")
+    if length is not None and len(array) != length:
+        _check.fail("where", f"as long as the data, {length} rows", f"{len(array)} rows")
+    return array
 
 
 def refuse_mask() -> NoReturn:

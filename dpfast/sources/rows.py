@@ -1,12 +1,22 @@
-"""Python sequences whose rows have no common type that NumPy would take for numbers."""
+"""Rows without a dtype of their own: Python objects, each of them read by itself.
+
+A list, a tuple, a deque or an array of objects has no type that was declared. To look for a common
+one would make the type a fact about the rows: with one integer beside a None, all other integers
+would be read in another way. So there is one rule, which looks at one row and knows no other: a
+real number is the float64 nearest to it (infinite if it is too large), None is missing, and what is
+neither is a `DataError` in the pass. Integers beyond 2**53 are read exactly in what has a dtype.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from decimal import Decimal
-from typing import Any, TypeVar
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,52 +25,204 @@ from .. import _check
 from ..errors import DataError
 from ._base import Chunk, RandomWords
 
-__all__ = ["RowsSource"]
+__all__ = [
+    "RowsSource",
+    "fill_matrix",
+    "fill_numbers",
+    "is_arrow",
+    "is_untyped",
+    "truths",
+    "untyped_rows",
+]
 
 S = TypeVar("S")
 
+#: What says by itself how it is to be read.
+TYPED = (
+    "__array__",
+    "__array_interface__",
+    "__array_struct__",
+    "__dlpack__",
+)
+#: Types that NumPy reads as `number` does, many at once and without a call of anybody's code.
+PLAIN = frozenset(
+    [int, float, bool, type(None), np.bool_, np.float16, np.float32, np.float64]
+    + [np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8)]
+)
+#: The types of NumPy's and pandas' marks for a missing value, by name: pandas may not be there.
+MISSING = ("NAType", "NaTType", "MaskedConstant")
+
+
+def is_arrow(data: Any) -> bool:
+    """Whether `data` is best read through Arrow: it says its type, and no NumPy array is at hand.
+
+    What pandas makes of its own nullable columns otherwise has a dtype that depends on the rows.
+    """
+    if isinstance(getattr(data, "dtype", None), np.dtype):
+        return False
+    return (
+        hasattr(data, "__arrow_c_stream__")
+        or hasattr(data, "__arrow_c_array__")
+        or hasattr(data, "__arrow_array__")
+        or type(data).__name__ == "Categorical"
+    )
+
+
+def is_untyped(data: Any) -> bool:
+    """Whether `data` are one object after another, by their own type and without a look at any."""
+    if isinstance(data, (list, tuple)):
+        return True
+    dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "O" and getattr(data, "ndim", 1) == 1 and hasattr(data, "__len__")
+    if dtype is not None and is_arrow(data) and find_spec("pyarrow") is None:
+        return hasattr(data, "__array__")
+    if isinstance(data, (str, bytes, bytearray, memoryview, Mapping, Set)):
+        return False
+    if any(hasattr(data, one) for one in TYPED) or is_arrow(data) or _is_buffer(data):
+        return False
+    return hasattr(data, "__len__") and hasattr(data, "__getitem__")
+
+
+def _is_buffer(data: Any) -> bool:
+    try:
+        memoryview(data).release()
+    except Exception:  # whatever an object thinks of being looked into
+        return False
+    return True
+
+
+def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
+    """The rows of untyped data, in a form that can be cut into slices."""
+    if isinstance(data, (list, tuple)):
+        return data
+    if isinstance(data, np.ma.MaskedArray):
+        rows: list[Any] = data.filled(None).tolist()
+        return rows
+    try:
+        return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
+    except Exception:  # whatever an object thinks of being looked into
+        _check.fail_kind(name, "a sequence that can be read", data)
+
 
 class RowsSource:
-    """A list or tuple, read row by row as float64 and only when it is reduced.
-
-    Whether a row is None, or an integer beyond every dtype, is a fact about that row, so it must
-    not decide anything before the budget is spent: None is null, a number too large for float64 is
-    infinite (and clipped like one), and any other object is a `DataError` in the pass. Only a
-    sequence without a single number, which is a column of something else, is refused beforehand.
-    """
+    """One untyped column, as float64 and NaN; nothing is read before the first pass."""
 
     dtype: np.dtype[Any] = np.dtype(np.float64)
+    nulls = 0
 
-    def __init__(self, rows: Sequence[Any], name: str = "data") -> None:
-        if rows and not any(row is None or _number(row) for row in rows):
-            _check.fail_kind(name, "a one-dimensional sequence of numbers", rows)
-        self.rows = rows
-        self.length: int = len(rows)
-        self.nulls: int | None = None
+    def __init__(self, data: Any, name: str = "data") -> None:
+        self.rows = untyped_rows(data, name)
+        self.length: int = len(self.rows)
+
+    @functools.cached_property
+    def _values(self) -> Any:
+        from .array import ArraySource  # which sends here what is untyped
+
+        values = np.empty(self.length)
+        fill_numbers(self.rows, values)
+        return ArraySource(values)
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        present = np.array([row is not None for row in self.rows], np.bool_)
-        values = np.array([_float(row) for row in self.rows if row is not None], np.float64)
-        nulls = self.length - len(values)
-        return summarise(Chunk(values, 0, nulls, present if nulls else None))
+        found: S = self._values.reduce(summarise, merge)
+        return found
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        values: NDArray[Any] = self._values.sample(count, words)
+        return values
+
+
+def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
+    """Write the number of each of some rows to `out`, NaN for one that is missing."""
+    if PLAIN.issuperset(map(type, some)):
+        try:
+            with np.errstate(invalid="ignore"):  # of a signalling NaN
+                out[...] = np.array(some, np.float64)
+            return
+        except OverflowError:  # an integer beyond float64
+            pass
+    out[...] = [_number(one) for one in some]
+
+
+def fill_matrix(some: Sequence[Any], out: NDArray[np.float64]) -> None:
+    """Write rows of as many numbers as `out` is wide, NaN for a row that is missing."""
+    width = out.shape[1]
+    if all(type(row) in (list, tuple) and len(row) == width for row in some):
+        fill_numbers(list(chain.from_iterable(some)), out.reshape(-1))
+        return
+    for i, row in enumerate(some):
+        if _is_missing(row):
+            out[i] = math.nan
+        else:
+            fill_numbers(_entries(row, width), out[i])
+
+
+def _entries(row: Any, width: int) -> Sequence[Any]:
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        row = row.tolist() if row.itemsize <= 8 or row.dtype.kind == "O" else list(row)
+    elif not is_untyped(row):
+        _refuse()
+    try:
+        entries = list(row)
+    except Exception:  # whatever an object thinks of being looked into
+        entries = []
+    return entries if len(entries) == width else _refuse()
+
+
+def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
+    """Of each of some rows whether it is a number other than 0, as True is.
+
+    What is missing, or no number, is not: there is no row that is an error.
+    """
+    values = np.empty(len(some))
+    if PLAIN.issuperset(map(type, some)):
+        fill_numbers(some, values)
+    else:
+        each = map(_or_none, some)
+        values[...] = [math.nan if one is None else one for one in each]
+    found: NDArray[np.bool_] = (values != 0) & ~np.isnan(values)
+    return found
+
+
+def _number(one: Any) -> float:
+    value = _or_none(one)
+    return _refuse() if value is None else value
+
+
+def _or_none(one: Any) -> float | None:
+    """The number that a row is, NaN if it is missing; None if it is neither."""
+    if _is_missing(one):
+        return math.nan
+    if isinstance(one, np.ndarray) and one.ndim == 0:
+        one = one[()]
+    if isinstance(one, np.timedelta64):  # which NumPy counts among the integers
+        return None
+    if not isinstance(one, (numbers.Real, Decimal, np.bool_)):
+        return None
+    try:
+        if isinstance(one, Decimal) and one.is_snan():
+            return math.nan
+        return float(one)
+    except OverflowError:
+        return _infinite(one)
+    except Exception:  # whatever an object thinks of being a number
         return None
 
 
-def _number(row: Any) -> bool:
-    return isinstance(row, (numbers.Real, Decimal))
-
-
-def _float(row: Any) -> float:
-    if not _number(row):
-        raise DataError(
-            "data must hold real numbers, or None for a missing row, and do not. This answer "
-            "depends on the data: what was spent stays spent"
-        )
+def _infinite(one: Any) -> float | None:
     try:
-        return float(row)
-    except OverflowError:
-        return math.inf if row > 0 else -math.inf
-    except ValueError:  # a signalling Decimal NaN
-        return math.nan
+        return math.inf if one > 0 else -math.inf
+    except Exception:
+        return None
+
+
+def _is_missing(one: Any) -> bool:
+    return one is None or type(one).__name__ in MISSING
+
+
+def _refuse() -> NoReturn:
+    raise DataError(
+        "data without a dtype, like a list, must hold real numbers, or None for a missing one, and "
+        "rows of several numbers only where the call says how many; and do not. This answer "
+        "depends on the data: what was spent stays spent"
+    )

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from .. import _check
 from ._base import Source
-from ._columns import Column, arrow_table, as_column, is_arrow, records, side_by_side
+from ._columns import Column, arrow_table, as_column, records, side_by_side
 from ._foreign import ForeignRows
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
 from ._rows import Choosing, RowChunk, RowSource, Table, WithRows
 from .array import ArraySource, ColumnSource
-from .rows import RowsSource
+from .rows import RowsSource, is_arrow, is_untyped
 from .words import Words, matched, words_column
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "as_rows",
     "coded_rows",
     "columns_of_table",
+    "feature_rows",
     "only",
     "table_rows",
     "with_column",
@@ -43,7 +44,11 @@ IN_MEMORY = (ArraySource, ColumnSource, RowsSource)
 
 
 def as_rows(
-    data: Any, ids: Any = None, workers: int | None = None, name: str = "data"
+    data: Any,
+    ids: Any = None,
+    workers: int | None = None,
+    name: str = "data",
+    width: int | None = None,
 ) -> RowSource:
     """The rows of anything that holds some, with the ids beside them if asked for.
 
@@ -51,9 +56,9 @@ def as_rows(
     ----------
     data : array, list, column, table, mapping of names to columns, or source
         A NumPy array of one or two dimensions keeps its dtype (in native byte order; bool becomes
-        uint8 and float16 float32), and so does a structured array. A masked array, a list and an
-        Arrow column are float64, NaN where there is no number. A list of lists is a matrix as
-        wide as its first row. A table (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a
+        uint8 and float16 float32), and so does a structured array. A masked array, an Arrow
+        column, and what has no dtype, like a list, are float64, NaN where there is no number. A
+        table (of pandas, Polars or Arrow, a mapping, `dpfast.scan` with a
         list of columns) makes records of float64. A `Source` is one column, of float64 if it can
         have nulls.
     ids : array, list, column or str, optional
@@ -62,6 +67,9 @@ def as_rows(
         Threads of a pass; the library's default if left out. They do not change the rows.
     name : str
         What messages call the data.
+    width : int, optional
+        How many numbers a row has of what has no dtype, and does not say so itself; by default it
+        is one column.
 
     Returns
     -------
@@ -82,8 +90,8 @@ def as_rows(
 
     Notes
     -----
-    A list may hold what is no number, and its rows may differ in length: that is a fact about the
-    rows and shows in the pass, as a `DataError`.
+    A list may hold what is no number, or rows of another length: that is a fact about the rows and
+    shows in the pass, as a `DataError`.
     """
     if isinstance(data, WithRows):
         return data.rows(ids, workers)
@@ -103,8 +111,27 @@ def as_rows(
             return data
         if isinstance(data, Source):
             return ForeignRows(data, None if ids is None else as_ids(ids, data.length))
-    column = as_column(data, name, RULE)
+    column = as_column(data, name, RULE, width)
     return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
+
+
+def feature_rows(
+    data: Any, width: int | None, words: Sequence[Words | None] = (), name: str = "X"
+) -> RowSource:
+    """Rows of several columns; `words` as in `coded_rows`, if there are any.
+
+    `width` is how many columns the call says that there are, or None.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError, SourceError
+        As in `as_rows` and `coded_rows`; for data without a dtype, like a list, of which neither
+        they nor the call say how many columns they have.
+    """
+    if is_untyped(data) and (width is None or len(words) > 1):
+        rule = "an array or a table, or bounds a pair for each column"
+        _check.fail_kind(name, rule, data, ", which does not say what its columns are")
+    return coded_rows(data, words, name) if any(words) else as_rows(data, name=name, width=width)
 
 
 def with_column(

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ._columns import F8, Column, chunked, is_arrow
+from ._columns import F8, Column
 from ._ids import family, looked_up
-from .array import arrow_values
+from .array import arrow_values, chunked, converted
+from .rows import is_arrow, is_untyped, untyped_rows
 
-__all__ = ["Words", "is_text", "matched", "words_column"]
+__all__ = ["Words", "is_text", "matched", "plain_text", "words_column"]
 
 RULE = "a one-dimensional column of text"
 
@@ -35,17 +36,7 @@ class Words:
 
     def of_objects(self, some: Sequence[Any]) -> list[float]:
         """The numbers of Python objects."""
-        number = self._numbers.get
-        try:
-            return [number(one, math.nan) for one in some]
-        except TypeError:  # one of them has no hash
-            return [self._of_any(one) for one in some]
-
-    def _of_any(self, one: Any) -> float:
-        try:
-            return self._numbers.get(one, math.nan)
-        except TypeError:  # no word has none
-            return math.nan
+        return [self._numbers.get(plain_text(one), math.nan) for one in some]
 
     def of_arrow(self, array: Any) -> NDArray[np.float64]:
         """The numbers of a `pyarrow.Array` of text, bytes or nulls, or of a dictionary of these."""
@@ -72,6 +63,13 @@ class Words:
         return _picked(np.arange(len(words), dtype=F8), found)
 
 
+def plain_text(one: Any) -> str | bytes | None:
+    """The text of an object by itself: a class derived from text may call anything equal."""
+    if isinstance(one, str):
+        return str.__str__(one)
+    return bytes.__getitem__(one, slice(None)) if isinstance(one, bytes) else None
+
+
 def _picked(numbers: NDArray[np.float64], indices: Any) -> NDArray[np.float64]:
     """``numbers[i]`` for each of a `pyarrow.Array` of indices, NaN where one is null."""
     places, present = arrow_values(indices)
@@ -94,14 +92,10 @@ def words_column(data: Any, words: Words, name: str) -> Column:
     Raises
     ------
     ArgumentTypeError
-        If it is of a type that holds no text. What the rows are decides nothing, but for Python
-        objects none of which is text.
+        If it is of a type that holds no text. What the rows are decides nothing.
     """
-    if isinstance(data, np.ma.MaskedArray):
-        mask = np.ma.getmaskarray(data)
-        return _objects(np.ma.getdata(data), mask, words, data, name)
-    if isinstance(data, (np.ndarray, list, tuple)):
-        return _objects(data, None, words, data, name)
+    if is_untyped(data):
+        return _objects(untyped_rows(data, name), None, words)
     if is_arrow(data):
         whole = chunked(data, name, RULE)
         if not (is_text(whole.type) or family(whole.type) == "nothing"):
@@ -115,41 +109,21 @@ def words_column(data: Any, words: Words, name: str) -> Column:
         return Column(F8, len(whole), fill)
     if not hasattr(data, "__array__"):
         _check.fail_kind(name, RULE, data)
-    return _objects(np.asarray(data), None, words, data, name)
+    mask = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
+    array = converted(data, name, RULE, np.asarray)
+    if array.ndim != 1 or array.dtype.kind not in "USTO":
+        _check.fail_kind(name, RULE, data, f" of {array.ndim} dimensions and {array.dtype}")
+    return _objects(array, mask, words)
 
 
-class _Rows(NamedTuple):
-    """Python objects, or a NumPy array of text, in memory."""
+def _objects(rows: Any, mask: NDArray[np.bool_] | None, words: Words) -> Column:
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        some = rows[start:stop]
+        out[...] = words.of_objects(some.tolist() if isinstance(some, np.ndarray) else some)
+        if mask is not None:
+            out[mask[start:stop]] = np.nan
 
-    rows: Any
-    mask: NDArray[np.bool_] | None
-    words: Words
-
-    def fill(self, start: int, stop: int, out: NDArray[Any]) -> None:
-        some = self.rows[start:stop]
-        out[...] = self.words.of_objects(some.tolist() if isinstance(some, np.ndarray) else some)
-        if self.mask is not None:
-            out[self.mask[start:stop]] = np.nan
-
-
-def _objects(
-    rows: Any, mask: NDArray[np.bool_] | None, words: Words, given: Any, name: str
-) -> Column:
-    array = isinstance(rows, np.ndarray)
-    if array and (rows.ndim != 1 or rows.dtype.kind not in "USTO"):
-        _check.fail_kind(name, RULE, given, f" of {rows.ndim} dimensions and {rows.dtype}")
-    if not array or rows.dtype.kind == "O":
-        some = (one for one in rows if not _is_missing(one))
-        first = next(some, "")
-        if not isinstance(first, (str, bytes)) and not any(
-            isinstance(one, (str, bytes)) for one in some
-        ):
-            _check.fail_kind(name, RULE, given, " that holds none")
-    return Column(F8, len(rows), _Rows(rows, mask, words).fill)
-
-
-def _is_missing(one: Any) -> bool:
-    return one is None or (isinstance(one, float) and math.isnan(one))
+    return Column(F8, len(rows), fill)
 
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:

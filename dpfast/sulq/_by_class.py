@@ -79,6 +79,8 @@ class Columns:
     ----------
     words : list of Words or None
         Those of each column that is text; empty where none is.
+    said : int or None
+        How many columns they say that there are, if they do.
     """
 
     def __init__(self, bounds: Any, categories: Any) -> None:
@@ -94,8 +96,9 @@ class Columns:
             self._each = _mixed(bounds, categories)
         words = [one.words if isinstance(one, Bins) else None for one in self._each]
         self.words: list[Words | None] = words if any(words) else []
+        self.said = None if self._repeat else len(self._each)
         if self._attributes is not None:
-            self.words = self._attributes.words
+            self.words, self.said = self._attributes.words, self._attributes.said
 
     def each(self, width: int) -> list[Number | Bins]:
         """What is known of each of so many columns."""

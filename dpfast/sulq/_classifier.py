@@ -94,4 +94,5 @@ class PublicClassifier(Classifier):
         return found
 
     def _read(self, X: Any, y: Any) -> Labelled:
-        return labelled(X, y, self._words(), Classes(self.classes).axis.words)
+        classes = Classes(self.classes).axis.words
+        return labelled(X, y, self._words(), classes, self.n_features_in_)

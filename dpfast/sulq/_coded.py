@@ -65,6 +65,8 @@ class Attributes:
     ----------
     words : list of Words or None
         Those of each column that is text; empty where none is.
+    said : int or None
+        How many columns they say that there are, if they do.
     """
 
     def __init__(self, bins: Any, bounds: Any, categories: Any) -> None:
@@ -72,6 +74,7 @@ class Attributes:
         words = [axis.words for axis in self._axes]
         self.words: list[Words | None] = words if any(words) else []
         self._repeat = not several and not self.words
+        self.said = None if self._repeat else len(self._axes)
         one_number = isinstance(bins, numbers.Integral)
         self._name = "categories" if bins is None else "bounds" if one_number else "bins"
 

@@ -18,7 +18,7 @@ from ..budget import Budget
 from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.table import RowSource, as_rows, coded_rows
+from ..sources.table import RowSource, feature_rows
 from ..sources.words import Words
 from ._frames import FORMS, form_of, framed
 from ._labels import Labelled, Piece, expect_same, labelled, names_of
@@ -109,7 +109,7 @@ class Estimator(ABC):
     def _rows(self, X: Any, words: Sequence[Words | None] = ()) -> RowSource:
         """Rows of the columns that were learned from."""
         self._fitted("n_features_in_")
-        source = coded_rows(X, words, "X") if any(words) else as_rows(X, name="X")
+        source = feature_rows(X, self.n_features_in_, words)
         self._expect(width_of(source), names_of(X, source))
         return source
 
@@ -193,7 +193,7 @@ class Transformer(Estimator):
         Examples
         --------
         >>> import dpfast as dp
-        >>> made = dp.sulq.PCA(1, bounds=(0, 1), rho=1).set_output(transform="pandas")
+        >>> made = dp.sulq.PCA(1, bounds=[(0, 1)] * 2, rho=1).set_output(transform="pandas")
         >>> made.fit_transform([[0.1, 0.2], [0.3, 0.4]]).columns.tolist()
         ['pca0']
         """
@@ -239,7 +239,7 @@ class _Learner(Estimator):
 
     def _read(self, X: Any, y: Any) -> Labelled:
         """Rows with their labels, as `fit` reads them."""
-        return labelled(X, y)
+        return labelled(X, y, width=self.n_features_in_)
 
     def _labelled(self, X: Any, y: Any) -> Labelled:
         """Rows of the columns that were learned from, with their labels."""

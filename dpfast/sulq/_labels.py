@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _check
 from .._side_by_side import beside_of, flat, refuse_length, width_of
-from ..sources.table import Column, RowChunk, RowSource, as_column, as_rows, coded_rows, with_column
+from ..sources.table import Column, RowChunk, RowSource, as_column, feature_rows, with_column
 from ..sources.words import Words, words_column
 from ._matrices import matrices
 
@@ -110,6 +110,7 @@ def labelled(
     y: Any,
     words: Sequence[Words | None] = (),
     classes: Words | None = None,
+    width: int | None = None,
 ) -> Labelled:
     """The rows of X with the labels y.
 
@@ -123,6 +124,8 @@ def labelled(
         For each feature, in order: those that are text are read as the numbers of these words.
     classes : Words, optional
         The same for the labels.
+    width : int, optional
+        How many features the call says that there are, if it does: a list does not say so.
 
     Raises
     ------
@@ -136,7 +139,7 @@ def labelled(
         if not width:
             _check.fail("y", "a column beside those of X", y)
         return Labelled(source, None, width, (names_of(X, source) or ())[:-1])
-    source = coded_rows(X, words, "X") if any(words) else as_rows(X, name="X")
+    source = feature_rows(X, width, words)
     beside = as_column(y, "y", RULE) if classes is None else words_column(y, classes, "y")
     if beside.width is not None:
         _check.fail_kind("y", RULE, y)

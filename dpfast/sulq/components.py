@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._axis import said
 from .._side_by_side import width_of
 from ..budget import Budget
 from ..rng import Generator
-from ..sources.table import RowSource, as_rows
+from ..sources.table import RowSource, feature_rows
 from ._estimator import Transformer
 from ._gram import Gram
 from ._labels import names_of
@@ -79,7 +80,7 @@ class _Components(Transformer):
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = _check.neighbors(self.neighbors)
-        source = as_rows(X, name="X")
+        source = feature_rows(X, said(self.bounds))
         gram = self._gram(source, relation)
         d = gram.width
         if self.n_components is not None:
@@ -167,8 +168,8 @@ class _Components(Transformer):
             As `transform`.
         """
         components: NDArray[np.float64] = self._fitted("components_")
-        source, shift = as_rows(X, name="X"), self._shift()
         count, d = components.shape
+        source, shift = feature_rows(X, count), self._shift()
         if width_of(source) != count:
             _check.fail("X", f"of {count} columns, one a component", f"{width_of(source)} of them")
         return each_row(source, count, d, lambda places: places @ components + shift)

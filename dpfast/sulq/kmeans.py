@@ -45,11 +45,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check, _missing
+from .._axis import said
 from ..budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..sources.table import RowSource, as_rows
+from ..sources.table import RowSource, feature_rows
 from ._estimator import Transformer
 from ._labels import names_of
 from ._matrices import column_bounds, each_row
@@ -218,7 +219,7 @@ class KMeans(Transformer):
         free = self.max_iter is None
         times = USUAL if free else _check.whole("max_iter", self.max_iter, 1)
         relation = _check.neighbors(self.neighbors)
-        source = as_rows(X, name="X")
+        source = feature_rows(X, said(self.bounds))
         if relation == "replace" and source.length is not None and source.length < k:
             _check.fail("n_clusters", f"at most the number of rows, {source.length}", k)
         box = self._box(source)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .. import _check
 from .._side_by_side import width_of
-from ..sources.table import as_rows
+from ..sources.table import feature_rows
 from ._labelled import Broken, Oracle, Pull, Wrong, fitting, lifted, product, split_columns
 from ._labels import expect_same, names_of
 from ._matrices import each_row
@@ -62,8 +62,9 @@ class _Hypothesis(ABC):
         DataError
             For NaN.
         """
-        source, features = as_rows(X, name="X"), self.features
+        features = self.features
         width = len(features)
+        source = feature_rows(X, width)
         known = features if all(isinstance(one, str) for one in features) else None
         expect_same(width_of(source), names_of(X, source), width, known)
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check, _missing
+from .._axis import said
 from .._native.margin import MOST_PAIRS, pairs
 from ..budget import Budget
 from ..rng import Generator
@@ -164,7 +165,7 @@ class LinearRegression(Regressor):
         relation = _check.neighbors(self.neighbors)
         centred = _check.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
-        rows = labelled(X, y)
+        rows = labelled(X, y, width=said(self.bounds))
         normal = _Normal(self._bounds(rows.width), _check.nan_policy(self.nan, relation), centred)
         parts = normal.gram.parts(relation)
         rounds = Rounds(

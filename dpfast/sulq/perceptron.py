@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._axis import said
 from ..budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
@@ -197,7 +198,7 @@ class Perceptron(Classifier):
         relation = _check.neighbors(self.neighbors)
         centred = _check.flag("fit_intercept", self.fit_intercept)
         _check.choice("step", self.step, ("shrinking", "constant"))
-        rows = labelled(X, y)
+        rows = labelled(X, y, width=None if self.bounds is None else said(self.bounds))
         place = self._coordinates(rows.width, relation, centred)
         parts = _parts(place, centred, relation, loss)
         _expect_labels(rows, y)

@@ -1,0 +1,577 @@
+"""What one row can change: its own number and the answer, and nothing else.
+
+Every public release, found by its signature, over every container that has no dtype and every
+nullable type: any row is replaced by each of some seventy hostile values. What is refused before
+the spend, the type and shape of an answer, warnings, files, and what is read of all *other* rows
+stay what they were. No message shows a row.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import sys
+import warnings
+from collections import UserList, deque
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import dpfast as dp
+from dpfast import _axis, response
+from dpfast.errors import ArgumentTypeError, DataError, DpfastError
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import Source, _columns, array, rows
+from dpfast.sources._rows import RowSource
+
+from . import hostile
+from .battery import CASES, NO_RELEASES, Case, public
+
+masked = importlib.import_module("dpfast.sources.masked")  # a function has its name
+
+VALUES = hostile.values()
+N = 24
+RNG = np.random.default_rng(8)
+
+#: All rows of one kind, so that one of another kind would be the first: what reads them by a common
+#: type then reads all others in another way.
+T = (1_700_000_000 * 10**9 // 2**17) * 2**17 + 2**17 - 1
+COLUMNS = {
+    "integers beyond 2**53": [T + int(k) for k in RNG.integers(0, 50, N)],
+    "truths": [bool(k) for k in RNG.integers(0, 2, N)],
+    "numbers": [float(k) / 4 for k in RNG.integers(0, 400, N)],
+    "one number": [1.5] + [None] * (N - 1),
+}
+WORDS = [str(one) for one in np.array(["tea", "ale", "rye"])[RNG.integers(0, 3, N)]]
+
+
+def objects(some):
+    out = np.empty(len(some), object)
+    for i, one in enumerate(some):
+        out[i] = one
+    return out
+
+
+#: Containers that say nothing of what they hold.
+UNTYPED = {
+    "list": list,
+    "tuple": tuple,
+    "deque": deque,
+    "UserList": UserList,
+    "objects": objects,
+    "pandas": lambda some: pd.Series(objects(some), dtype=object),
+}
+#: Nullable containers by the type that they declare, with rows of it; one of them may be null.
+TYPED = {
+    "pandas Int64": (lambda some: pd.Series(some, dtype="Int64"), int),
+    "pd.array Int64": (lambda some: pd.array(some, dtype="Int64"), int),
+    "pandas Float64": (lambda some: pd.Series(some, dtype="Float64"), float),
+    "pandas boolean": (lambda some: pd.Series(some, dtype="boolean"), bool),
+    "pd.array boolean": (lambda some: pd.array(some, dtype="boolean"), bool),
+    "pandas int64[pyarrow]": (lambda some: pd.Series(some, dtype="int64[pyarrow]"), int),
+    "Categorical": (lambda some: pd.Categorical(some, categories=list(range(100))), int),
+    "Arrow int64": (lambda some: pa.array(some, pa.int64()), int),
+    "Arrow bool": (lambda some: pa.array(some, pa.bool_()), bool),
+    "Arrow float": (lambda some: pa.array(some, pa.float32()), float),
+    "chunks": (lambda some: pa.chunked_array([some[:5], some[5:]], pa.uint16()), int),
+    "Polars Int64": (lambda some: pl.Series(some, dtype=pl.Int64), int),
+    "Polars Boolean": (lambda some: pl.Series(some, dtype=pl.Boolean), bool),
+    "masked": (
+        lambda some: np.ma.array([one or 0 for one in some], mask=[one is None for one in some]),
+        int,
+    ),
+}
+
+# --- what there is to be called ------------------------------------------------------------------
+
+
+def learner(make, labels=None, **kw):
+    def call(data, *, epsilon, budget=None, rng=None, y=labels):
+        given = () if y is None else (y,)
+        found = make(epsilon=epsilon, **kw).fit(data, *given, budget=budget, rng=rng)
+        public = {k: v for k, v in vars(found).items() if k.endswith("_")}
+        return [public[key] for key in sorted(public)]
+
+    return call
+
+
+def sums(data, *, epsilon, budget=None, rng=None):
+    own = dp.sulq.NoisySums(data, epsilon=epsilon, queries=2, budget=budget, rng=rng, nan="drop")
+    return [own.sum("value", bounds=(0, 1)), own.sum("count")]
+
+
+def oracle(data, *, epsilon, budget=None, rng=None):
+    made = dp.sulq.StatisticalQueryOracle(
+        data, tolerance=0.9, queries=1, epsilon=10**6 * epsilon, rows=N, nan="drop",
+        budget=budget, rng=rng,
+    )  # fmt: skip
+    return made.ask("value", bounds=(0, 1)).value
+
+
+CLASSES = [int(k) for k in RNG.integers(0, 2, N)]
+TWO = {"bounds": [(0, 100)] * 2}
+#: What is told of rows later than by a function of them. One entry for each in `NO_RELEASES` that
+#: is handed rows.
+LATER = {
+    "dp.sulq.KMeans": Case(
+        learner(dp.sulq.KMeans, n_clusters=2, max_iter=1, **TWO), None, form="table"
+    ),
+    "dp.sulq.PCA": Case(learner(dp.sulq.PCA, n_components=1, **TWO), None, form="table"),
+    "dp.sulq.TruncatedSVD": Case(
+        learner(dp.sulq.TruncatedSVD, n_components=1, **TWO), None, form="table"
+    ),
+    "dp.sulq.LinearRegression": Case(
+        learner(dp.sulq.LinearRegression, np.ones(N), y_bounds=(0, 1), **TWO), None, form="table"
+    ),
+    "dp.sulq.Perceptron": Case(
+        learner(dp.sulq.Perceptron, np.ones(N), max_iter=2, **TWO), None, form="table"
+    ),
+    "dp.sulq.NaiveBayes": Case(
+        learner(dp.sulq.NaiveBayes, CLASSES, classes=[0, 1], **TWO), None, form="table"
+    ),
+    "dp.sulq.ID3Classifier": Case(
+        learner(dp.sulq.ID3Classifier, CLASSES, bins=[2, 2], classes=[0, 1], max_depth=1, **TWO),
+        None,
+        form="table",
+    ),
+    "dp.sulq.NoisySums": Case(sums, None),
+    "dp.sulq.StatisticalQueryOracle": Case(oracle, None),
+}  # fmt: skip
+#: Of these no row is an argument, or the rows are asked about by functions of the caller's.
+NO_ROWS = NO_RELEASES - set(LATER)
+#: Scores and statistics are arguments by themselves, no rows.
+FORMS = ("column", "table", "words")
+
+
+def with_rows():
+    for name, case in CASES.items():
+        local = case.call.__module__ == "dpfast.response"
+        if case.form in FORMS or local:
+            yield name, case
+
+
+EVERY = {**dict(with_rows()), **LATER}
+
+
+def test_every_public_release_is_here():
+    """A new one is in `battery.CASES`, in `LATER`, or has no rows."""
+    called = {case.call for case in CASES.values()}
+    for name, found in public():
+        assert found in called or name in LATER or name in NO_ROWS, name
+    taken = {name for name in NO_RELEASES if "data" in str(dict(public())[name].__init__.__doc__)}
+    assert not taken & NO_ROWS
+
+
+# --- what is looked at ---------------------------------------------------------------------------
+
+
+class Watched(dp.Budget):
+    """Keeps what the door is about to read."""
+
+    def spend(self, *args, **kw):
+        super().spend(*args, **kw)
+        self.read = sys._getframe(1).f_locals.get("source")
+
+
+def read_of(source):
+    """The rows of a source; None where one is no number, which is an answer."""
+    try:
+        return numbers(source)
+    except DataError:
+        return None
+
+
+def numbers(source):
+    """What a source says of each of its rows; None for what is no source."""
+    if isinstance(source, list):
+        return [numbers(one) for one in source]
+    if hasattr(source, "columns") and not isinstance(source, (Source, RowSource)):
+        return [numbers(one) for one in source.columns]
+    if isinstance(source, np.ndarray) or not hasattr(source, "reduce"):
+        return None
+    found = []
+    if not isinstance(source, Source):  # rows, or rows with labels
+        own = getattr(source, "source", source)
+        own.reduce(lambda chunk: found.append(np.array(chunk.rows)), lambda a, b: None)
+        whole = np.concatenate(found)
+        if whole.dtype.names:
+            whole = np.stack([whole[key] for key in whole.dtype.names], axis=1)
+        return whole
+
+    def keep(chunk):
+        out = np.full(len(chunk.values) + chunk.nulls, np.nan, np.result_type(chunk.values, "f4"))
+        out[... if chunk.present is None else chunk.present] = chunk.values
+        found.append(out)
+
+    source.reduce(keep, lambda a, b: None)
+    return np.concatenate(found)
+
+
+def same_but(a, b, place):
+    """Whether two readings are of the same dtype and the same bits, but for one row."""
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(same_but, a, b, [place] * len(a)))
+    if a is None or b is None:
+        return a is b
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    return np.delete(a, place, axis=0).tobytes() == np.delete(b, place, axis=0).tobytes()
+
+
+def form_of(answer):
+    """The type of an answer, and the shapes of what it is made of."""
+    if isinstance(answer, (tuple, list)):
+        return [form_of(one) for one in answer]
+    if isinstance(answer, dp.ptr.NoAnswer):  # which is an answer, and paid for
+        return float
+    if isinstance(answer, np.ndarray):
+        return answer.dtype, answer.shape
+    return type(answer)
+
+
+def seen(case, given, budget):
+    """What somebody who calls sees, and what the door has read of other rows."""
+    before = os.listdir(".")
+    found = {"spent": None, "form": None, "read": None, "error": None}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            kw = {**case.kw, **LOSS, **given}
+            answer = case.call(**kw, budget=budget, rng=None)
+            found["form"] = form_of(answer)
+        except DataError as error:
+            found["error"] = error
+        except DpfastError as error:
+            found["refused"] = f"{type(error).__name__}: {error}"
+    found["spent"] = len(budget.history)
+    found["told"] = [str(one.message) for one in told]
+    found["files"] = os.listdir(".") == before
+    return found
+
+
+LOSS = {"epsilon": 500.0}
+
+
+def answers(case, given):
+    """Of randomized response, with the same coins; the truth comes up surely. Else None."""
+    if case.call.__module__ != "dpfast.response":
+        return None
+    return np.asarray(case.call(**{**case.kw, **LOSS, **given}, rng=InsecureGenerator(1)))
+
+
+def texts(error):
+    """All that is said of an error, and of those that led to it."""
+    while error is not None:
+        yield f"{error} {error.args}"
+        error = error.__cause__ or error.__context__
+
+
+def differences(case, make, position, others=True):
+    """What is not the same when one row is another: a sentence for each."""
+    plain = make(None, None)
+    budget = Watched(epsilon=10**9, delta=0.5)
+    before = seen(case, plain, budget)
+    read = None
+    if before["spent"]:
+        read = read_of(budget.read)
+    for name, value in VALUES.items():
+        for place in position:
+            given = make(place, value)
+            if given is None:
+                continue
+            own = Watched(epsilon=10**9, delta=0.5)
+            after = seen(case, given, own)
+            what = f"row {place} = {name}"
+            for key in ("spent", "refused", "told", "files"):
+                if before.get(key) != after.get(key):
+                    yield f"{what}: {key} was {before.get(key)} and is {after.get(key)}"
+            if after["error"] is not None:
+                said = " ".join(texts(after["error"]))
+                if hostile.SECRET in said or "stays spent" not in said:
+                    yield f"{what}: says {said}"
+                continue
+            if before["form"] != after["form"] and before["form"] is not None:
+                yield f"{what}: the answer was {before['form']} and is {after['form']}"
+            elif before["form"] and not same_but(answers(case, plain), answers(case, given), place):
+                yield f"{what}: answers of other rows are others"
+            if others and after["spent"] and read is not None:
+                other = read_of(own.read)
+                if other is not None and not same_but(read, other, place):
+                    yield f"{what}: other rows are read in another way"
+
+
+# --- data ----------------------------------------------------------------------------------------
+
+
+def replaced(some, place, value):
+    out = list(some)
+    if place is not None:
+        out[place] = value
+    return out
+
+
+def shapes(case, container, column):
+    """Ways to hand rows of a case over in a container, each a function of place and value."""
+    put = UNTYPED[container]
+    main = case.parameters[0]
+    rest = {one: np.asarray(case.kw[one])[:N] for one in case.rows}
+
+    def alone(place, value):
+        return {main: put(replaced(column, place, value)), **rest}
+
+    def of_dict(place, value):
+        return {main: {"a": put(replaced(column, place, value)), "b": put(column)}, **rest}
+
+    def of_rows(place, value):
+        pairs = [[one, other] for one, other in zip(column, column[::-1], strict=True)]
+        return {main: put(replaced(pairs, place, value)), **rest}
+
+    def of_cells(place, value):
+        pairs = [[one, other] for one, other in zip(column, column[::-1], strict=True)]
+        if place is not None:
+            pairs[place] = [value, 1.0]
+        return {main: put(pairs), **rest}
+
+    if case.form != "table":
+        yield "", alone
+        return
+    yield "dict", of_dict
+    if (case.says_columns or case in LATER.values()) and container != "pandas":
+        yield "rows", of_rows
+        yield "cells", of_cells
+
+
+def columns_of(case):
+    return {"words": WORDS} if case.form == "words" else COLUMNS
+
+
+@pytest.fixture(autouse=True)
+def _somewhere_else(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def check(name, containers, places):
+    case = EVERY[name]
+    found = [
+        f"{name}, {container} {form} of {kind}: {what}"
+        for container in containers
+        for kind, column in columns_of(case).items()
+        for form, make in shapes(case, container, column)
+        for what in differences(case, make, places)
+    ]
+    assert not found, "\n".join(found[:20])
+
+
+#: By day one container for each release; by night each for each.
+PAIRS = list(zip(EVERY, itertools.cycle(UNTYPED), strict=False))
+
+
+@pytest.mark.parametrize(("name", "container"), PAIRS)
+def test_rows_without_a_dtype(name, container):
+    check(name, [container], [0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("container", UNTYPED)
+@pytest.mark.parametrize("name", EVERY)
+def test_rows_without_a_dtype_in_every_container(name, container):
+    check(name, [container], [0, N // 2, N - 1])
+
+
+# --- what goes with the rows ---------------------------------------------------------------------
+
+
+def truths(some):
+    return [bool(one) for one in some]
+
+
+#: An argument with one entry a row, the entries that it has, and a call that takes it.
+BESIDE = {
+    "where": (truths(CLASSES), [name for name in EVERY if "where" in EVERY[name].rows]),
+    "weights": (COLUMNS["numbers"], [name for name in EVERY if "weights" in EVERY[name].rows]),
+    "ids": ([k % 7 for k in range(N)], ["by ids"]),
+    "y": (CLASSES, [name for name, case in LATER.items() if "y" in case.parameters]),
+}
+EVERY_BESIDE = EVERY | {
+    "by ids": Case(
+        dp.sample_and_aggregate,
+        None,
+        {"bounds": (0, 100), "estimator": "mean", "blocks": 3, "partition": "key"},
+    )
+}
+
+
+def beside(name, argument, put):
+    """The calls of a case whose rows are public and typed, with another entry beside one."""
+    case = EVERY_BESIDE[name]
+    column = np.array(COLUMNS["numbers"])
+    table = case.form == "table"
+    rest = {one: np.asarray(case.kw[one])[:N] for one in case.rows if one != argument}
+    rest[case.parameters[0]] = np.stack([column, column], axis=1) if table else column
+    entries, _ = BESIDE[argument]
+    return case, lambda place, value: {**rest, argument: put(replaced(entries, place, value))}
+
+
+PAIRS_BESIDE = [
+    (argument, name, container)
+    for argument, (_, names) in BESIDE.items()
+    for name, container in zip(names, itertools.cycle(UNTYPED), strict=False)
+]
+
+
+@pytest.mark.parametrize(("argument", "name", "container"), PAIRS_BESIDE)
+def test_entries_beside_the_rows(argument, name, container):
+    case, make = beside(name, argument, UNTYPED[container])
+    found = list(differences(case, make, [0], others=argument != "where"))
+    assert not found, "\n".join(found[:20])
+
+
+def test_an_entry_of_a_mask_keeps_or_leaves_out_its_own_row():
+    for put in UNTYPED.values():
+        for value in VALUES.values():
+            keep = masked.mask(put([True, value, False, True]), 4)
+            assert keep.dtype == bool and keep[[0, 2, 3]].tolist() == [True, False, True]
+
+
+# --- nullable types ------------------------------------------------------------------------------
+
+#: Whether a value is null is a fact about it, whatever else the type declares.
+NULLS = {"none": None}
+
+
+def typed(name):
+    make, of = TYPED[name]
+    some = [of(k) for k in RNG.integers(0, 2, N)]
+    return make, some, of
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_a_null_in_a_declared_type(kind, monkeypatch):
+    """The rows, a mask, ids, labels and answers of randomized response."""
+    monkeypatch.setattr(sys.modules[__name__], "VALUES", NULLS)
+    make, some, of = typed(kind)
+    found = []
+    for name, case in EVERY.items():
+        local = case.call.__module__ == "dpfast.response"
+        if case.form == "words" or (local and of is float):
+            continue
+        main, table = case.parameters[0], case.form == "table"
+        rest = {one: np.asarray(case.kw[one])[:N] for one in case.rows}
+
+        def own(place, value, table=table, main=main, rest=rest):
+            column = make(replaced(some, place, value))
+            data = {"a": column, "b": make(some)} if table else column
+            return {main: data, **rest}
+
+        found += [f"{name}: {what}" for what in differences(case, own, [0, N - 1])]
+    for argument, (_, names) in BESIDE.items():
+        fits = {"where": of is bool, "ids": of is int, "weights": True, "y": True}[argument]
+        for name in names if fits and (argument, kind) != ("where", "masked") else []:
+            case, call = beside(name, argument, list)
+
+            def other(place, value, call=call, argument=argument):
+                return call(place, value) | {argument: make(replaced(some, place, value))}
+
+            more = differences(case, other, [0], others=argument != "where")
+            found += [f"{argument} of {name}: {what}" for what in more]
+    assert not found, "\n".join(found[:20])
+
+
+# --- controls: faults that were there, or could be ------------------------------------------------
+
+
+def by_a_common_type(monkeypatch):
+    monkeypatch.setattr(array, "is_untyped", lambda data: False)
+
+
+def by_a_common_type_where_columns_lie_apart(monkeypatch):
+    monkeypatch.setattr(_columns, "is_untyped", lambda data: False)
+
+
+def by_the_type_of_all_answers(monkeypatch):
+    monkeypatch.setattr(response, "is_untyped", lambda data: False)
+
+
+def a_mask_by_its_first_look(monkeypatch):
+    monkeypatch.setattr(masked, "is_untyped", lambda data: False)
+
+
+def refuses_what_holds_no_number(monkeypatch):
+    def rows_of(data, name="data"):
+        if not any(isinstance(one, (int, float)) for one in data):
+            raise ArgumentTypeError(f"{name} must be a sequence of numbers")
+        return list(data)
+
+    monkeypatch.setattr(rows, "untyped_rows", rows_of)
+
+
+def shows_a_row(monkeypatch):
+    def fill(some, out):
+        for one in some:
+            if isinstance(one, str):
+                raise DataError(f"no number: {one}. This answer: what was spent stays spent")
+        fill_numbers(some, out)
+
+    fill_numbers = rows.fill_numbers
+    monkeypatch.setattr(rows, "fill_numbers", fill)
+
+
+def warns_of_a_row(monkeypatch):
+    def fill(some, out):
+        if None in [one for one in some if one is None]:
+            warnings.warn("there is nothing in a row", stacklevel=1)
+        fill_numbers(some, out)
+
+    fill_numbers = rows.fill_numbers
+    monkeypatch.setattr(rows, "fill_numbers", fill)
+
+
+def writes_a_file(monkeypatch):
+    def fill(some, out):
+        if any(one is None for one in some):
+            open("core", "w").close()
+        fill_numbers(some, out)
+
+    fill_numbers = rows.fill_numbers
+    monkeypatch.setattr(rows, "fill_numbers", fill)
+
+
+def by_the_first_row(monkeypatch):
+    def several(data):
+        first = next(iter(data), None) if isinstance(data, list) else None
+        return isinstance(first, (list, tuple)) or has_columns(data)
+
+    has_columns = _axis.has_columns
+    monkeypatch.setattr(_axis, "has_columns", several)
+
+
+FAULTS = [
+    (by_a_common_type, "median"),
+    (by_a_common_type, "means of columns"),
+    (by_a_common_type_where_columns_lie_apart, "covariance"),
+    (by_the_type_of_all_answers, "binary"),
+    (by_the_type_of_all_answers, "k-ary"),
+    (refuses_what_holds_no_number, "mean"),
+    (shows_a_row, "mean"),
+    (warns_of_a_row, "mean"),
+    (writes_a_file, "mean"),
+    (by_the_first_row, "mean"),
+]
+
+
+@pytest.mark.parametrize(("fault", "name"), FAULTS)
+def test_every_fault_is_found(fault, name, monkeypatch):
+    check(name, ["list"], [0])
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        check(name, ["list"], [0])
+
+
+def test_a_mask_that_is_read_by_its_first_look_is_found(monkeypatch):
+    a_mask_by_its_first_look(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_entries_beside_the_rows("where", "mean of some", "list")
