@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import ID3Classifier, NaiveBayes
 from dpfast.sulq._coded import Attributes, Classes, Coder
 
 from .reference import tree as reference
@@ -50,3 +52,30 @@ def test_labels_are_given_as_they_are_meant():
     for given, kind in ([-1, 1], "i"), ([0.0, 2.0], "i"), ([0.5, 1], "f"), ([False, True], "b"):
         assert Classes(given).given.dtype.kind == kind and len(Classes(given)) == 2
     assert Classes(["a", "b", "c"]).given.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ([2**63, 2**63 + 2**12 + 1], np.uint64),
+        (np.array([2**63 + 2**13, 2**64 - 1], np.uint64), np.uint64),
+        ([-(2**63), 2**53 + 1], np.int64),
+        ([-1, 2**63], np.float64),
+        ([2**70, 2**71], np.float64),
+    ],
+)
+def test_large_integers_are_given_as_they_were_written(given, kind):
+    classes = Classes(given)
+    assert classes.given.dtype == kind
+    assert [int(one) for one in classes.given] == [int(one) for one in given]
+
+
+@pytest.mark.parametrize("learner", [ID3Classifier, NaiveBayes])
+def test_large_classes_are_predicted(learner):
+    labels = np.array([2**63 + 2**13, 2**64 - 2**12], np.uint64)
+    rows = np.tile([[0.0], [1.0]], (500, 1))
+    made = learner(categories=[[0, 1]], classes=labels, epsilon=5)
+    made.fit(rows, np.tile(labels, 500), rng=InsecureGenerator(1))
+    assert made.predict(rows[:2]).tolist() == labels.tolist()
+    assert made.predict(rows[:2]).dtype == np.uint64
+    assert made.score(rows, np.tile(labels, 500)) == 1

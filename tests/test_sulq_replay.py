@@ -84,6 +84,11 @@ def crossed(data):
     return np.where((data[:, 0] > 1) == (data[:, 1] > 1), 1, -1)
 
 
+def odd(data):
+    """Labels of which some are none, so that a row that changes may come to count nowhere."""
+    return np.where(data[:, 0] == 1.7, 7.0, crossed(data))
+
+
 def second(data):
     return data[:, 1]
 
@@ -99,6 +104,9 @@ RUNS = {
     "perceptron in a ball": learner(Perceptron, crossed, MANY, radius=3, nan="upper", max_iter=3),
     "perceptron through 0": learner(
         Perceptron, crossed, MANY, bounds=BOUNDS, nan="lower", max_iter=3, fit_intercept=False
+    ),
+    "perceptron of odd labels": learner(
+        Perceptron, odd, MANY, bounds=BOUNDS, nan="lower", max_iter=3
     ),
     "tree": learner(
         ID3Classifier,

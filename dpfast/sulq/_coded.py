@@ -31,14 +31,14 @@ class Classes:
     Attributes
     ----------
     given : ndarray
-        The labels: text, bool, int64 if all are integers, or float64.
+        The labels: text, bool, int64 or uint64 if all are integers that it holds, or float64.
     """
 
     def __init__(self, classes: Any) -> None:
         self.axis = categories_of(classes, "classes")
         given: NDArray[Any] = self.axis.edges
         if given.dtype == np.float64 and (given == np.rint(given)).all():
-            given = given.astype(np.int64)
+            given = _whole(classes, given)
         self.given = given
         self._coder = Coder([self.axis])
 
@@ -50,6 +50,17 @@ class Classes:
         out = np.empty((len(labels), 1), np.uint32)
         self._coder.codes(labels.astype(np.float64, copy=False)[:, None], out)
         return out[:, 0]
+
+
+def _whole(classes: Any, given: NDArray[np.float64]) -> NDArray[Any]:
+    """Integers as they were written, which float64 may have rounded; as given beyond 64 bits."""
+    exact = [int(one) for one in classes]
+    for kind in (np.int64, np.uint64):
+        try:
+            return np.array(exact, kind)
+        except OverflowError:
+            pass
+    return given
 
 
 class Attributes:

@@ -114,8 +114,10 @@ class Coordinates:
     def wrong(
         self, rows: Labelled, w: NDArray[np.float64], bias: float
     ) -> tuple[int, int, list[int]]:
-        """What is summed over the rows with ``y (w . z + bias) <= 0``: 1, y, and each y z."""
+        """What is summed over the rows with ``y (w . z + bias) <= 0``: 1, y, and each y z.
 
+        A row whose label y is neither -1 nor 1 is none of them, whatever else it holds.
+        """
         columns, skip = self._limits
 
         def summarise(pieces: Iterator[Piece]) -> NDArray[Any]:
@@ -123,6 +125,9 @@ class Coordinates:
             for x, y in pieces:
                 sums = np.zeros(self.width)
                 own = np.asarray(y, np.float64)
+                known = np.abs(own) == 1
+                if not known.all():
+                    x, own = x[known], own[known]
                 some = wrong(x, own, columns, w, bias, self._length, skip, sums)
                 found += np.concatenate([np.array(some), sums.astype(np.int64)]).astype(object)
             return found

@@ -79,15 +79,6 @@ class Labelled:
             refuse_length("y")
         return found
 
-    def every_label(self, rule: Callable[[NDArray[Any]], bool]) -> bool:
-        """Whether a rule holds for all labels. Features are not looked at where they lie apart."""
-        if self.beside is None:
-            return self.reduce(lambda pieces: all(rule(y) for _, y in pieces), lambda a, b: a and b)
-        edges = range(0, self.beside.length, BLOCK)
-        return all(
-            rule(beside_of(self.beside, at, min(at + BLOCK, self.beside.length))) for at in edges
-        )
-
     def _pieces(self, chunk: RowChunk, most: int) -> Iterator[Piece]:
         rows, own = chunk.rows, None
         if self.beside is None:

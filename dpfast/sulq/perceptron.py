@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from .. import _check
 from .._axis import said
 from ..budget import Budget
-from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
 from ._coordinates import LEAST, MOST, REACH, Coordinates
@@ -52,12 +51,10 @@ class Perceptron(Classifier):
     Privacy
     -------
     Neighbours are datasets that differ in one row with its label, added or removed, or replaced
-    (`neighbors`); labels are -1 and 1. The hyperplane, and the number of mistakes, satisfy the loss
-    that is asked for, all rounds together, however many are used. (The perceptron of Blum, Dwork,
-    McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round and exact
-    composition.) A dataset with another label is refused before anything is spent. The refusal says
-    that there is one: it is an answer that nobody has paid for, and the guarantee speaks of
-    datasets without.
+    (`neighbors`); labels are -1 and 1, and a row with another counts nowhere. The hyperplane, and
+    the number of mistakes, satisfy the loss that is asked for, all rounds together, however many
+    are used. (The perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the
+    joint sensitivity of a round and exact composition.)
 
     Parameters
     ----------
@@ -100,7 +97,7 @@ class Perceptron(Classifier):
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        By `fit`, for a bad argument, and for labels other than -1 and 1; nothing has been spent.
+        By `fit`, for a bad argument; nothing has been spent.
     BudgetError
         By `fit`, when the budget has too little left; nothing has been spent.
     DataError
@@ -108,7 +105,10 @@ class Perceptron(Classifier):
 
     Notes
     -----
-    Cost: a read of the data a round, at about the speed of ``X @ w``, and one of the labels.
+    A row whose label is neither -1 nor 1, NaN and null too, counts nowhere: labels 0 and 1 are to
+    be made -1 and 1 first.
+
+    Cost: a read of the data a round, at about the speed of ``X @ w``.
 
     Coordinates are centred (unless `fit_intercept` is False) and divided by half of their width, so
     columns of any units count alike. A step goes by the mean of y z over the wrong rows, by their
@@ -184,7 +184,7 @@ class Perceptron(Classifier):
             The label of each row, -1 or 1; where X has columns with names, the name of one, which
             then is no feature.
         budget : Budget, optional
-            Pays before randomness is touched, and of the data only labels have been looked at.
+            Pays before data or randomness are touched.
         rng : Generator, optional
             By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
@@ -198,10 +198,11 @@ class Perceptron(Classifier):
         relation = _check.neighbors(self.neighbors)
         centred = _check.flag("fit_intercept", self.fit_intercept)
         _check.choice("step", self.step, ("shrinking", "constant"))
+        if getattr(y, "dtype", None) == np.bool_:  # one class of which would count nowhere
+            _check.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         rows = labelled(X, y, width=None if self.bounds is None else said(self.bounds))
         place = self._coordinates(rows.width, relation, centred)
         parts = _parts(place, centred, relation, loss)
-        _expect_labels(rows, y)
         rounds = Rounds(
             rows,
             loss=loss,
@@ -313,19 +314,6 @@ class Perceptron(Classifier):
         pairs = pairs if is_vector else pairs * width
         _check.columns("bounds", len(pairs), width)
         return Coordinates(pairs, None, policy, centred)
-
-
-def _expect_labels(rows: Labelled, y: Any) -> None:
-    """Refuse what is no label."""
-    rule = "-1 or 1 in every row"
-    if getattr(y, "dtype", None) == np.bool_:
-        _check.fail_kind("y", rule, y, " of dtype bool")
-    try:
-        right = rows.every_label(lambda some: bool((np.abs(some) == 1).all()))
-    except DataError:  # that something cannot be read is an answer, which comes after the spend
-        return
-    if not right:
-        _check.fail("y", rule, "another label")
 
 
 def _parts(place: Coordinates, centred: bool, relation: str, loss: Loss) -> list[Part]:
