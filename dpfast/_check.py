@@ -19,6 +19,7 @@ __all__ = [
     "bounds",
     "choice",
     "columns",
+    "entries",
     "fail",
     "fail_kind",
     "fail_type",
@@ -233,3 +234,12 @@ def array(name: str, value: Any, rule: str) -> NDArray[Any]:
     if np.ma.is_masked(value):
         fail_kind(name, rule, value)
     return found
+
+
+def entries(name: str, given: int, rows: int | None, relation: str) -> None:
+    """As many entries as there are rows, where their number is known and public.
+
+    Where rows come and go it is not, and whether it is `given` is an answer: a pass finds out.
+    """
+    if relation == "replace" and rows is not None and given != rows:
+        fail(name, f"as long as the data, {rows} rows", f"{given} rows")

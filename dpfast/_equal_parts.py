@@ -73,7 +73,7 @@ def released(
     """
     if not each_column(axis, data):
         made = make(bounds, asked)
-        return release(masked(data, where), made, budget=budget, rng=rng)
+        return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
     loss = privacy.loss(*asked)
     _check.pairs(bounds)
     sources = each_alone(data, said(bounds))
@@ -82,7 +82,7 @@ def released(
         columns = tuple(make(pair, part) for pair in pairs_for(bounds, len(sources)))
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for each column, and a part of the loss)") from None
-    kept = [masked(one, where) for one in sources]
+    kept = [masked(one, where, columns[0].neighbors) for one in sources]
     return release(kept, EqualParts(columns), budget=budget, rng=rng, prepare=lambda found: found)
 
 

@@ -68,8 +68,11 @@ class Count:
         return int(self.neighbors == "add-remove" or self.where is not None or self.present)
 
     def reduce(self, source: Source) -> int:
-        if not self.present and source.length is not None:  # then a mask is as long as the data
-            return source.length if self.where is None else int(np.count_nonzero(self.where))
+        if not self.present and source.length is not None:
+            if self.where is None:
+                return source.length
+            if len(self.where) == source.length:
+                return int(np.count_nonzero(self.where))
         found = totals(source, None, self.where)
         return found.rows + (0 if self.present else found.missing)
 

@@ -267,7 +267,7 @@ def covariance(
     amount(loss)
     source = as_rows(data, width=len(pairs))
     expect_columns(source, len(pairs), "bounds")
-    keep = mask(where, source.length)
+    keep = mask(where, source.length, relation)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = Covariance(pairs, relation, policy, loss, keep, grids, ddof)
     spans = [own.span for own in grids]

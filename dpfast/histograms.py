@@ -216,7 +216,8 @@ def histogram(
         source = as_source(data)
     moved = 2 if relation == "replace" else 1
     spent = whole_noise(loss, moved, moved, moved).loss
-    made = Histogram(axes, relation, spent, mask(where, source.length), rows)
+    keep = mask(where, source.length, relation)
+    made = Histogram(axes, relation, spent, keep, rows)
     counts = release(source, made, budget=budget, rng=rng, prepare=lambda found: found)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]

@@ -158,7 +158,7 @@ def quantile(
     """
     some = where is not None
     made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some)
-    return release(masked(data, where), made, budget=budget, rng=rng)
+    return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
 
 
 def median(
@@ -215,7 +215,8 @@ def median(
     """
     some = where is not None
     rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
-    return release(masked(data, where), one(_HALF, bounds, *rest), budget=budget, rng=rng)
+    made = one(_HALF, bounds, *rest)
+    return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
 
 
 def quantiles(
@@ -318,7 +319,8 @@ def quantiles(
     True
     """
     mechanism = many(qs, bounds, epsilon, rho, neighbors, method, nan, assume_sorted)
-    return release(masked(data, where), mechanism, budget=budget, rng=rng)
+    kept = masked(data, where, mechanism.neighbors)
+    return release(kept, mechanism, budget=budget, rng=rng)
 
 
 def many(

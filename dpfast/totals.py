@@ -105,11 +105,11 @@ def count(
     made: Any
     if each_column(axis, data):
         source = by_column(data)
-        keep = mask(where, source.length)
+        keep = mask(where, source.length, relation)
         made = with_loss(EachCount(relation, loss, present, keep, _width(source)))
     else:
         source = as_source(data)
-        keep = mask(where, source.length)
+        keep = mask(where, source.length, relation)
         made = Count(relation, _spent(loss), present, keep)
     return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
 
@@ -402,7 +402,7 @@ def _make(
         pairs = pairs_for(bounds, _width(source))
     else:
         source = as_source(data)
-    keep = mask(where, source.length)
+    keep = mask(where, source.length, relation)
     both = not each and kind is not Sum and relation == "replace" and keep is not None
     spent = found if each else _spent(found, 2 if both else 1)
     columns = tuple(
@@ -470,9 +470,8 @@ def _weighted(
         beside = as_column(weights, "weights", "one number for each row, or the name of a column")
         if beside.width is not None:
             _check.fail_kind("weights", "one number for each row", weights)
-        if source.length is not None and beside.length != source.length:
-            _check.fail("weights", f"of {source.length} rows as the data are", beside.length)
-    keep = mask(where, source.length)
+        _check.entries("weights", beside.length, source.length, relation)
+    keep = mask(where, source.length, relation)
     pairs = (*pairs_for(bounds, width), limits)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = kind(pairs, relation, policy, found, keep, grids, beside, not each)

@@ -123,7 +123,6 @@ BAD = [
     ({"data": np.float64(3)}, "data"),
     ({"data": np.array(["a", "b"]), "blocks": 2}, "data"),
     ({"data": np.array([1 + 2j, 3]), "blocks": 2}, "data"),
-    ({"ids": IDS[:-1]}, "ids"),
     ({"ids": IDS[None]}, "ids"),
     ({"ids": IDS / 3}, "ids"),
     ({"ids": "person"}, "ids"),  # these data have no columns with names

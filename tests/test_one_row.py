@@ -433,7 +433,7 @@ def test_entries_beside_the_rows(argument, name, container):
 def test_an_entry_of_a_mask_keeps_or_leaves_out_its_own_row():
     for put in UNTYPED.values():
         for value in VALUES.values():
-            keep = masked.mask(put([True, value, False, True]), 4)
+            keep = masked.mask(put([True, value, False, True]), 4, "replace")
             assert keep.dtype == bool and keep[[0, 2, 3]].tolist() == [True, False, True]
 
 

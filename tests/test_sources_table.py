@@ -733,8 +733,8 @@ def test_ids_of_another_length_or_name(tmp_path):
     tables = [pa.table(people(50)).drop(["user"]), np.zeros(50), [1.0] * 50, np.zeros((50, 2))]
     for data in [*tables, dp.scan(path, "x"), dp.scan(path, ["x"]), Own([1.0] * 50)]:
         for wrong in (np.arange(49), list(range(51)), pa.array([], pa.int64())):
-            with pytest.raises(ArgumentError, match="ids must be as many as the rows, 50, got"):
-                as_rows(data, wrong)
+            with pytest.raises(DataError, match="ids must be as many as the rows, and are not"):
+                plain.gather(as_rows(data, wrong))
     for wrong in (np.arange(49), list(range(51))):
         source = as_rows(dp.scan(text, "x"), wrong)  # nobody has counted its rows yet
         with pytest.raises(DataError, match="ids must be as many as the rows"):

@@ -62,7 +62,7 @@ DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
 def outcome(made, rows, kept=None):
     """The value and the scale of the noise."""
     where = None if kept is None else np.array(kept, bool)
-    value, S = made.reduce(masked(as_source(np.array(rows, float)), where))
+    value, S = made.reduce(masked(as_source(np.array(rows, float)), where, made.neighbors))
     inner = made.inner if isinstance(made, _two_steps.TwoSteps) else made
     return value, S / inner.calibration.alpha
 
@@ -444,19 +444,21 @@ def test_a_masked_source(monkeypatch):
     x = np.arange(100_000.0)
     x[5] = math.nan
     keep = x % 7 == 0
-    source = masked(x, keep)
+    source = masked(x, keep, "replace")
     assert isinstance(source, MaskedSource)
     assert source.length == keep.sum() and source.dtype == np.float64 and source.nulls == 0
     words = lambda k: np.random.default_rng(0).integers(0, 2**64, k, np.uint64)  # noqa: E731
     seen = source.sample(1000, words)
     assert 500 < len(seen) < 2000 and np.all(seen % 7 == 0)
-    assert masked(x, np.zeros(len(x), bool)).sample(10, words) is None
-    assert masked(x, None) is x
+    assert masked(x, np.zeros(len(x), bool), "replace").sample(10, words) is None
+    assert masked(x, None, "replace") is x
     monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
     monkeypatch.setattr(array, "SLICE", 1 << 10)
-    total = masked(x, keep).reduce(lambda chunk: float(np.nansum(chunk.values)), lambda a, b: a + b)
+    total = masked(x, keep, "replace").reduce(
+        lambda chunk: float(np.nansum(chunk.values)), lambda a, b: a + b
+    )
     assert total == np.nansum(x[keep])
-    found = dp.order.window(masked(x, keep), 500, 2)
+    found = dp.order.window(masked(x, keep, "replace"), 500, 2)
     assert found.n == keep.sum() and found.values[2] == 7.0 * 499
 
 

@@ -338,7 +338,7 @@ def test_nothing_exact_is_kept():
         {"nan": "drop", "neighbors": "replace"},
         {"X": "text"},
         {"y": None},
-        {"y": [1, 2]},
+        {"y": [1, 2], "neighbors": "replace"},
         {"y": "label"},
         {"rng": 3},
     ],

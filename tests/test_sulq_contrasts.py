@@ -258,10 +258,8 @@ def test_bad_questions_use_up_nothing():
         (Attribute(2), sets, ArgumentError, "column"),
         (YES, sets, ArgumentTypeError, "column"),
         (Attribute("a"), sets, ArgumentTypeError, "column"),
-        (Attribute(0), [[True]], ArgumentError, "as many rows"),
         (Attribute(0), [True], ArgumentTypeError, "booleans"),
         (np.zeros((4, 2)), sets, ArgumentError, "one number a row"),
-        (np.zeros(3), sets, ArgumentError, "as long as"),
     ]:
         with pytest.raises(kind, match=words):
             sums.contrasts(f, given_sets)

@@ -532,7 +532,7 @@ def test_rounds_that_are_not_needed_count_the_leaves_again(monkeypatch):
         {"neighbors": "swap"},
         {"X": "text"},
         {"y": None},
-        {"y": [1, 2]},
+        {"y": [1, 2], "neighbors": "replace"},
         {"y": "label"},
         {"rng": 3},
     ],

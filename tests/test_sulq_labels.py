@@ -132,11 +132,11 @@ class Unknown:
 
 @pytest.mark.parametrize("labels", [Y[:-1], np.append(Y, 1.0)])
 def test_another_number_of_labels(labels):
-    with pytest.raises(ArgumentError, match="y must be of 20 rows"):
+    with pytest.raises(ArgumentError, match="y must be as long as the data, 20 rows"):
         labelled(X, labels)
-    made = labelled(Unknown(X), labels)
-    with pytest.raises(DataError, match="y must be as many as the rows"):
-        read(made)
+    for made in labelled(Unknown(X), labels), labelled(X, labels, relation="add-remove"):
+        with pytest.raises(DataError, match="y must be as many as the rows"):
+            read(made)
     assert (read(labelled(Unknown(X), Y))[1] == Y).all()
 
 

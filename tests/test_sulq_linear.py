@@ -285,7 +285,7 @@ def test_nothing_exact_is_kept():
         {"nan": "drop", "neighbors": "replace"},
         {"X": "text"},
         {"y": None},
-        {"y": np.ones(9)},
+        {"y": np.ones(9), "neighbors": "replace"},
         {"rng": 3},
     ],
     ids=shown,

@@ -447,7 +447,7 @@ def test_what_cannot_be_read_is_told_after_the_spend(given):
         {"nan": "drop", "neighbors": "replace"},
         {"X": "text"},
         {"y": None},
-        {"y": np.ones(9)},
+        {"y": np.ones(9), "neighbors": "replace"},
         {"y": np.ones((10, 2))},
         {"rng": 3},
     ],

@@ -136,7 +136,7 @@ def test_no_rows():
         ({"weights": None}, ArgumentError, "weight_bounds must be given with weights"),
         ({"weight_bounds": None}, ArgumentError, "weight_bounds must be given with weights"),
         ({"weight_bounds": (2, 1)}, ArgumentError, "weight_bounds"),
-        ({"weights": [1.0, 2.0]}, ArgumentError, "of 3 rows"),
+        ({"weights": [1.0, 2.0]}, ArgumentError, "as long as the data, 3 rows"),
         ({"weights": np.array(["a", "b", "c"])}, ArgumentTypeError, "weights"),
         ({"where": [True]}, ArgumentError, "where"),
     ],

@@ -32,11 +32,11 @@ def as_source(data: Any, name: str = "data") -> Source:
     return column(data, name)
 
 
-def masked(data: Any, where: Any) -> Any:
+def masked(data: Any, where: Any, relation: str) -> Any:
     """The rows of one column that `where` keeps; the data as they are if it is None."""
     if where is None:
         return data
     source = as_source(data)
-    keep = mask(where, source.length)
+    keep = mask(where, source.length, relation)
     assert keep is not None
     return MaskedSource(source, keep)

@@ -85,7 +85,7 @@ class FileRows(Choosing):
             if not names or ids in names:
                 _check.fail("ids", "a column beside those of the data", ids)
         elif ids is not None:
-            self._ids = as_ids(ids, reader.length)
+            self._ids = as_ids(ids)
         if is_table:
             self.dtype = named_dtype(names)
         else:

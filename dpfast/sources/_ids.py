@@ -36,42 +36,30 @@ class Ids:
         """
         if stop > self.length:
             raise DataError(
-                f"ids must be as many as the rows, got {self.length} and more rows. This answer "
-                "depends on the data: what was spent stays spent"
+                "ids must be as many as the rows, and are not. This answer depends on the data: "
+                "what was spent stays spent"
             )
         if self._is_arrow:
             return self._column.slice(start, stop - start)
         return self._column[start:stop]
 
-    def check_rows(self, rows: int | None) -> Ids:
-        """Refuse ids that are not as many as the rows, where that is known."""
-        if rows is not None and rows != self.length:
-            _check.fail("ids", f"as many as the rows, {rows}", self.length)
-        return self
-
     def check_end(self, rows: int) -> None:
-        """The same after a pass."""
+        """The same after a pass. The number of rows is private where ids are asked for."""
         if rows != self.length:
             raise DataError(
-                f"ids must be as many as the rows, got {self.length} ids. This answer depends on "
-                "the data: what was spent stays spent"
+                "ids must be as many as the rows, and are not. This answer depends on the data: "
+                "what was spent stays spent"
             )
 
 
-def as_ids(ids: Any, rows: int | None = None) -> Ids:
-    """The ids of an array, a list or a column of a data frame, once for each of `rows` rows.
+def as_ids(ids: Any) -> Ids:
+    """The ids of an array, a list or a column of a data frame.
 
     Raises
     ------
     ArgumentTypeError
         If they are of a kind that has no equality to rely on, like floats.
-    ArgumentError
-        If they are not as many as the rows.
     """
-    return _read(ids).check_rows(rows)
-
-
-def _read(ids: Any) -> Ids:
     if isinstance(ids, (str, bytes)):
         _check.fail("ids", "one id for each row (these data have no columns with names)", ids)
     if is_untyped(ids):

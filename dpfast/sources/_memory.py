@@ -66,6 +66,8 @@ class MemoryRows(Choosing):
             with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
                 return functools.reduce(merge, map(summarise, self._chunks(edges[i], edges[i + 1])))
 
+        if self._ids is not None:
+            self._ids.check_end(rows)
         if parts == 1:
             return part(0)
         from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it

@@ -10,9 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from ..errors import DataError
 from ._base import Source
 
-__all__ = ["Choosing", "RowChunk", "RowSource", "Table", "Text", "WithRows", "named_dtype"]
+__all__ = [
+    "Choosing",
+    "RowChunk",
+    "RowSource",
+    "Table",
+    "Text",
+    "WithRows",
+    "named_dtype",
+    "refuse_columns",
+]
 
 S = TypeVar("S")
 
@@ -136,6 +146,14 @@ class Text(WithRows):
     def refuse_column(self, name: str) -> NoReturn:
         self.rows()
         super().refuse_column(name)
+
+
+def refuse_columns(*_: Any) -> NoReturn:
+    """Raise the error of columns of different lengths. The number of rows may be private."""
+    raise DataError(
+        "the columns of a table must have as many rows each, and have not. This answer depends on "
+        "the data: what was spent stays spent"
+    )
 
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:

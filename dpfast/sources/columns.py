@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import _check
 from . import as_source
 from ._base import Chunk, RandomWords, Source, chunk_dtype
-from ._rows import RowChunk, RowSource, Table, WithRows
+from ._rows import RowChunk, RowSource, Table, WithRows, refuse_columns
 from .array import ArraySource
 from .table import columns_of_table, feature_rows
 
@@ -25,7 +25,7 @@ S = TypeVar("S")
 
 
 class Apart:
-    """Columns of as many rows each, one source a column.
+    """Columns of as many rows each, one source a column; else a pass refuses them.
 
     Attributes
     ----------
@@ -37,13 +37,12 @@ class Apart:
     def __init__(self, columns: dict[str, Source], name: str) -> None:
         if not columns:
             _check.fail_kind(name, "a table with a column of numbers", columns)
-        lengths = {key: column.length for key, column in columns.items()}
-        self.length = next(iter(lengths.values()))
-        for key, length in lengths.items():
-            if length != self.length:
-                rule = f"of {self.length} rows as the first is"
-                _check.fail(f"column {key!r} of {name}", rule, length)
         self.columns = list(columns.values())
+        lengths = {column.length for column in self.columns}
+        self.length = lengths.pop()
+        if lengths:
+            self.length = None
+            self.columns = [_Uneven(column.dtype) for column in self.columns]
 
 
 def has_columns(data: Any) -> bool:
@@ -69,7 +68,7 @@ def by_column(data: Any, name: str = "data", width: int | None = None) -> Apart 
     Raises
     ------
     ArgumentTypeError, ArgumentError
-        If a column holds no numbers, or is of another length than the first.
+        If a column holds no numbers.
     """
     typed = isinstance(data, np.ndarray) and data.dtype.kind != "O"
     if typed and data.ndim == 2 and _lie_apart(data):
@@ -110,6 +109,22 @@ def each_alone(data: Any, width: int | None = None, name: str = "data") -> list[
         return [_OfRows(found, key) for key in keys]
     named = found.dtype.names is not None
     return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
+
+
+class _Uneven:
+    """A column that is not as long as the others are. The number of rows may be private."""
+
+    length: int | None = None
+    nulls: int | None = None
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        refuse_columns()
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        return None
 
 
 class _OfRows:

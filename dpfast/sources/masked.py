@@ -30,8 +30,8 @@ BLOCK = 1 << 15
 TRIES = 32
 
 
-def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:
-    """`where` as an array of booleans, one for each of the rows, if their number is known.
+def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | None:
+    """`where` as an array of booleans, one for each of the rows, as far as `entries` can tell.
 
     What holds a mask is told by its type alone. A null leaves its row out, and so does an entry of
     a list that is no number, or 0: no entry is an error.
@@ -52,8 +52,7 @@ def mask(where: Any, length: int | None) -> NDArray[np.bool_] | None:
             array = where.filled(False)
     if array.dtype != np.bool_ or array.ndim != 1:
         _check.fail_kind("where", rule, where, f" of {array.ndim} dimensions and {array.dtype}")
-    if length is not None and len(array) != length:
-        _check.fail("where", f"as long as the data, {length} rows", f"{len(array)} rows")
+    _check.entries("where", len(array), length, relation)
     return array
 
 
@@ -106,7 +105,7 @@ class MaskedSource:
         self._where = where
         self.dtype = source.dtype
         #: Known if it is known that the mask fits.
-        self.length = None if source.length is None else int(np.count_nonzero(where))
+        self.length = int(np.count_nonzero(where)) if source.length == len(where) else None
         self.nulls = 0 if source.nulls == 0 else None
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:

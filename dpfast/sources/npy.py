@@ -62,7 +62,7 @@ class NpySource(ArraySource, WithRows):
         if isinstance(ids, str):
             others = {name: some for name, some in self.columns.items() if name != self.name}
             ids = others[ids] if ids in others else no_column(ids, others)
-        return MemoryRows(column, None if ids is None else as_ids(ids, self.length), workers)
+        return MemoryRows(column, None if ids is None else as_ids(ids), workers)
 
     def beside(self, column: str) -> Table:
         name = picker(column)(list(self.columns), self.path)

@@ -18,7 +18,7 @@ from ._columns import Column, arrow_table, as_column, records, side_by_side
 from ._foreign import ForeignRows
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
-from ._rows import Choosing, RowChunk, RowSource, Table, WithRows
+from ._rows import Choosing, RowChunk, RowSource, Table, WithRows, named_dtype, refuse_columns
 from .array import ArraySource, ColumnSource
 from .rows import RowsSource, is_arrow, is_untyped
 from .words import Words, matched, words_column
@@ -82,7 +82,7 @@ def as_rows(
     ArgumentTypeError
         Data or ids of a kind that cannot be read; a column that holds no numbers.
     ArgumentError
-        Columns or ids of another length; ids that name no column.
+        Ids that name no column.
     SourceError
         The same in a file.
     MissingExtraError
@@ -91,7 +91,8 @@ def as_rows(
     Notes
     -----
     A list may hold what is no number, or rows of another length: that is a fact about the rows and
-    shows in the pass, as a `DataError`.
+    shows in the pass, as a `DataError`. So do ids, and columns beside the first, that are more or
+    fewer than the rows, whose number may be private.
     """
     if isinstance(data, WithRows):
         return data.rows(ids, workers)
@@ -110,9 +111,9 @@ def as_rows(
                 _check.fail_kind("ids", "left out, for such data bring their own", ids)
             return data
         if isinstance(data, Source):
-            return ForeignRows(data, None if ids is None else as_ids(ids, data.length))
+            return ForeignRows(data, None if ids is None else as_ids(ids))
     column = as_column(data, name, RULE, width)
-    return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
+    return MemoryRows(column, None if ids is None else as_ids(ids), workers)
 
 
 def feature_rows(
@@ -232,12 +233,11 @@ def table_rows(
     for key, column in made.items():
         if column.width is not None:
             _check.fail_kind(f"column {key!r} of {name}", "one number a row", columns[key])
-        if column.length != length:
-            _check.fail(
-                f"column {key!r} of {name}", f"of {length} rows as the first is", column.length
-            )
-
-    return MemoryRows(side_by_side(made), None if ids is None else as_ids(ids, length), workers)
+    if all(column.length == length for column in made.values()):
+        whole = side_by_side(made)
+    else:
+        whole = Column(named_dtype(tuple(made)), length, refuse_columns)
+    return MemoryRows(whole, None if ids is None else as_ids(ids), workers)
 
 
 def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> RowSource:
@@ -253,7 +253,7 @@ def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> Ro
         names = data.dtype.names or ()
         ids = data[without] if without in names else no_column(without, names)
     column = records(data, without, name)
-    return MemoryRows(column, None if ids is None else as_ids(ids, column.length), workers)
+    return MemoryRows(column, None if ids is None else as_ids(ids), workers)
 
 
 def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:

@@ -84,8 +84,8 @@ class Piece:
         own = column[self.start : self.start + len(self.rows)]
         if len(own) != len(self.rows):
             raise DataError(
-                "f must have one entry for each row, and the rows are more. This answer depends on "
-                "the data: what was spent stays spent"
+                "f must have one entry for each row, and has not. This answer depends on the data: "
+                "what was spent stays spent"
             )
         return own if self.keep is None else kept(own, self.keep)
 

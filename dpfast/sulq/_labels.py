@@ -102,6 +102,7 @@ def labelled(
     words: Sequence[Words | None] = (),
     classes: Words | None = None,
     width: int | None = None,
+    relation: str = "replace",
 ) -> Labelled:
     """The rows of X with the labels y.
 
@@ -117,6 +118,8 @@ def labelled(
         The same for the labels.
     width : int, optional
         How many features the call says that there are, if it does: a list does not say so.
+    relation : {"replace", "add-remove"}, default "replace"
+        Where rows come and go their number is private, and the pass finds another one of labels.
 
     Raises
     ------
@@ -134,8 +137,7 @@ def labelled(
     beside = as_column(y, "y", RULE) if classes is None else words_column(y, classes, "y")
     if beside.width is not None:
         _check.fail_kind("y", RULE, y)
-    if source.length is not None and beside.length != source.length:
-        _check.fail("y", f"of {source.length} rows as X is", beside.length)
+    _check.entries("y", beside.length, source.length, relation)
     return Labelled(source, beside, width_of(source), names_of(X, source))
 
 

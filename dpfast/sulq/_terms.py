@@ -157,7 +157,7 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
     """The function of a term, once everything about it has been checked."""
     if isinstance(term.f, str):
         return _named(term, source, nan, neighbors)
-    function = _function(term, source)
+    function = _function(term, source, neighbors)
     if term.column is not None:
         _check.fail("column", "left out for a function that is not named", term.column)
     if term.l2 is not None:
@@ -169,14 +169,16 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
     return _number(function, (0, 1) if term.bounds is None else term.bounds, nan, neighbors)
 
 
-def joint(terms: Sequence[Term], l2: Any, source: RowSource, nan: str | float) -> Vector:
+def joint(
+    terms: Sequence[Term], l2: Any, source: RowSource, nan: str | float, neighbors: str
+) -> Vector:
     """Several functions as one vector with a bound on its length."""
     functions: list[Function] = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
             _check.fail("l2", "the only bound of a batch that has one", term)
         if not isinstance(term.f, str):
-            functions.append(_function(term, source))
+            functions.append(_function(term, source, neighbors))
             continue
         name = _check.choice("f", term.f, ("count", "value", "row"))
         if name == "count":
@@ -229,25 +231,25 @@ def _number(
     return Number(function, lo, hi, cells(lo, hi, FINE, width), nan)
 
 
-def bits(f: Any, source: RowSource) -> Function:
+def bits(f: Any, source: RowSource, neighbors: str) -> Function:
     """One number of each row, for somebody who asks where it is not 0."""
     if isinstance(f, str):
         rule = "a condition, a function compiled by Numba, or an array with one entry a row"
         _check.fail_type("f", rule, f)
-    function = _function(Term(f), source)
+    function = _function(Term(f), source, neighbors)
     if function.size != 1:
         _check.fail("f", "one number a row", f"{function.size} numbers")
     return function
 
 
-def _function(term: Term, source: RowSource) -> Function:
+def _function(term: Term, source: RowSource, neighbors: str) -> Function:
     if isinstance(term.f, RowFunction):
         return term.f
     if isinstance(term.f, Condition):
         _sized(term, 1)
         return _Holds(term.f, {name: _column(name, source) for name in term.f.columns()})
     if not is_compiled(term.f):
-        return _stored(term, source)
+        return _stored(term, source, neighbors)
     loop = RowLoop(term.f, source.dtype, source.width)
     if loop.length is None:
         return _Compiled(loop, _sized(term, 1))
@@ -265,7 +267,7 @@ def _sized(term: Term, length: int | None) -> int:
     return size
 
 
-def _stored(term: Term, source: RowSource) -> _Stored:
+def _stored(term: Term, source: RowSource, neighbors: str) -> _Stored:
     rule = "'count' or another name, a function compiled by Numba, or an array with one entry a row"
     if callable(term.f):
         _check.fail_kind("f", rule, term.f, " (compile it with numba.njit, or give its values)")
@@ -274,8 +276,7 @@ def _stored(term: Term, source: RowSource) -> _Stored:
         _check.fail_kind("f", rule, term.f)
     if source.length is None:
         _check.fail_kind("f", "no array, for data of a length that is not known", term.f)
-    if given.length != source.length:
-        _check.fail("f", f"as long as the data, {source.length} rows", f"{given.length} rows")
+    _check.entries("f", given.length, source.length, neighbors)
     array = given.array
     if array is None:
         shape = (given.length,) if given.width is None else (given.length, given.width)
@@ -286,6 +287,8 @@ def _stored(term: Term, source: RowSource) -> _Stored:
             held[chunk.start : chunk.start + len(chunk.rows)] = chunk.rows
 
         given.reduce(keep, lambda a, b: None)
+    if given.length != source.length:
+        array = array[:0]  # which the pass finds too short, whatever it was
     return _Stored(array, _sized(term, given.width or 1))
 
 

@@ -197,7 +197,8 @@ class ID3Classifier(PublicClassifier):
             _check.whole("most_rows", self.most_rows, 1)
         classes = Classes(self.classes)
         public = Attributes(self.bins, self.bounds, self.categories)
-        source = labelled(X, y, public.words, classes.axis.words, public.said)
+        own = classes.axis.words
+        source = labelled(X, y, public.words, own, public.said, relation)
         coder = Coder(public.axes(source.width))
         if exact and coder.width > MOST_CHOICES:
             _check.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)

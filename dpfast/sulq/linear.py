@@ -165,7 +165,7 @@ class LinearRegression(Regressor):
         relation = _check.neighbors(self.neighbors)
         centred = _check.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
-        rows = labelled(X, y, width=said(self.bounds))
+        rows = labelled(X, y, width=said(self.bounds), relation=relation)
         normal = _Normal(self._bounds(rows.width), _check.nan_policy(self.nan, relation), centred)
         parts = normal.gram.parts(relation)
         rounds = Rounds(

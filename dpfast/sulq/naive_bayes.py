@@ -162,7 +162,8 @@ class NaiveBayes(PublicClassifier):
         policy = _check.nan_policy(self.nan, relation)
         classes = Classes(self.classes)
         public = Columns(self.bounds, self.categories)
-        source = labelled(X, y, public.words, classes.axis.words, public.said)
+        own = classes.axis.words
+        source = labelled(X, y, public.words, own, public.said, relation)
         sums = ByClass(public.each(source.width), len(classes), policy)
         parts = sums.parts(relation, loss)
         rounds = Rounds(

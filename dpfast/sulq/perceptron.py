@@ -200,7 +200,8 @@ class Perceptron(Classifier):
         _check.choice("step", self.step, ("shrinking", "constant"))
         if getattr(y, "dtype", None) == np.bool_:  # one class of which would count nowhere
             _check.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
-        rows = labelled(X, y, width=None if self.bounds is None else said(self.bounds))
+        width = None if self.bounds is None else said(self.bounds)
+        rows = labelled(X, y, width=width, relation=relation)
         place = self._coordinates(rows.width, relation, centred)
         parts = _parts(place, centred, relation, loss)
         rounds = Rounds(

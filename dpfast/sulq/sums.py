@@ -307,10 +307,8 @@ class NoisySums:
         """
         if not isinstance(sets, RowSets):
             sets = RowSets(sets)
-        length = self._source.length
-        if length is not None and sets.rows != length:
-            _check.fail("sets", f"of as many rows as the data have, {length}", sets)
-        made = Contrasts(bits(f, self._source), sets, self._nan)
+        _check.entries("sets", sets.rows, self._source.length, self._neighbors)
+        made = Contrasts(bits(f, self._source, self._neighbors), sets, self._nan)
         found = self._rounds.ask(made.total, [contrast_part(len(sets))])
         return float(found[0]), np.array(found[1:], np.float64) / 2.0
 
@@ -324,7 +322,7 @@ class NoisySums:
         if l2 is None:
             functions: list[Exact] = [exact(term, source, nan, relation) for term in terms]
         else:
-            functions = [joint(terms, l2, source, nan)]
+            functions = [joint(terms, l2, source, nan, relation)]
         parts = shared([one.part(relation) for one in functions])
         found = self._rounds.ask(totals(functions, where, nan), parts)
         answers, at = [], 0
@@ -401,8 +399,7 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     if np.ma.is_masked(rows):  # what stands behind a mask is no row number, and no answer either
         _check.fail_kind("rows", rule, rows)
     if array.dtype == np.bool_ and array.ndim == 1:
-        if length is not None and len(array) != length:
-            _check.fail("rows", f"as long as the data, {length} rows", f"{len(array)} rows")
+        _check.entries("rows", len(array), length, neighbors)
         return array
     if array.ndim != 1 or neighbors != "replace" or (array.size and array.dtype.kind not in "iu"):
         _check.fail_kind("rows", rule, rows)
