@@ -33,6 +33,7 @@ __all__ = [
     "power_of_two",
     "quantile",
     "ratio",
+    "real",
     "text",
     "whole",
 ]
@@ -66,18 +67,28 @@ def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
     raise ArgumentTypeError(f"{name} must be {rule}, got {kind}{why}") from None
 
 
+def real(value: Any) -> float | None:
+    """A real number as a float, infinite if it is too large for one; None for what is none."""
+    # A time difference of NumPy is a subclass of its integers.
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, (numbers.Real, Decimal)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # a signalling Decimal NaN
+        return math.nan
+    except Exception:  # what others call a number may raise anything
+        return None
+
+
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:
     """A finite real number as a float."""
     if type(value) is float and math.isfinite(value):
         return value
-    if isinstance(value, bool) or not isinstance(value, (numbers.Real, Decimal)):
+    result = real(value)
+    if result is None:
         fail_type(name, rule, value)
-    try:
-        result = float(value)
-    except OverflowError:
-        result = math.inf
-    except ValueError:  # a signalling Decimal NaN
-        result = math.nan
     if not math.isfinite(result):
         fail(name, rule, value)
     return result
@@ -97,11 +108,11 @@ def whole(name: str, value: Any, least: int = 0) -> int:
     if type(value) is int and value >= least:
         return value
     rule = f"an integer of at least {least}"
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        fail_type(name, rule, value)
-    if int(value) < least:
-        fail(name, rule, value)
-    return int(value)
+    if isinstance(value, numbers.Integral) and real(value) is not None:
+        if int(value) < least:
+            fail(name, rule, value)
+        return int(value)
+    fail_type(name, rule, value)
 
 
 def fraction(name: str, value: Any) -> Fraction:

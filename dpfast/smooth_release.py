@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from . import _check
 from ._admissible import Calibration, calibrate
@@ -43,10 +41,10 @@ class _SmoothRelease(Smooth):
         value, found = source
         if callable(found):
             found = found(self.calibration.beta)
-        number, bound = _float(value, "value"), _float(found, "smooth_sensitivity")
-        if math.isnan(number):
+        number, bound = _check.real(value), _check.real(found)
+        if number is None or math.isnan(number):
             _refuse("value", "a number, not NaN")
-        if not bound >= 0:
+        if bound is None or not bound >= 0:
             _refuse("smooth_sensitivity", "a number of at least 0")
         # Clipped, the value changes by no more than the bound, and by no more than the range; the
         # smaller and the larger of a smooth bound and a public number are smooth.
@@ -54,24 +52,11 @@ class _SmoothRelease(Smooth):
         return min(max(number, self.lo), self.hi), max(min(bound, widest), self.grid)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (numbers.Real, Decimal)) and not isinstance(value, bool)
-
-
-def _float(value: Any, name: str) -> float:
-    if not _is_number(value):
-        _refuse(name, "a number")
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _refuse(name: str, rule: str) -> None:
+def _refuse(name: str, rule: str) -> NoReturn:
     raise DataError(
         f"{name} must be {rule}; what it is, is not shown, since it depends on the data. What was "
         "spent stays spent"
-    ) from None
+    )
 
 
 def smooth_beta(
@@ -179,8 +164,8 @@ def smooth_release(
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
-        The value or the bound is NaN or no number, or the bound is negative. It depends on the
-        data; the spend stands, as it does for an exception of `smooth_sensitivity`.
+        The value or the bound is NaN or no number, None say, or the bound is negative. It depends
+        on the data; the spend stands, as it does for an exception of `smooth_sensitivity`.
 
     Notes
     -----
@@ -202,15 +187,10 @@ def smooth_release(
     lo, hi = _check.bounds(bounds)
     relation = _check.neighbors(neighbors)
     calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
-    if not _is_number(value):
-        _check.fail_kind("value", "a real number", value)
     if callable(smooth_sensitivity):
         if beta is not None:
             _check.fail("beta", "left out when smooth_sensitivity is a function of it", beta)
     else:
-        if not _is_number(smooth_sensitivity):
-            rule = "a real number, or a function of beta"
-            _check.fail_kind("smooth_sensitivity", rule, smooth_sensitivity)
         if beta is None:
             _check.fail("beta", "given, unless smooth_sensitivity is a function of it", beta)
         if not _check.positive("beta", beta) <= calibration.beta:

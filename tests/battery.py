@@ -308,7 +308,6 @@ BAD: dict[str, list[Any]] = {
     "test_share": [0, 1, -1, NAN, "x", None],
     "statistic": [3, None],
     "distance": [3, None],
-    "smooth_sensitivity": ["x", None, True],
     "beta": [0, -1, NAN, "x", 1e300],
     "sensitivity": SIZES,
     "monotone": FLAG,
@@ -325,7 +324,12 @@ BAD: dict[str, list[Any]] = {
 PAIRED = {"weights", "weight_bounds", "bins", "bounds", "categories", "proposed", "ratio", "beta"}
 
 #: Arguments in which nothing can be wrong by itself.
-FREE = {"data of ptr.release", "data of selection.exponential"}
+FREE = {
+    "data of ptr.release",
+    "data of selection.exponential",
+    "value of smooth_release.smooth_release",  # what these are, is an answer
+    "smooth_sensitivity of smooth_release.smooth_release",
+}
 
 SECRET = "7654321"
 #: What is no column of numbers, and no message may quote.
@@ -334,7 +338,7 @@ BAD_DATA: dict[str, list[Any]] = {
     "table": [SECRET, np.array([[SECRET] * 2] * 3), None, WORD, np.full((3, 2), 7654321j)],
     "array": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j)],
     "words": [SECRET, np.full(3, 7654321.0), None, WORD, np.full(3, 7654321j)],
-    "number": [SECRET, [7654321.0], None, WORD, 7654321j, True],
+    "number": [],
     "object": [],
 }
 
