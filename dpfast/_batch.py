@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from . import _check, _choice
 from ._native.rng import BitStream
+from ._scores._numbers import difference, distances
 from ._scores.based import slack, tilted
-from ._scores.stored import Stored, distances, plain, row_peaks
+from ._scores.stored import Stored, plain, row_peaks
 
 __all__ = ["Rows", "Table"]
 
@@ -74,7 +75,8 @@ class Rows:
         if table.rows == 1:
             row = Stored(table.row(0))
             row.peaks(table.count)
-            self.best = np.array([row.best()])
+            objects = table.array.dtype.kind == "O"
+            self.best = np.array([row.best()], object if objects else None)
         elif table.array.ndim == 2:
             self.best = row_peaks(table.array)
         else:
@@ -93,8 +95,8 @@ class Rows:
         kind = self.best.dtype
         least = np.iinfo(kind).min if kind.kind in "iu" else -math.inf
         values = self.table.part(rows.start, rows.stop).astype(kind, copy=False)
-        best = np.where(allowed, values, kind.type(least)).max(axis=1)
-        if not allowed.any(axis=1).all() or (kind.kind == "f" and best.min() == -math.inf):
+        best = np.where(allowed, values, np.array(least, kind)).max(axis=1)
+        if not allowed.any(axis=1).all() or (kind.kind in "fO" and best.min() == -math.inf):
             rule = "above minus infinity for one candidate of each row"
             _check.fail("scores and base", rule, -math.inf)
         self.best[rows] = best
@@ -121,11 +123,14 @@ class Rows:
         best = self.best[at]
         if best.dtype.kind == "f":
             return plain(values, np.float64), best.astype(np.float64, copy=False)
-        return np.ascontiguousarray(-distances(best[:, None], values)), np.zeros(len(best))
+        below = distances(best[:, None], values)
+        scores = -np.minimum(below, np.finfo(np.float64).max)
+        scores[below < 0] = -math.inf
+        return np.ascontiguousarray(scores), np.zeros(len(best))
 
     def _exact(self, at: slice) -> Callable[[int, int], Fraction]:
         values, best = self.table.part(at.start, at.stop), self.best[at]
-        return lambda i, j: Fraction(best[i].item()) - Fraction(values[i, j].item())
+        return lambda i, j: difference(best[i], values[i, j])
 
     def _draw(self, at: slice, size: int, stream: BitStream) -> NDArray[np.int64]:
         exact = self._exact(at)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _check
 from ._native.rng import BitStream
+from ._scores._numbers import real
 from ._scores.based import REACH
 from .errors import ArgumentError
 from .privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
@@ -106,9 +107,11 @@ def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
         _check.fail_kind(name, "without a mask: -inf says that a candidate is excluded", scores)
     else:
         array = _converted(scores, name)
-        if array.dtype.kind == "f" and isinstance(scores, (list, tuple)):
-            array = _undamaged(scores, array, name)
-    chunk_dtype(array.dtype, name)
+    typed = isinstance(getattr(scores, "dtype", None), np.dtype)
+    if array.ndim and (array.dtype.kind == "O" or not typed):
+        array = _exactly(scores, array, name)
+    if array.dtype.kind != "O":
+        chunk_dtype(array.dtype, name)
     if array.ndim == 0:
         _check.fail_kind(name, "an array of one dimension at least", scores)
     return array
@@ -126,20 +129,37 @@ def _converted(scores: Any, name: str) -> NDArray[Any]:
     _check.fail_kind(name, "an array of real numbers", scores, why)
 
 
-def _undamaged(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
-    """NumPy makes floats of a list that mixes large integers: give them back their digits."""
-    if not array.size or not np.abs(array).max() >= 2.0**53:
+def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Scores without a dtype, each as the number that it is, in whatever array holds all of them.
+
+    NumPy has read them as `array`; it makes floats of integers that stand beside one. Which array
+    it is decides how long a draw takes, and nothing else.
+    """
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind not in "fO" or (kind == "f" and size > 8):  # integers, or what is refused
         return array
-    flat = np.array(scores, object).ravel()
-    if any(isinstance(x, (int, np.integer)) and int(float(x)) != int(x) for x in flat):
+    if kind == "f" and not ((np.abs(array) >= 2.0**53) & (np.abs(array) < math.inf)).any():
+        return array  # where integers are floats, too
+    rule = "an array of real numbers"
+    try:
+        each = np.array(scores, object)
+    except Exception:
+        each = array
+    found = np.frompyfunc(real, 1, 1)(each)
+    kinds = {type(one) for one in found.ravel()}
+    if each.shape != array.shape or not all(
+        issubclass(one, (int, float, Fraction)) for one in kinds
+    ):
+        _check.fail_kind(name, rule, scores)
+    if all(issubclass(one, float) for one in kinds):
+        return np.array(found, np.float64)
+    if all(issubclass(one, int) for one in kinds):
         for dtype in (np.int64, np.uint64):
             try:
-                if all(isinstance(x, (int, np.integer)) for x in flat):
-                    return np.array(scores, dtype)
+                return np.array(found, dtype)
             except OverflowError:
-                continue
-        _check.fail_kind(name, "of one type that holds each of them exactly", scores)
-    return array
+                pass
+    return np.array(found, object)
 
 
 def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
@@ -161,6 +181,7 @@ def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
 def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
     """Public log-weights in the shape of the scores, as a view."""
     array = array_of(base, "base")
+    chunk_dtype(array.dtype, "base")
     rule = "minus infinity or numbers of at most 2**40 in size"
     part: Any
     for part in np.nditer(array, ["external_loop", "buffered", "zerosize_ok"], ["readonly"]):

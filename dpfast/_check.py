@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 
+_REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
+
+
 def _show(value: object) -> str:
     try:
         text = repr(value)
@@ -70,7 +73,7 @@ def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
 def real(value: Any) -> float | None:
     """A real number as a float, infinite if it is too large for one; None for what is none."""
     # A time difference of NumPy is a subclass of its integers.
-    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, (numbers.Real, Decimal)):
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, _REAL):
         return None
     try:
         return float(value)

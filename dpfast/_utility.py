@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from . import _check, _pmf
 from ._batch import Rows, Table
 from ._candidates import candidates_last, log_weights, selection
+from ._scores._numbers import distances
 from ._scores.based import tilted
-from ._scores.stored import distances
 
 __all__ = ["expected_error", "probabilities", "utility_bound"]
 

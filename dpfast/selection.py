@@ -107,8 +107,10 @@ def exponential(
     ----------
     scores : array_like of real numbers, or callable
         Scores along `axis`: integers, floats or booleans of at most 64 bits, in any layout, with
-        nothing lost in conversion. ``-inf`` excludes a candidate, which must follow from a public
-        rule. Or a function ``score(data, candidate)``, best compiled by Numba, whose values are
+        nothing lost in conversion. What has no dtype of its own (a list, a tuple, an array of
+        objects) may also hold a `Fraction` and integers of any size beside floats: each counts as
+        the number that it is. ``-inf`` excludes a candidate, which must follow from a public rule.
+        Or a function ``score(data, candidate)``, best compiled by Numba, whose values are
         looked at block by block and never stored.
     sensitivity : float, Fraction or Decimal
         By how much one score can change between neighbours; greater than 0.

@@ -3,6 +3,7 @@ tests/statistical."""
 
 import itertools
 import math
+from collections import UserList, deque
 from decimal import Decimal
 from fractions import Fraction
 
@@ -54,9 +55,15 @@ BAD = {
     "text": (["a", "b"], {}, ArgumentTypeError),
     "complex": ([1j, 2j], {}, ArgumentTypeError),
     "dates": (np.array(["2020-01-01", "2021-01-01"], "M8[D]"), {}, ArgumentTypeError),
-    "objects": (np.array([Fraction(1), 2], object), {}, ArgumentTypeError),
+    "objects": (np.array([Fraction(1), "2"], object), {}, ArgumentTypeError),
+    "a null among objects": (np.array([1, None], object), {}, ArgumentTypeError),
+    "NaN among fractions": ([Fraction(1), NAN], {}, ArgumentError),
+    "a Decimal": ([Decimal(1), 2], {}, ArgumentTypeError),
+    "time differences": ([np.timedelta64(1), 2], {}, ArgumentTypeError),
+    "time differences among fractions": ([np.timedelta64(1), Fraction(2)], {}, ArgumentTypeError),
+    "long doubles": ([np.longdouble(1), 2], {}, ArgumentTypeError),
+    "large long doubles": ([np.longdouble(2) ** 60, 2], {}, ArgumentTypeError),
     "ragged": ([[1, 2], [3]], {}, ArgumentTypeError),
-    "no common type": ([2**64 - 1, -1], {}, ArgumentTypeError),
     "masked": (np.ma.masked_equal([1, 2], 2), {}, ArgumentTypeError),
     "null": (pa.array([1, None, 3]), {}, ArgumentError),
     "wrong axis": ([1, 2], {"axis": 1}, ArgumentError),
@@ -323,9 +330,81 @@ def test_64_bit_integers_keep_their_digits(top):
 def test_lists_that_numpy_makes_floats_of():
     assert selection.exponential([2**60, 0.5], sensitivity=1, epsilon=1) == 0
     assert selection.exponential([2**63, 2**63 + 400, 1], sensitivity=1, epsilon=1) == 1
-    for lossy in ([2**60 + 1, 0.5], [2**64 - 1, -1]):
-        with pytest.raises(ArgumentTypeError, match="holds each of them exactly"):
-            selection.exponential(lossy, sensitivity=1, epsilon=1)
+
+
+#: What has no dtype of its own.
+UNTYPED = {
+    "list": list,
+    "tuple": tuple,
+    "deque": deque,
+    "UserList": UserList,
+    "objects": lambda scores: np.array(scores, object),
+    "NumPy scalars": lambda scores: [
+        np.int64(x) if isinstance(x, int) and abs(x) < 2**63 else x for x in scores
+    ],
+    "frame": lambda scores: pd.DataFrame([[x] for x in scores], dtype=object)[0],
+}
+#: Two candidates of which one is better by 2, and others that are never drawn.
+MIXED = {
+    "a float": [2**60 + 1, 2**60 + 3, 0.5],
+    "floats": [2.0**60, 2**60 + 2, 7.0, -INF],
+    "a fraction": [2**60 + Fraction(1, 3), 2**60 + Fraction(7, 3), 2.5],
+    "signed and unsigned": [2**64 - 3, 2**64 - 1, -1],
+    "beyond 64 bits": [10**30 + 1, 10**30 + 3, 0],
+    "beyond float64": [10**400 + 1, 10**400 + 3, 0.5, -(10**400)],
+    "truth values": [2**53 + 1, 2**53 + 3, True, 0.5],
+}
+
+
+def shares(draw, scores):
+    """How often each of the first two is drawn, of 2,000."""
+    found = draw(scores, sensitivity=1, epsilon=1, monotone=True, size=2000, rng=seeded())
+    return np.bincount(found, minlength=2)[:2] / 2000
+
+
+@pytest.mark.parametrize("draw", [selection.exponential, selection.permute_and_flip])
+@pytest.mark.parametrize("kind", UNTYPED)
+@pytest.mark.parametrize("mixed", MIXED)
+def test_scores_without_a_dtype_are_the_numbers_that_they_are(mixed, kind, draw):
+    """Every draw is that of integers of one type, which are exact."""
+    scores = MIXED[mixed]
+    plain = np.array([-2, 0, *[-(2**62)] * (len(scores) - 2)])
+    assert (shares(draw, UNTYPED[kind](scores)) == shares(draw, plain)).all()
+    better = 1 / (1 + math.exp(-2)) if draw is selection.exponential else 1 - math.exp(-2) / 2
+    assert abs(shares(draw, plain)[1] - better) < 0.03
+    table = [scores, scores[1::-1] + scores[2:]]
+    best = selection.top_k(table, 2, sensitivity=1, epsilon=200, monotone=True)
+    assert best.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("mixed", ["a float", "beyond 64 bits", "signed and unsigned"])
+def test_scores_that_numpy_made_floats_of_are_caught(mixed):
+    """Planted: the list is read by NumPy."""
+    scores = np.array(MIXED[mixed], np.float64)
+    found = shares(selection.exponential, scores)
+    assert abs(found[1] - 1 / (1 + math.exp(-2))) > 0.3
+
+
+@pytest.mark.parametrize("mixed", MIXED)
+def test_scores_of_python_in_blocks_and_with_weights(mixed):
+    """More than are looked at one by one, with a base, and what to expect of them."""
+    scores = [MIXED[mixed][2]] * 5000
+    scores[4000:4002] = MIXED[mixed][:2]
+    kw = {"sensitivity": 1, "epsilon": 1, "monotone": True}
+    for draw in (selection.exponential, selection.permute_and_flip):
+        found = draw(scores, size=300, rng=seeded(), **kw)
+        assert set(found.tolist()) == {4000, 4001}
+        assert abs((found == 4001).mean() - 0.9) < 0.1
+    assert selection.top_k(scores, 2, **{**kw, "epsilon": 200}).tolist() == [4001, 4000]
+    few, base = MIXED[mixed], [0.0, -2.0, *[0.0] * (len(MIXED[mixed]) - 2)]
+    found = selection.exponential(few, base=base, size=2000, rng=seeded(), **kw)
+    assert abs((found == 1).mean() - 0.5) < 0.05
+    found = selection.exponential(
+        scores, base=[0.0] * 4001 + [-INF] + [0.0] * 998, size=50, rng=seeded(), **kw
+    )
+    assert (found == 4000).all()
+    expected = selection.probabilities(few, **kw)
+    assert expected[:2].tolist() == pytest.approx([1 - 0.8808, 0.8808], abs=1e-4)
 
 
 def test_the_message_names_the_row():

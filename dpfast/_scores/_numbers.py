@@ -1,6 +1,7 @@
 """Peaks and distances of scores in arrays of numbers, and in arrays of Python's own numbers.
 
-Python's ints, floats and Fractions compare and subtract exactly with each other, at any size.
+Python's ints, floats and Fractions compare and subtract exactly with each other, at any size. So
+the law of a draw does not depend on which kind of array holds the scores.
 """
 
 from __future__ import annotations
@@ -13,9 +14,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._native.peaks import ABOVE, INFINITE, NAN, block_peaks
-from .stored import distances
 
-__all__ = ["below", "difference", "tops"]
+__all__ = ["difference", "distances", "real", "tops"]
+
+
+def real(value: Any) -> int | float | Fraction | None:
+    """A score as a Python number, without loss; None for what is none."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, np.timedelta64):  # a subclass of NumPy's integers
+        return None
+    if isinstance(value, (bool, np.bool_, np.integer)):
+        return int(value)
+    if isinstance(value, (int, float, Fraction)):
+        return value
+    if isinstance(value, np.floating):
+        number = float(value)
+        if number == value or value != value:
+            return number
+    return None
 
 
 def _number(value: Any) -> Any:
@@ -36,11 +53,32 @@ def _gap(best: Any, value: Any) -> float:
         return math.inf if best > value else -math.inf
 
 
-def below(best: Any, values: NDArray[Any]) -> NDArray[np.float64]:
-    """``best - values``, rounded once; negative for minus infinity and for better values."""
+_gaps = np.frompyfunc(_gap, 2, 1)
+
+
+def distances(best: Any, values: NDArray[Any], *, own: bool = False) -> NDArray[np.float64]:
+    """``best - values``, rounded once; negative for minus infinity and for better values.
+
+    `best` has the dtype of `values` and a shape that broadcasts to theirs. With `own`, the result
+    may take the place of `values`: fresh memory costs more than the subtraction.
+    """
     if values.dtype.kind == "O":
-        return np.array([_gap(best, v) for v in values], np.float64)
-    return distances(best, values)
+        return np.asarray(_gaps(best, values)).astype(np.float64)
+    if values.dtype.kind == "f":
+        found: NDArray[np.float64] = values.astype(np.float64, copy=not own)
+        excluded = found == -math.inf
+        with np.errstate(over="ignore"):
+            np.subtract(np.asarray(best, np.float64), found, out=found)
+        found[excluded] = -1.0
+        return found
+    if values.dtype.itemsize < 8:
+        return np.asarray(best, np.float64) - values.astype(np.float64)
+    # The difference modulo 2**64 is the difference.
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    top = np.asarray(best, values.dtype)
+    found = (top.view(np.uint64) - values.view(np.uint64)).astype(np.float64)
+    found[values > top] = -1.0
+    return found
 
 
 def tops(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from .stored import CHUNK, Stored, distances
+from ._numbers import distances
+from .stored import CHUNK, Stored
 
 __all__ = ["REACH", "Based", "slack", "tilted"]
 

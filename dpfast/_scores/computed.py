@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import _check, _jit
 from .._native.peaks import ABOVE
 from ..errors import DataError, SlowWarning
-from ._numbers import below, difference, tops
+from ._numbers import difference, distances, tops
 from ._plain import Plain
 from ._without import tops_without
 from .stored import refuse
@@ -133,10 +133,10 @@ class Computed:
         refuse(flags, self.name)
         self._kept = values if self.count <= STRETCH else None
         self._best, self._block, self._tops = best.max(), block, best
-        return below(self._best, best)
+        return distances(self._best, best)
 
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
-        return below(self._best, self._look(index))
+        return distances(self._best, self._look(index))
 
     def exact(self, candidate: int) -> Fraction:
         return difference(self._best, self._look(np.array([candidate]))[0])
@@ -144,7 +144,7 @@ class Computed:
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
         best, empty = tops_without(self._tops, self._block, self.count, gone, self._look)
         self._best = best[~empty].max()
-        peaks = below(self._best, best)
+        peaks = distances(self._best, best)
         peaks[empty] = -1
         return peaks
 

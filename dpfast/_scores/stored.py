@@ -13,9 +13,10 @@ from .. import _check
 from .._native.peaks import ABOVE, INFINITE, NAN, block_peaks
 from ..errors import ArgumentError
 from ..sources import chunk_dtype
+from ._numbers import difference, distances, tops
 from ._without import tops_without
 
-__all__ = ["Stored", "distances", "plain", "refuse", "row_peaks"]
+__all__ = ["Stored", "plain", "refuse", "row_peaks"]
 
 #: Scores of a conversion buffer (another byte order, strides, float16): half a megabyte of float64.
 CHUNK = 1 << 16
@@ -35,7 +36,12 @@ def _empty(name: str) -> None:
 
 
 def _flat(array: NDArray[Any], name: str) -> tuple[NDArray[Any], np.dtype[Any]]:
-    """The array with bool as uint8, and the dtype in which its scores are compared."""
+    """The array with bool as uint8, and the dtype in which its scores are compared.
+
+    Of one of objects these are Python's own numbers, as `_candidates` makes them.
+    """
+    if array.dtype.kind == "O":
+        return array, array.dtype
     dtype = chunk_dtype(array.dtype, name)
     return (array.view(np.uint8) if array.dtype.kind == "b" else array), dtype
 
@@ -78,33 +84,11 @@ def _by_chunks(array: NDArray[Any], block: int, out: NDArray[Any]) -> int:
     return flags
 
 
-def distances(best: Any, values: NDArray[Any], *, own: bool = False) -> NDArray[np.float64]:
-    """``best - values``, rounded once; negative for minus infinity and for better values.
-
-    `best` has the dtype of `values` and a shape that broadcasts to theirs. With `own`, the result
-    may take the place of `values`: fresh memory costs more than the subtraction.
-    """
-    if values.dtype.kind == "f":
-        found: NDArray[np.float64] = values.astype(np.float64, copy=not own)
-        excluded = found == -math.inf
-        with np.errstate(over="ignore"):
-            np.subtract(np.asarray(best, np.float64), found, out=found)
-        found[excluded] = -1.0
-        return found
-    if values.dtype.itemsize < 8:
-        return np.asarray(best, np.float64) - values.astype(np.float64)
-    # The difference modulo 2**64 is the difference.
-    values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    top = np.asarray(best, values.dtype)
-    found = (top.view(np.uint64) - values.view(np.uint64)).astype(np.float64)
-    found[values > top] = -1.0
-    return found
-
-
 class Stored:
     """Scores in a one-dimensional array of an integer, bool or float dtype of at most 64 bits.
 
-    Contiguous native arrays are read where they are, others through a small buffer; none is copied.
+    Or in one of Python's own numbers, of any size. Contiguous native arrays are read where they
+    are, others through a small buffer; none is copied.
     """
 
     slack = 0.0
@@ -131,22 +115,22 @@ class Stored:
         if not self.count:
             _empty(self.name)
         block = min(block, self.count)
-        tops = np.empty(-(-self.count // block), self._dtype)
-        if _direct(self.array, self._dtype):
-            flags = block_peaks(self.array, block, tops)
+        best = np.empty(-(-self.count // block), self._dtype)
+        if self._dtype.kind == "O" or _direct(self.array, self._dtype):
+            flags = tops(self.array, block, best)
         else:
-            flags = _by_chunks(self.array, block, tops)
+            flags = _by_chunks(self.array, block, best)
         refuse(flags, self.name)
-        self._best, self._block, self._tops = tops.max(), block, tops
-        return distances(self._best, tops)
+        self._best, self._block, self._tops = best.max(), block, best
+        return distances(self._best, best)
 
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
         assert self._tops is not None
-        tops, empty = tops_without(
+        best, empty = tops_without(
             self._tops, self._block, self.count, gone, lambda index: self.array[index]
         )
-        self._best = tops[~empty].max()
-        peaks = self._below(tops)
+        self._best = best[~empty].max()
+        peaks = self._below(best)
         peaks[empty] = -1
         return peaks
 
@@ -162,7 +146,7 @@ class Stored:
         return distances(self._best, values, own=True)
 
     def exact(self, candidate: int) -> Fraction:
-        return Fraction(self._best.item()) - Fraction(self.array[candidate].item())
+        return difference(self._best, self.array[candidate])
 
 
 def row_peaks(matrix: NDArray[Any], name: str = "scores") -> NDArray[Any]:
@@ -180,16 +164,16 @@ def row_peaks(matrix: NDArray[Any], name: str = "scores") -> NDArray[Any]:
         return best
     if not count:
         _empty(name)
-    if _direct(matrix, dtype):
-        flags = block_peaks(matrix.reshape(-1), count, best)
+    if dtype.kind == "O" or _direct(matrix, dtype):
+        flags = tops(matrix.reshape(-1), count, best)
     else:
         flags = 0
         step = max(CHUNK // count, 1)
         for at in range(0, rows, step):
             part = plain(matrix[at : at + step], dtype)
             flags |= block_peaks(part.reshape(-1), count, best[at : at + step])
-    if dtype.kind == "f" and (flags & (NAN | INFINITE) or best.min() == -math.inf):
+    if dtype.kind in "fO" and (flags & (NAN | INFINITE) or best.min() == -math.inf):
         for row in range(rows):
             one = plain(matrix[row], dtype)
-            refuse(block_peaks(one, count, np.empty(1, dtype)), f"{name}[{row}]")
+            refuse(tops(one, count, np.empty(1, dtype)), f"{name}[{row}]")
     return best
