@@ -22,6 +22,7 @@ from .privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from .privacy._losses import shown
 
 if TYPE_CHECKING:
+    from ._ledger.chain import Place
     from ._ledger.file import File
     from ._ledger.streams import Record
 
@@ -206,7 +207,8 @@ class Budget:
             raise TypeError(
                 "a budget can be neither pickled nor copied: both copies could be spent"
             )
-        return _again, (self._file.path, self._file.header.seal, self._wanted, self._timeout)
+        file = self._file
+        return _again, (file.path, file.header.seal, self._wanted, self._timeout, file.place)
 
     @property
     def name(self) -> str:
@@ -561,10 +563,14 @@ def _path(path: Any) -> str:
     return found
 
 
-def _again(path: str, seal: str, neighbors: str | None, timeout: float) -> Budget:
-    """A budget out of its pickle: the same file, or none."""
+def _again(
+    path: str, seal: str, neighbors: str | None, timeout: float, place: Place | None = None
+) -> Budget:
+    """A budget out of its pickle: the same file, with all that was seen of it, or none."""
     budget = Budget(path=path, neighbors=neighbors, timeout=timeout)
     assert budget._file is not None
     if budget._file.header.seal != seal:
         raise LedgerError(f"ledger {budget.path} is another one than was pickled")
+    if place is not None:
+        budget._file.since(place)
     return budget

@@ -82,7 +82,7 @@ def tell(out: int, answers: dict) -> None:
 def life(path: Path, told: Path, fault: str, fuse: int) -> None:
     if fuse >= 0:
         connect = File._connect
-        File._connect = lambda self, making: Fuse(connect(self, making))
+        File._connect = lambda self: Fuse(connect(self))
         Fuse.left = fuse
     out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     plant(fault, out)

@@ -112,12 +112,10 @@ class Fuse:
 
 def opened(ledger: Path, fault: str) -> dp.Budget:
     """The ledger with its fault."""
+    budget = dp.Budget(epsilon=LIMIT, path=ledger)
     if fault == "torn":
         connect = File._connect
-        File._connect = lambda self, making: (
-            connect(self, True) if making else Torn(connect(self, False))
-        )
-    budget = dp.Budget(epsilon=LIMIT, path=ledger)
+        File._connect = lambda self: Torn(connect(self))
     if fault == "late":
         budget._keeper = Late(budget._keeper)
     return budget
@@ -149,7 +147,7 @@ def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
     """Two spends, or fewer if the fuse is short."""
     out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     connect = File._connect
-    File._connect = lambda self, making: Fuse(connect(self, making))
+    File._connect = lambda self: Fuse(connect(self))
     Fuse.left = fuse
     budget = opened(ledger, fault)
     for _ in range(2):

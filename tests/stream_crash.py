@@ -76,7 +76,7 @@ def life(folder: Path, told: Path, fault: str, fuse: int) -> None:
     plant(fault, out)
     if fuse >= 0:
         connect = File._connect
-        File._connect = lambda self, making: Fuse(connect(self, making))
+        File._connect = lambda self: Fuse(connect(self))
         Fuse.left = fuse
     budget = dp.Budget(epsilon=2, path=folder / "study.db")
     shares = dp.online.MedianMechanism(

@@ -8,7 +8,7 @@ answer, whichever process computed it, and a kill loses only what nobody has see
 
 What a stream must remember and must not tell (the noise of its threshold) is in a table of its own,
 `secrets`, one row a stream: it is no part of the history or of an export, it is replaced in the
-transaction of the turn that changes it, and removed (overwritten, as far as SQLite and the disk do
+transaction of each turn, sealed with it, and removed (overwritten, as far as SQLite and the disk do
 that) by the turn with which the stream is over. All other tables only grow.
 """
 
@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from .. import _check
-from . import text
-from .file import File, _Damaged, _define, _guards, _reading
+from . import chain, text
+from .chain import Damaged, define, guards
+from .file import File
 from .lines import now
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ CREATE TABLE IF NOT EXISTS turns (
     line INTEGER NOT NULL, turn INTEGER NOT NULL, time TEXT NOT NULL, question TEXT NOT NULL,
     answer TEXT NOT NULL, body BLOB NOT NULL, seal TEXT NOT NULL, PRIMARY KEY (line, turn)
 );
-CREATE TABLE IF NOT EXISTS secrets (line INTEGER PRIMARY KEY, state TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS secrets (
+    line INTEGER PRIMARY KEY, state TEXT NOT NULL, seal TEXT NOT NULL
+);
 """
 
 
@@ -75,38 +77,33 @@ class Record:
         self.key = "stream " + hashlib.sha256(json.dumps([name, facts]).encode()).hexdigest()
         self._file = file
         self._line, self._seal, self._seen = 0, "", 0
-        self._run(self._same, write=False)
-
-    def _run(self, job: Callable[[sqlite3.Connection], T], *, write: bool) -> T:
-        def work(db: sqlite3.Connection) -> T:
-            db.execute("PRAGMA secure_delete = ON")
-            self._file._state(db)
-            return job(db)
-
-        return self._file._run(work, write=write)
+        self._file._run(self._same)
 
     def _same(self, db: sqlite3.Connection) -> tuple[str, str] | None:
         """Start and seal of this stream, if it is there. The name of another one is refused."""
-        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'streams'").fetchone():
-            return None
-        both = "SELECT facts, start, streams.seal, lines.seal FROM streams "
-        both += "LEFT JOIN lines USING (line) WHERE streams.name = ?"
-        row = db.execute(both, (self.name,)).fetchone()
+        row = None
+        if chain.has(db, "streams"):
+            both = "SELECT facts, start, streams.seal, lines.seal FROM streams "
+            both += "LEFT JOIN lines USING (line) WHERE streams.name = ?"
+            row = db.execute(both, (self.name,)).fetchone()
+        chain.check(db, "streams", self.name, None if row is None else row[2])
         if row is None:
             return None
         facts, start, seal, paid = row
-        with _reading():
-            if paid is None or text.seal(paid, self.name, facts, start) != seal:
-                raise _Damaged("a stream is not what was written")
+        if paid is None or text.seal(paid, self.name, facts, start) != seal:
+            raise Damaged("a stream is not what was written")
         if facts != self.facts:
             _check.fail("name", "new, or that of a stream with the same arguments", self.name)
         return str(start), str(seal)
 
     def found(self) -> Any:
         """What the stream started from, or None for a new one."""
-        known = self._run(self._same, write=False)
-        with _reading():
+
+        def look(db: sqlite3.Connection) -> Any:
+            known = self._same(db)
             return None if known is None else json.loads(known[0])
+
+        return self._file._run(look)
 
     def begin(self, start: Any, secret: Any) -> Any:
         """What the stream starts from: this, or what is there already.
@@ -118,25 +115,31 @@ class Record:
         def first(db: sqlite3.Connection) -> Any:
             line = self._file._keyed(db, self.key)
             assert line is not None
-            _define(db, TABLES + _guards("streams", "turns"))
+            define(db, TABLES + guards("streams", "turns"))
             known = self._same(db)
             if known is None:
                 (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
                 plain = json.dumps(start)
                 known = plain, text.seal(paid, self.name, self.facts, plain)
-                values = (line, self.name, self.facts, *known)
-                db.execute("INSERT INTO streams VALUES (?, ?, ?, ?, ?)", values)
+                chain.grow(db, "streams", self.name, (line, self.name, self.facts, *known))
                 if secret is not None:
-                    db.execute("INSERT INTO secrets VALUES (?, ?)", (line, json.dumps(secret)))
+                    state = json.dumps(secret)
+                    row = (line, state, chain.hidden(db, line, state))
+                    db.execute("INSERT INTO secrets VALUES (?, ?, ?)", row)
             self._line, self._seal = line, known[1]
-            with _reading():
-                return json.loads(known[0])
+            return json.loads(known[0])
 
-        return self._run(first, write=True)
+        return self._file._run(first, write=True)
 
     def _secret(self, db: sqlite3.Connection) -> Any:
-        row = db.execute("SELECT state FROM secrets WHERE line = ?", (self._line,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        sealed = "seal" if chain.form(db) > 1 else "NULL"
+        one = f"SELECT state, {sealed} FROM secrets WHERE line = ?"
+        row = db.execute(one, (self._line,)).fetchone()
+        if row is None:
+            return None
+        if row[1] not in (None, chain.hidden(db, self._line, row[0])):
+            raise Damaged("the secret of a stream is not what was written")
+        return json.loads(row[0])
 
     def later(self) -> tuple[list[Turn], Any]:
         """The turns since those that were seen here, and the secret state after the last: None for
@@ -148,15 +151,15 @@ class Record:
             found: list[Turn] = []
             before = self._seal
             self._last(db)
-            with _reading():
-                for turn, when, question, answer, body, seal in rows:
-                    before = _sealed(before, turn, when, question, answer, body)
-                    if seal != before or turn != self._seen + len(found) + 1:
-                        raise _Damaged("a turn of a stream is not what was written")
-                    found.append(Turn(question, json.loads(answer), body))
-                return found, self._secret(db), before
+            for turn, when, question, answer, body, seal in rows:
+                before = _sealed(before, turn, when, question, answer, body)
+                if seal != before or turn != self._seen + len(found) + 1:
+                    raise Damaged("a turn of a stream is not what was written")
+                found.append(Turn(question, json.loads(answer), body))
+            chain.check(db, "turns", f"{self._line} {self._seen + len(found) + 1}", None)
+            return found, self._secret(db), before
 
-        found, secret, self._seal = self._run(look, write=False)
+        found, secret, self._seal = self._file._run(look)
         self._seen += len(found)
         return found, secret
 
@@ -171,15 +174,16 @@ class Record:
             parts = (now(), turn.question, json.dumps(turn.answer), turn.body)
             seal = _sealed(self._seal, number, *parts)
             row = (self._line, number, *parts, seal)
-            db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            chain.grow(db, "turns", f"{self._line} {number}", row)
             if secret is None:
                 db.execute("DELETE FROM secrets WHERE line = ?", (self._line,))
-            elif secret != self._secret(db):
-                change = (json.dumps(secret), self._line)
-                db.execute("UPDATE secrets SET state = ? WHERE line = ?", change)
+            else:
+                state = json.dumps(secret)
+                change = (state, chain.hidden(db, self._line, state), self._line)
+                db.execute("UPDATE secrets SET state = ?, seal = ? WHERE line = ?", change)
             return seal
 
-        return self._run(write, write=True)
+        return self._file._run(write, write=True)
 
     def passed(self, seal: str) -> None:
         """The turn that was added is seen, and none that comes `later`."""
@@ -192,7 +196,7 @@ class Record:
         """The number of the last turn; damage if the last that was seen here is not there."""
         one = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
         if self._seen and db.execute(one, (self._line, self._seen)).fetchone() != (self._seal,):
-            raise _Damaged("turns of a stream are missing, or others than were seen")
+            raise Damaged("turns of a stream are missing, or others than were seen")
         most = "SELECT ifnull(max(turn), 0) FROM turns WHERE line = ?"
         return int(db.execute(most, (self._line,)).fetchone()[0])
 

@@ -20,6 +20,8 @@ __all__ = ["exact", "loss", "number", "plain", "seal", "unpack"]
 LOSSES: dict[str, type[Loss]] = {kind.__name__: kind for kind in (Pure, Draws, Approx, ZCDP)}
 #: Python prints no more than 4300 decimal digits unless told otherwise.
 LONG = 10_000
+#: What can be recorded.
+RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict of them"
 
 
 def exact(amount: Fraction) -> str:
@@ -54,18 +56,26 @@ def unpack(text: str) -> Loss:
 
 def plain(answer: Any) -> Any:
     """An answer in the types of JSON, the same floats exactly."""
-    rule = "a finite number, a text, or a nested list or dict of them"
+    try:
+        return _plain(answer)
+    except RecursionError:
+        _check.fail("answer", RULE, answer)
+
+
+def _plain(answer: Any) -> Any:
     if isinstance(answer, (np.ndarray, np.generic)):
         answer = answer.tolist()
-    if isinstance(answer, (str, bool, int)):
+    if isinstance(answer, (str, bool)):
         return answer
+    if isinstance(answer, int):
+        return answer if answer.bit_length() <= LONG else _check.fail("answer", RULE, answer)
     if isinstance(answer, float):
-        return answer if math.isfinite(answer) else _check.fail("answer", rule, answer)
+        return answer if math.isfinite(answer) else _check.fail("answer", RULE, answer)
     if isinstance(answer, (list, tuple)):
-        return [plain(each) for each in answer]
+        return [_plain(each) for each in answer]
     if isinstance(answer, dict) and all(isinstance(key, str) for key in answer):
-        return {key: plain(each) for key, each in answer.items()}
-    _check.fail_type("answer", rule, answer)
+        return {key: _plain(each) for key, each in answer.items()}
+    _check.fail_type("answer", RULE, answer)
 
 
 def seal(before: str, *parts: str | None) -> str:
