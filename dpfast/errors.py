@@ -53,7 +53,10 @@ class NativeError(DpfastError, RuntimeError):
 
 
 class BudgetError(DpfastError):
-    """A spend was refused. Neither data nor randomness were touched."""
+    """A spend was refused. Neither data nor randomness were touched.
+
+    Or this is a forked copy of a release or of rounds that another process has paid for.
+    """
 
 
 class LedgerError(DpfastError, OSError):

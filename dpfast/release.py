@@ -5,7 +5,8 @@ A mechanism is an object with a `loss`, the `neighbors` it speaks of, a name for
 summary into the one value that leaves. Its constructor has checked every argument, so whatever goes
 wrong inside the door depends on the data and comes after the spend. Only what `prepare` refuses
 comes before it: by default data of a kind that cannot be read at all; for a selection also scores
-that are no scores.
+that are no scores. `reduce` and `finish` may call functions of the user's; where one forks, the
+child is refused.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from . import _check
 from . import rng as _rng
+from ._native.rng import witnesses
 from .budget import Budget, _Probe
 from .errors import BudgetError
 from .privacy import Loss
@@ -56,6 +58,20 @@ def release(
     source = prepare(data)
     if isinstance(budget, _Probe):
         budget.quote(mechanism)
+    here = witnesses()
     if budget is not None:
         budget.spend(mechanism.loss, neighbors=mechanism.neighbors, what=mechanism.name)
-    return mechanism.finish(mechanism.reduce(source), generator)
+    summary = mechanism.reduce(source)
+    _refuse_copies(here, mechanism.name)
+    answer = mechanism.finish(summary, generator)
+    _refuse_copies(here, mechanism.name)
+    return answer
+
+
+def _refuse_copies(here: tuple[int, int], name: str) -> None:
+    """A function of the user's that forks comes back twice: two releases for one spend."""
+    if witnesses() != here:
+        raise BudgetError(
+            f"{name}: the release belongs to the process that was forked, which has paid for it "
+            "and has its answer"
+        )
