@@ -2,12 +2,14 @@
 
 import contextlib
 import copy
+import errno
 import json
 import os
 import pickle
 import re
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import textwrap
@@ -23,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._ledger import lines, text
+from dpfast._ledger import chain, file, lines, text
 from dpfast.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -56,9 +58,9 @@ def sql(path, *statements):
             "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         ).fetchall():
             db.execute(f"DROP TRIGGER {name}")
-        for statement in statements:
-            db.execute(statement)
+        found = [row for statement in statements for row in db.execute(statement).fetchall()]
         db.commit()
+    return found
 
 
 # --- what it holds ------------------------------------------------------------------------------
@@ -516,6 +518,281 @@ def test_a_ledger_that_went_away_or_back(path):
     dp.Budget(epsilon=1, path=path)
     with pytest.raises(LedgerError, match="is another one than was opened"):
         budget.spend(Pure(0.1), neighbors=REP)
+
+
+class Elsewhere:
+    """Another process, as far as what it has seen of ledgers goes."""
+
+    def __init__(self):
+        self.seen = {}
+
+    @contextlib.contextmanager
+    def __call__(self):
+        before, file._seen = file._seen, self.seen
+        try:
+            yield
+        finally:
+            file._seen = before
+
+
+def grown(path, tmp_path):
+    """A budget that has seen four lines, on a ledger that went back to one and grew again to six.
+
+    What it had spent is no longer in it.
+    """
+    budget = dp.Budget(epsilon=2, path=path)
+    budget.spend(Pure(0.1), neighbors=REP)
+    early = tmp_path / "early.db"
+    shutil.copy(path, early)
+    for _ in range(3):
+        budget.spend(Pure(0.25), neighbors=REP)
+    shutil.copy(early, path)
+    with Elsewhere()():
+        other = dp.Budget(path=path)
+        for _ in range(5):
+            other.spend(Pure(0.01), neighbors=REP)
+        assert other.spent["epsilon"] == Pure(0.15).epsilon and other.record(9.5) is None
+    return budget
+
+
+USES = {
+    "spend": lambda b: b.spend(Pure(0.1), neighbors=REP),
+    "record": lambda b: b.record(3.5),
+    "history": lambda b: b.history,
+    "spent": lambda b: b.spent,
+    "a key": lambda b: b._found("k"),
+    "a spend with a key": lambda b: keyed(b),
+    "settle": lambda b: b._settle(3.5),
+    "a stream": lambda b: dp.online.AboveThreshold(threshold=5, epsilon=0.1, budget=b, name="n"),
+    "a pickle": lambda b: pickle.loads(pickle.dumps(b)),
+    "another object": lambda b: dp.Budget(path=b.path),
+}
+
+
+def keyed(budget):
+    with budget._once("k"):
+        budget.spend(Pure(0.1), neighbors=REP)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_rollback_is_noticed_when_lines_have_grown_again(path, tmp_path, use):
+    budget = grown(path, tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match="was put back to an earlier state"):
+        USES[use](budget)
+    assert path.read_bytes() == before
+    assert dp.Budget(epsilon=1, path=tmp_path / "other.db").remaining["epsilon"] == 1
+
+
+@pytest.mark.parametrize("use", ["spend", "spent"])
+def test_planted_a_count_of_lines_is_not_enough(path, tmp_path, monkeypatch, use):
+    """What is remembered is the seal of the last row: by their number alone, lines had grown."""
+    budget = grown(path, tmp_path)
+
+    def counted(db, place):
+        return chain.last(db).number >= place.number
+
+    monkeypatch.setattr(chain, "held", counted)
+    USES[use](budget)
+
+
+def test_a_pickle_knows_what_was_seen(path, tmp_path):
+    """A process that never saw the ledger refuses it for the one that did."""
+    budget = grown(path, tmp_path)
+    packed = pickle.dumps(budget)
+    with Elsewhere()():
+        assert len(dp.Budget(path=path).history) == 6  # which nobody can tell from the file alone
+        with pytest.raises(LedgerError, match="was put back to an earlier state"):
+            pickle.loads(packed)
+
+
+def test_a_recorded_answer_that_went_back(path, tmp_path):
+    """No line is missing; but two answers to one spend would be two releases."""
+    budget = dp.Budget(epsilon=1, path=path)
+    keyed(budget)
+    shutil.copy(path, tmp_path / "early.db")
+    assert budget._settle(3.5) == 3.5
+    shutil.copy(tmp_path / "early.db", path)
+    with Elsewhere()():
+        other = dp.Budget(path=path)
+        keyed(other)
+        assert other._settle(9.5) == 9.5
+    for ask in (lambda: budget._found("k"), lambda: budget._settle(3.5), lambda: budget.history):
+        with pytest.raises(LedgerError, match="was put back to an earlier state"):
+            ask()
+
+
+@pytest.mark.parametrize("use", USES)
+def test_another_ledger_under_the_same_name_is_never_written(path, tmp_path, use):
+    budget = dp.Budget(epsilon=1, path=path)
+    budget.spend(Pure(0.1), neighbors=REP)
+    other = dp.Budget(epsilon=1, path=tmp_path / "other.db")
+    other.spend(Pure(0.2), neighbors=REP)
+    os.replace(tmp_path / "other.db", path)
+    before = path.read_bytes()
+    if use == "another object":
+        return  # which is that of the other ledger
+    with pytest.raises(LedgerError, match="is another one than was"):
+        USES[use](budget)
+    assert path.read_bytes() == before
+
+
+CHANGES = {
+    "an answer": "UPDATE answers SET answer = '9.5'",
+    "its time": "UPDATE answers SET time = ''",
+    "its line": "UPDATE answers SET line = 2",
+    "a lost answer": "DELETE FROM answers",
+    "an added answer": "INSERT INTO answers VALUES (2, '', '1', '')",
+    "a lost key": "DELETE FROM keys",
+    "a key": "UPDATE keys SET key = 'other' WHERE key = 'k'",
+    "a lost stream": "DELETE FROM streams",
+    "a lost turn": "DELETE FROM turns",
+    "a turn": "UPDATE turns SET answer = replace(answer, '1', '2')",
+    "a secret": "UPDATE secrets SET state = state + 1",
+    "a secret of no number": "UPDATE secrets SET state = cast(x'ff' AS TEXT)",
+    "the sums": "UPDATE state SET epsilon = '1/1000'",
+    "a step": "UPDATE steps SET what = 'lines 99' WHERE step = 1",
+    "a lost step": "DELETE FROM steps WHERE step = (SELECT max(step) FROM steps)",
+    "a step that is none": "UPDATE steps SET seal = x'ff'",
+}
+
+
+def kept(path):
+    """A ledger with a bit of everything, and what asks for all of it again."""
+    budget = dp.Budget(epsilon=1, path=path)
+    keyed(budget)
+    budget._settle(3.5)
+    given = {"positives": 3, "threshold": 500, "epsilon": 0.5, "name": "n"}
+    dp.online.SparseVector(**given, budget=budget).answer(3)
+
+    def ask(budget):
+        answer = budget._found("k")
+        past = dp.online.SparseVector(**given, budget=budget).past
+        budget.spend(Pure(0.01), neighbors=REP)
+        assert budget.history[0].answer == answer[1]
+        return answer, len(past)
+
+    return budget, ask
+
+
+@pytest.mark.parametrize("where", ["open", "opened again"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_was_recorded_cannot_be_changed(path, name, where):
+    budget, ask = kept(path)
+    assert ask(budget) == ((1, 3.5), 1)
+    sql(path, CHANGES[name])
+    with Elsewhere()(), pytest.raises(LedgerError, match=r"is damaged") as caught:
+        ask(budget if where == "open" else dp.Budget(path=path))
+    assert caught.value.__context__ is None and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", ["answers", "secrets"])
+def test_planted_seals_that_are_not_looked_at(path, monkeypatch, fault):
+    budget, ask = kept(path)
+    ((secret,),) = sql(path, "SELECT state FROM secrets")
+    sql(path, CHANGES["an answer" if fault == "answers" else "a secret"])
+    if fault == "answers":
+        monkeypatch.setattr(chain, "answered", lambda *parts: Any())
+        assert ask(budget)[0] == (1, 9.5)
+    else:
+        monkeypatch.setattr(chain, "hidden", lambda *parts: Any())
+        stream = dp.online.SparseVector(
+            positives=3, threshold=500, epsilon=0.5, name="n", budget=budget
+        )
+        assert stream._gate.rho == int(secret) + 1
+
+
+class Any:
+    """Equal to everything."""
+
+    def __eq__(self, other):
+        return True
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
+def test_only_its_owner_ever_reads_it(path, monkeypatch):
+    """At each statement, of the making of a ledger, too, with no help of the caller's umask."""
+    found = []
+
+    class Watched:
+        def __init__(self, db):
+            self.db = db
+
+        def look(self):
+            found.extend((p.name, stat.S_IMODE(p.stat().st_mode)) for p in path.parent.iterdir())
+
+        def execute(self, *statement):
+            self.look()
+            done = self.db.execute(*statement)
+            self.look()
+            return done
+
+        def close(self):
+            self.look()
+            self.db.close()
+
+    connect = file.File._connect
+    monkeypatch.setattr(file.File, "_connect", lambda self: Watched(connect(self)))
+    monkeypatch.setattr(os, "chmod", None)  # nothing is made first and closed then
+    before = os.umask(0)
+    try:
+        budget, ask = kept(path)
+        ask(budget)
+    finally:
+        os.umask(before)
+    files = {"study.db", "study.db-journal", "study.db-wal", "study.db-shm"}
+    assert {name for name, _ in found} == files
+    assert {mode for _, mode in found} == {0o600}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of this kind are POSIX")
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EACCES])
+def test_a_file_system_without_locks_is_not_a_busy_one(path, monkeypatch, number):
+    import fcntl
+
+    budget = dp.Budget(epsilon=1, path=path, timeout=0.05)
+
+    def lockf(*given):
+        raise OSError(number, "no")
+
+    monkeypatch.setattr(fcntl, "lockf", lockf)
+    lockless = number == errno.ENOLCK
+    said = "its file system has no locks" if lockless else "locked by another process"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match=said) as caught:
+            budget.spend(Pure(1), neighbors=REP)
+    assert isinstance(caught.value, LedgerBusyError) is not lockless
+
+
+def schema(path, old, new):
+    """A schema whose text is not what was written."""
+    data = path.read_bytes()
+    assert old in data and len(old) == len(new)
+    path.write_bytes(data.replace(old, new))
+
+
+@pytest.mark.parametrize("new", [b"se\xffl", b"seel", b"se l", b"se\0l", b"se(l"])
+def test_names_in_a_damaged_schema(path, new):
+    """Python says UnicodeDecodeError where a name is no text."""
+    budget, ask = kept(path)
+    schema(path, b"seal TEXT", new + b" TEXT")
+    for use in (lambda: dp.Budget(path=path), lambda: ask(budget), lambda: budget.history):
+        with Elsewhere()(), pytest.raises(LedgerError, match="is damaged") as caught:
+            use()
+        assert caught.value.__context__ is None
+
+
+def test_answers_that_cannot_be_kept(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    budget.spend(Pure(0.1), neighbors=REP)
+    around = []
+    around.append(around)
+    for bad in (10**5000, -(10**5000), [around]):
+        with pytest.raises(ArgumentError, match="answer must be a finite number of at most 3000"):
+            budget.record(bad)
+    budget.record(-(10**3000))
+    assert dp.Budget(path=path).history[0].answer == -(10**3000)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files in use cannot be moved there")
