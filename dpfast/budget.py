@@ -117,9 +117,10 @@ class Budget:
     -----
     The file is an SQLite database on a local disk (not a network drive: locks there cannot be
     relied upon). While somebody is at work there is a file ``-wal`` beside it, which belongs
-    to it; after a kill it stays until the next use. Copy the two together or neither. Whoever puts
-    back an old copy undoes spends that happened; an object that has seen later lines notices,
-    a new one cannot. Pickles of a budget with a path open that path again; one in memory has none.
+    to it; after a kill it stays until the next use. Copy the two together or neither. Both are made
+    so that only their owner can read them. Whoever puts back an old copy undoes spends that
+    happened; a process that has seen later lines refuses it, a new one cannot know. Pickles of a
+    budget with a path open that path again; one in memory has none.
 
     Cost: some microseconds in memory; in a file a few writes that wait for the disk.
 
