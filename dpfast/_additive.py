@@ -1,8 +1,8 @@
 """Noise for a statistic of known sensitivity, as little of it as a loss allows.
 
 * Laplace of scale 1 / epsilon for sensitivity 1 is epsilon-DP (Dwork, McSherry, Nissim and Smith,
-  TCC 2006), hence (epsilon, delta)-DP with delta unspent, and with epsilon tanh(epsilon / 2) = rho
-  it is rho-zCDP.
+  TCC 2006), hence (epsilon, delta)-DP with delta unspent, and (epsilon + e^-epsilon - 1)-zCDP
+  (Harrison and Manurangsi, FORC 2026; `privacy.Draws`, cells=0), rounded to a grid or not.
 * Gaussian of standard deviation 1 / sqrt(2 rho) is rho-zCDP (Bun and Steinke, TCC 2016).
 * Gaussian of standard deviation 1 / s is (epsilon, delta)-DP if and only if
   delta >= F(s/2 - epsilon/s) - e^epsilon F(-s/2 - epsilon/s), F the normal distribution function
@@ -16,7 +16,8 @@ numbers.
 Several coordinates that all move at once. Let coordinate i of d have integer sensitivity D_i and
 independent noise of scale u D_i. Divided by its scale each, the coordinates move by at most 1/u,
 so by d/u in l1 and by sqrt(d)/u in l2, whatever the D_i are, and the noise is standard. So
-* Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate;
+* Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate, and in
+  zCDP d times what that costs;
 * Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP: the same as rho / d for each;
 * Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, s as above: the law of a spherical Gaussian
   looks the same along every direction, so only the l2 length of the move counts.
@@ -25,14 +26,14 @@ so by d/u in l1 and by sqrt(d)/u in l2, whatever the D_i are, and the noise is s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from . import _check
 from ._admissible._mills import mills_drop
 from ._laws import Gaussian, Laplace, Law
-from .privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, pure_within
+from .privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 
 __all__ = [
     "LEAST",
@@ -85,11 +86,13 @@ def without_delta(loss: Loss) -> Pure | ZCDP:
     return Pure(loss.epsilon) if isinstance(loss, Approx) else loss
 
 
-def several(epsilon: Fraction, coordinates: int, bounded_range: bool = False) -> Pure:
-    """The loss of independent releases of epsilon / coordinates each, for budgets in rho too."""
-    if coordinates == 1:
-        return Pure(epsilon)
-    return Draws(epsilon, draws=coordinates, bounded_range=bounded_range)
+def several(each: Pure, times: int) -> Pure:
+    """The loss of so many independent releases of `each`, for budgets in rho too."""
+    if times == 1:
+        return each
+    if isinstance(each, Draws):
+        return replace(each, epsilon=times * each.epsilon, draws=times * each.draws)
+    return Draws(times * each.epsilon, draws=times)
 
 
 def _laplace(epsilon: Fraction) -> float:
@@ -128,15 +131,18 @@ def additive(loss: Loss, coordinates: int = 1) -> Additive:
     """
     size = amount(loss, coordinates)
     each = size / coordinates
+    spent: Loss = loss
+    if not isinstance(loss, ZCDP):
+        spent = Draws(size, draws=coordinates, cells=0)
     if isinstance(loss, Pure):
-        return Additive(Laplace(), _laplace(each), several(size, coordinates))
+        return Additive(Laplace(), _laplace(each), spent)
     if isinstance(loss, ZCDP):
         sigma = math.sqrt(0.5 / float_down(each)) * (1.0 + 2.0**-50)
         found = Additive(Gaussian(), sigma, loss)
-        other = Additive(Laplace(), _laplace(pure_within(each)), loss)
+        other = Additive(Laplace(), _laplace(laplace_within(each, 1, 0)), loss)
     else:
         root = math.nextafter(math.sqrt(coordinates), math.inf) if coordinates > 1 else 1.0
         sigma = root * analytic(float_down(size), float_down(loss.delta)) * (1.0 + 2.0**-50)
         found = Additive(Gaussian(), sigma, loss)
-        other = Additive(Laplace(), _laplace(each), several(size, coordinates))
+        other = Additive(Laplace(), _laplace(each), spent)
     return found if found.deviation < other.deviation else other

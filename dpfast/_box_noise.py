@@ -10,6 +10,7 @@ relative errors least, and, since the laws below treat coordinates alike, the su
 * The norm whose unit ball is the box itself does better (Hardt and Talwar, STOC 2010): density
   proportional to exp(-epsilon |z|), |z| = max |z_i| / D_i, is epsilon-DP, of variance
   (k + 1) (k + 2) / (3 epsilon^2): the same for one coordinate, half for two, and a sixth for many.
+  In zCDP it is charged epsilon tanh(epsilon / 2), as any pure loss is; see below.
 * Gaussian noise of variance k D_i^2 / (2 rho) on each is rho-zCDP, by the l2 norm, sqrt(k); with
   shares p_i of rho that sum to 1, of variance D_i^2 / (2 rho p_i). The same for (epsilon, delta),
   as in `_whole_noise`.
@@ -32,6 +33,14 @@ proportional to q^r (r + 1) .. (r + k), kept with probability
 which is at most 1 if M <= 2 D_i, and nearly always 1. A geometric number is a discrete Laplace one
 that is not negative. Integers that move by few are multiplied by a public power of two first and
 rounded in the end, so that M can be large and the law close to the continuous one.
+
+What that uses of its charge in zCDP. For t > 0 the integral of exp(-epsilon ((1 + t) |z| -
+t |z - d|)) is convex in d, so it is largest for a corner d of the box of moves. There
+{|z| <= a, |z - d| <= b} is a box of sides (a + b - max(1, |a - b|)) D_i, the integral over a + b of
+its volume times exp(-epsilon (a + b) / 2) is exp(-epsilon max(1, |a - b|) / 2) times a constant,
+and what is left does not depend on k: the continuous law costs exactly what Laplace noise on one
+number does, epsilon + e^-epsilon - 1. That is .97, .80, .75 and .90 of the charge at an epsilon of
+.1, 1, 3 and 10. For the law on integers it is not proved, so the charge is that of a pure loss.
 """
 
 from __future__ import annotations
@@ -48,7 +57,7 @@ from ._choice import below
 from ._expected import box_sum
 from ._laws._discrete import laplace_integers
 from ._native.rng import BitStream
-from ._whole_noise import WholeNoise, whole_noise
+from ._whole_noise import WholeNoise, laplace_loss, whole_noise
 from .privacy import ZCDP, Loss, Pure, pure_within
 from .rng import Generator
 
@@ -171,6 +180,7 @@ def box_noise(
     plain = whole_noise(loss, k << 32, k << 64, k)  # so large that the grid plays no part
     epsilon = pure_within(size) if isinstance(loss, ZCDP) else size
     flat = math.sqrt((k + 1) * (k + 2) / 3.0) / float(epsilon)
+    spent: Loss
     if k > 1 and flat <= math.ldexp(plain.deviation, -32):
         spent = loss if isinstance(loss, ZCDP) else Pure(size)
         return BoxNoise("box", moves, spent, flat, epsilon=epsilon)
@@ -182,7 +192,10 @@ def box_noise(
         for move, share in zip(moves, shares, strict=True)
         if move
     )
-    return BoxNoise(law, moves, plain.loss, math.ldexp(plain.deviation, -32), each)
+    spent = plain.loss
+    if isinstance(spent, Pure):
+        spent = laplace_loss(size, k, min(filter(None, moves), default=1))
+    return BoxNoise(law, moves, spent, math.ldexp(plain.deviation, -32), each)
 
 
 def count_shares(counts: int, others: int) -> list[Fraction]:

@@ -289,16 +289,17 @@ def with_loss(made: Any) -> Any:
     """A mechanism, with what it is charged of the loss that it was asked for.
 
     That is no delta where noise without it is smaller: a matter of the loss and of how many numbers
-    there are, not of what moves them.
+    there are, not of what moves them. What moves a single one says what its Laplace noise costs.
     """
     if isinstance(made, EachCount):
         numbers = made.width if made.present else 1
         return replace(made, loss=box_noise(made.loss, [1] * numbers).loss)
     if isinstance(made, EachSum):
-        numbers = sum(1 for own in made.columns if own.sensitivity)
+        moves = [own.sensitivity for own in made.columns]
     else:
-        numbers = sum(1 for span in made.spans if span)
+        variance = isinstance(made, EachVariance)
+        moves = [span**2 for span in made.spans] if variance else made.spans
         if not made.known:
-            numbers = (2 if isinstance(made, EachVariance) else 1) * numbers + made.counts
-    spent = box_noise(made.loss, [1] * numbers).loss
+            moves = [1] * made.counts + moves * (2 if variance else 1)
+    spent = box_noise(made.loss, moves).loss
     return replace(made, columns=tuple(replace(own, loss=spent) for own in made.columns))

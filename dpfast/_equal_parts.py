@@ -96,5 +96,5 @@ def _part(loss: Loss, width: int) -> Asked:
 def _together(each: Loss, width: int) -> Loss:
     """What `width` releases of this loss come to."""
     if isinstance(each, Pure):
-        return several(each.epsilon * width, width)
+        return several(each, width)
     return privacy.compose(*[each] * width)

@@ -109,16 +109,26 @@ class OfCells:
 
     @property
     def vectors(self) -> int:
-        """How many rows' vectors a neighbour differs by, where the number of rows is private."""
-        return 2 if self.neighbors == "replace" else 1
+        """How many rows' vectors a neighbour differs by; with a public number of rows it is one
+        number that moves."""
+        return 2 if self.neighbors == "replace" and self.where is not None else 1
 
     def reduce(self, source: Source) -> Totals:
         found = totals(source, self.cells, self.where, self.squares)
         return settled(found, self.nan, self.lo, self.hi, self.cells)
 
     def noises(self, size: int, several: int) -> WholeNoise:
-        """Noise for `several` integers that make up one vector of l1 norm `size` for each row."""
-        return whole_noise(self.loss, self.vectors * size, self.vectors * size**2, several)
+        """Noise for `several` integers that make up one vector of l1 norm `size` for each row.
+
+        The vectors are not negative, so no coordinate of a difference is larger than `size`.
+        """
+        l1, l2_squared = self.vectors * size, self.vectors * size**2
+        return whole_noise(self.loss, l1, l2_squared, several, None, size)
+
+    @property
+    def charged(self) -> Loss:
+        """What the noise costs, with its law; of a variance, whatever the number of rows."""
+        return self.noises(self.cells.span ** (2 if self.squares else 1), 1).loss
 
     def width(self, part: Fraction) -> float:
         """A part of the distance of the bounds, at most all of it."""
@@ -160,6 +170,10 @@ class Sum(OfCells):
     def noise(self) -> WholeNoise:
         return whole_noise(self.loss, self.sensitivity, self.sensitivity**2)
 
+    @property
+    def charged(self) -> Loss:
+        return self.noise.loss
+
     def finish(self, summary: Totals, generator: Generator) -> float:
         return self.answer(summary, self.noise.add([self.exact(summary)], generator)[0])
 
@@ -180,7 +194,7 @@ class Mean(OfCells):
         if not span:
             return self.lo
         if self.known:
-            noise = whole_noise(self.loss, span, span**2)
+            noise = self.noises(span, 1)
             total = noise.add([summary.sum], generator)[0]
             return self.place(Fraction(total, n * span) if n else Fraction(1, 2))
         noise = self.noises(span, 2)
@@ -202,7 +216,7 @@ class Mean(OfCells):
         if rows is None:
             return unknown(confidence, ROWS)
         if self.known:
-            moved = whole_noise(self.loss, span, span**2).within(miss)
+            moved = self.noises(span, 1).within(miss)
             return Expected(confidence, self.width(Fraction(moved, rows * span)), note=NOISE)
         noise = self.noises(span, 2)
         least = rows - Fraction(2 * noise.within(RARE * miss / 2), span)
@@ -226,8 +240,7 @@ class Variance(OfCells):
         if self.known:
             if n <= max(1, self.ddof):
                 return 0.0
-            sensitivity = self.sensitivity(n)
-            noise = whole_noise(self.loss, sensitivity, sensitivity**2)
+            noise = self.noises(self.sensitivity(n), 1)
             exact = n * summary.squares - summary.sum**2
             return self.of_pairs(noise.add([exact], generator)[0], n)
         square = span**2
@@ -272,8 +285,7 @@ class Variance(OfCells):
         if self.known:
             if rows <= max(1, self.ddof):
                 return Expected(confidence, 0.0, note=NOISE)
-            sensitivity = self.sensitivity(rows)
-            moved = whole_noise(self.loss, sensitivity, sensitivity**2).within(miss)
+            moved = self.noises(self.sensitivity(rows), 1).within(miss)
             return Expected(confidence, self.width_of_pairs(Fraction(moved), rows), note=NOISE)
         noise = self.noises(square, 3)
         rare = Fraction(noise.within(RARE * miss / 3), square)

@@ -3,8 +3,8 @@
 Let neighbours move a vector of integers by d with l1 norm at most D1 and l2 norm at most D2.
 
 * Discrete Laplace noise of scale D1 / epsilon on each is epsilon-DP (Ghosh, Roughgarden and
-  Sundararajan, STOC 2009), hence (epsilon, delta)-DP, and rho-zCDP with epsilon tanh(epsilon / 2)
-  = rho.
+  Sundararajan, STOC 2009), hence (epsilon, delta)-DP. In zCDP it costs what D1 / m numbers cost of
+  which each moves by m, where m is the most that one coordinate moves by; `laplace_loss`.
 * Discrete Gaussian noise of parameter D2 / sqrt(2 rho) is rho-zCDP (Canonne, Kamath and Steinke,
   NeurIPS 2020).
 * Gaussian noise of standard deviation D2 / s, rounded to integers, is (epsilon, delta)-DP with the
@@ -40,10 +40,10 @@ from ._additive import amount, analytic
 from ._expected import laplace_sum, normal
 from ._laws import Gaussian
 from ._laws._discrete import gaussian_integers, laplace_integers
-from .privacy import ZCDP, Approx, Loss, Pure, float_down, pure_within
+from .privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 from .rng import Generator
 
-__all__ = ["WholeNoise", "root_up", "whole_noise"]
+__all__ = ["WholeNoise", "laplace_loss", "root_up", "whole_noise"]
 
 _FAR = 1 << 40  # the largest scale that the samplers take
 
@@ -138,6 +138,21 @@ def root_up(square: Fraction) -> Fraction:
     return Fraction(whole, 1 << (shift // 2))
 
 
+def _shape(l1: int | Fraction, most: int) -> tuple[int, int]:
+    """Draws and cells that cost no less than moves of l1 norm `l1`, of at most `most` each.
+
+    With R(m) the cost of a move by m, R(m) / m increases (`privacy.Draws`), so the moves cost at
+    most l1 / most R(most), and n = floor(l1 / most) moves of l1 / n cost no less.
+    """
+    draws = max(1, math.floor(l1 / max(1, most)))
+    return draws, max(1, math.floor(l1 / draws))
+
+
+def laplace_loss(epsilon: Fraction, draws: int, cells: int) -> Pure:
+    """Of so many numbers with discrete Laplace noise; one that moves by 1 is plain epsilon."""
+    return Pure(epsilon) if draws == cells == 1 else Draws(epsilon, draws=draws, cells=cells)
+
+
 @lru_cache(maxsize=1024)
 def whole_noise(
     loss: Loss,
@@ -145,6 +160,7 @@ def whole_noise(
     l2_squared: int | Fraction,
     moved: int | Fraction = 1,
     law: str | None = None,
+    most: int | None = None,
 ) -> WholeNoise:
     """The least noise for a vector of integers.
 
@@ -159,6 +175,13 @@ def whole_noise(
         each.
     law : str, optional
         The law that it has to be, of those that `loss` allows.
+    most : int, optional
+        By how much neighbours move one coordinate at most, where `l2_squared` allows for more.
+
+    Returns
+    -------
+    WholeNoise
+        Its `loss` is what noise of these moves costs: of Laplace noise, with its law.
 
     Raises
     ------
@@ -169,7 +192,8 @@ def whole_noise(
     size = amount(loss)
     if not l1:
         return WholeNoise("laplace", Fraction(0), 0, loss)
-    shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared), law)
+    single = math.isqrt(math.floor(l2_squared)) if most is None else most
+    shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared), law, single)
     while found.scale > _FAR:
         shift += max(1, (int(found.scale) // _FAR).bit_length() - 1)
         unit = 1 << shift
@@ -177,22 +201,23 @@ def whole_noise(
             name = "rho" if isinstance(loss, ZCDP) else "epsilon"
             _check.fail(name, "larger for so many numbers, rounds or shares", float(size))
         l2 = (root_up(Fraction(l2_squared)) / unit + root_up(Fraction(moved))) ** 2
-        found = _unshifted(loss, size, -(-l1 // unit) + moved, l2, law)
+        found = _unshifted(loss, size, -(-l1 // unit) + moved, l2, law, -(-single // unit))
     return WholeNoise(found.law, found.scale, shift, found.loss)
 
 
 def _unshifted(
-    loss: Loss, size: Fraction, l1: int | Fraction, l2_squared: Fraction, law: str | None
+    loss: Loss, size: Fraction, l1: int | Fraction, l2_squared: Fraction, law: str | None, most: int
 ) -> WholeNoise:
+    shape = _shape(l1, most)
     if isinstance(loss, Pure):
-        return WholeNoise("laplace", l1 / size, 0, loss)
+        return WholeNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
     if isinstance(loss, ZCDP):
         found = WholeNoise("gaussian", root_up(l2_squared / (2 * size)), 0, loss)
-        other = WholeNoise("laplace", l1 / pure_within(size), 0, loss)
+        other = WholeNoise("laplace", l1 / laplace_within(size, *shape), 0, loss)
     else:
         assert isinstance(loss, Approx)
         unit = Fraction(analytic(float_down(size), float_down(loss.delta)))
         found = WholeNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
-        other = WholeNoise("laplace", l1 / size, 0, Pure(size))
+        other = WholeNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
     least = found if found.deviation < other.deviation else other
     return least if law is None else found if law == found.law else other

@@ -271,10 +271,10 @@ def covariance(
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = Covariance(pairs, relation, policy, loss, keep, grids, ddof)
     spans = [own.span for own in grids]
-    moving = sum(1 for i, j in made.pairs if spans[i] and spans[j])
+    moves = [spans[i] * spans[j] for i, j in made.pairs]  # at least, with a public number of rows
     if not made.known:
-        moving += 1 + sum(1 for span in spans if span)
-    spent = box_noise(loss, [1] * moving).loss
+        moves += [1, *spans]
+    spent = box_noise(loss, moves).loss
     made = Covariance(pairs, relation, policy, spent, keep, grids, ddof)
     found: NDArray[np.float64] = release(
         source, made, budget=budget, rng=rng, prepare=lambda rows: rows

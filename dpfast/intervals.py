@@ -22,10 +22,10 @@ are, is uniform, or with `rounded` that of `_grid.Base`, which favours round num
 added moves ``#{x < o} - t`` by ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so
 u by D = max(q, 1 - q) at most; a row that is replaced leaves t and moves u by at most D = 1. So
 probabilities proportional to ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and
-Talwar, FOCS 2007), bounded-range moreover, and therefore ``epsilon**2 / 8``-zCDP (Cesar and Rogers,
-ALT 2021). At the ends, q = 0 and q = 1, u is ``#{x < o}`` or ``#{x > o}``, which a row moves by 0
-or 1 and in one direction for all cells. So there the range of the changes is 1, and c = epsilon:
-D = 1/2.
+Talwar, FOCS 2007), of range epsilon moreover, which costs less than ``epsilon**2 / 8`` in zCDP
+(Cesar and Rogers, ALT 2021; exactly: `privacy.Draws`). At the ends, q = 0 and q = 1, u is
+``#{x < o}`` or ``#{x > o}``, which a row moves by 0 or 1 and in one direction for all cells. So
+there the range of the changes is 1, and c = epsilon: D = 1/2.
 
 Where only some rows are kept, a row that is replaced may also leave them or enter. That moves u by
 no more than D = 1 either, or 1/2 at the ends, so nothing changes but that n is private.
@@ -61,13 +61,15 @@ and is worth ``s (w - q')``, so:
   what b = D s with D = 1/2 gives for one row, and for two ``b = max(s, s') / 2``.
 
 With ``c = e / (2 k)`` in a node, its log-probabilities change by amounts whose range is at most
-``e b / k``. For pure DP these add up over the nodes of a level, for zCDP their squares do (each
-node is bounded-range, hence ``(e b / k)**2 / 8``-zCDP). Both sums are convex in the masses of
-either row, so they are largest where all of a row is in one node. Adding: the largest is D / k,
-which is 1 for **k = D**. Replacing: both rows in one node need ``k >= b``, which is B = 1, or 1/2
-at the ends; in two nodes, ``D1 / k1 + D2 / k2 <= 1`` holds for **k = 2 D**, and
-``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` for **k = max(B, sqrt(2) D)**; a level of one node needs no
-more than **k = B**. So a level costs e, or ``e**2 / 8``, and the levels add up.
+``e b / k``. Ranges add up over the nodes of a level, and in zCDP the costs of these ranges do. The
+cost r(e) of a range is convex in e and concave in ``e**2`` (`privacy.Draws`). The first makes both
+sums convex in the masses of either row, so they are largest where all of a row is in one node.
+Adding: the largest is D / k, which is 1 for **k = D**. Replacing: both rows in one node need
+``k >= b``, which is B = 1, or 1/2 at the ends; in two nodes, ``D1 / k1 + D2 / k2 <= 1`` holds for
+**k = 2 D**, and ``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` for **k = max(B, sqrt(2) D)**; a level of one
+node needs no more than **k = B**. So a level has the range e, and in zCDP with the last k it costs
+at most ``2 r(e / sqrt(2))``, for the sum of two costs with such squares is largest where these are
+equal, and that is no less than r(e). The levels add up.
 """
 
 from __future__ import annotations
@@ -86,7 +88,7 @@ from ._grid import base, ends, public_grid
 from ._intervals import CUT, PARTS, Column, choose, divide, width
 from ._native.rng import BitStream
 from .order import Ranks
-from .privacy import ZCDP, Pure, float_down
+from .privacy import ZCDP, Draws, Pure, float_down, range_within
 from .rng import Generator
 from .sensitivity._ranks import rank_rule
 from .sources import Source
@@ -158,12 +160,20 @@ def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone
         rate = float_down(loss.epsilon / levels / (2 * k))
     else:
         k = most if neighbors == "add-remove" else both
-        square = k * k if neighbors == "add-remove" or alone else max(k * k, 2 * most * most)
-        rate = _root_down(2 * loss.rho / levels / square)
+        nodes, square = 1, k * k
+        if neighbors == "replace" and not alone:
+            nodes, square = 2, max(square, 2 * most * most)
+        rate = _root_down(nodes * range_within(loss.rho / levels / nodes) ** 2 / (4 * square))
     if rate < LEAST_RATE:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
-        _check.fail(name, "larger for this many quantiles", loss)
+        parts = f" for {levels} draws that share it" if levels > 1 else ""
+        _check.fail(name, f"larger{parts}, or ranks beside it are no numbers of float64", loss)
     return rate
+
+
+def _charged(loss: Pure | ZCDP, levels: int) -> Pure | ZCDP:
+    """What draws of bounded range cost, of which the levels share a pure loss."""
+    return loss if isinstance(loss, ZCDP) else Draws(loss.epsilon, levels, bounded_range=True)
 
 
 def _root_down(x: Fraction) -> float:
@@ -235,6 +245,7 @@ class ExponentialQuantile:
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", _grid(self.lo, self.hi))
         object.__setattr__(self, "rate", _rate(self.loss, 1, self.q, self.neighbors, True))
+        object.__setattr__(self, "loss", _charged(self.loss, 1))
 
     @property
     def name(self) -> str:
@@ -290,6 +301,7 @@ class ExponentialExtreme(ExponentialQuantile):
     def __post_init__(self) -> None:
         object.__setattr__(self, "grid", _grid(self.lo, self.hi))
         object.__setattr__(self, "rate", _rate(self.loss, 1, Fraction(1, 2), "replace", True))
+        object.__setattr__(self, "loss", _charged(self.loss, 1))
 
     @property
     def name(self) -> str:
@@ -323,7 +335,9 @@ class RecursiveQuantiles:
         if not self.qs:
             _check.fail("qs", "at least one quantile", self.qs)
         object.__setattr__(self, "grid", _grid(self.lo, self.hi))
-        object.__setattr__(self, "root", plan(sorted(set(self.qs)), self.loss, self.neighbors))
+        different = sorted(set(self.qs))
+        object.__setattr__(self, "root", plan(different, self.loss, self.neighbors))
+        object.__setattr__(self, "loss", _charged(self.loss, len(different).bit_length()))
 
     @property
     def name(self) -> str:

@@ -28,11 +28,11 @@ from ._native.joint import POWERS, Table
 from ._native.rng import BitStream
 from .errors import DataError
 from .order import Ranks
-from .privacy import ZCDP, Loss, Pure, float_down
+from .privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
 from .rng import Generator
 from .sources import Source
 
-__all__ = ["JointQuantiles", "rounding", "sensitivity"]
+__all__ = ["JointQuantiles", "rounding", "spread"]
 
 Wide = tuple[float, int]
 
@@ -45,18 +45,34 @@ MOST_ROWS = 2 ** (POWERS - 1) - 1
 EVERY = 1 << 60
 
 
-def sensitivity(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
-    """The most that the utility of one candidate differs between neighbours.
+def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
+    """The length of the interval that the changes of all utilities lie in, for one neighbour.
 
-    With gaps ``g_j = q_j - q_(j-1)`` between 0, the quantiles and 1, the utility is minus the sum
-    of ``|count_j - g_j n|``. A replaced row moves one unit from one count to another: 2. An added
-    row moves count k by 1 and every target by its gap: ``1 - g_k`` plus the other gaps, which is
-    ``2 (1 - g_k)``.
+    `qs` ascend. Let g_1, ..., g_(m + 1) be the gaps between 0, the quantiles and 1, and x_j =
+    count_j - g_j n for a candidate, which divides the rows into so many intervals; the utility is
+    minus the sum of |x_j|. The x_j add up to 0, and x_j >= 0 where g_j = 0. How a row is read by a
+    candidate is the interval that it falls into.
+
+    *A row is added*, and falls into interval k. Its term moves by |x_k + 1 - g_k| - |x_k|, the
+    others by |x_j - g_j| - |x_j|: between -2 (1 - g_k) and 2 (1 - g_k) in all.
+
+    - The upper end is reached where x_k >= 0 >= x_j for all others, so by some candidate whatever
+      k is: the most is 2 (1 - g), g the least gap.
+    - The lower end asks for x_k <= g_k - 1, so for g_k > 0, and for x_j >= g_j for all others: the
+      least is -2 (1 - g'), g' the least gap that is not 0. If that is 1, all rows belong into one
+      interval, and the change is 0 there.
+    - Where g_k = 0 its term moves by 1, and the others by no less than -1 all together: at least 0.
+
+    *A row is replaced*, and goes from interval a to interval b. |x_a - 1| - |x_a| is between -1 and
+    1, and -1 where g_a = 0; |x_b + 1| - |x_b| is too, and 1 where g_b = 0. If the row moves up,
+    then a <= b for every candidate, and the sum is 2 for some if a gap before the last is not 0,
+    and -2 for some if a gap behind the first is not 0; else it is 0 at most, or at least. (If it
+    moves down, exchange the rows.) So the length is 4, but 2 if the quantiles are all 0 or all 1.
     """
     if neighbors == "replace":
-        return Fraction(2)
-    edges = (Fraction(0), *qs, Fraction(1))
-    return 2 * (1 - min(b - a for a, b in pairwise(edges)))
+        return Fraction(2 if qs[-1] == 0 or qs[0] == 1 else 4)
+    gaps = [b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1)))]
+    return 2 * (1 - min(gaps)) + 2 * (1 - min(filter(None, gaps)))
 
 
 def rounding(m: int) -> Fraction:
@@ -69,12 +85,6 @@ def rounding(m: int) -> Fraction:
     recursions in two words err by less than 2**-64 for any number of rows that is allowed.
     """
     return Fraction(8 * (m + 2) ** 2, 2**53)
-
-
-def _root(x: Fraction) -> Fraction:
-    """Square root, rounded down at a relative 2**-90."""
-    shift = 2 * max(0, 100 + x.denominator.bit_length())
-    return Fraction(math.isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)
 
 
 def _wide(mp: Any, x: Any) -> tuple[Any, int]:
@@ -222,7 +232,7 @@ class JointQuantiles:
         grid = public_grid(lo, hi)
         if hi > lo and hi - lo < grid:
             _check.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
-        epsilon = loss.epsilon if isinstance(loss, Pure) else _root(8 * loss.rho)
+        epsilon = loss.epsilon if isinstance(loss, Pure) else range_within(loss.rho)
         charge = 4 * rounding(len(qs))
         if epsilon < 2 * charge:
             name, least = "epsilon", 2 * charge
@@ -234,8 +244,10 @@ class JointQuantiles:
                 "method='joint', since rounding is paid from it",
                 float(loss.epsilon if isinstance(loss, Pure) else loss.rho),
             )
-        exponent = (epsilon - charge) / (2 * sensitivity(tuple(sorted(qs)), neighbors))
+        exponent = (epsilon - charge) / spread(tuple(sorted(qs)), neighbors)
         c = min(float_down(exponent), STEEPEST) if exponent < STEEPEST else STEEPEST
+        if isinstance(loss, Pure):
+            loss = Draws(loss.epsilon, bounded_range=True)
         return cls(qs, lo, hi, neighbors, nan, loss, c, grid, assume_sorted)
 
     @property

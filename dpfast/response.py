@@ -173,6 +173,8 @@ def _given(name: str, data: Any, kinds: str, rule: str, null: int = 0) -> NDArra
             return _objects(column.to_pylist())
         if text or kind != "integers":
             _check.fail_kind(name, rule, data, f" of Arrow type {column.type}")
+        if hasattr(column.type, "value_type"):  # of a dictionary
+            column = column.cast(column.type.value_type)
         # What is beyond int64 is negative then: no category, and not 0.
         whole: NDArray[Any] = column.cast("int64", safe=False).fill_null(null).to_numpy()
         return whole.astype(np.bool_) if str(column.type) == "bool" and not null else whole
@@ -203,9 +205,11 @@ def _integer(one: Any) -> int | None:
         return None
 
 
-def _row_loss(epsilon: Fraction, shape: tuple[int, ...]) -> Pure:
-    """Of all answers of a row: of one place along the first axis."""
+def _row_loss(epsilon: Fraction, shape: tuple[int, ...], categories: int = 2) -> Pure:
+    """Of all answers of a row, each one of so many: of one place along the first axis."""
     each = max(1, math.prod(shape[1:]))
+    if categories > 2:
+        return Draws(each * epsilon, each, categories=categories)
     return Pure(epsilon) if each == 1 else Draws(each * epsilon, each)
 
 
@@ -220,8 +224,9 @@ def _respond(
     answer: Callable[[NDArray[Any], Stream], NDArray[Any]],
     budget: Budget | None,
     rng: Generator | None,
+    categories: int = 2,
 ) -> Any:
-    mechanism = Responses(_row_loss(epsilon, array.shape), name, answer)
+    mechanism = Responses(_row_loss(epsilon, array.shape, categories), name, answer)
     found = release(array, mechanism, budget=budget, rng=rng, prepare=lambda data: data)
     return found[()] if found.ndim == 0 else found
 
@@ -405,7 +410,8 @@ def kary(
     -------
     Local model: each answer is epsilon-differentially private about its own value (Kairouz,
     Bonawitz and Ramage, ICML 2016). Neighbours are datasets in which one row is replaced; the
-    number of rows is public. A row of d entries has d answers, and its loss is d epsilon. Asking
+    number of rows is public. A row of d entries has d answers, and its loss is d epsilon. A budget
+    in rho is charged the exact supremum over orders for k answers (`dpfast.privacy.Draws`). Asking
     again is a further loss.
 
     Parameters
@@ -485,7 +491,8 @@ def kary(
             out = out.view(native)  # not another pass
         return known.answers(out.astype(kind, copy=False).reshape(data.shape))
 
-    return _respond(array, amount, f"{known.count}-ary randomized response", answer, budget, rng)
+    name = f"{known.count}-ary randomized response"
+    return _respond(array, amount, name, answer, budget, rng, known.count)
 
 
 def unary(
@@ -506,7 +513,8 @@ def unary(
     Local model: the bits of a record together are epsilon-differentially private about its value
     (Wang, Blocki, Li and Jha, USENIX Security 2017; as pure privacy of a product, Dwork, McSherry,
     Nissim and Smith, TCC 2006). Neighbours are datasets in which one row is replaced; the number of
-    rows is public. A row of d values has a loss of d epsilon. Asking again is a further loss.
+    rows is public. A row of d values has a loss of d epsilon. A budget in rho is charged for it as
+    for one of about exp(epsilon) + 3 answers of `kary`. Asking again is a further loss.
 
     Parameters
     ----------
@@ -567,7 +575,18 @@ def unary(
             _native.own(codes[at : at + rows], part, stream)
         return out.view(np.bool_).reshape(*data.shape, known.count)
 
-    return _respond(array, amount, f"unary encoding of {known.count}", answer, budget, rng)
+    name = f"unary encoding of {known.count}"
+    return _respond(array, amount, name, answer, budget, rng, _alike(amount))
+
+
+def _alike(epsilon: Fraction) -> int:
+    """Categories of a single answer that costs as much as the bits of a unary encoding, or more.
+
+    Their ratio is e^epsilon, 1 or e^-epsilon, with e^epsilon / N, 1/2 and 1 / N for
+    N = 2 (e^epsilon + 1). So it is of k answers with N = e^epsilon + k - 1 (a k that is rounded
+    down costs more).
+    """
+    return math.floor(exp(Interval.of(min(epsilon, Fraction(50)))).low) + 3
 
 
 @dataclass(frozen=True, slots=True)

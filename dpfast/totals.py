@@ -6,6 +6,7 @@ here arguments are checked, and it is said what each call promises.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from . import _check, privacy
@@ -19,7 +20,7 @@ from ._side_by_side import width_of
 from ._weighted import WeightedMean, WeightedSum
 from ._whole_noise import whole_noise
 from .budget import Budget
-from .privacy import Loss
+from .privacy import Loss, Pure
 from .release import release
 from .rng import Generator
 from .sources import Source, as_source
@@ -418,7 +419,10 @@ def _make(
         )
         for lo, hi in pairs
     )
-    return source, with_loss(EACH[kind](columns)) if each else columns[0]
+    if each:
+        return source, with_loss(EACH[kind](columns))
+    only = columns[0]
+    return source, replace(only, loss=only.charged) if isinstance(spent, Pure) else only
 
 
 def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
@@ -475,7 +479,7 @@ def _weighted(
     pairs = (*pairs_for(bounds, width), limits)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = kind(pairs, relation, policy, found, keep, grids, beside, not each)
-    spent = box_noise(found, [bool(move) for move in made.moves]).loss
+    spent = box_noise(found, made.moves).loss
     return source, kind(pairs, relation, policy, spent, keep, grids, beside, not each)
 
 

@@ -56,7 +56,7 @@ def spent(law, moves, loss):
     """
     far = math.sqrt(math.fsum(m * m for m in moves))
     if law == Laplace() and isinstance(loss, ZCDP):
-        return sum(ZCDP.of_pure(Pure(Fraction(m))).rho for m in moves if m) / loss.rho
+        return sum(ZCDP.of_pure(Draws(Fraction(m), cells=0)).rho for m in moves if m) / loss.rho
     if law == Laplace():
         return math.fsum(moves) / float(loss.epsilon)
     assert law == Gaussian()
@@ -115,7 +115,7 @@ def test_the_unit_of_noise_is_never_too_small(kind, d):
     found, one = additive(loss, d), additive(loss)
     unit = Fraction(found.unit)
     if found.law == Laplace() and isinstance(loss, ZCDP):
-        assert d * ZCDP.of_pure(Pure(1 / unit)).rho <= loss.rho
+        assert d * ZCDP.of_pure(Draws(1 / unit, cells=0)).rho <= loss.rho
     elif found.law == Laplace():
         assert d / loss.epsilon <= unit <= d / loss.epsilon * (1 + Fraction(1, 10**12))
     elif isinstance(loss, ZCDP):
@@ -130,7 +130,7 @@ def test_the_smaller_noise_is_taken():
     loss = Approx(1, Fraction(1, 10**6))
     found = [additive(loss, d) for d in (1, 5, 20, 100)]
     assert [f.law for f in found] == [Laplace(), Laplace(), Gaussian(), Gaussian()]
-    assert [f.loss for f in found[:2]] == [Pure(1), Draws(1, draws=5)]
+    assert [f.loss for f in found[:2]] == [Draws(1, cells=0), Draws(1, draws=5, cells=0)]
     assert [f.loss for f in found[2:]] == [loss, loss]
     for d, one in zip((1, 5, 20, 100), found, strict=True):
         gauss = additive(loss, 10_000).deviation / 100 * math.sqrt(d)

@@ -18,7 +18,7 @@ from dpfast._native.bins import MOST_CELLS, Axis, tally
 from dpfast._whole_noise import WholeNoise
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.histograms import histogram
-from dpfast.privacy import Pure
+from dpfast.privacy import Draws
 from dpfast.rng import InsecureGenerator
 from dpfast.sources._memory import MemoryRows
 
@@ -319,7 +319,8 @@ def test_what_is_spent():
     assert budget.history[0].what == "histogram"
     few = dp.Budget(epsilon=1, delta=1e-6)
     histogram(np.zeros(3), bins=4, bounds=(0, 1), epsilon=1, delta=1e-9, budget=few)
-    assert few.history[0].loss == Pure(1)  # Laplace noise is less; delta is left
+    # Laplace noise is less; delta is left. A replaced row moves two bins by one each.
+    assert few.history[0].loss == Draws(1, 2, cells=1)
 
 
 @pytest.mark.parametrize(

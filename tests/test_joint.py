@@ -14,7 +14,7 @@ import dpfast as dp
 from dpfast import joint
 from dpfast.errors import ArgumentError, DataError
 from dpfast.joint import JointQuantiles
-from dpfast.privacy import ZCDP, Pure
+from dpfast.privacy import ZCDP, Draws, Pure, range_within
 from dpfast.release import release
 
 from .reference import joint as reference
@@ -231,7 +231,11 @@ QS = [
     [F(1, 2)],
     [F(1, 10)],
     [F(19, 20)],
+    [F(0)],
     [F(1)],
+    [F(0), F(0)],
+    [F(0), F(1)],
+    [F(0), F(1, 2)],
     [F(1, 4), F(1, 2)],
     [F(1, 2), F(9, 10)],
     [F(1, 3), F(2, 3)],
@@ -252,17 +256,49 @@ def neighbours(last, most, relation):
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", QS, ids=str)
-def test_the_sensitivity_by_enumeration(qs, relation):
-    """The largest change of utility over all neighbours, and under add-remove it is reached."""
-    last = 3
-    worst = max(
-        np.abs(utilities(a, last, qs) - utilities(b, last, qs)).max()
-        for a, b in neighbours(last, 4, relation)
-    )
-    bound = float(joint.sensitivity(tuple(qs), relation))
+def test_the_range_by_enumeration(qs, relation):
+    """The longest interval of changes of utilities over all neighbours. It is reached, or nearly
+    by the few rows that can be enumerated."""
+    last, worst = 3, 0.0
+    for a, b in neighbours(last, 4, relation):
+        moved = utilities(a, last, qs) - utilities(b, last, qs)
+        worst = max(worst, moved.max() - moved.min())
+    bound = float(joint.spread(tuple(qs), relation))
     assert worst <= bound + 1e-12
-    if relation == "add-remove" or F(1) not in qs:
-        assert worst >= bound - 1e-12
+    assert worst > bound * (0.6 if len(qs) > 2 else 0.7)
+    if all(q in (0, 1) for q in qs):
+        assert worst == bound
+
+
+def by_counts(qs, n):
+    """The range under add-remove of rows that are all different, by the counts of the intervals.
+
+    A candidate is as many rows in each; the row that is added falls in front of one of them.
+    """
+    gaps = [b - a for a, b in itertools.pairwise([F(0), *qs, F(1)])]
+    worst = F(0)
+    for below in range(n + 1):
+        moves = []
+        for cut in itertools.combinations_with_replacement(range(n + 1), len(qs)):
+            counts = [b - a for a, b in itertools.pairwise([0, *cut, n])]
+            before = sum(abs(c - g * n) for c, g in zip(counts, gaps, strict=True))
+            # A cut at the place of the row may be on either side of it.
+            for own in range(len(gaps)):
+                if sum(counts[:own]) <= below <= sum(counts[: own + 1]):
+                    after = sum(
+                        abs(c + (k == own) - g * (n + 1))
+                        for k, (c, g) in enumerate(zip(counts, gaps, strict=True))
+                    )
+                    moves.append(after - before)
+        worst = max(worst, max(moves) - min(moves))
+    return worst
+
+
+@pytest.mark.parametrize("qs", [q for q in QS if len(q) < 3], ids=str)
+def test_the_range_is_that_of_enough_rows(qs):
+    """With enough rows the bound is reached for every q, so nothing less would do."""
+    bound = joint.spread(tuple(qs), "add-remove")
+    assert max(by_counts(qs, n) for n in (10, 12, 20)) == bound
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
@@ -272,14 +308,25 @@ def test_neighbours_on_a_small_domain(loss, relation):
     last = 3
     for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
         made = JointQuantiles.make(tuple(qs), (0.0, 1.0), loss, relation, "raise", False)
-        epsilon = float(loss.epsilon) if isinstance(loss, Pure) else math.sqrt(8 * float(loss.rho))
+        epsilon = float(loss.epsilon if isinstance(loss, Pure) else range_within(loss.rho))
+        rho = float(made.loss.to_zcdp().rho if isinstance(loss, Pure) else loss.rho)
         worst, curve = told_apart(last, 4, relation, qs, made.c)
         assert 0.4 * epsilon < worst <= epsilon
-        assert curve <= epsilon**2 / 8
+        assert curve <= rho
         # The control: with the exponent of monotone scores both bounds are broken.
         worst, curve = told_apart(last, 4, relation, qs, 2 * made.c)
         assert worst > epsilon
-        assert curve > epsilon**2 / 8
+        assert curve > rho
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
+def test_neighbours_at_the_ends(qs, relation):
+    """All of epsilon is used where a quantile is an end, and none is passed; twice of it is."""
+    made = JointQuantiles.make(tuple(qs), (0.0, 1.0), Pure(F(1)), relation, "raise", False)
+    worst, curve = told_apart(3, 4, relation, qs, made.c)
+    assert 0.5 < worst <= 1 and curve <= float(made.loss.to_zcdp().rho)
+    assert told_apart(3, 4, relation, qs, 2 * made.c)[0] > 1
 
 
 def told_apart(last, most, relation, qs, c):
@@ -307,12 +354,14 @@ def test_rounding_is_paid_out_of_epsilon():
         made = JointQuantiles.make(qs, (0.0, 1.0), Pure(F(1)), "replace", "raise", False)
         paid = 1 - 4 * F(made.c)
         assert paid >= 4 * F(8 * (m + 2) ** 2, 2**53) and paid < 1e-9
-        assert made.loss == Pure(F(1))
+        assert made.loss == Draws(1, bounded_range=True)
 
 
 def test_rho_is_bounded_range():
     made = JointQuantiles.make((F(1, 2),), (0.0, 1.0), ZCDP(F(1, 8)), "replace", "raise", False)
-    assert made.c == pytest.approx(0.25, rel=1e-12) and F(made.c) * 4 < 1
+    exact = range_within(F(1, 8))
+    assert 1 < exact < 1.01
+    assert made.c == pytest.approx(float(exact) / 4, rel=1e-12) and F(made.c) * 4 < exact
 
 
 # --- the mechanism ------------------------------------------------------------------------------

@@ -502,7 +502,11 @@ def test_a_budget_is_charged_the_loss_of_a_row():
     dp.response.binary([1, 0, 1], epsilon=1, budget=budget)
     dp.response.kary(np.zeros((5, 3), int), categories=4, epsilon=0.5, budget=budget)
     dp.response.unary(np.zeros((2, 2, 2), int), categories=4, epsilon=0.25, budget=budget)
-    assert [line.loss for line in budget.history] == [Pure(1), Draws(1.5, 3), Draws(1, 4)]
+    assert [line.loss for line in budget.history] == [
+        Pure(1),
+        Draws(1.5, 3, categories=4),
+        Draws(1, 4, categories=4),  # of unary encoding: floor(exp(0.25)) + 3
+    ]
     assert budget.neighbors == "replace"
     assert budget.cost(dp.response.binary, [1, 0], epsilon=0.5) == Pure(0.5)
     with pytest.raises(BudgetError):

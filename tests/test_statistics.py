@@ -15,7 +15,7 @@ from dpfast import _two_steps, extremes, interquartile, intervals, trimmed
 from dpfast._cells import cells
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.intervals import ExponentialExtreme, ExponentialQuantile
-from dpfast.joint import sensitivity as joint_sensitivity
+from dpfast.joint import spread
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.quantile import one
 from dpfast.rng import InsecureGenerator
@@ -229,7 +229,7 @@ def test_joint_quantiles_of_some_rows_cost_no_more():
     qs = (Fraction(1, 4), Fraction(2, 3))
     every = datasets(range(3), range(6))
     for factor, private in ((1, True), (3, False)):
-        c = factor * EPSILON / float(2 * joint_sensitivity(qs, "replace"))
+        c = factor * EPSILON / float(spread(qs, "replace"))
         laws = {}
         for rows in every:
             law = joint.pmf(rows, 0, 2, qs, c)

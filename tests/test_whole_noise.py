@@ -14,7 +14,7 @@ from scipy.stats import chisquare, norm
 from dpfast import _whole_noise
 from dpfast._whole_noise import root_up, whole_noise
 from dpfast.errors import ArgumentError
-from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
 LOSSES = [
@@ -36,7 +36,9 @@ def satisfied(noise, l1, l2_squared):
     if noise.law == "laplace":
         epsilon = l1 / noise.scale
         if isinstance(loss, ZCDP):
-            return ZCDP.of_pure(Pure(epsilon)).rho <= loss.rho
+            draws = max(1, int(l1 / math.isqrt(math.floor(l2_squared))))
+            cells = math.floor(l1 / draws)
+            return ZCDP.of_pure(Draws(epsilon, draws, cells=cells)).rho <= loss.rho
         return epsilon <= loss.epsilon
     if noise.law == "gaussian":
         return l2_squared / (2 * noise.scale**2) <= loss.rho
@@ -57,8 +59,14 @@ def test_noise_is_as_much_as_the_theorems_ask_for(loss, l1, l2_squared):
         less = _whole_noise.WholeNoise(noise.law, noise.scale * Fraction(99, 100), 0, noise.loss)
         assert not satisfied(less, Fraction(l1), Fraction(l2_squared))  # and hardly more
     assert noise.scale <= 1 << 40
-    if isinstance(loss, Approx):
-        assert noise.loss in (loss, Pure(loss.epsilon))
+    if noise.law == "laplace" and not isinstance(loss, ZCDP):
+        assert noise.loss.epsilon == loss.epsilon
+        draws = {(1, 1): 1, (2, 2): 2, (5, 9): 1, (1 << 30, 1 << 60): 1, (1 << 20, 1 << 33): 11}
+        if l1 == 1:
+            assert noise.loss == Pure(loss.epsilon)
+        else:
+            n = draws[l1, l2_squared]
+            assert noise.shift or noise.loss == Draws(loss.epsilon, n, cells=l1 // n)
     else:
         assert noise.loss == loss
 

@@ -71,8 +71,8 @@ class ExponentialMedian:
 
     Privacy: neighbours differ in one of the `blocks` outputs, replaced. That moves the utility of a
     cell, minus the distance of its ranks from half the blocks, by at most 1; probabilities
-    proportional to ``exp(epsilon utility / 2)`` are epsilon-DP (McSherry and Talwar, FOCS 2007) and
-    ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021). See `dpfast.intervals`.
+    proportional to ``exp(epsilon utility / 2)`` are epsilon-DP (McSherry and Talwar, FOCS 2007),
+    of bounded range moreover (Cesar and Rogers, ALT 2021). See `dpfast.intervals`.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class ExponentialMedian:
         lo, hi = _check.bounds((self.lo, self.hi))
         quantile = ExponentialQuantile(_HALF, lo, hi, "replace", "raise", loss)
         object.__setattr__(self, "quantile", quantile)
-        object.__setattr__(self, "loss", loss)
+        object.__setattr__(self, "loss", quantile.loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
         """A private median of `z`, within the bounds; O(blocks)."""

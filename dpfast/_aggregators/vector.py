@@ -123,8 +123,7 @@ def _total(asked: Loss, name: str, bounds: Sequence[tuple[float, float]], part: 
     """What releases that cost `part` each cost together; `asked`, unless delta is left unspent."""
     if not isinstance(part, Pure):
         return asked
-    d = _moving(bounds)
-    return several(d * part.epsilon, d, bounded_range=name == "exponential-median")
+    return several(part, _moving(bounds))
 
 
 def chosen(name: str, blocks: int, bounds: Sequence[tuple[float, float]], loss: Loss) -> str:

@@ -8,7 +8,7 @@ towards less epsilon, so that a mechanism never spends more than was charged.
 `LossDistribution` (privacy-loss distributions) needs ``pip install dpfast[accounting]``.
 """
 
-from ._calibration import float_down, pure_within, range_within
+from ._calibration import float_down, laplace_within, pure_within, range_within
 from ._composition import (
     advanced_composition,
     compose,
@@ -35,6 +35,7 @@ __all__ = [
     "convert",
     "float_down",
     "group",
+    "laplace_within",
     "loss",
     "optimal_composition",
     "parallel",

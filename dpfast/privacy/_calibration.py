@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
+from typing import Any
 
-from ._losses import ZCDP, Pure
+from .. import _check
+from ._conversions import rho_of_pure
+from ._losses import _positive
+from ._prices import rho_of_laplace, rho_of_range
 
-__all__ = ["float_down", "pure_within", "range_within"]
+__all__ = ["float_down", "laplace_within", "pure_within", "range_within"]
+
+#: Below it a price is its first term to 12 digits.
+_FEW = Fraction(1, 10**25)
 
 
-def float_down(amount: Fraction) -> float:
+def float_down(amount: Any) -> float:
     """The largest float64 that is not above a number.
 
     Parameters
     ----------
-    amount : Fraction
+    amount : int, float, Decimal or Fraction
+        Of less than ``2**1024`` in size.
 
     Returns
     -------
@@ -23,8 +33,8 @@ def float_down(amount: Fraction) -> float:
 
     Raises
     ------
-    OverflowError
-        For a number beyond all float64.
+    ArgumentError, ArgumentTypeError
+        For what is no such number.
 
     Notes
     -----
@@ -37,16 +47,21 @@ def float_down(amount: Fraction) -> float:
     >>> Fraction(dp.privacy.float_down(Fraction(1, 10))) <= Fraction(1, 10)
     True
     """
-    result = float(amount)
-    return math.nextafter(result, -math.inf) if Fraction(result) > amount else result
+    exact = amount if type(amount) is Fraction else _check.fraction("amount", amount)
+    try:
+        result = float(exact)
+    except OverflowError:
+        _check.fail("amount", "of less than 2**1024 in size", amount)
+    return math.nextafter(result, -math.inf) if Fraction(result) > exact else result
 
 
-def range_within(rho: Fraction) -> Fraction:
-    """An epsilon such that epsilon**2 / 8 is at most rho, as large as some 64 bits can tell.
+def range_within(rho: Any) -> Fraction:
+    """An epsilon of which a draw with bounded range is rho-zCDP, within 2**-40 of the largest.
 
     Parameters
     ----------
-    rho : Fraction
+    rho : int, float, Decimal or Fraction
+        Greater than 0.
 
     Returns
     -------
@@ -54,31 +69,32 @@ def range_within(rho: Fraction) -> Fraction:
 
     Raises
     ------
-    ValueError
-        For a negative number.
+    ArgumentError, ArgumentTypeError
+        For what is no such number, or one beyond all float64.
 
     Notes
     -----
-    What a mechanism of bounded range costs (Cesar and Rogers, ALT 2021).
+    Such a draw costs (ln x - 1 + 1 / x) with x = (exp(epsilon) - 1) / epsilon, at most
+    ``epsilon**2 / 8`` (see `Draws`).
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> import dpfast as dp
-    >>> dp.privacy.range_within(Fraction(1, 2))
-    Fraction(2, 1)
+    >>> found = dp.privacy.range_within(Fraction(1, 2))
+    >>> dp.privacy.Draws(found, bounded_range=True).to_zcdp().rho <= Fraction(1, 2), found > 2
+    (True, True)
     """
-    square = 8 * rho
-    shift = 2 * max(0, 64 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2)
-    return Fraction(math.isqrt((square.numerator << shift) // square.denominator), 1 << shift // 2)
+    return _inverse(_positive("rho", rho), rho_of_range, 8)
 
 
-def pure_within(rho: Fraction) -> Fraction:
+def pure_within(rho: Any) -> Fraction:
     """An epsilon of which the pure loss is rho-zCDP, within 2**-40 of the largest there is.
 
     Parameters
     ----------
-    rho : Fraction
+    rho : int, float, Decimal or Fraction
+        Greater than 0.
 
     Returns
     -------
@@ -86,8 +102,8 @@ def pure_within(rho: Fraction) -> Fraction:
 
     Raises
     ------
-    OverflowError
-        For a number beyond all float64.
+    ArgumentError, ArgumentTypeError
+        For what is no such number, or one beyond all float64.
 
     Notes
     -----
@@ -101,20 +117,39 @@ def pure_within(rho: Fraction) -> Fraction:
     >>> dp.privacy.Pure(found).to_zcdp().rho <= Fraction(1, 2), float(found) > 1.04
     (True, True)
     """
-    target = float_down(rho)
-    if not target > 0:
-        return rho  # tanh(x) <= 1
-    epsilon = target
-    if target < 64:  # beyond, 1 - tanh(epsilon / 2) is less than 2**-90
-        # epsilon tanh(epsilon / 2) is convex then nearly linear; these start above the root.
-        epsilon += math.sqrt(2 * target)
-        for _ in range(64):
-            tanh = math.tanh(epsilon / 2)
-            slope = tanh + epsilon / 2 * (1 - tanh * tanh)
-            epsilon = max(epsilon - (epsilon * tanh - target) / slope, target)
-    found = Fraction(epsilon)
+    return _inverse(_positive("rho", rho), rho_of_pure, 2)
+
+
+@lru_cache(maxsize=1024)
+def laplace_within(rho: Fraction, draws: int, cells: int) -> Fraction:
+    """An epsilon of which so many draws of Laplace noise together are rho-zCDP; see `Draws`."""
+    return draws * _inverse(rho / draws, lambda epsilon: rho_of_laplace(epsilon, cells), 2)
+
+
+def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) -> Fraction:
+    """The secant method, in logarithms, and then down to where the price is surely within.
+
+    A price is at most epsilon, and at most ``epsilon**2 / part``, which it is for small ones.
+    """
+    if rho < _FEW:
+        square = part * rho
+        bits = square.numerator.bit_length() - square.denominator.bit_length()
+        shift = 2 * max(0, 64 - bits // 2)
+        root = math.isqrt((square.numerator << shift) // square.denominator)
+        return Fraction(root, 1 << shift // 2)
+    goal = math.log(float_down(rho))
+
+    def off(x: float) -> float:
+        return math.log(price(Fraction(math.exp(x)))) - goal
+
+    before, x = goal, max(goal, (goal + math.log(part)) / 2) + 0.125
+    last, here = off(before), off(x)
+    while abs(here) > 2.0**-43 and here != last:
+        x, before, last = x - here * (x - before) / (here - last), x, here
+        here = off(x)
+    found = Fraction(math.exp(x))
     step = Fraction(1, 2**47)
-    while ZCDP.of_pure(Pure(found)).rho > rho:
+    while price(found) > rho:
         found *= 1 - step
         step *= 2
     return found

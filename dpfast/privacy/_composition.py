@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _check
 from . import _conversions
-from ._losses import ZCDP, Approx, Loss, Pure, _delta
+from ._losses import ZCDP, Approx, Draws, Loss, Pure, _delta
 
 __all__ = [
     "advanced_composition",
@@ -241,7 +241,8 @@ def group(loss: Loss, size: int) -> Loss:
     -----
     A chain of `size` neighbours lies between two such datasets (Dwork, McSherry, Nissim and Smith,
     TCC 2006); for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and
-    Steinke, TCC 2016.
+    Steinke, TCC 2016. Of `Draws`, ranges add up along the chain, and so do moves: Laplace noise
+    costs what it costs for so many times the cells. What is known of responses is not used.
 
     Examples
     --------
@@ -260,8 +261,11 @@ def group(loss: Loss, size: int) -> Loss:
 
 
 def _grouped(loss: Loss, size: int) -> Loss | None:
+    if isinstance(loss, Draws):  # a change of the law but for bounded range and a longer move
+        cells = None if loss.cells is None else size * loss.cells
+        return replace(loss, epsilon=size * loss.epsilon, cells=cells, categories=None)
     if isinstance(loss, Pure):
-        return replace(loss, epsilon=size * loss.epsilon)
+        return Pure(size * loss.epsilon)
     if isinstance(loss, ZCDP):
         return ZCDP(size**2 * loss.rho)
     delta = _conversions.group_delta(loss.epsilon, loss.delta, size)

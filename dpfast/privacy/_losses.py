@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from .. import _check
-from . import _conversions
+from . import _conversions, _prices
 
 __all__ = ["ZCDP", "Approx", "Draws", "Loss", "Pure", "loss", "shown"]
 
@@ -78,6 +78,8 @@ class Pure:
     def to_zcdp(self) -> ZCDP:
         """The same loss as zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
 
+        For `Draws` less, where their law is known.
+
         Returns
         -------
         ZCDP
@@ -123,7 +125,10 @@ class Pure:
 
 @dataclass(frozen=True, slots=True)
 class Draws(Pure):
-    """The pure loss of several draws together, each of epsilon / draws, which zCDP adds up better.
+    """The pure loss of one or several draws, of which zCDP knows more than that it is pure.
+
+    Each of the draws has epsilon / draws. What is said of their law makes them cheaper in rho, by
+    the exact supremum over all orders, rounded up; the proofs are in ``dpfast/privacy/_prices.py``.
 
     Parameters
     ----------
@@ -133,29 +138,56 @@ class Draws(Pure):
         At least 1. Each may depend on the answers of those before it.
     bounded_range : bool
         Whether no draw has two events whose log-probabilities move, between neighbours, by amounts
-        that differ by more than epsilon / draws. (Pure privacy alone promises twice that.) Such a
-        draw is epsilon**2 / 8 zCDP (Cesar and Rogers, ALT 2021).
+        that differ by more than e = epsilon / draws. (Pure privacy alone promises twice that.) Such
+        a draw is (ln x - 1 + 1 / x)-zCDP, x = (exp(e) - 1) / e, which is at most ``e**2 / 8``
+        (Cesar and Rogers, ALT 2021).
+    cells : int, optional
+        Each draw is Laplace noise on a number of its own. 0: continuous noise, rounded to a grid or
+        not. Otherwise the noise is on integers, with probabilities proportional to ``exp(-h |z|)``,
+        h = e / cells, and neighbours move the number by at most `cells`. Such a draw is
+        (e - (1 - exp(-e)) h / sinh(h))-zCDP, and (e - 1 + exp(-e))-zCDP for continuous noise
+        (Harrison and Manurangsi, FORC 2026).
+    categories : int, optional
+        Each draw is one of so many answers, as in `dpfast.response.kary`. For up to
+        ``2 + 2 exp(e / 2)`` of them it is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more
+        the supremum is found by a search.
 
     Examples
     --------
     >>> import dpfast as dp
-    >>> dp.privacy.ZCDP.of_pure(dp.privacy.Draws(1, draws=2, bounded_range=True))
-    ZCDP(rho=0.0625)
+    >>> dp.privacy.Draws(1, draws=2, bounded_range=True).to_zcdp()
+    ZCDP(rho=0.0621742021522606)
+    >>> dp.privacy.Draws(1, cells=0).to_zcdp()
+    ZCDP(rho=0.367879441171443)
     """
 
     draws: int = 1
     bounded_range: bool = False
+    cells: int | None = None
+    categories: int | None = None
 
     def __post_init__(self) -> None:
         Pure.__post_init__(self)
         _check.whole("draws", self.draws, 1)
         _check.flag("bounded_range", self.bounded_range)
+        known = [self.bounded_range]
+        for name, least in (("cells", 0), ("categories", 1)):
+            known.append(getattr(self, name) is not None)
+            if known[-1]:
+                _check.whole(name, getattr(self, name), least)
+        if sum(known) > 1:
+            rule = "the only one of bounded_range, cells and categories: a draw has one law"
+            _check.fail("cells" if known[1] else "categories", rule, self.cells or self.categories)
 
     def __repr__(self) -> str:
-        return (
-            f"Draws(epsilon={_show(self.epsilon)}, draws={self.draws}, "
-            f"bounded_range={self.bounded_range})"
-        )
+        said = [f"draws={self.draws}"]
+        said += ["bounded_range=True"] * self.bounded_range
+        said += [
+            f"{name}={value}"
+            for name in ("cells", "categories")
+            if (value := getattr(self, name)) is not None
+        ]
+        return f"Draws(epsilon={_show(self.epsilon)}, {', '.join(said)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +235,7 @@ class ZCDP:
 
         Every epsilon-DP pair is a post-processing of randomised response with that epsilon, whose
         largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
-        converted one by one and added up.
+        converted one by one, by what is known of their law, and added up.
 
         Parameters
         ----------
@@ -213,11 +245,20 @@ class ZCDP:
         -------
         ZCDP
         """
-        if isinstance(pure, Draws):
-            each = pure.epsilon / pure.draws
-            rho = cls.of_pure(Pure(each)).rho
-            return cls(pure.draws * (min(rho, each**2 / 8) if pure.bounded_range else rho))
-        return cls(_conversions.rho_of_pure(pure.epsilon))
+        if not isinstance(pure, Pure):
+            _check.fail_type("pure", "a Pure loss", pure)
+        if not isinstance(pure, Draws):
+            return cls(_conversions.rho_of_pure(pure.epsilon))
+        each = pure.epsilon / pure.draws
+        if pure.bounded_range:
+            rho = _prices.rho_of_range(each)
+        elif pure.cells is not None:
+            rho = _prices.rho_of_laplace(each, pure.cells)
+        elif pure.categories is not None:
+            rho = _prices.rho_of_response(each, pure.categories)
+        else:
+            rho = _conversions.rho_of_pure(each)
+        return cls(pure.draws * rho)
 
     @classmethod
     def within(cls, epsilon: Any, delta: Any) -> ZCDP:

@@ -64,9 +64,21 @@ def divisor(loss, place, alone):
 
 
 def rate(loss, levels, place, alone):
-    amount = loss.amount / levels
-    epsilon = amount if loss.kind == "pure" else math.sqrt(8 * amount)
+    epsilon = loss.amount / levels
+    if loss.kind == "zcdp":  # of one draw, or of two with half the square each
+        nodes = 2 if loss.neighbors == "replace" and not alone else 1
+        epsilon = math.sqrt(nodes) * range_of(loss.amount / levels / nodes)
     return epsilon / (2 * divisor(loss, place, alone))
+
+
+def range_of(rho):
+    """The range of which a draw costs rho, ln x - 1 + 1 / x with x = (e^range - 1) / range."""
+    low, high = 0.0, math.sqrt(8 * rho) + 2 * rho + 10
+    for _ in range(80):
+        middle = (low + high) / 2
+        x = math.expm1(middle) / middle
+        low, high = (middle, high) if math.log(x) - 1 + 1 / x < rho else (low, middle)
+    return low
 
 
 def sizes(m):
