@@ -486,10 +486,12 @@ def _weighted(
 def _spent(loss: Loss, vectors: int = 1) -> Loss:
     """What is spent of a loss: no delta where noise without it is smaller.
 
-    That is decided by the loss alone, for a sensitivity so large that the grid plays no part.
+    That is decided by the loss alone, for a sensitivity so large that the grid plays no part. What
+    its noise costs in rho is another matter, and said of the noise itself.
     """
     large = 1 << 32
-    return whole_noise(loss, vectors * large, vectors * large**2).loss
+    found = whole_noise(loss, vectors * large, vectors * large**2).loss
+    return Pure(found.epsilon) if isinstance(found, Pure) else found
 
 
 def _as_it_is(source: Any) -> Any:

@@ -297,7 +297,7 @@ def test_one_column_is_as_good_as_alone():
     data = np.random.default_rng(0).uniform(0, 1, 100)
     for name in ["sum", "mean", "variance"]:
         asked, vector, found = recorded(name, data[:, None], bounds=(0, 1))
-        (l1, _, _), alone, value = of_one_column(name, data, bounds=(0, 1))
+        (l1, *_), alone, value = of_one_column(name, data, bounds=(0, 1))
         assert (asked, vector, found.tolist()) == ([l1], alone, [value])
 
 

@@ -257,15 +257,15 @@ def neighbours(last, most, relation):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", QS, ids=str)
 def test_the_range_by_enumeration(qs, relation):
-    """The longest interval of changes of utilities over all neighbours. It is reached, or nearly
-    by the few rows that can be enumerated."""
+    """The longest interval of changes of utilities over all neighbours: at the ends it is reached,
+    and elsewhere half of it or more by the few rows that can be enumerated."""
     last, worst = 3, 0.0
     for a, b in neighbours(last, 4, relation):
         moved = utilities(a, last, qs) - utilities(b, last, qs)
         worst = max(worst, moved.max() - moved.min())
     bound = float(joint.spread(tuple(qs), relation))
     assert worst <= bound + 1e-12
-    assert worst > bound * (0.6 if len(qs) > 2 else 0.7)
+    assert worst >= bound / 2 - 1e-12
     if all(q in (0, 1) for q in qs):
         assert worst == bound
 

@@ -170,23 +170,18 @@ class Draws(Pure):
         Pure.__post_init__(self)
         _check.whole("draws", self.draws, 1)
         _check.flag("bounded_range", self.bounded_range)
-        known = [self.bounded_range]
-        for name, least in (("cells", 0), ("categories", 1)):
-            known.append(getattr(self, name) is not None)
-            if known[-1]:
-                _check.whole(name, getattr(self, name), least)
-        if sum(known) > 1:
-            rule = "the only one of bounded_range, cells and categories: a draw has one law"
-            _check.fail("cells" if known[1] else "categories", rule, self.cells or self.categories)
+        if self.cells is not None:
+            _check.whole("cells", self.cells)
+        if self.categories is not None:
+            _check.whole("categories", self.categories, 1)
+        if self.bounded_range + (self.cells is not None) + (self.categories is not None) > 1:
+            _check.fail("draws", "of one law: bounded_range, cells or categories", repr(self))
 
     def __repr__(self) -> str:
         said = [f"draws={self.draws}"]
         said += ["bounded_range=True"] * self.bounded_range
-        said += [
-            f"{name}={value}"
-            for name in ("cells", "categories")
-            if (value := getattr(self, name)) is not None
-        ]
+        said += [f"cells={self.cells}"] * (self.cells is not None)
+        said += [f"categories={self.categories}"] * (self.categories is not None)
         return f"Draws(epsilon={_show(self.epsilon)}, {', '.join(said)})"
 
 

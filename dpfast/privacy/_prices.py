@@ -104,7 +104,7 @@ def rho_of_range(epsilon: Fraction) -> Fraction:
 def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
     """Of one of so many answers: the truth, or a uniform other one."""
     most = rho_of_pure(epsilon)
-    if not _NEAR < epsilon < _FAR or categories <= 2:
+    if epsilon >= _FAR or categories <= 2:
         return most
     x, others = Interval.of(epsilon), categories - 2
     grown = expm1(x)
@@ -112,7 +112,7 @@ def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
         return min(most, up((x * grown / (grown + categories)).high, LEAST_DELTA))
     half = exp(x / 2)
     bound = (x * (half - 1) / (half + 1)).high  # epsilon tanh(epsilon / 4)
-    found = _highest(x, categories)
+    found = _highest(x, categories) if epsilon > _NEAR else None
     return min(most, up(bound if found is None else min(found, bound), LEAST_DELTA))
 
 
