@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import dpfast as dp
-from dpfast.errors import ArgumentError
+from dpfast.errors import ArgumentError, DataError
 
 from .battery import public
 
@@ -33,6 +33,8 @@ RHO: dict[str, Any] = {"rho": Fraction(1, 2)}
 #: The same between the two values of a bit, where two steps lie between them.
 HALF_EPSILON: dict[str, Any] = {"epsilon": Fraction(1, 2)}
 QUARTER_RHO: dict[str, Any] = {"rho": Fraction(1, 8)}
+#: Of an oracle's answers: the rest of it is what it may refuse.
+CONFIDENCE = 0.95
 
 
 def interfaces() -> Iterator[tuple[str, Callable]]:
@@ -52,7 +54,8 @@ class Attack:
     """One way to ask an interface.
 
     ``ask(bits, sets, loss, pay)`` gives an answer for each row of the bool matrix `sets`, for
-    `loss` altogether; `pay` is a budget or a generator, as the interface takes them.
+    `loss` altogether; `pay` is a budget or a generator, as the interface takes them. None says that
+    the interface has refused to answer, as it may with a small probability that it states.
     """
 
     interface: Callable
@@ -72,6 +75,8 @@ class Attack:
     sharp: bool = False
     #: Which part of a budget may be left where a cost has a few digits only.
     slack: float = 0.0
+    #: With which probability, at most, it may refuse to answer.
+    refuses: float = 0.0
     #: Whether its budget is not an argument, nor its generator.
     own_budget: bool = False
 
@@ -517,6 +522,7 @@ def _oracle(rows, queries, neighbors, loss, pay):
         rows,
         tolerance=tolerance,
         queries=queries,
+        confidence=CONFIDENCE,
         rows=len(rows),
         neighbors=neighbors,
         **loss,
@@ -531,10 +537,13 @@ def statistical_queries(bits, sets, loss, pay):
     return len(bits) * np.array([made.ask(one & bits) for one in sets])
 
 
-@attack(dp.sulq.StatisticalQueryOracle, QUARTER_RHO, steps=2, slack=0.002)
+@attack(dp.sulq.StatisticalQueryOracle, QUARTER_RHO, steps=2, slack=0.002, refuses=1 - CONFIDENCE)
 def statistical_queries_where_rows_come_and_go(bits, sets, loss, pay):
     rows = np.append(bits, np.zeros(2000, bool))  # known, so that the count is not far off
-    made = _oracle(rows, len(sets), "add-remove", loss, pay)
+    try:
+        made = _oracle(rows, len(sets), "add-remove", loss, pay)
+    except DataError:  # its noisy count of the rows is below the public bound, as if it were wrong
+        return None
     found = made.batch([np.append(one & bits, rows[len(bits) :]) for one in sets])
     return len(rows) * np.array(found)
 

@@ -16,6 +16,7 @@ from scipy.stats import binom
 import dpfast as dp
 from dpfast.errors import BudgetError
 from dpfast.rng import InsecureGenerator
+from dpfast.sulq import _tolerance
 
 from . import attacks
 from .attacks import ATTACKS, interfaces
@@ -37,30 +38,47 @@ def limit(attack, bits):
     return found
 
 
+def guessed(answers, matrix, method, rng):
+    """The bits by a method; by coins where there are no answers."""
+    if answers is None:
+        return rng.random(matrix.shape[1]) < 0.5
+    return dp.audit.reconstruct(answers, matrix.shape[1], queries=matrix, method=method)
+
+
+def expected(attack, refused, asked):
+    """That an interface refuses no more often than it says that it may."""
+    most = binom.ppf(1 - RARE, asked, attack.refuses)
+    assert refused <= most, f"{refused} of {asked} were refused, where {most:.0f} are explained"
+
+
 def recovered(attack, loss, repeats, seed, methods=METHODS):
     """How many bits each method finds, of ``repeats * attack.rows``."""
     rng, generator = np.random.default_rng(seed), InsecureGenerator(seed)
-    found = np.zeros(len(methods), int)
+    coins = np.random.default_rng([seed, 1])
+    found, refused = np.zeros(len(methods), int), 0
     for _ in range(repeats):
         bits, sets = attack.draw(rng)
         answers = attack.ask(bits, sets, loss, {"rng": generator})
+        refused += answers is None
         matrix = attack.matrix(sets)
         for i, method in enumerate(methods):
-            guess = dp.audit.reconstruct(answers, len(bits), queries=matrix, method=method)
-            found[i] += (guess == bits).sum()
+            found[i] += (guessed(answers, matrix, method, coins) == bits).sum()
+    expected(attack, refused, repeats)
     return found
 
 
 def one_bit(attack, loss, repeats, seed):
     """How many bits are found, each the only one that is asked about, for a loss of its own."""
     rng, generator = np.random.default_rng(seed), InsecureGenerator(seed)
+    coins = np.random.default_rng([seed, 1])
     one = np.ones((1, 1), bool)
-    found = 0
+    found = refused = 0
     for bit in rng.random((repeats, 1)) < 0.5:
         answers = attack.ask(bit, one, loss, {"rng": generator})
-        matrix = attack.matrix(one)
-        guess = dp.audit.reconstruct(answers, 1, queries=matrix, method="least-squares")
+        refused += answers is None
+        guess = guessed(answers, attack.matrix(one), "least-squares", coins)
         found += int((guess == bit).sum())
+    expected(attack, refused, repeats)
     return found
 
 
@@ -144,6 +162,37 @@ def test_over_many_attacks_no_more_is_recovered(name):
     assert one_bit(attack, attack.loss, 5_000, 7) <= limit(attack, 5_000)
     found = recovered(attack, attack.loss, 10, 10, (*METHODS, "lp-max"))
     assert (found <= limit(attack, 10 * attack.rows)).all()
+
+
+# ---- Refusals. ----
+
+
+@pytest.mark.parametrize("often", [0.0, 0.04, 0.2])
+def test_an_interface_that_refuses_more_often_than_it_may_is_caught(often):
+    """The fault: it refuses in a fifth of the cases, where a twentieth is what its words allow."""
+    rng = np.random.default_rng(14)
+
+    def ask(bits, sets, loss, pay):
+        return None if rng.random() < often else sets @ (bits + rng.normal(0, 9, len(bits)))
+
+    interface = attacks.Attack(ask, ask, attacks.EPSILON, refuses=0.05)
+    if often > interface.refuses:
+        with pytest.raises(AssertionError, match="were refused"):
+            one_bit(interface, interface.loss, 500, 15)
+    else:
+        assert 150 < one_bit(interface, interface.loss, 500, 15) < limit(interface, 500)
+    with pytest.raises(AssertionError, match="were refused"):
+        expected(ATTACKS["counts epsilon"], 1, 1_000)  # which may not refuse at all
+
+
+def test_an_oracle_that_refuses_has_been_paid_and_says_nothing(monkeypatch):
+    """By chance it is one in a hundred: made certain here."""
+    attack = ATTACKS["statistical_queries_where_rows_come_and_go rho"]
+    monkeypatch.setattr(_tolerance.Plan, "off", lambda plan, loss: -(10**6))
+    bits, sets = attack.draw(np.random.default_rng(3))
+    budget = dp.Budget(**attack.loss)
+    assert attack.ask(bits, sets, attack.loss, {"budget": budget}) is None
+    assert budget.remaining["rho"] <= attack.slack * attack.loss["rho"]
 
 
 # ---- Planted interfaces. ----
