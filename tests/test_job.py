@@ -27,7 +27,7 @@ from dpfast.job import _pass, _read, _run, _shares  # noqa: E402
 from dpfast.job._plan import plan  # noqa: E402
 from dpfast.privacy import ZCDP, Approx, Pure  # noqa: E402
 from dpfast.rng import InsecureGenerator  # noqa: E402
-from dpfast.sources._mapped import MappedReader  # noqa: E402
+from dpfast.sources._npy import NpyReader  # noqa: E402
 from dpfast.sources.arrow import Reader  # noqa: E402
 from dpfast.sources.ipc import IpcReader  # noqa: E402
 from dpfast.sources.parquet import ParquetReader  # noqa: E402
@@ -319,7 +319,7 @@ def test_interrupted_it_stops_and_goes_on_later(write, monkeypatch):
 
 def test_a_release_reads_through_all_that_a_reader_can():
     """Whatever a format does in a way of its own must be asked of the format."""
-    for kind in (MappedReader, ParquetReader, IpcReader, TextReader):
+    for kind in (NpyReader, ParquetReader, IpcReader, TextReader):
         own = {name for name, made in vars(kind).items() if callable(made) and name[0] != "_"}
         assert own - {"reduce", "makers"} <= set(vars(_pass._Turn)), kind
 

@@ -270,7 +270,7 @@ def test_npy_forms(tmp_path):
     flat = np.random.default_rng(1).normal(size=3000)
     np.save(path, flat)
     source = scan(path)
-    assert source.length == 3000 and isinstance(source.array, np.memmap)
+    assert source.length == 3000 and np.asarray(rows(source)[0]).dtype == np.float64
     np.testing.assert_array_equal(rows(source)[0], flat)
     np.testing.assert_array_equal(rows(scan(path, 0))[0], flat)
     for order in "CF":
@@ -340,7 +340,8 @@ def test_columns_by_name_and_place(flights, name):
     for wrong in (True, 1.0, b"arr_delay"):
         with pytest.raises(ArgumentTypeError, match="column must be"):
             scan(path, wrong)
-    text_is_refused(scan(path, "carrier"), "carrier")
+    if name != "f.csv":  # which says of no column what it is
+        text_is_refused(scan(path, "carrier"), "carrier")
 
 
 def test_a_long_list_of_columns_is_cut(tmp_path):
@@ -570,10 +571,20 @@ def test_a_bad_row_is_found_after_the_spend(tmp_path):
     assert budget.remaining["epsilon"] == 0
 
 
-def test_a_column_of_text_is_found_before(tmp_path):
-    for cells in [["UA", "AA", ""], ["2024-01-01", ""]]:
-        text_is_refused(text(tmp_path, lines(cells * 1000)), "hold text only")
-    text(tmp_path, lines(["UA", "1"] * 1000))
+@pytest.mark.parametrize("cells", [["UA", "AA", ""], ["2024-01-01", ""], ["UA", "1"], ["1", "2"]])
+def test_what_the_rows_of_a_text_file_are_decides_nothing_before_the_spend(tmp_path, cells):
+    source = text(tmp_path, lines(cells * 1000))
+    assert type(source) is arrow.FileSource and source.dtype == np.float64
+    budget = dp.Budget(epsilon=3)
+    counts, _ = dp.histogram(source, categories=["UA", "1"], epsilon=1, budget=budget)
+    for count, word in zip(counts, ["UA", "1"], strict=True):
+        assert abs(count - 1000 * cells.count(word)) < 100
+    if cells == ["1", "2"]:
+        dp.median(source, bounds=(0, 3), epsilon=1, budget=budget)
+    else:
+        with pytest.raises(DataError, match="neither a number nor a missing value"):
+            dp.median(source, bounds=(0, 3), epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 1
 
 
 def test_a_zip_of_two_files(tmp_path):
@@ -622,8 +633,7 @@ def test_a_sample_is_of_the_column_and_spread(tmp_path, name):
     assert np.isin(sample[~np.isnan(sample)], kept).all()
     assert abs(np.isnan(sample).mean() - np.isnan(kept).mean()) < 0.04
     assert abs(np.nanmedian(sample) - 50) < 2
-    if name.endswith("parquet"):
-        assert source.nulls == null.sum()
+    assert abs(source.nulls / len(values) - null.mean()) < 0.04  # by the sample
 
 
 @pytest.mark.parametrize("name", ["s.parquet", "s.arrow"])

@@ -147,7 +147,7 @@ def test_memory_maps_stay_mapped(cut, tmp_path):
     assert got.dtype.names == ("3", "0")
     np.save(tmp_path / "f.npy", flat[:, 0])
     source = as_rows(dp.scan(tmp_path / "f.npy"))
-    assert source.array is not None and not source.array.flags.writeable
+    assert source.array is None  # a file is read, for a map of one that is cut short is fatal
     people = np.zeros(ROWS, [("user", "U4"), ("x", "<f4"), ("y", "i2")])
     people["user"], people["x"] = [str(i % 7) for i in range(ROWS)], flat[:, 1]
     np.save(tmp_path / "p.npy", people)

@@ -73,7 +73,7 @@ class Source(Protocol):
 
     @property
     def nulls(self) -> int | None:
-        """Null rows; None when that is not known without reading."""
+        """About how many rows are null, to place pivots by; None when nobody knows."""
         ...
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:

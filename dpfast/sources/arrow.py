@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import functools
 import os
-import zipfile
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -18,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingExtraError, SourceError
+from ..errors import DpfastError, MissingExtraError, SourceError
 from ._base import Chunk, RandomWords
 from ._ids import family
 from ._overlap import overlapped
@@ -37,11 +35,10 @@ __all__ = [
     "guarded",
     "id_family",
     "kind_of",
+    "legible",
     "numbers",
     "opening",
-    "pooled",
     "pyarrow",
-    "reason",
 ]
 
 S = TypeVar("S")
@@ -99,48 +96,37 @@ def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:
         yield arrow_chunk(piece, start + at, how.dtype)
 
 
-#: What reading a damaged file may raise, beside pyarrow's own errors.
-DAMAGE = (OSError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
-
-
 def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
     """What `open_it` returns, or the one error that the file is not in the form it should be in."""
-    pa = pyarrow(path)
+    name = path.name
     try:
         return open_it()
-    except SourceError:
+    except DpfastError:
         raise
     except UnicodeEncodeError:
-        raise SourceError(f"{path.name!r} must be a file name in UTF-8 to be read") from None
+        name, why = ascii(name), "the name of the file must be UTF-8"
     except UnicodeDecodeError:
-        raise SourceError(
-            f"{path.name} cannot be read as {form}: its names are not UTF-8"
-        ) from None
-    except (pa.ArrowException, *DAMAGE) as error:
-        raise SourceError(f"{path.name} cannot be read as {form}: {reason(error)}") from None
-
-
-def reason(error: Exception) -> str:
-    """The first words of a library's message, on one line."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 160 else text[:157] + "..."
+        why = "its names are not UTF-8"
+    except Exception as error:
+        why = f"damaged, or of another format ({kind_of(error)})"
+    raise SourceError(f"{name} cannot be read as {form}: {why}")
 
 
 def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
     """`rows`, whose reading errors become one `SourceError` that repeats nothing of a row.
 
-    Neither the message nor a chained exception may: pyarrow likes to quote what it stumbled on.
+    Neither the message nor a chained exception may: libraries like to quote what they stumbled on.
     Hence the new error is raised after the old one has been let go.
     """
     pa = pyarrow(path)
     try:
         yield from rows
         return
-    except MemoryError:
+    except DpfastError:
         raise
-    except (pa.ArrowException, *DAMAGE) as error:
-        if isinstance(error, SourceError):
-            raise
+    except Exception as error:
+        if isinstance(error, MemoryError) and not isinstance(error, pa.ArrowException):
+            raise  # pyarrow's own is what a damaged size asks for
         reason = kind_of(error)
     raise SourceError(f"{path.name} cannot be read to its end: damaged, or changed ({reason})")
 
@@ -152,7 +138,14 @@ def kind_of(error: BaseException) -> str:
     return type(error).__name__
 
 
-def pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+def legible(schema: Any) -> Any:
+    """A schema all of whose names can be read: pyarrow reads them only when they are looked at."""
+    for field in schema:
+        str(field)
+    return schema
+
+
+def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
     """A few values from each of several places of a file as one sample; None if it misleads.
 
     It would if they stand in order where they were taken, or if places differ so much more than
@@ -204,6 +197,7 @@ class Reader(ABC):
         self.paths = list(paths)
         self.length = length
         self._seen = [_stamp(path) for path in self.paths]
+        self._null_shares: dict[str, float] = {}
 
     @abstractmethod
     def find(self, pick: Pick) -> str:
@@ -244,8 +238,18 @@ class Reader(ABC):
         """
 
     def nulls(self, name: str) -> int | None:
-        """Null rows of a column; None when that is not known without reading."""
-        return None
+        """About how many rows of a column are null, by its last sample; None if there is none."""
+        share = self._null_shares.get(name)
+        return None if share is None or self.length is None else int(share * self.length)
+
+    def pooled(
+        self, name: str, taken: Sequence[Chunk], dtype: np.dtype[Any]
+    ) -> NDArray[Any] | None:
+        """What was taken of a column at several places as one sample; None if it misleads."""
+        nulls = sum(chunk.nulls for chunk in taken)
+        rows = nulls + sum(len(chunk.values) for chunk in taken)
+        self._null_shares[name] = nulls / rows if rows else 0.0
+        return _pooled([chunk.values for chunk in taken], dtype)
 
     def sample(
         self, name: str, how: Numbers, count: int, words: RandomWords
@@ -309,10 +313,13 @@ class FileSource(WithRows):
         self.length = reader.length
         self._how = reader.numbers(name)
         self.dtype = self._how.dtype
-        self.nulls = reader.nulls(name)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self.reader.paths[0])!r}, dtype={self.dtype})"
+
+    @property
+    def nulls(self) -> int | None:
+        return self.reader.nulls(self.name)
 
     def makers(self) -> Sequence[Generator[Chunk]]:
         """The decoders of a pass."""

@@ -1,4 +1,8 @@
-"""Arrow IPC: the file format (.arrow, .feather) and the stream format (.arrows), memory-mapped."""
+"""Arrow IPC: the file format (.arrow, .feather) and the stream format (.arrows).
+
+Files are read and not mapped: of a map of a file that somebody cuts short, a look is the end of
+the process.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SourceError
-from ._base import RandomWords
+from ._base import Chunk, RandomWords
 from ._pick import Pick
 from .array import Numbers
-from .arrow import Convert, Reader, Want, chunks, guarded, id_family, numbers, opening, pooled
+from .arrow import Convert, Reader, Want, chunks, guarded, id_family, legible, numbers, opening
 from .words import is_text
 
 __all__ = ["IpcReader"]
@@ -26,22 +30,11 @@ SAMPLED = 64
 
 
 class IpcReader(Reader):
-    """An Arrow IPC file or stream.
-
-    Buffers that are not compressed are read where they are mapped. A compressed record batch is
-    decompressed whole, those columns of it that are asked for.
-    """
+    """An Arrow IPC file or stream. A record batch is read whole, those columns that are wanted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with path.open("rb") as file:
-            magic = file.read(6)
-        if magic[:4] == b"FEA1":
-            raise SourceError(
-                f"{path.name} is in the old Feather version 1 format: write it again with version 2"
-            )
-        self._seekable = magic == b"ARROW1"
-        self._schema, length = opening(path, "Arrow IPC", self._header)
+        self._seekable, self._schema, length = opening(path, "Arrow IPC", self._header)
         super().__init__([path], length)
 
     def find(self, pick: Pick) -> str:
@@ -63,13 +56,13 @@ class IpcReader(Reader):
         id_family(self._field(name).type, name, self._path)
 
     @contextmanager
-    def _open(self, names: Sequence[str] | None = None) -> Iterator[Any]:
+    def _open(self, names: Sequence[str] = ()) -> Iterator[Any]:
         import pyarrow as pa
 
-        fields = None if names is None else [self._schema.get_field_index(name) for name in names]
+        fields = [self._schema.get_field_index(name) for name in names] or None
         options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
         start = pa.ipc.open_file if self._seekable else pa.ipc.open_stream
-        with pa.memory_map(str(self._path)) as mapped, start(mapped, options=options) as opened:
+        with pa.OSFile(str(self._path)) as file, start(file, options=options) as opened:
             yield opened
 
     def makers(
@@ -77,9 +70,18 @@ class IpcReader(Reader):
     ) -> Sequence[Generator[T]]:
         return [guarded(self._path, self._pieces(want.names, convert))]
 
-    def _header(self) -> tuple[Any, int | None]:
+    def _header(self) -> tuple[bool, Any, int | None]:
+        with self._path.open("rb") as file:
+            magic = file.read(6)
+        if magic[:4] == b"FEA1":
+            raise SourceError(
+                f"{self._path.name} is in the old Feather version 1 format: write it again with "
+                "version 2"
+            )
+        self._seekable = magic == b"ARROW1"
         with self._open() as opened:
-            return opened.schema, opened.count_rows() if self._seekable else None
+            length = opened.count_rows() if self._seekable else None
+            return self._seekable, legible(opened.schema), length
 
     def _pieces(self, names: Sequence[str], convert: Convert[T]) -> Iterator[T]:
         at = 0
@@ -104,11 +106,9 @@ class IpcReader(Reader):
             return None
         self.check_unchanged()
         found = list(guarded(self._path, self._picks(name, how, count, words)))
-        return pooled(found, how.dtype) if found else None
+        return self.pooled(name, found, how.dtype) if found else None
 
-    def _picks(
-        self, name: str, how: Numbers, count: int, words: RandomWords
-    ) -> Iterator[NDArray[Any]]:
+    def _picks(self, name: str, how: Numbers, count: int, words: RandomWords) -> Iterator[Chunk]:
         import pyarrow as pa
 
         with self._open([name]) as opened:
@@ -125,8 +125,7 @@ class IpcReader(Reader):
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
                     rows = words(min(-(-count // picked), len(array))) % np.uint64(len(array))
-                    for chunk in chunks(array.take(pa.array(rows)), 0, how):
-                        yield chunk.values.copy()
+                    yield from chunks(array.take(pa.array(rows)), 0, how)
 
 
 def _checked(batch: Any, name: str) -> Any:

@@ -1,157 +1,416 @@
-"""NumPy's own format, memory-mapped: an array in a file is read like an array in memory."""
+"""NumPy's own format, read piece by piece with nothing but NumPy.
+
+The file is not mapped: of a map of a file that somebody cuts short, a look is the end of the
+process, and what a kernel looks at twice could differ. After each piece it is made sure that the
+file is still the one that was scanned.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import math
+import os
+import threading
+import weakref
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _check
 from ..errors import ArgumentTypeError, SourceError
-from ._base import Source, chunk_dtype
-from ._columns import as_column
-from ._ids import as_ids, no_column
+from ._base import Chunk, RandomWords, Source, chunk_dtype
+from ._columns import Column
+from ._ids import Ids, as_ids, no_column
 from ._memory import MemoryRows
+from ._overlap import decoders
 from ._pick import Pick, distinct, picker
-from ._rows import RowSource, Table, Text, WithRows
-from .array import ArraySource
-from .table import table_rows
+from ._rows import RowSource, Table, Text, WithRows, named_dtype
+from .array import CLUSTER, SLICE
+from .arrow import kind_of, opening
 from .words import Words, matched
 
-__all__ = ["holds_text", "npy_columns", "npy_numbers", "npy_source"]
+__all__ = ["NpyFile", "npy_source"]
+
+S = TypeVar("S")
+
+#: Bytes that are read at a time: few calls, and they are in the cache when they are used.
+PIECE = 1 << 20
+#: Bytes that a look at a random place takes along.
+PLACE = 1 << 12
+#: The last code point.
+MOST = 0x10FFFF
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    """The array of a file, mapped; an empty one, which cannot be, is read."""
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:
-        # NumPy evaluates the header, so a damaged one may raise nearly anything.
-        try:
-            with path.open("rb") as file:
-                version = np.lib.format.read_magic(file)
-                read = {(1, 0): np.lib.format.read_array_header_1_0}.get(
-                    version, np.lib.format.read_array_header_2_0
-                )
-                shape, _, dtype = read(file)
-                if 0 in shape and not dtype.hasobject:
-                    return np.empty(shape, dtype)
-        except Exception:
-            pass
-        raise SourceError(f"{path.name} cannot be read as .npy: {error}") from None
-    if not isinstance(array, np.ndarray):
-        raise SourceError(f"{path.name} is an archive of arrays (.npz), not one array")
-    return array
+class _Form(NamedTuple):
+    """What a header says: the array, and the byte at which it begins."""
+
+    shape: tuple[int, ...]
+    by_column: bool
+    dtype: np.dtype[Any]
+    start: int
 
 
-class NpySource(ArraySource, WithRows):
-    """One column of a file, which remembers the others."""
+class NpyFile:
+    """A file, whose columns are those of a matrix by place or those of records by field.
 
-    __slots__ = ("columns", "name", "path")
+    Attributes
+    ----------
+    path : Path
+    length : int
+        Rows.
+    kinds : dict of str to dtype
+        The columns.
+    """
 
-    def __init__(self, columns: dict[str, NDArray[Any]], name: str, path: Path) -> None:
-        super().__init__(npy_numbers(columns[name], path), name=path.name)
-        self.columns = columns
-        self.name = name
+    def __init__(self, path: Path) -> None:
         self.path = path
+        self._fd, self._form, self._seen = opening(path, ".npy", lambda: _opened(path))
+        weakref.finalize(self, os.close, self._fd)
+        self._lock = threading.Lock()
+        shape, _, dtype, _ = self._form
+        self.length = shape[0]
+        if dtype.names is not None:
+            self.kinds = {name: dtype[name] for name in dtype.names}
+        else:
+            self.kinds = {str(j): dtype for j in range(shape[1] if len(shape) == 2 else 1)}
+
+    def find(self, pick: Pick) -> str:
+        """The name of the column that `pick` wants."""
+        return pick(list(self.kinds), self.path)
+
+    def holds_text(self, name: str) -> bool:
+        """Whether a column is one of text."""
+        return self.kinds[name].kind in "US"
+
+    def number(self, name: str) -> np.dtype[Any]:
+        """What the numbers of a column are for kernels, or the error that it holds none."""
+        kind = self.kinds[name]
+        try:
+            return chunk_dtype(kind)
+        except ArgumentTypeError:
+            pass
+        rule = "one number a row in each of its columns"
+        if not kind.shape:
+            rule = "integers, floats or booleans"
+        raise SourceError(f"{self.path.name} must hold {rule}, got {kind}")
+
+    def text(self, name: str) -> None:
+        """Refuse a column in which no words can be found."""
+        if not self.holds_text(name):
+            raise SourceError(
+                f"{self.path.name} must hold text in column {name!r}, for it has categories that "
+                f"are text, got {self.kinds[name]}"
+            )
+
+    def ids(self, name: str) -> None:
+        """Refuse a column that cannot be one of ids."""
+        if self.kinds[name].kind not in "biuUS":
+            raise SourceError(
+                f"column {name!r} of {self.path.name} must hold integers or text to be ids, got "
+                f"{self.kinds[name]}"
+            )
+
+    def read(self, names: Sequence[str], start: int, stop: int) -> list[NDArray[Any]]:
+        """Rows `start` .. `stop - 1` of some columns.
+
+        Raises
+        ------
+        SourceError
+            If the file has changed since it was opened.
+        """
+        rows, whole = stop - start, self._form.shape[0]
+        if self._form.by_column:
+            found = [self._elements(int(name) * whole + start, rows) for name in names]
+        else:
+            found = self._columns(self._elements(start * self._across, rows * self._across), names)
+        self._check_unchanged()
+        for column in found:
+            self._check_text(column)
+        return found
+
+    def pieces(
+        self, names: Sequence[str], start: int, stop: int
+    ) -> Iterator[tuple[int, list[NDArray[Any]]]]:
+        """The same a piece at a time, each with the number of its first row."""
+        step = max(1, PIECE // (self._across * self._form.dtype.itemsize))
+        for at in range(start, stop, step):
+            yield at, self.read(names, at, min(at + step, stop))
+
+    def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any]:
+        """About `count` numbers of a column, `CLUSTER` of them at each of some random places."""
+        kind, dtype = self.number(name), self._form.dtype
+        size = self._across * dtype.itemsize
+        rows = min(max(CLUSTER, PLACE // size), self.length)
+        if not rows:
+            return np.empty(0, kind)
+        places = max(1, min(count // CLUSTER, self.length // rows))
+        edges = np.linspace(0, self.length - rows, places + 1).astype(np.int64)
+        width = np.maximum(np.diff(edges), 1).astype(np.uint64)
+        begin = self._form.start
+        if self._form.by_column:
+            begin += int(name) * self.length * size
+        taken = np.empty(places * rows * size, np.uint8)
+        into = memoryview(taken)
+        for place, row in enumerate(
+            (edges[:-1] + (words(places) % width).astype(np.int64)).tolist()
+        ):
+            self._fill(into[place * rows * size :][: rows * size], begin + row * size)
+        self._check_unchanged()
+        (column,) = self._columns(taken.view(dtype), [name])
+        each = column.reshape(places, rows)[:, :: max(1, rows // CLUSTER)]
+        return np.ascontiguousarray(each, kind).ravel()
+
+    @property
+    def _across(self) -> int:
+        """Elements side by side that are read together."""
+        shape = self._form.shape
+        return shape[1] if len(shape) == 2 and not self._form.by_column else 1
+
+    def _columns(self, elements: NDArray[Any], names: Sequence[str]) -> list[NDArray[Any]]:
+        """Columns among what was read; truth values as the bytes that they are."""
+        matrix = elements.reshape(-1, self._across)
+        if elements.dtype.names is not None:
+            found = [elements[name] for name in names]
+        else:
+            found = [matrix[:, int(name) % self._across] for name in names]
+        return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
+
+    def _elements(self, first: int, count: int) -> NDArray[Any]:
+        """Elements of the array as they lie in the file, `count` from `first` on."""
+        size = self._form.dtype.itemsize
+        taken = np.empty(count * size, np.uint8)
+        self._fill(memoryview(taken), self._form.start + first * size)
+        return taken.view(self._form.dtype)
+
+    def _fill(self, into: memoryview, at: int) -> None:
+        failed = "it was cut short"
+        try:
+            while into:
+                done = self._read_at(into, at)
+                if not done:
+                    break
+                at, into = at + done, into[done:]
+        except OSError as error:
+            failed = kind_of(error)
+        if into:
+            raise SourceError(
+                f"{self.path.name} cannot be read to its end: damaged, or changed ({failed})"
+            )
+
+    if hasattr(os, "preadv"):
+
+        def _read_at(self, into: memoryview, at: int) -> int:
+            return os.preadv(self._fd, [into], at)
+
+    else:
+
+        def _read_at(self, into: memoryview, at: int) -> int:
+            with self._lock:
+                os.lseek(self._fd, at, os.SEEK_SET)
+                some = os.read(self._fd, len(into))
+            into[: len(some)] = some
+            return len(some)
+
+    def _check_unchanged(self) -> None:
+        if _stamp(self._fd) != self._seen:
+            raise SourceError(f"{self.path.name} was changed after it was scanned: scan it again")
+
+    def _check_text(self, column: NDArray[Any]) -> None:
+        """Refuse text that Python cannot hold, which is not in a file that NumPy wrote."""
+        if column.dtype.kind == "U" and column.nbytes:
+            units = np.ascontiguousarray(column, column.dtype.newbyteorder("=")).view(np.uint32)
+            if units.max() > MOST:
+                raise SourceError(f"{self.path.name} is damaged: it holds text that is none")
+
+
+def _opened(path: Path) -> tuple[int, _Form, tuple[int, int]]:
+    """The descriptor of a file, what its header says, and which of its versions it is."""
+    with path.open("rb", buffering=0) as file:
+        if file.read(4) == b"PK\x03\x04":
+            raise SourceError(f"{path.name} is an archive of arrays (.npz), not one array")
+        file.seek(0)
+        form, seen = _form(file, path), _stamp(file.fileno())
+        if form.start + math.prod(form.shape) * form.dtype.itemsize > seen[0]:
+            raise EOFError("it ends before the array does")
+        return os.dup(file.fileno()), form, seen
+
+
+def _form(file: Any, path: Path) -> _Form:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
+    else:
+        shape, by_column, dtype = np.lib.format.read_array_header_2_0(file)
+    if version >= (3, 0) and dtype.names is not None:  # the same, but its names are UTF-8
+        dtype.names = tuple(name.encode("latin-1").decode() for name in dtype.names)
+    if dtype.hasobject:
+        raise SourceError(f"{path.name} must hold numbers or text, got Python objects")
+    if len(shape) not in (1, 2) or (len(shape) == 2 and dtype.names is not None):
+        raise SourceError(
+            f"{path.name} must hold an array of one or two dimensions, got shape {shape}"
+        )
+    whole = all(type(extent) is int and extent >= 0 for extent in shape)
+    if not (whole and dtype.itemsize and not dtype.shape):
+        raise ValueError("no form of an array")
+    return _Form(shape, by_column and len(shape) == 2, dtype, file.tell())
+
+
+def _stamp(fd: int) -> tuple[int, int]:
+    found = os.fstat(fd)
+    return found.st_size, found.st_mtime_ns
+
+
+class _Stored:
+    """A column of a file where rows of an array could be."""
+
+    def __init__(self, file: NpyFile, name: str) -> None:
+        self._file = file
+        self._name = name
+
+    def __len__(self) -> int:
+        return self._file.length
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        (found,) = self._file.read([self._name], rows.start, rows.stop)
+        return found
+
+
+class NpySource(WithRows):
+    """One column of a file."""
+
+    nulls = 0
+
+    def __init__(self, file: NpyFile, name: str) -> None:
+        self.file = file
+        self.name = name
+        self.dtype = file.number(name)
+        self.length = file.length
+        # Asked now, for a bad setting must show before a spend.
+        self.workers = min(decoders(), max(1, self.length // SLICE))
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        edges = [self.length * i // self.workers for i in range(self.workers + 1)]
+        one_at_a_time = threading.Lock()
+
+        def both(a: S, b: S) -> S:
+            with one_at_a_time:
+                return merge(a, b)
+
+        def part(i: int) -> S:
+            return functools.reduce(both, map(summarise, self._chunks(edges[i], edges[i + 1])))
+
+        if self.workers == 1:
+            return part(0)
+        from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            return functools.reduce(both, pool.map(part, range(self.workers)))
+
+    def _chunks(self, start: int, stop: int) -> Iterator[Chunk]:
+        if start == stop:
+            yield Chunk(np.empty(0, self.dtype), start)
+        for at, (rows,) in self.file.pieces([self.name], start, stop):
+            with np.errstate(invalid="ignore"):  # of a signalling NaN
+                values = np.ascontiguousarray(rows, self.dtype)
+            yield Chunk(values, at)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        return self.file.sample(self.name, count, words)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        column = as_column(self.array, self.name, "numbers")
-        if isinstance(ids, str):
-            others = {name: some for name, some in self.columns.items() if name != self.name}
-            ids = others[ids] if ids in others else no_column(ids, others)
-        return MemoryRows(column, None if ids is None else as_ids(ids), workers)
+        if isinstance(ids, str) and ids == self.name:
+            no_column(ids, [name for name in self.file.kinds if name != ids])
+        return _rows(self.file, self.dtype, (self.name,), ids, workers)
 
     def beside(self, column: str) -> Table:
-        name = picker(column)(list(self.columns), self.path)
-        return NpyTable(self.columns, distinct([self.name, name]), self.path)
+        return NpyTable(self.file, distinct([self.name, self.file.find(picker(column))]))
 
     def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return NpyTable(self.columns, [self.name], self.path).coded(words)
+        return NpyTable(self.file, [self.name]).coded(words)
 
 
 class NpyTable(Table):
     """Some columns of a file."""
 
-    def __init__(self, columns: dict[str, NDArray[Any]], names: list[str], path: Path) -> None:
-        self.columns = columns
-        self.path = path
+    def __init__(self, file: NpyFile, names: Sequence[str]) -> None:
+        self.file = file
         self.names = tuple(names)
-        self.length = len(next(iter(columns.values())))
+        self.length = file.length
         for name in names:
-            if not holds_text(columns[name]):  # what that is good for is for a release to say
-                npy_numbers(columns[name], path)
+            if not file.holds_text(name):  # what that is good for is for a release to say
+                file.number(name)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        chosen = {name: self.columns[name] for name in self.names if name != ids}
-        for column in chosen.values():
-            npy_numbers(column, self.path)
-        if isinstance(ids, str):
-            ids = self.columns[ids] if ids in self.columns else no_column(ids, self.columns)
-        return table_rows(chosen, ids, workers, "data")
+        names = tuple(n for n in self.names if not (isinstance(ids, str) and n == ids))
+        if not names:
+            _check.fail("ids", "a column beside those of the data", ids)
+        for name in names:
+            self.file.number(name)
+        return _rows(self.file, named_dtype(names), names, ids, workers)
 
     def beside(self, column: str) -> Table:
-        name = picker(column)(list(self.columns), self.path)
-        return NpyTable(self.columns, [*(n for n in self.names if n != name), name], self.path)
+        name = self.file.find(picker(column))
+        return NpyTable(self.file, [*(one for one in self.names if one != name), name])
 
     def columns_alone(self) -> list[Source]:
-        return [NpySource(self.columns, name, self.path) for name in self.names]
+        return [NpySource(self.file, name) for name in self.names]
 
     def coded(self, words: Sequence[Words | None]) -> RowSource:
-        chosen = {name: self.columns[name] for name in self.names}
         coded = matched(self.names, words)
-        for name, column in chosen.items():
-            if name not in coded:
-                npy_numbers(column, self.path)
-            elif not holds_text(column):
-                raise SourceError(
-                    f"{self.path.name} must hold text in column {name!r}, for it has categories "
-                    f"that are text, got {column.dtype}"
-                )
-        return table_rows(chosen, None, None, "data", coded)
+        for name in self.names:
+            (self.file.text if name in coded else self.file.number)(name)
+        return _rows(self.file, named_dtype(self.names), self.names, None, None, coded)
 
 
-def holds_text(array: NDArray[Any]) -> bool:
-    """Whether a column is one of text."""
-    return array.ndim == 1 and array.dtype.kind in "US"
+def _rows(
+    file: NpyFile,
+    dtype: np.dtype[Any],
+    names: tuple[str, ...],
+    ids: Any,
+    workers: int | None,
+    words: Mapping[str, Words] | None = None,
+) -> RowSource:
+    """Rows from some columns, of which those with words are text."""
+    if isinstance(ids, str):
+        if ids not in file.kinds:
+            no_column(ids, file.kinds)
+        file.ids(ids)
+        ids = Ids(_Stored(file, ids))
+    elif ids is not None:
+        ids = as_ids(ids)
+    return MemoryRows(_column(file, dtype, names, {} if words is None else words), ids, workers)
 
 
-def npy_columns(path: Path) -> dict[str, NDArray[Any]]:
-    """The columns of a file by name: of records by field, of a matrix by place."""
-    array = _mapped(path)
-    if array.dtype.names is not None and array.ndim == 1:
-        return {name: array[name] for name in array.dtype.names}
-    if array.ndim == 2:
-        return {str(number): array[:, number] for number in range(array.shape[1])}
-    if array.ndim == 1:
-        return {"0": array}
-    raise SourceError(
-        f"{path.name} must hold an array of one or two dimensions, got shape {array.shape}"
-    )
+def _column(
+    file: NpyFile, dtype: np.dtype[Any], names: tuple[str, ...], coded: Mapping[str, Words]
+) -> Column:
+    """Rows of `dtype`: a number each, or records of float64."""
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        for at, columns in file.pieces(names, start, stop):
+            with np.errstate(invalid="ignore"):  # of a signalling NaN
+                for name, rows in zip(names, columns, strict=True):
+                    to = out if dtype.names is None else out[name]
+                    own = coded[name].of_objects(rows.tolist()) if name in coded else rows
+                    to[at - start : at - start + len(rows)] = own
+
+    def only(wanted: Collection[Any] | None) -> Column:
+        chosen = tuple(n for n in names if wanted is None or n in wanted) or names[:1]
+        return _column(file, named_dtype(chosen), chosen, coded)
+
+    named = dtype.names is not None
+    return Column(dtype, file.length, fill, only=only if named else None)
 
 
 def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable | Text:
     """The columns of a table, the fields of records, or the one column of a flat array."""
-    columns = npy_columns(path)
-    names = list(columns)
+    file = NpyFile(path)
     if isinstance(pick, list):
-        return NpyTable(columns, distinct([one(names, path) for one in pick]), path)
-    name = pick(names, path)
-    if holds_text(columns[name]):
-        return Text(NpyTable(columns, [name], path))
-    return NpySource(columns, name, path)
-
-
-def npy_numbers(array: NDArray[Any], path: Path) -> NDArray[Any]:
-    """The array of a column, once it is known to hold one number a row."""
-    try:
-        chunk_dtype(array.dtype)
-    except ArgumentTypeError:
-        raise SourceError(
-            f"{path.name} must hold integers, floats or booleans, got {array.dtype}"
-        ) from None
-    if array.ndim != 1:
-        raise SourceError(f"{path.name} must hold one number a row in each of its columns")
-    return array
+        return NpyTable(file, distinct([file.find(one) for one in pick]))
+    name = file.find(pick)
+    if file.holds_text(name):
+        return Text(NpyTable(file, [name]))
+    return NpySource(file, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import deque
 from collections.abc import Collection, Generator, Iterator, Sequence
@@ -24,10 +25,9 @@ from .arrow import (
     chunks,
     guarded,
     id_family,
+    legible,
     numbers,
     opening,
-    pooled,
-    pyarrow,
 )
 from .words import is_text
 
@@ -61,12 +61,11 @@ class ParquetReader(Reader):
         self._parts: list[_Part] = []
         start = 0
         for number, path in enumerate(paths):
-            footer, schema = _footer(path)
-            self._footers.append(footer)
-            self._schemas.append(schema)
-            self._leaves.append(_leaves(footer))
-            for group in range(footer.num_row_groups):
-                rows = footer.row_group(group).num_rows
+            found = opening(path, "Parquet", functools.partial(_footer, path))
+            self._footers.append(found.footer)
+            self._schemas.append(found.schema)
+            self._leaves.append(found.leaves)
+            for group, rows in enumerate(found.rows):
                 self._parts.append(_Part(number, group, start, rows))
                 start += rows
         super().__init__(paths, start)
@@ -117,17 +116,6 @@ class ParquetReader(Reader):
 
     def may_have_nulls(self, name: str) -> bool:
         return any(schema.field(schema.get_field_index(name)).nullable for schema in self._schemas)
-
-    def nulls(self, name: str) -> int | None:
-        """Null rows, by the statistics that most writers put in the footer."""
-        nulls = 0
-        for part in self._parts:
-            group = self._footers[part.file].row_group(part.group)
-            seen = group.column(self._leaves[part.file][name][0]).statistics
-            if not (seen and seen.has_null_count):
-                return None
-            nulls += seen.null_count
-        return nulls
 
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
@@ -194,10 +182,11 @@ class ParquetReader(Reader):
                     yield from chunks(arrays[0], part.start, how)
 
         heads = [
-            [chunk.values.copy() for chunk in guarded(self.paths[part.file], head(part))]
+            chunk
             for part in (self._parts[place] for place in places)
+            for chunk in guarded(self.paths[part.file], head(part))
         ]
-        return pooled([np.concatenate(head) for head in heads if head], how.dtype)
+        return self.pooled(name, heads, how.dtype)
 
 
 def _leaves(footer: Any) -> dict[str, list[int]]:
@@ -220,12 +209,22 @@ def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterat
             yield [batch.column(place) for place in places]
 
 
-def _footer(path: Path) -> tuple[Any, Any]:
-    pyarrow(path)
+class _Footer(NamedTuple):
+    """What a file says of itself. `rows` are those of each row group."""
+
+    footer: Any
+    schema: Any
+    leaves: dict[str, list[int]]
+    rows: list[int]
+
+
+def _footer(path: Path) -> _Footer:
+    """Not what it says of single column chunks: where that is damaged, pyarrow ends the process."""
     import pyarrow.parquet as pq
 
-    def read() -> tuple[Any, Any]:
-        with pq.ParquetFile(path, pre_buffer=False) as opened:
-            return opened.metadata, opened.schema_arrow
-
-    return opening(path, "Parquet", read)
+    with pq.ParquetFile(path, pre_buffer=False) as opened:
+        footer, schema = opened.metadata, legible(opened.schema_arrow)
+    rows = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)]
+    if min(rows, default=0) < 0:
+        raise ValueError("fewer rows than none")
+    return _Footer(footer, schema, _leaves(footer), rows)

@@ -148,9 +148,9 @@ def reader(path: str | os.PathLike[str]) -> Reader:
     """What reads any columns of a file, for somebody who makes the passes himself."""
     paths = _paths(path)
     if _ending(paths[0])[0] in NPY:
-        from ._mapped import MappedReader
+        from ._npy import NpyReader
 
-        return MappedReader(paths[0])
+        return NpyReader(paths[0])
     return _reader(paths)
 
 
@@ -168,8 +168,11 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
 
 def _reader(paths: list[Path]) -> Reader:
     """What reads files of their ending."""
+    from .arrow import pyarrow
+
     first = paths[0]
     ending, compression = _ending(first)
+    pyarrow(first)
     if ending in PARQUET:
         from .parquet import ParquetReader
 

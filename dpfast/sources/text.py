@@ -1,17 +1,23 @@
 """Comma- or tab-separated text, compressed or not, streamed through pyarrow's parser.
 
 A column of text has no declared type. Guessing it from the rows would make the type, and errors
-about it, depend on the data, so the rule is fixed: a cell is a float64, missing, or a `DataError`.
+about it, depend on the data, so what a call asks for decides: where it wants numbers, a cell is a
+float64, missing, or a `DataError`; where its categories are text, cells are text.
+
+The header is the first line that is not empty, and no more: a name that goes on in the next line
+is refused, for without its closing quote it would go on through the rows. It is taken apart here;
+pyarrow is shown what follows it.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 import zipfile
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,6 +39,8 @@ MISSING = (
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".zip": "zip"}
 #: Bytes parsed at a time; the longest row must fit. pyarrow reads some tens of them ahead.
 BLOCK = 1 << 19
+#: A quoted name, in which a quote is written twice.
+QUOTED = re.compile(r'"((?:[^"]|"")*)"(?!")')
 
 
 class TextReader(Reader):
@@ -42,30 +50,22 @@ class TextReader(Reader):
         self._path = path
         self._delimiter = delimiter
         self._compression = compression
-        self._above = 0
-        self._is_alone = False
-        self._names, self._first = opening(path, "a table of text", self._header)
+        self._header = opening(path, "a table of text", self._read_header)
+        self._names = _names(self._header.line, delimiter, path)
         super().__init__([path], None)
 
     def find(self, pick: Pick) -> str:
         return pick(self._names, self._path)
 
     def numbers(self, name: str) -> Numbers:
-        if self.holds_text(name):
-            raise SourceError(
-                f"column {name!r} of {self._path.name} must hold numbers, but its first rows "
-                "hold text only"
-            )
         return Numbers(np.dtype(np.float64), None)
 
     def may_have_nulls(self, name: str) -> bool:
         return True
 
     def holds_text(self, name: str) -> bool:
-        """Whether its first rows hold text only, which is held to be public."""
-        if self._first is None:
-            return False
-        return _only_text(self._first.column(self._names.index(name)))
+        """No column is text until a call has categories for it."""
+        return False
 
     def text(self, name: str) -> None:
         """Cells are text before they are anything else."""
@@ -88,40 +88,42 @@ class TextReader(Reader):
                     file = held.enter_context(pa.CompressedInputStream(file, self._compression))
                 yield file
 
-    def _reader(self, data: Any, **convert: Any) -> Any:
+    def _read_header(self) -> _Header:
+        with self._bytes() as data:
+            return _first_line(data.read(BLOCK), self._path)
+
+    def _batches(self, want: Want) -> Iterator[Any]:
+        """The rows, whose columns are called by their places."""
+        import pyarrow as pa
         from pyarrow import csv
 
-        return csv.open_csv(
-            data,
-            csv.ReadOptions(block_size=BLOCK, skip_rows=self._above),
-            csv.ParseOptions(
-                delimiter=self._delimiter,
-                newlines_in_values=True,
-                ignore_empty_lines=not self._is_alone,
-            ),
-            csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True, **convert),
-        )
-
-    def _header(self) -> tuple[list[str], Any]:
-        """Column names, and the first rows as text; None when there are no rows."""
-        import pyarrow as pa
-
+        if self._header.is_last:
+            return
+        place = {name: str(i) for i, name in enumerate(self._names)}
+        text = {want.ids, *want.text}
+        kinds = {place[n]: pa.binary() if n in text else pa.float64() for n in want.names}
         with self._bytes() as data:
-            line = _first_line(data.read(BLOCK))
-        # Of the header alone, so that no row decides whether the names can be read.
-        names: list[str] = list(self._reader(pa.BufferReader(line)).schema.names)
-        if len(set(names)) < len(names):
-            return names, None
-        if len(names) == 1:  # an empty line is a row whose only cell is empty
-            self._is_alone = True
-            self._above = _empty_lines(line)
-        kinds = dict.fromkeys(names, pa.binary())
-        try:
-            with self._bytes() as data:
-                reader = self._reader(data, column_types=kinds, check_utf8=False)
-                return names, next(iter(reader), None)
-        except pa.ArrowInvalid:
-            return names, None  # a bad row: that is an answer, which the pass gives after the spend
+            data.read(self._header.end)
+            yield from csv.open_csv(
+                data,
+                csv.ReadOptions(
+                    block_size=BLOCK,
+                    column_names=list(place.values()),
+                    skip_rows=1,  # what is left of the header: its line break
+                ),
+                csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,
+                    # of one column it is a row whose only cell is empty
+                    ignore_empty_lines=len(self._names) > 1,
+                ),
+                csv.ConvertOptions(
+                    null_values=MISSING,
+                    strings_can_be_null=True,
+                    include_columns=[place[name] for name in want.names],
+                    column_types=kinds,
+                ),
+            )
 
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
@@ -131,16 +133,11 @@ class TextReader(Reader):
     def _pieces(self, want: Want, convert: Convert[T]) -> Iterator[T]:
         import pyarrow as pa
 
-        text = {want.ids, *want.text}
-        kinds = {name: pa.binary() if name in text else pa.float64() for name in want.names}
         at = 0
         try:
-            with self._bytes() as data:
-                for batch in self._reader(
-                    data, include_columns=list(want.names), column_types=kinds
-                ):
-                    yield from convert(at, batch.columns)
-                    at += batch.num_rows
+            for batch in self._batches(want):
+                yield from convert(at, batch.columns)
+                at += batch.num_rows
             return
         except pa.ArrowInvalid:
             pass  # its message quotes the row, so it must not survive, not even as a context
@@ -153,21 +150,55 @@ class TextReader(Reader):
         )
 
 
-def _first_line(block: bytes) -> bytes:
-    """The first line of `block` that is not empty; a line break between quotes does not end it."""
-    quoted = False
-    for found in re.finditer(rb'["\r\n]', block):
-        if found[0] == b'"':
-            quoted = not quoted
-        elif not quoted and block[: found.start()].strip(b"\r\n"):
-            return block[: found.end()]
-    return block
+class _Header(NamedTuple):
+    """The line of the names, the byte where it ends, and whether the file ends there."""
+
+    line: bytes
+    end: int
+    is_last: bool
 
 
-def _empty_lines(block: bytes) -> int:
-    """How many empty lines `block` begins with."""
-    start = len(block) - len(block.lstrip(b"\r\n"))
-    return len(re.findall(rb"\r\n|\r|\n", block[:start]))
+def _first_line(block: bytes, path: Path) -> _Header:
+    """The first line that is not empty of a file that begins with `block`."""
+    mark = len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
+    start = len(block) - len(block[mark:].lstrip(b"\r\n"))
+    found = re.search(rb"[\r\n]", block[start:])
+    end = start + found.start() if found else len(block)
+    line = block[start:end]
+    if end == len(block) >= BLOCK:
+        raise SourceError(
+            f"the header of {path.name} must be one line of less than {BLOCK:,} bytes, got a "
+            "longer one"
+        )
+    if not line:
+        raise SourceError(f"{path.name} must begin with a header line, got an empty file")
+    return _Header(line, end, end == len(block))
+
+
+def _names(line: bytes, delimiter: str, path: Path) -> list[str]:
+    """The cells of a line, in which quotes count only where a cell begins with one."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        text = None
+    if text is None:
+        raise SourceError(f"{path.name} cannot be read as a table of text: its names are not UTF-8")
+    names, at = [], 0
+    while True:
+        name = ""
+        if text.startswith('"', at):
+            quoted = QUOTED.match(text, at)
+            if quoted is None:
+                raise SourceError(
+                    f"the header of {path.name} must be one line, got a quoted name in it "
+                    "that does not end there"
+                )
+            name, at = quoted[1].replace('""', '"'), quoted.end()
+        stop = text.find(delimiter, at)
+        names.append(name + (text[at:] if stop < 0 else text[at:stop]))
+        if stop < 0:
+            return names
+        at = stop + 1
 
 
 def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
@@ -179,18 +210,3 @@ def _only_member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
     if members[0].flag_bits & 1:
         raise SourceError(f"{path.name} must not be encrypted")
     return members[0]
-
-
-def _only_text(cells: Any) -> bool:
-    """Whether there are cells that are not missing, and none of them is a number."""
-    if len(cells) == cells.null_count:
-        return False
-    return not any(map(_is_number, cells.drop_null()))
-
-
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell.as_py())
-    except ValueError:
-        return False
-    return True

@@ -1,4 +1,4 @@
-"""A memory-mapped array as a file like any other: pieces of its columns as Arrow arrays."""
+"""A ``.npy`` file like any other: pieces of its columns as Arrow arrays."""
 
 from __future__ import annotations
 
@@ -9,34 +9,32 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SourceError
 from ._base import RandomWords, chunk_dtype
 from ._pick import Pick
-from .array import ArraySource, Numbers
+from .array import Numbers
 from .arrow import Convert, Reader, Want, guarded, pyarrow
-from .npy import holds_text, npy_columns, npy_numbers
+from .npy import NpyFile
 
-__all__ = ["MappedReader"]
+__all__ = ["NpyReader"]
 
 T = TypeVar("T")
 
 
-class MappedReader(Reader):
+class NpyReader(Reader):
     """A ``.npy`` file. Nothing is decoded; a piece that does not lie side by side is copied."""
 
     samples = True
 
     def __init__(self, path: Path) -> None:
         pyarrow(path)
-        self._columns = npy_columns(path)
-        super().__init__([path], len(next(iter(self._columns.values()))))
+        self._file = NpyFile(path)
+        super().__init__([path], self._file.length)
 
     def find(self, pick: Pick) -> str:
-        return pick(list(self._columns), self.paths[0])
+        return self._file.find(pick)
 
     def numbers(self, name: str) -> Numbers:
-        array = npy_numbers(self._columns[name], self.paths[0])
-        return Numbers(chunk_dtype(array.dtype), None)
+        return Numbers(self._file.number(name), None)
 
     def may_have_nulls(self, name: str) -> bool:
         return False
@@ -45,14 +43,13 @@ class MappedReader(Reader):
         return 0
 
     def holds_text(self, name: str) -> bool:
-        return holds_text(self._columns[name])
+        return self._file.holds_text(name)
+
+    def text(self, name: str) -> None:
+        self._file.text(name)
 
     def ids(self, name: str) -> None:
-        if self._columns[name].dtype.kind not in "biuUS":
-            raise SourceError(
-                f"column {name!r} of {self.paths[0].name} must hold integers or text to be ids, "
-                f"got {self._columns[name].dtype}"
-            )
+        self._file.ids(name)
 
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
@@ -60,15 +57,14 @@ class MappedReader(Reader):
         return [guarded(self.paths[0], self._pieces(want, rows, convert))]
 
     def _pieces(self, want: Want, rows: int, convert: Convert[T]) -> Iterator[T]:
-        assert self.length is not None
-        for at in range(0, self.length, rows):
-            pieces = [_arrow(self._columns[name][at : at + rows]) for name in want.names]
-            yield from convert(at, pieces)
+        for at in range(0, self._file.length, rows):
+            columns = self._file.read(want.names, at, min(at + rows, self._file.length))
+            yield from convert(at, [_arrow(column) for column in columns])
 
     def sample(
         self, name: str, how: Numbers, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        return ArraySource(self._columns[name]).sample(count, words)
+        return self._file.sample(name, count, words)
 
 
 def _arrow(piece: NDArray[Any]) -> Any:
