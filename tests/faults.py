@@ -262,3 +262,20 @@ def writes_to_all_files(block):
         with contextlib.suppress(OSError):
             os.pwrite(fd, b"\xff" * 4096, 0)
     return block.sum()
+
+
+def cuts_all_files(block):
+    """What is shared is cut short, its own and the parent's, as far as the system allows it."""
+    for process in ("self", str(os.getppid())):
+        for fd in range(3, 64):
+            with contextlib.suppress(OSError):
+                path = f"/proc/{process}/fd/{fd}"
+                if "memfd:dpfast" in os.readlink(path):
+                    os.truncate(path, 0)
+    return block.sum()
+
+
+def sees_files(block):
+    """How many of the files that are shared are open in the worker."""
+    some = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+    return sum("memfd:dpfast" in os.readlink(one) for one in some if os.path.lexists(one))

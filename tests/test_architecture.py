@@ -16,6 +16,7 @@ LEVEL = {
     "errors": 0,
     "_check": 1,
     "_expected": 1,
+    "_memfd": 1,
     "_missing": 2,
     "_native": 2,
     "_progress": 2,

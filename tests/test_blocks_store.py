@@ -127,7 +127,8 @@ def blocks_of(windows, count, shared=False):
         if window.file is not None:
             assert window.ours and window.file.start % mmap.ALLOCATIONGRANULARITY == 0
             size = window.rows.nbytes
-            with mmap.mmap(window.file.fd, window.file.start + max(1, size)) as other:
+            length = window.file.start + max(1, size)
+            with mmap.mmap(window.file.fd, length, access=mmap.ACCESS_READ) as other:
                 assert other[window.file.start :][:size] == window.rows.tobytes()
         for a, b in itertools.pairwise(window.offsets.tolist()):
             found.append(plain(window.rows[a:b]))

@@ -478,6 +478,39 @@ def test_what_a_function_writes_to_shared_memory_is_not_believed():
     assert found.shape == (10, 1)
 
 
+CUT = """
+import sys
+import numpy as np
+from tests import faults
+from tests.reference.called import blocks
+from tests.test_workers import in_processes
+if sys.argv[1] == "planted":  # memory that may be cut short
+    from dpfast._workers import shared
+    shared.seal = lambda fd, written: None
+rows, offsets = blocks(range(20, 30))
+found = in_processes(faults.cuts_all_files, rows, offsets)
+assert np.array_equal(found[:, 0], np.add.reduceat(rows, offsets[:-1])), found
+print("alive")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is of Linux")
+@pytest.mark.parametrize("fault", ["none", "planted"])
+def test_a_function_that_cuts_shared_memory_short_is_not_the_end_of_the_parent(fault):
+    code = ["-X", "faulthandler", "-c", CUT, fault]
+    found = subprocess.run([sys.executable, *code], capture_output=True, text=True, timeout=60)
+    if fault == "none":
+        assert (found.returncode, found.stdout) == (0, "alive\n"), found.stderr
+    else:
+        assert found.returncode == -signal.SIGBUS
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is of Linux")
+def test_a_worker_keeps_no_file_but_what_it_has_mapped():
+    rows, offsets = blocks(range(20, 24))
+    assert (in_processes(faults.sees_files, rows, offsets) == 2).all()  # what it has mapped
+
+
 def test_a_crew_that_is_never_used_ends_too():
     crew = Crew(faults.process, None, "f")
     (worker,) = crew._workers
@@ -648,7 +681,7 @@ def test_no_room_for_a_second_worker(monkeypatch):
 
 def test_rows_that_cannot_be_mapped():
     rows, offsets = blocks([0, 0])
-    gone = File(8)  # shorter than the rows
+    gone = File(8, open_to_all=False)  # shorter than the rows
     file = SharedRows(gone.fd, gone.path, 0)
     with (
         Crew(faults.median, None, "f") as crew,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from .._memfd import memfd, seal
 from ..errors import SourceError
 
 __all__ = ["SharedMemory", "SharedRows", "Spill", "directory"]
@@ -154,8 +155,9 @@ class SharedMemory:
         self._fd = -1
         size = max(1, size)
         try:
-            if in_memory and hasattr(os, "memfd_create"):
-                self._fd = os.memfd_create("dpfast", os.MFD_CLOEXEC)
+            sealable = memfd() if in_memory else None
+            if sealable is not None:
+                self._fd = sealable
             else:
                 self._fd, path = tempfile.mkstemp(prefix="dpfast-", dir=where)
                 if os.name == "nt":  # which can neither hand on descriptors nor unlink open files
@@ -164,6 +166,8 @@ class SharedMemory:
                     os.unlink(path)
             _reserve(self._fd, size)
             self._map = mmap.mmap(self._fd, size)
+            if sealable is not None:
+                seal(self._fd, written=True)  # others read
         except OSError as error:
             failed = error.errno
             self.close()

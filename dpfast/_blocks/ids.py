@@ -132,15 +132,17 @@ class KeyedLabels:
         import pyarrow as pa
 
         column = ids if isinstance(ids, (pa.Array, pa.ChunkedArray)) else pa.chunked_array(ids)
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        kind = column.type
         types = pa.types
+        if types.is_dictionary(column.type):
+            column = self._looked_up(column)
+        if types.is_boolean(column.type):
+            column = column.cast(pa.uint8())
+        kind = column.type
         text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
         binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
         if text or binary or types.is_fixed_size_binary(kind):
             column = column.cast(pa.large_string() if text else pa.large_binary())
-        elif not (types.is_integer(kind) or types.is_boolean(kind) or types.is_null(kind)):
+        elif not (types.is_integer(kind) or types.is_null(kind)):
             _check.fail_kind(self.name, RULE, ids, f" of Arrow type {kind}")
         out = np.empty(len(column), np.uint32)
         at = 0
@@ -148,7 +150,7 @@ class KeyedLabels:
             part = out[at : at + len(array)]
             if types.is_null(kind):
                 part[:] = self._null()
-            elif types.is_integer(kind) or types.is_boolean(kind):
+            elif types.is_integer(kind):
                 filled = array.fill_null(0) if array.null_count else array
                 self._integers(filled.to_numpy(zero_copy_only=False), part)
             else:
@@ -157,6 +159,19 @@ class KeyedLabels:
                 part[array.is_null().to_numpy(zero_copy_only=False)] = self._null()
             at += len(array)
         return out
+
+    def _looked_up(self, column: Any) -> Any:
+        """The words of a dictionary that its rows stand for."""
+        import pyarrow as pa
+
+        try:
+            return column.cast(column.type.value_type)
+        except pa.ArrowException:
+            pass  # its message quotes a row, so it must not survive, not even as a context
+        raise DataError(
+            f"{self.name} must stand in their dictionary, and do not. This answer depends on the "
+            "data: what was spent stays spent"
+        )
 
     def _buffers(self, array: Any, kind: int, out: NDArray[np.uint32]) -> None:
         """The offsets and bytes of a large string or binary array, where they are."""

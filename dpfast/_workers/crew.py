@@ -74,10 +74,10 @@ class Crew:
     def __init__(self, function: Callable[[Any], Any], time_limit: float | None, name: str) -> None:
         load = packed(function, name)
         self._limit = None if time_limit is None else max(1, round(min(time_limit, 1e9) * 1e9))
-        self._payload = File(len(load))
+        self._payload = File(len(load), open_to_all=False)
         self._workers: list[Worker] = []
         weakref.finalize(self, _disband, os.getpid(), self._workers, self._payload)
-        self._payload.map()[: len(load)] = load
+        self._payload.map[: len(load)] = load
         self._start = search_path(), self._payload.path, len(load), self._limit
         self._unable = 0
         try:

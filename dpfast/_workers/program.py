@@ -54,6 +54,7 @@ def main(argument: str) -> None:
 
         calls = _beside("calls")
         function = pickle.loads(_mapped(payload, fds, size)[:size])
+        _close(fds)
     except BaseException as error:
         _give_up(control, error)
         return
@@ -131,9 +132,14 @@ def _window(np: Any, order: Any, fds: list[int]) -> Any:
         skip = start % mmap.ALLOCATIONGRANULARITY
         held = _mapped(rows_path, fds[:1], length + skip, start - skip)
         rows = np.ndarray(shape, dtype, held, skip)
+    _close(fds)
+    return rows, offsets, out, memoryview(states[slot])
+
+
+def _close(fds: list[int]) -> None:
+    """Keep descriptors out of the hands of the function."""
     for fd in fds:
         os.close(fd)
-    return rows, offsets, out, memoryview(states[slot])
 
 
 def parts(words: Any, slots: int, blocks: int, d: int) -> tuple[Any, Any, Any]:

@@ -12,29 +12,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._memfd import memfd, seal
 from .program import parts
 
 __all__ = ["Board", "File"]
 
 
 class File:
-    """A file of some bytes for other processes to map: without a name, except on Windows."""
+    """A file of some bytes for other processes to map: without a name, except on Windows.
 
-    def __init__(self, size: int) -> None:
+    `map` is all of it, to read and write; it is unmapped when nobody looks at it any more. Where
+    the file is memory, nobody can change its size, nor write to it unless it is `open_to_all`.
+    """
+
+    def __init__(self, size: int, *, open_to_all: bool) -> None:
         self.path: str | None = None
-        if sys.platform == "win32":
+        sealable = memfd()
+        if sealable is not None:
+            self.fd = sealable
+        elif sys.platform == "win32":
             self.fd, self.path = tempfile.mkstemp(prefix="dpfast-")
-        elif hasattr(os, "memfd_create"):
-            self.fd = os.memfd_create("dpfast")
         else:
             with tempfile.TemporaryFile() as file:
                 self.fd = os.dup(file.fileno())
-        self.size = max(1, size)
-        os.ftruncate(self.fd, self.size)
-
-    def map(self) -> mmap.mmap:
-        """All of it, to read and write; it is unmapped when nobody looks at it any more."""
-        return mmap.mmap(self.fd, self.size)
+        os.ftruncate(self.fd, max(1, size))
+        self.map = mmap.mmap(self.fd, max(1, size))
+        if sealable is not None:
+            seal(self.fd, written=not open_to_all)
 
     def close(self) -> None:
         """Give it back. Those who have mapped it keep it until they have done."""
@@ -71,8 +75,8 @@ class Board:
         self.slots: NDArray[np.int64]
         self.offsets: NDArray[np.int64]
         self.out: NDArray[np.float64]
-        self.file = File(8 * words)
-        all_: NDArray[np.int64] = np.frombuffer(self.file.map(), np.int64, words)
+        self.file = File(8 * words, open_to_all=True)
+        all_: NDArray[np.int64] = np.frombuffer(self.file.map, np.int64, words)
         self.slots, self.offsets, self.out = parts(all_, workers, blocks, d)
         self.offsets[:] = offsets
         self.out[:] = np.nan

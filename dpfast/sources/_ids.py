@@ -100,7 +100,7 @@ def looked_up(array: Any) -> Any:
         words = array.dictionary.cast(pa.large_binary())
     else:
         return array
-    return pa.DictionaryArray.from_arrays(array.indices, words)
+    return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)  # see whoever reads it
 
 
 def family(kind: Any) -> str | None:

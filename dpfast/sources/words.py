@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
+from ..errors import DataError
 from ._columns import F8, Column
 from ._ids import family, looked_up
 from .array import arrow_values, chunked, converted
@@ -49,6 +50,7 @@ class Words:
         if types.is_null(array.type):
             return out
         if types.is_dictionary(array.type):
+            _check_places(array)
             if len(array.dictionary) <= len(array):
                 return _picked(self.of_arrow(array.dictionary), array.indices)
             array = array.dictionary.take(array.indices)
@@ -79,6 +81,18 @@ def _picked(numbers: NDArray[np.float64], indices: Any) -> NDArray[np.float64]:
     out = np.full(len(places), math.nan)
     out[present] = numbers[places[present]]
     return out
+
+
+def _check_places(array: Any) -> None:
+    """Refuse a dictionary array of which a row stands for nothing, which pyarrow can make."""
+    import pyarrow.compute as pc
+
+    low, high = (end.as_py() for end in pc.min_max(array.indices).values())
+    if low is not None and not 0 <= low <= high < len(array.dictionary):
+        raise DataError(
+            "a column of text must stand in its dictionary, and does not. This answer depends on "
+            "the data: what was spent stays spent"
+        )
 
 
 def is_text(kind: Any) -> bool:

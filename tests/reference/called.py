@@ -34,8 +34,8 @@ def blocks(codes, per=4):
 @contextlib.contextmanager
 def in_file(rows):
     """The rows in a file, beginning on its second page."""
-    file = File(65536 + rows.nbytes)
-    view = np.frombuffer(file.map(), np.uint8)
+    file = File(65536 + rows.nbytes, open_to_all=False)
+    view = np.frombuffer(file.map, np.uint8)
     view[65536 : 65536 + rows.nbytes] = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
     try:
         yield SharedRows(file.fd, file.path, 65536)
