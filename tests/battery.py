@@ -371,6 +371,12 @@ def layouts(base: np.ndarray, folder: Any) -> Iterator[tuple[str, Any]]:
     yield "memmap", np.load(folder / "map.npy", mmap_mode="r")
 
 
+def off_by_one(column: np.ndarray) -> Any:
+    """An Arrow column whose numbers lie where no kernel could read them."""
+    buffer = pa.py_buffer(b"." + column.tobytes()).slice(1)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, buffer])
+
+
 def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
     """The data of a case in every form that its release reads."""
     base = case.data
@@ -398,6 +404,7 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         yield "masked", np.ma.array(base, mask=np.zeros(len(base), bool))
         yield "Arrow", pa.array(base)
         yield "chunks", pa.chunked_array([base[:1], base[1:1], base[1:57], base[57:]])
+        yield "Arrow, not aligned", off_by_one(base)
         table = pa.table({"a": base})
         columns: Any = "a"
     elif case.form == "table":
@@ -405,6 +412,7 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
         table = pa.table(dict(zip(names, base.T, strict=True)))
         yield "mapping", dict(zip(names, base.T, strict=True))
         yield "Arrow", table
+        yield "Arrow, not aligned", pa.table([off_by_one(c) for c in base.T], names=names)
         yield "records", np.rec.fromarrays(base.T, names=names)
         columns = names
     if case.form not in ("column", "table") or "weights" in case.rows:
@@ -416,3 +424,5 @@ def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
     with pa.ipc.new_file(folder / "x.arrow", table.schema) as file:
         file.write_table(table, max_chunksize=64)
     yield "IPC", dp.scan(folder / "x.arrow", columns)
+    np.save(folder / "x.npy", base)
+    yield "npy", dp.scan(folder / "x.npy", 0 if columns == "a" else [0, 1])

@@ -86,7 +86,10 @@ class Results:
         (name, error), *others = failed.items()
         more = f" (and no answer from {', '.join(map(repr, dict(others)))})" if others else ""
         kind = type(error) if isinstance(error, DpfastError) else DpfastError
-        raise kind(f"release {name!r}: {words(error)}{more}") from error
+        # From elsewhere it may quote a row, so it must not survive, not even as a cause.
+        raise kind(f"release {name!r}: {words(error)}{more}") from (
+            error if isinstance(error, DpfastError) else None
+        )
 
     def __getitem__(self, name: str) -> Any:
         """The answer of a name: a number, or a list of them; None for no answer.
@@ -101,7 +104,8 @@ class Results:
         for outcome in self.outcomes:
             if outcome.release.entry.name == name:
                 if outcome.error is not None:
-                    raise outcome.error
+                    told = isinstance(outcome.error, DpfastError)
+                    raise outcome.error if told else DpfastError(words(outcome.error))
                 assert outcome.kept is not None
                 return outcome.kept.get("value")
         raise KeyError(name)

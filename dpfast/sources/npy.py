@@ -11,8 +11,9 @@ import functools
 import math
 import os
 import threading
-import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -67,9 +68,8 @@ class NpyFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._fd, self._form, self._seen = opening(path, ".npy", lambda: _opened(path))
-        weakref.finalize(self, os.close, self._fd)
-        self._lock = threading.Lock()
+        self._at = os.path.abspath(path)  # wherever the process goes
+        self._form, self._seen = opening(path, ".npy", lambda: _header(path))
         shape, _, dtype, _ = self._form
         self.length = shape[0]
         if dtype.names is not None:
@@ -121,15 +121,20 @@ class NpyFile:
         SourceError
             If the file has changed since it was opened.
         """
-        rows, whole = stop - start, self._form.shape[0]
-        if self._form.by_column:
-            found = [self._elements(int(name) * whole + start, rows) for name in names]
-        else:
-            found = self._columns(self._elements(start * self._across, rows * self._across), names)
-        self._check_unchanged()
+        rows, across, by_column = stop - start, self._across, self._form.by_column
+        size = self._form.dtype.itemsize
+        firsts = [start * across]
+        if by_column:
+            firsts = [int(name) * self.length + start for name in names]
+        with self._opened() as file:
+            taken = [np.empty(rows * across * size, np.uint8) for _ in firsts]
+            for some, first in zip(taken, firsts, strict=True):
+                self._fill(file, memoryview(some), self._form.start + first * size)
+        elements = [some.view(self._form.dtype) for some in taken]
+        found = elements if by_column else self._columns(elements[0], names)
         for column in found:
             self._check_text(column)
-        return found
+        return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
 
     def pieces(
         self, names: Sequence[str], start: int, stop: int
@@ -140,28 +145,25 @@ class NpyFile:
             yield at, self.read(names, at, min(at + step, stop))
 
     def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any]:
-        """About `count` numbers of a column, `CLUSTER` of them at each of some random places."""
-        kind, dtype = self.number(name), self._form.dtype
-        size = self._across * dtype.itemsize
-        rows = min(max(CLUSTER, PLACE // size), self.length)
+        """About `count` numbers of a column, up to `CLUSTER` at each of some random places."""
+        kind, (_, by_column, dtype, begin), across = self.number(name), self._form, self._across
+        rows = min(max(1, PLACE // (across * dtype.itemsize)), self.length)
         if not rows:
             return np.empty(0, kind)
-        places = max(1, min(count // CLUSTER, self.length // rows))
+        step = max(1, rows // CLUSTER)
+        places = max(1, min(count * step // rows, self.length // rows))
         edges = np.linspace(0, self.length - rows, places + 1).astype(np.int64)
         width = np.maximum(np.diff(edges), 1).astype(np.uint64)
-        begin = self._form.start
-        if self._form.by_column:
-            begin += int(name) * self.length * size
-        taken = np.empty(places * rows * size, np.uint8)
-        into = memoryview(taken)
-        for place, row in enumerate(
-            (edges[:-1] + (words(places) % width).astype(np.int64)).tolist()
-        ):
-            self._fill(into[place * rows * size :][: rows * size], begin + row * size)
-        self._check_unchanged()
-        (column,) = self._columns(taken.view(dtype), [name])
-        each = column.reshape(places, rows)[:, :: max(1, rows // CLUSTER)]
-        return np.ascontiguousarray(each, kind).ravel()
+        chosen = (edges[:-1] + (words(places) % width).astype(np.int64)) * across
+        if dtype.names is None:  # the first row of the column
+            chosen += int(name) * self.length if by_column else int(name) % across
+        elements = np.empty((places, (rows - 1) * across + 1), dtype)
+        bytes_of = elements.view(np.uint8).reshape(places, -1)
+        with self._opened() as file:
+            for place, first in enumerate(chosen.tolist()):
+                self._fill(file, memoryview(bytes_of[place]), begin + first * dtype.itemsize)
+        column = elements if dtype.names is None else elements[name]
+        return np.ascontiguousarray(column[:, :: across * step], kind).ravel()
 
     @property
     def _across(self) -> int:
@@ -170,53 +172,36 @@ class NpyFile:
         return shape[1] if len(shape) == 2 and not self._form.by_column else 1
 
     def _columns(self, elements: NDArray[Any], names: Sequence[str]) -> list[NDArray[Any]]:
-        """Columns among what was read; truth values as the bytes that they are."""
-        matrix = elements.reshape(-1, self._across)
+        """Columns of rows that were read whole."""
         if elements.dtype.names is not None:
-            found = [elements[name] for name in names]
-        else:
-            found = [matrix[:, int(name) % self._across] for name in names]
-        return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
+            return [elements[name] for name in names]
+        matrix = elements.reshape(-1, self._across)
+        return [matrix[:, int(name) % self._across] for name in names]
 
-    def _elements(self, first: int, count: int) -> NDArray[Any]:
-        """Elements of the array as they lie in the file, `count` from `first` on."""
-        size = self._form.dtype.itemsize
-        taken = np.empty(count * size, np.uint8)
-        self._fill(memoryview(taken), self._form.start + first * size)
-        return taken.view(self._form.dtype)
-
-    def _fill(self, into: memoryview, at: int) -> None:
-        failed = "it was cut short"
+    @contextmanager
+    def _opened(self) -> Iterator[FileIO]:
+        """The file, which at the end is still the one that was scanned."""
+        failed = None
         try:
-            while into:
-                done = self._read_at(into, at)
-                if not done:
-                    break
-                at, into = at + done, into[done:]
+            with open(self._at, "rb", buffering=0) as file:
+                yield file
+                seen = _stamp(file)
         except OSError as error:
+            if isinstance(error, SourceError):
+                raise
             failed = kind_of(error)
-        if into:
-            raise SourceError(
-                f"{self.path.name} cannot be read to its end: damaged, or changed ({failed})"
-            )
-
-    if hasattr(os, "preadv"):
-
-        def _read_at(self, into: memoryview, at: int) -> int:
-            return os.preadv(self._fd, [into], at)
-
-    else:
-
-        def _read_at(self, into: memoryview, at: int) -> int:
-            with self._lock:
-                os.lseek(self._fd, at, os.SEEK_SET)
-                some = os.read(self._fd, len(into))
-            into[: len(some)] = some
-            return len(some)
-
-    def _check_unchanged(self) -> None:
-        if _stamp(self._fd) != self._seen:
+        if failed is not None:
+            raise SourceError(f"{self.path.name} cannot be read to its end: {failed}")
+        if seen != self._seen:
             raise SourceError(f"{self.path.name} was changed after it was scanned: scan it again")
+
+    def _fill(self, file: FileIO, into: memoryview, at: int) -> None:
+        file.seek(at)
+        while into:
+            done = file.readinto(into)
+            if not done:
+                raise SourceError(f"{self.path.name} was cut short after it was scanned")
+            into = into[done:]
 
     def _check_text(self, column: NDArray[Any]) -> None:
         """Refuse text that Python cannot hold, which is not in a file that NumPy wrote."""
@@ -226,19 +211,20 @@ class NpyFile:
                 raise SourceError(f"{self.path.name} is damaged: it holds text that is none")
 
 
-def _opened(path: Path) -> tuple[int, _Form, tuple[int, int]]:
-    """The descriptor of a file, what its header says, and which of its versions it is."""
+def _header(path: Path) -> tuple[_Form, tuple[int, ...]]:
+    """What the header of a file says, and which of its versions it is."""
     with path.open("rb", buffering=0) as file:
         if file.read(4) == b"PK\x03\x04":
             raise SourceError(f"{path.name} is an archive of arrays (.npz), not one array")
         file.seek(0)
-        form, seen = _form(file, path), _stamp(file.fileno())
-        if form.start + math.prod(form.shape) * form.dtype.itemsize > seen[0]:
+        form = _form(file, path)
+        end = form.start + math.prod(form.shape) * form.dtype.itemsize
+        if end > os.fstat(file.fileno()).st_size:
             raise EOFError("it ends before the array does")
-        return os.dup(file.fileno()), form, seen
+        return form, _stamp(file)
 
 
-def _form(file: Any, path: Path) -> _Form:
+def _form(file: FileIO, path: Path) -> _Form:
     version = np.lib.format.read_magic(file)
     if version == (1, 0):
         shape, by_column, dtype = np.lib.format.read_array_header_1_0(file)
@@ -258,9 +244,9 @@ def _form(file: Any, path: Path) -> _Form:
     return _Form(shape, by_column and len(shape) == 2, dtype, file.tell())
 
 
-def _stamp(fd: int) -> tuple[int, int]:
-    found = os.fstat(fd)
-    return found.st_size, found.st_mtime_ns
+def _stamp(file: FileIO) -> tuple[int, ...]:
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 class _Stored:
