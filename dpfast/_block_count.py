@@ -120,6 +120,8 @@ def suggest_blocks(
     """
     asked = privacy.loss(epsilon, delta, rho)
     rows = _check.whole("n", n, 1)
+    if rows > 1 << 62:
+        _check.fail("n", "at most 2**62", n)
     _check.choice("aggregator", aggregator, AGGREGATORS)
     pairs = _check.pairs(bounds)[0]
     check_coordinates(len(pairs))

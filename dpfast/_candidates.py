@@ -55,7 +55,7 @@ def selection(*arguments: Any) -> Selection:
     """The mechanism for some arguments, all public: made once, then remembered."""
     try:
         return _remembered(*arguments)
-    except TypeError:  # unhashable, or the wrong type: said below
+    except Exception:  # unhashable, or wrong: said below, where no other error stands behind it
         pass
     return _make(*arguments)
 

@@ -25,6 +25,7 @@ __all__ = [
     "fail_type",
     "flag",
     "fraction",
+    "is_whole",
     "nan_policy",
     "neighbors",
     "number",
@@ -106,16 +107,21 @@ def positive(name: str, value: Any) -> float:
     return result
 
 
+def is_whole(value: Any) -> bool:
+    """Whether this is an integer, and neither a truth value nor a time difference of NumPy."""
+    return isinstance(value, numbers.Integral) and real(value) is not None
+
+
 def whole(name: str, value: Any, least: int = 0) -> int:
     """An integer of at least `least`."""
     if type(value) is int and value >= least:
         return value
     rule = f"an integer of at least {least}"
-    if isinstance(value, numbers.Integral) and real(value) is not None:
-        if int(value) < least:
-            fail(name, rule, value)
-        return int(value)
-    fail_type(name, rule, value)
+    if not is_whole(value):
+        fail_type(name, rule, value)
+    if int(value) < least:
+        fail(name, rule, value)
+    return int(value)
 
 
 def fraction(name: str, value: Any) -> Fraction:
@@ -184,7 +190,7 @@ def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
         lo, hi = value[0], value[1]
         if isinstance(value, str) or len(value) != 2:
             raise ValueError
-    except (TypeError, ValueError, LookupError):
+    except Exception:  # whatever an object thinks of being a pair
         fail(name, rule, value)
     low, high = number(f"{name}[0]", lo), number(f"{name}[1]", hi)
     if low > high:
@@ -198,7 +204,7 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
     """Public bounds of each coordinate of an answer, and whether that is a vector."""
     try:
         nested = len(value) > 0 and all(len(pair) == 2 for pair in value)
-    except TypeError:  # a number has no length, so this is one pair, or nothing of the kind
+    except Exception:  # a number has no length, so this is one pair, or nothing of the kind
         nested = False
     if not nested or isinstance(value, str):
         return (bounds(value),), False

@@ -111,7 +111,7 @@ def expected_error(
     0.425
     """
     found, below = _worked_out(scores, sensitivity, epsilon, rho, monotone, base, axis, mechanism)
-    error = np.where(found > 0, found * below, 0.0).sum(axis=-1)
+    error = np.multiply(found, below, out=np.zeros_like(found), where=found > 0).sum(axis=-1)
     return float(error) if error.ndim == 0 else error
 
 

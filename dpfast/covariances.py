@@ -262,7 +262,7 @@ def covariance(
         _check.fail("bounds", "a pair for each column", bounds)
     relation = _check.neighbors(neighbors)
     policy = _check.nan_policy(nan, relation)
-    _check.whole("ddof", ddof)
+    ddof = _check.whole("ddof", ddof)
     loss = privacy.loss(epsilon, delta, rho)
     amount(loss)
     source = as_rows(data, width=len(pairs))

@@ -216,10 +216,7 @@ def _flat(x: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]
 
 def _scales(name: str, value: ArrayLike) -> NDArray[np.float64]:
     rule = "a number, or an array of numbers, between 2**-900 and 2**900"
-    try:
-        given = np.asarray(value)
-    except ValueError:
-        _check.fail_type(name, rule, value)
+    given = _check.array(name, value, rule)
     if given.dtype.kind not in "iuf":
         # Fraction, Decimal and the like are numbers too; strings and booleans are not.
         if given.ndim or given.dtype.kind != "O":
@@ -232,29 +229,37 @@ def _scales(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 
 def _shape(size: Size, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+    common = np.broadcast_shapes(*shapes)
+    if size is None:
+        return common
+    rule = "None, or a shape that scale and granularity broadcast to"
     try:
-        common = np.broadcast_shapes(*shapes)
-        if size is None:
-            return common
-        wanted = (size,) if isinstance(size, int | np.integer) else tuple(size)
-        wanted = tuple(_check.whole("size", n) for n in wanted)
-        if np.broadcast_shapes(wanted, common) != wanted:
-            raise ValueError
-    except (TypeError, ValueError) as error:
-        if isinstance(error, ArgumentError):
-            raise
-        _check.fail("size", "None, or a shape that scale and granularity broadcast to", size)
+        given = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    except Exception:  # whatever an object thinks of being a shape
+        _check.fail("size", rule, size)
+    wanted = tuple(_check.whole("size", n) for n in given)
+    try:
+        fits = np.broadcast_shapes(wanted, common) == wanted
+    except (ValueError, OverflowError):
+        fits = False
+    if not fits:
+        _check.fail("size", rule, size)
     return wanted
 
 
 def _grid(granularity: ArrayLike | None, scale: NDArray[np.float64]) -> NDArray[np.float64]:
     if granularity is None:
         return np.asarray(np.maximum(np.ldexp(1.0, np.frexp(scale)[1] - 1 - _FINEST), 2.0**-1000))
-    if np.ndim(granularity) == 0:
+    given = _check.array("granularity", granularity, "a power of two, or an array of them")
+    if given.ndim == 0:
         grid = np.asarray(_check.power_of_two("granularity", granularity))
     else:
-        flat = [_check.power_of_two("granularity", g) for g in np.ravel(granularity).tolist()]
-        grid = np.array(flat).reshape(np.shape(granularity))
+        flat = [_check.power_of_two("granularity", g) for g in given.ravel().tolist()]
+        grid = np.array(flat, np.float64).reshape(given.shape)
+    try:
+        np.broadcast_shapes(scale.shape, grid.shape)
+    except ValueError:
+        _check.fail("granularity", f"of a shape that broadcasts with {scale.shape}", grid.shape)
     if np.any(scale / grid > 2.0**52):
         _check.fail("granularity", "at least scale * 2**-52", granularity)
     return grid

@@ -6,7 +6,6 @@ These are exact, NOT private quantities: the raw material of smooth sensitivity.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -83,8 +82,8 @@ class Ranks:
         self, data: Any, *, missing: str | float = "drop", assume_sorted: bool = False
     ) -> None:
         self._source = as_source(data)
-        self._missing = None if missing in ("drop", "raise") else float(missing)
-        self._sorted = assume_sorted
+        self._missing = _counted_as("missing", missing)
+        self._sorted = _check.flag("assume_sorted", assume_sorted)
         self._layouts: list[Layout] = []
 
     def window(
@@ -115,7 +114,11 @@ class Ranks:
         dpfast.errors.DataError
             The data are not sorted although `assume_sorted` says so.
         """
-        target = Target(rank_rule, width, self._missing)
+        if not callable(rank_rule):
+            _check.fail_type("rank_rule", "a function of the number of values", rank_rule)
+        if convert is not None and not callable(convert):
+            _check.fail_type("convert", "a function of arrays", convert)
+        target = Target(rank_rule, _check.whole("width", width), self._missing)
         for layout in self._layouts:
             if layout.covers(*target.ends(layout.n)):
                 break
@@ -165,6 +168,20 @@ class Ranks:
         if source.length is not None and source.length <= SMALL:
             return collect(source, target)
         return None
+
+
+def _counted_as(name: str, value: Any) -> float | None:
+    """The number that a missing row counts as, which may be infinite; None for a word."""
+    rule = "'raise', 'drop' or a number"
+    if isinstance(value, str):
+        _check.choice(name, value, ("raise", "drop"))
+        return None
+    found = _check.real(value)
+    if found is None:
+        _check.fail_type(name, rule, value)
+    if math.isnan(found):
+        _check.fail(name, rule, value)
+    return found
 
 
 def _random_indices(start: int, stop: int, count: int) -> NDArray[np.int64]:
@@ -260,13 +277,8 @@ def window(
         def rule(n: int) -> int:
             return middle
 
-    if isinstance(nan, str):
-        _check.choice("nan", nan, ("raise", "drop"))
-    elif isinstance(nan, bool) or not isinstance(nan, numbers.Real):
-        _check.fail_type("nan", "'raise', 'drop' or a number", nan)
-    elif math.isnan(nan):
-        _check.fail("nan", "'raise', 'drop' or a number", nan)
+    _counted_as("nan", nan)
     found = Ranks(data, missing=nan, assume_sorted=trusted).window(rule, width)
-    if found.nan and nan == "raise":
+    if found.nan and isinstance(nan, str) and nan == "raise":
         raise DataError("data hold NaN or null; nan must then be 'drop' or a replacement number")
     return found

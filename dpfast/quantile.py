@@ -367,7 +367,7 @@ def one(q: Any, bounds: Any, *rest: Any) -> Mechanism[float]:
     if type(bounds) is tuple and len(bounds) == 2:
         try:
             return _remembered(q, *bounds, *rest)
-        except TypeError:  # unhashable, or the wrong type: said below
+        except Exception:  # unhashable, or wrong: said below, where no other error is behind it
             pass
     return _make(q, bounds, *rest)
 
@@ -416,7 +416,7 @@ def _make(
 def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> str:
     """The method that is meant: `automatic` for "auto", smooth noise where a law is named."""
     kind = _check.choice("method", method, methods)
-    if noise == "auto":
+    if isinstance(noise, str) and noise == "auto":
         return automatic if kind == "auto" else kind
     if kind not in ("auto", "smooth"):
         _check.fail("noise", f"left out with method={kind!r}, which adds none", noise)

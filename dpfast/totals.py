@@ -365,7 +365,7 @@ def variance(
     >>> 435 < dp.variance(ages, bounds=(0, 120), epsilon=1.0) < 455
     True
     """
-    _check.whole("ddof", ddof)
+    ddof = _check.whole("ddof", ddof)
     source, made = _make(
         Variance, data, bounds, axis, (epsilon, delta, rho), neighbors, where, nan, ddof
     )

@@ -46,7 +46,10 @@ def directory(spill: Any, name: str = "spill") -> str:
     rule = "a directory that files can be made in"
     if not isinstance(spill, (str, os.PathLike)):
         _check.fail_type(name, rule, spill)
-    path = os.fspath(spill)
+    try:
+        path = os.fspath(spill)
+    except Exception:  # whatever an object thinks of being a path
+        _check.fail_kind(name, rule, spill)
     if (
         not isinstance(path, str)
         or not os.path.isdir(path)

@@ -134,6 +134,8 @@ def expected_recovery(n: int, *, queries: int, deviation: Any) -> float:
     """
     bits = _check.whole("n", n, 1)
     asked = _check.whole("queries", queries, bits + 1)
+    if asked > 1 << 62:
+        _check.fail("queries", "at most 2**62", queries)
     sigma = _check.number("deviation", deviation)
     if sigma < 0:
         _check.fail("deviation", "a finite number of at least 0", deviation)

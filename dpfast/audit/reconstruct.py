@@ -14,6 +14,9 @@ from ._solve import largest_error, least_squares, sum_of_errors
 
 __all__ = ["METHODS", "reconstruct"]
 
+#: Numbers of the queries that are drawn, at most: 4 GB of them as bytes.
+MOST = 1 << 32
+
 METHODS = {
     "lp": sum_of_errors,
     "lp-max": largest_error,
@@ -105,22 +108,21 @@ def reconstruct(
 
 
 def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[Any]:
-    rule = f"a number of subsets, or a finite matrix with {n} columns"
-    try:
-        matrix = np.asarray(queries)
-    except (TypeError, ValueError):
-        _check.fail_kind("queries", rule, queries)
+    rule = f"a number of subsets, or a matrix with {n} columns, of numbers of at most 2**40 in size"
+    matrix = _check.array("queries", queries, rule)
     if matrix.ndim == 0:
         if generator is None:
             _check.fail(
                 "queries", "the matrix that was asked for, where there are answers", queries
             )
         m = _check.whole("queries", queries, 1)
+        if m * n > MOST:
+            _check.fail("queries", f"at most 2**32 numbers in all, with {n} columns", queries)
         drawn = np.frombuffer(generator.bytes(m * (-(-n // 8))), np.uint8).reshape(m, -1)
         return np.unpackbits(drawn, axis=1, count=n).view(np.bool_)
     if matrix.dtype.kind not in "biuf":
         _check.fail_kind("queries", rule, queries)
-    if matrix.ndim != 2 or matrix.shape[1] != n or not np.isfinite(matrix).all():
+    if matrix.ndim != 2 or matrix.shape[1] != n or not (np.abs(matrix) <= 2.0**40).all():
         _check.fail("queries", rule, queries)
     return matrix
 
@@ -128,12 +130,9 @@ def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[
 def _answers(answer: Any, matrix: NDArray[Any]) -> NDArray[np.float64]:
     rule = f"a function of a query, or {len(matrix)} numbers, one for each"
     given = [answer(query) for query in matrix] if callable(answer) else answer
-    try:
-        array = np.asarray(given)
-        if array.dtype.kind not in "biuf":
-            raise TypeError
-    except (TypeError, ValueError):
+    array = _check.array("answer", given, rule)
+    if array.dtype.kind not in "biuf":
         _check.fail_kind("answer", rule, given)
-    if array.shape != (len(matrix),) or np.isinf(array).any():
-        _check.fail("answer", rule + ", finite or NaN", array)
+    if array.shape != (len(matrix),) or (np.abs(array.astype(np.float64)) > 2.0**60).any():
+        _check.fail("answer", rule + ", NaN or of at most 2**60 in size", array)
     return array.astype(np.float64)

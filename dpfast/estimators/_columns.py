@@ -72,7 +72,7 @@ def columns(source: RowSource) -> Columns:
 
 def column_name(name: str, value: Any) -> int | str:
     """What a column may be called by, before there are columns."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer, str)):
+    if not isinstance(value, str) and not _check.is_whole(value):
         _check.fail_type(name, "the place of a column (an integer) or its name", value)
     return value if isinstance(value, str) else int(value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +123,7 @@ class Variance(ByColumn):
     name = "var"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ddof", _check.whole("ddof", self.ddof))
+        object.__setattr__(self, "ddof", _degrees(self.ddof))
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
         squares = [(j, j) for j in range(form.count)]
@@ -167,6 +167,14 @@ class StandardDeviation(Variance):
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
         return np.sqrt(super()._compute(source, partition, form))
+
+
+def _degrees(ddof: Any) -> int:
+    """As many degrees of freedom as float64 can subtract from a number of rows."""
+    found = _check.whole("ddof", ddof)
+    if found > 1 << 53:
+        _check.fail("ddof", "at most 2**53", ddof)
+    return found
 
 
 def centred(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ._queries import Universe
+from ._queries import MOST_ROWS, Universe
 
 __all__ = ["Synthetic", "whole"]
 
@@ -67,6 +67,8 @@ class Synthetic:
             If `rows` is no positive integer.
         """
         count = self._rows if rows is None else _check.whole("rows", rows, 1)
+        if count >= MOST_ROWS:
+            _check.fail("rows", "fewer than 2**36", rows)
         universe, distribution = self._universe, self.distribution
         elements = np.arange(universe.size) if universe.elements is None else universe.elements
         return np.repeat(elements, whole(distribution, count))

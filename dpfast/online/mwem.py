@@ -35,6 +35,8 @@ __all__ = ["MWEM"]
 
 #: Rounds at most.
 MOST = 1 << 16
+#: How often measurements are gone through again, at most.
+MOST_REPLAYS = 1 << 20
 #: Numbers that are converted together.
 BLOCK = 1 << 14
 
@@ -243,6 +245,8 @@ class MWEM(Synthetic):
         held = _matrix(queries, asked.universe, bits)
         choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
         times, mean = _check.whole("replays", replays, 1), _check.flag("average", average)
+        if times > MOST_REPLAYS:
+            _check.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
         plan = _Rounds(

@@ -89,8 +89,8 @@ def published(universe: int, *, queries: int, epsilon: Any, accuracy: float) -> 
         if value > MOST:
             _check.fail(name, "at most 2**62", value)
     alpha = float(_privacy.Pure(epsilon).epsilon)
-    if alpha > count:
-        _check.fail("epsilon", "at most the number of queries", epsilon)
+    if not 1 / MOST <= alpha <= count:
+        _check.fail("epsilon", "at least 2**-62 and at most the number of queries", epsilon)
     wanted = _check.positive("accuracy", accuracy)
     if not 1 / MOST <= wanted < 1:
         _check.fail("accuracy", "at least 2**-62 and less than 1", accuracy)

@@ -253,9 +253,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
         StreamError
             The stream has halted, or this is a forked copy of it.
         """
-        if not isinstance(value, (numbers.Real, Decimal)) or isinstance(value, bool):
-            _check.fail_kind("value", self._rule("a number"), value)
-        if self._unit is None and not isinstance(value, numbers.Integral):
+        real = _check.real(value) is not None
+        if not real or (self._unit is None and not _check.is_whole(value)):
             _check.fail_kind("value", self._rule("a number"), value)
         bar = self._threshold if threshold is None else self._bar(threshold)
         cell = np.array([self._cell(value)], np.int64)

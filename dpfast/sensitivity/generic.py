@@ -119,7 +119,7 @@ def _weighted(amount: float, cost: float) -> float:
 def _sound(value: Any, most: float | None) -> float:
     try:
         found = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever an object thinks of being a number
         found = math.nan
     if not 0 <= found < math.inf or (most is not None and found > most):
         raise DataError(

@@ -60,16 +60,17 @@ def _csgraph() -> Any:
 def _graph(edges: Any, weights: Any, bounds: Any) -> _Graph:
     lo, hi = _check.bounds(bounds)
     rule = "pairs of different vertices, whole numbers of at least 0"
-    ends = np.asarray(edges)
+    ends = _check.array("edges", edges, rule)
     if ends.size == 0:
         ends = np.zeros((0, 2), np.int64)
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
         _check.fail_kind("edges", rule, edges)
     if ends.size and (ends.min() < 0 or (ends[:, 0] == ends[:, 1]).any()):
         _check.fail_kind("edges", rule, edges)
-    given = np.asarray(weights)
+    rule = "one real number for each edge"
+    given = _check.array("weights", weights, rule)
     if given.dtype.kind not in "iuf" or given.shape != (len(ends),):
-        _check.fail_kind("weights", "one real number for each edge", weights)
+        _check.fail_kind("weights", rule, weights)
     values = given.astype(np.float64)
     if np.isnan(values).any():
         raise DataError("weights hold NaN. What was spent stays spent")

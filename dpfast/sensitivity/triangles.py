@@ -28,7 +28,7 @@ _MOST = 1 << 24
 def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
     """A symmetric matrix of 0 and 1 with an empty diagonal."""
     rule = "a symmetric matrix of 0 and 1 with zeros on its diagonal, or pairs of nodes"
-    given = np.asarray(graph)
+    given = _check.array("graph", graph, rule)
     if given.dtype.kind not in "biuf":
         _check.fail_kind("graph", rule, graph)
     if nodes is None:
@@ -110,7 +110,10 @@ def global_triangles(nodes: int) -> float:
     >>> dp.sensitivity.global_triangles(10)
     8.0
     """
-    return float(max(_check.whole("nodes", nodes) - 2, 0))
+    count = _check.whole("nodes", nodes)
+    if count > 1 << 53:
+        _check.fail("nodes", "at most 2**53", nodes)
+    return float(max(count - 2, 0))
 
 
 def local_triangles(graph: Any, *, nodes: int | None = None, at_distance: int = 0) -> float:

@@ -119,7 +119,7 @@ def _mixed(bounds: Any, categories: Any) -> list[Number | Bins]:
     rule = "for each column a pair, or None where it has categories"
     try:
         pairs, lists = list(bounds), list(categories)
-    except TypeError:
+    except Exception:  # whatever an object thinks of being a sequence
         _check.fail("bounds", rule, bounds)
     if len(pairs) != len(lists):
         _check.fail("bounds", rule, bounds)

@@ -94,11 +94,9 @@ class Attribute(Condition):
 
     def __post_init__(self) -> None:
         column, low, high = self.column, self.low, self.high
-        if isinstance(column, np.integer):
-            object.__setattr__(self, "column", operator.index(column))
-        elif column is not None and (
-            isinstance(column, bool) or not isinstance(column, (int, str))
-        ):
+        if _check.is_whole(column):
+            object.__setattr__(self, "column", _check.whole("column", column, -(1 << 62)))
+        elif column is not None and not isinstance(column, str):
             _check.fail_type("column", "the number or the name of a column", column)
         for name, value in (("low", low), ("high", high)):
             if value is not None:

@@ -7,7 +7,6 @@ step is one operation on each number, column by column, so no value depends on w
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -39,12 +38,12 @@ class Oracle(Protocol):
 
 def split_columns(oracle: Oracle, label: Any) -> tuple[tuple[Any, ...], Any]:
     """The columns of x, and that of the label, which is the last one if it is not named."""
-    if not hasattr(oracle, "columns"):
+    if not all(hasattr(oracle, name) for name in ("columns", "remaining", "tolerance", "batch")):
         _check.fail_kind("oracle", "an oracle that answers statistical queries", oracle)
     columns = oracle.columns
     if label is None:
         label = columns[-1]
-    named = isinstance(label, (str, numbers.Integral)) and not isinstance(label, bool)
+    named = isinstance(label, str) or _check.is_whole(label)
     if not named or label not in columns:
         _check.fail("label", "one of the columns " + ", ".join(map(repr, columns[:20])), label)
     features = tuple(column for column in columns if column != label)

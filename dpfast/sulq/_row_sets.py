@@ -84,18 +84,21 @@ class RowSets:
         ArgumentError, ArgumentTypeError
             If `rows` or `sets` is no integer of at least 0.
         """
-        n, r = _check.whole("rows", rows), _check.whole("sets", sets)
+        n, r = _size(rows, sets)
         return cls._made(n, _rng.check(rng).random_raw((r, -(-n // 64))))
 
     @classmethod
     def from_bytes(cls, bits: Any, rows: int, sets: int) -> RowSets:
         """What `to_bytes` gave; what it has after the last row of a set is ignored."""
-        n, r = _check.whole("rows", rows), _check.whole("sets", sets)
+        n, r = _size(rows, sets)
         size = -(-n // 8)
-        if len(bits) != r * size:
-            _check.fail("sets", f"{r * size} bytes for {r} sets of {n} rows", len(bits))
+        if not isinstance(bits, (bytes, bytearray, memoryview)):
+            _check.fail_kind("bits", "the bytes that to_bytes gave", bits)
+        given = bytes(bits)
+        if len(given) != r * size:
+            _check.fail("bits", f"{r * size} bytes for {r} sets of {n} rows", f"{len(given)} bytes")
         words = _empty(r, n)
-        words.view(np.uint8)[:, :size] = np.frombuffer(bits, np.uint8).reshape(r, size)
+        words.view(np.uint8)[:, :size] = np.frombuffer(given, np.uint8).reshape(r, size)
         return cls._made(n, words)
 
     @classmethod
@@ -144,6 +147,15 @@ class RowSets:
         found = np.empty(len(self), np.int64)
         both(self._words, first, own, found)
         return found
+
+
+def _size(rows: Any, sets: Any) -> tuple[int, int]:
+    """How many rows and sets, of no more bits than a memory could have."""
+    n, r = _check.whole("rows", rows), _check.whole("sets", sets)
+    for name, count, value in (("rows", n, rows), ("sets", n * r, sets), ("sets", r, sets)):
+        if count > 1 << 43:
+            _check.fail(name, "at most 2**43, and so many bits in all", value)
+    return n, r
 
 
 def _empty(sets: int, rows: int) -> NDArray[np.uint64]:

@@ -145,7 +145,7 @@ def listed(terms: Any) -> list[Term]:
     """The terms of a batch, some of which may be functions alone."""
     try:
         given = list(terms)
-    except TypeError:
+    except Exception:  # whatever an object thinks of being a sequence
         _check.fail_kind("terms", "a sequence of functions", terms)
     made = [term if isinstance(term, Term) else Term(term) for term in given]
     if not made:
@@ -307,7 +307,7 @@ def _column(column: Any, source: RowSource) -> Any:
             _check.fail("column", "left out for rows of one number", column)
         return None
     rule = f"the number of one of {source.width} columns"
-    if isinstance(column, bool) or not isinstance(column, (int, np.integer)):
+    if not _check.is_whole(column):
         _check.fail_type("column", rule, column)
     if not 0 <= column < source.width:
         _check.fail("column", rule, column)

@@ -346,7 +346,7 @@ class KMeans(Transformer):
         rule = f"'cells', 'spread' or a finite array of shape {k, box.width}"
         try:
             given = np.array(self.init, np.float64)
-        except (TypeError, ValueError, OverflowError):
+        except Exception:  # whatever an object thinks of being made an array
             _check.fail_kind("init", rule, self.init)
         if given.shape != (k, box.width) or not np.isfinite(given).all():
             _check.fail("init", rule, self.init)

@@ -314,7 +314,10 @@ class NoisySums:
 
     def contrast_deviation(self, sets: int) -> float:
         """The standard deviation of the noise of each of so many contrasts."""
-        return self._rounds.noise(contrast_part(_check.whole("sets", sets))).deviation / 2.0
+        count = _check.whole("sets", sets)
+        if count > 1 << 40:
+            _check.fail("sets", "at most 2**40", sets)
+        return self._rounds.noise(contrast_part(count)).deviation / 2.0
 
     def _ask(self, terms: list[Term], rows: Any, l2: Any) -> list[Answer]:
         source, relation, nan = self._source, self._neighbors, self._nan
@@ -453,8 +456,12 @@ def original_variance(epsilon: Any, delta: Any, queries: int) -> float:
     1785
     """
     e = _check.positive("epsilon", epsilon)
+    if not 2.0**-100 <= e <= 2.0**100:
+        _check.fail("epsilon", "between 2**-100 and 2**100", epsilon)
     d = _check.positive("delta", delta)
     if d >= 1:
         _check.fail("delta", "less than 1", delta)
     t = _check.whole("queries", queries, 1)
+    if t > 1 << 62:
+        _check.fail("queries", "at most 2**62", queries)
     return 32.0 * math.log(2.0 / d) * (math.log(t) - math.log(d)) * t / e**2

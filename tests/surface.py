@@ -1,0 +1,528 @@
+"""What nobody would pass on purpose, and every public thing that it can be passed to.
+
+A new public function needs no entry if it is in `battery.CASES`; any other takes one in `CALLS`
+(`test_foreign_errors.py` fails without it).
+"""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import numbers
+import pathlib
+import types
+from collections import UserList, deque
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+import dpfast as dp
+
+from .battery import CASES, X
+
+
+class Foreign(Exception):
+    """What an object of somebody else raises."""
+
+
+def _raises(*_: Any, **__: Any) -> Any:
+    raise Foreign("of two\nlines")
+
+
+def broken(*names: str, base: type = object) -> Any:
+    """An object some of whose methods raise."""
+    kind = types.new_class(
+        "Broken", (base,), {}, lambda own: own.update(dict.fromkeys(names, _raises))
+    )
+    return kind.__new__(kind, 1.0) if base is float else kind.__new__(kind)
+
+
+class Sized:
+    """Says that it is long, and has nothing."""
+
+    def __len__(self) -> int:
+        return 3
+
+
+class Endless:
+    """A sequence whose entries are itself."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, i: int) -> Any:
+        if i:
+            raise IndexError
+        return self
+
+
+class Arrays:
+    """Answers with no array."""
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return "x"
+
+
+@numbers.Real.register
+class Real:
+    """Is called a number, and is none."""
+
+
+@numbers.Integral.register
+class Integral:
+    """The same."""
+
+
+def circular() -> list[Any]:
+    found: list[Any] = []
+    found.append(found)
+    return found
+
+
+#: Fresh at each call, since some can be used once.
+VALUES: dict[str, Callable[[], Any]] = {
+    "None": lambda: None,
+    "True": lambda: True,
+    "np.True_": lambda: np.True_,
+    "0": lambda: 0,
+    "-1": lambda: -1,
+    "2": lambda: 2,
+    "0.5": lambda: 0.5,
+    "NaN": lambda: float("nan"),
+    "inf": lambda: float("inf"),
+    "-inf": lambda: float("-inf"),
+    "-0.0": lambda: -0.0,
+    "5e-324": lambda: 5e-324,
+    "1e308": lambda: 1e308,
+    "-1e308": lambda: -1e308,
+    "10**400": lambda: 10**400,
+    "-10**5000": lambda: -(10**5000),
+    "2**63": lambda: 2**63,
+    "sNaN": lambda: Decimal("sNaN"),
+    "Decimal NaN": lambda: Decimal("NaN"),
+    "Decimal inf": lambda: Decimal("-Infinity"),
+    "1E+999999": lambda: Decimal("1E+999999"),
+    "1E-999999": lambda: Decimal("1E-999999"),
+    "1/3": lambda: Fraction(1, 3),
+    "Fraction(10**400)": lambda: Fraction(10**400, 3),
+    "Fraction(1, 10**400)": lambda: Fraction(1, 10**400),
+    "1j": lambda: 1j,
+    "''": lambda: "",
+    "'x'": lambda: "x",
+    "surrogate": lambda: "\ud800\n",
+    "b'x'": lambda: b"x",
+    "memoryview": lambda: memoryview(b"abc"),
+    "[]": lambda: [],
+    "[1.0]": lambda: [1.0],
+    "[[1.0]]": lambda: [[1.0]],
+    "ragged": lambda: [[1.0], [2.0, 3.0]],
+    "[None]": lambda: [None],
+    "['x']": lambda: ["x"],
+    "[NaN, inf]": lambda: [float("nan"), float("inf")],
+    "[10**400]": lambda: [10**400, 1],
+    "[sNaN]": lambda: [Decimal("sNaN"), Decimal(1)],
+    "[object]": lambda: [object()],
+    "[timedelta64]": lambda: [np.timedelta64(1), np.timedelta64(2, "s")],
+    "circular": circular,
+    "()": lambda: (),
+    "(0, 1)": lambda: (0, 1),
+    "(1, 0)": lambda: (1, 0),
+    "(sNaN, 1)": lambda: (Decimal("sNaN"), 1),
+    "deque": lambda: deque([1.0, 2.0]),
+    "UserList": lambda: UserList([1, 2]),
+    "range": lambda: range(3),
+    "set": lambda: {1, 2},
+    "{}": lambda: {},
+    "{'a': ...}": lambda: {"a": [1.0, 2.0]},
+    "{1: 2}": lambda: {1: 2},
+    "iterator": lambda: iter([1.0]),
+    "object": object,
+    "class": lambda: int,
+    "function": lambda: len,
+    "float32": lambda: np.float32(0.5),
+    "uint64": lambda: np.uint64(2**64 - 1),
+    "longdouble": lambda: np.longdouble(1),
+    "0-d": lambda: np.array(1.0),
+    "0-d None": lambda: np.array(None),
+    "empty array": lambda: np.zeros(0),
+    "3-d": lambda: np.zeros((2, 1, 1)),
+    "no columns": lambda: np.zeros((3, 0)),
+    "objects": lambda: np.array([1, None, "x"], object),
+    "text array": lambda: np.array(["x", "y"]),
+    "dates": lambda: np.array(["2020-01-01"], "M8[D]"),
+    "timedelta64": lambda: np.timedelta64(1),
+    "timedelta64 s": lambda: np.timedelta64(1, "s"),
+    "NaT": lambda: np.datetime64("NaT"),
+    "timedelta": lambda: datetime.timedelta(1),
+    "masked": lambda: np.ma.masked,
+    "masked array": lambda: np.ma.array([1.0, 2.0], mask=[False, True]),
+    "records": lambda: np.zeros(3, [("a", "f8"), ("b", "M8[s]")]),
+    "pd.NA": lambda: pd.NA,
+    "Series": lambda: pd.Series([1, None], dtype="Int64"),
+    "DataFrame": lambda: pd.DataFrame({"a": [1.0], "b": ["x"]}),
+    "Arrow": lambda: pa.array([1, None]),
+    "Arrow scalar": lambda: pa.scalar(1),
+    "Arrow text": lambda: pa.table({"a": ["x"]}),
+    "path": lambda: pathlib.Path("no/such\0file"),
+    "slice": lambda: slice(None),
+    "Ellipsis": lambda: ...,
+    "sized": Sized,
+    "endless": Endless,
+    "arrays": Arrays,
+    "Real": Real,
+    "Integral": Integral,
+    **{
+        f"broken {name}": lambda name=name: broken(name)
+        for name in (
+            "__float__", "__int__", "__index__", "__len__", "__iter__", "__array__", "__repr__",
+            "__bool__", "__hash__", "__eq__", "__str__", "__array_interface__", "__call__",
+            "__arrow_c_stream__", "__arrow_c_array__", "__dlpack__", "__fspath__",
+        )
+    },
+    "broken float": lambda: broken("__float__", "__repr__", "__str__", base=float),
+    "broken all": lambda: broken(
+        "__float__", "__int__", "__len__", "__iter__", "__getitem__", "__array__", "__repr__",
+        "__bool__", "__eq__", "__hash__", "__lt__", "__gt__",
+    ),
+}  # fmt: skip
+
+
+ROWS = np.linspace(0, 1, 60).reshape(30, 2)
+LABELS = np.where(ROWS[:, 0] > 0.5, 1, -1)
+RNG = dp.rng.InsecureGenerator(1)
+GRAPH = np.ones((4, 4)) - np.eye(4)
+EDGES, LENGTHS = [(0, 1), (1, 2), (0, 2)], [1.0, 2.0, 3.0]
+COUNTS, EVENS = np.array([300, 0, 500]), np.array([1.0, 0.0, 1.0])
+LEARNERS: dict[Any, dict[str, Any]] = {
+    dp.sulq.KMeans: {"n_clusters": 2, "bounds": (0, 1), "max_iter": 2},
+    dp.sulq.PCA: {"n_components": 1, "bounds": (0, 1)},
+    dp.sulq.TruncatedSVD: {"n_components": 1, "bounds": (0, 1)},
+    dp.sulq.Perceptron: {"bounds": (0, 1), "max_iter": 2},
+    dp.sulq.LinearRegression: {"bounds": (0, 1), "y_bounds": (-1, 1)},
+    dp.sulq.ID3Classifier: {"bins": 2, "bounds": (0, 1), "classes": [-1, 1]},
+    dp.sulq.NaiveBayes: {"bounds": (0, 1), "classes": [-1, 1]},
+}
+
+
+def sums() -> Any:
+    return dp.sulq.NoisySums(ROWS, rho=50, queries=99, rng=RNG)
+
+
+def exact() -> Any:
+    return dp.sulq.ExactOracle(ROWS, tolerance=0.1, queries=9, bounds=(0, 1))
+
+
+def party() -> Any:
+    return dp.sulq.NoisySums(np.arange(64) % 2.0, rho=50, queries=999, neighbors="replace", rng=RNG)
+
+
+def fitted(kind: Any) -> Any:
+    return kind(**LEARNERS[kind], rho=50).fit(ROWS, LABELS, rng=RNG)
+
+
+class Call(NamedTuple):
+    """A public thing, or a method of one, and how it is called.
+
+    `of` is what has the parameters, where `function` only hands them on.
+    """
+
+    function: Callable[..., Any]
+    make: Callable[[], dict[str, Any]]
+    of: Any
+
+    @property
+    def parameters(self) -> list[str]:
+        found = inspect.signature(self.of).parameters.values()
+        return [one.name for one in found if one.kind is not inspect.Parameter.VAR_POSITIONAL]
+
+
+CALLS: dict[str, Call] = {}
+
+
+def add(name: str, function: Any, make: Any = None, /, of: Any = None, **kw: Any) -> None:
+    """One more, with arguments that are right; `make` makes them anew for each call."""
+    CALLS[name] = Call(function, make or (lambda: dict(kw)), of or function)
+
+
+def method(make: Callable[[], Any], name: str) -> Callable[..., Any]:
+    """A method of an object that is made anew for each call."""
+
+    def call(**kw: Any) -> Any:
+        return getattr(make(), name)(**kw)
+
+    return call
+
+
+for _name, _case in CASES.items():
+    _first = {_case.parameters[0]: _case.data}
+    add(_name, _case.call, **_first, **_case.kw, **_case.losses[0])
+
+# --- what is learned from sums ---
+
+
+def learner(name: str, kind: Any, **kw: Any) -> None:
+    """Bad arguments of an estimator are told by `fit`."""
+
+    def call(**own: Any) -> Any:
+        return kind(**own).fit(ROWS, LABELS, rng=RNG)
+
+    add(name, call, of=kind, **kw, rho=50)
+
+
+def of_learner(name: str, kind: Any, make: Callable[[], Any], **kw: Any) -> None:
+    add(f"dp.sulq.{kind.__name__}.{name}", method(make, name), of=getattr(make(), name), **kw)
+
+
+for _kind, _kw in LEARNERS.items():
+    learner(f"dp.sulq.{_kind.__name__}", _kind, **_kw)
+    of_learner("fit", _kind, partial(_kind, **_kw, rho=50), X=ROWS, y=LABELS, rng=RNG)
+    for _name in ("predict", "transform", "predict_proba", "decision_function"):
+        if hasattr(_kind, _name):
+            of_learner(_name, _kind, partial(fitted, _kind), X=ROWS)
+    if hasattr(_kind, "score"):
+        of_learner("score", _kind, partial(fitted, _kind), X=ROWS, y=LABELS)
+_CODED: dict[str, Any] = {"categories": [[0, 1], [0, 1]], "classes": [-1, 1]}
+learner(
+    "dp.sulq.ID3Classifier of categories",
+    dp.sulq.ID3Classifier,
+    **_CODED,
+    criterion="entropy",
+    most_rows=40,
+)
+learner("dp.sulq.NaiveBayes of categories", dp.sulq.NaiveBayes, **_CODED)
+add("dp.sulq.NoisySums", dp.sulq.NoisySums, data=ROWS, rho=50, queries=3)
+add("dp.sulq.NoisySums.sum", method(sums, "sum"), of=sums().sum, f="value", bounds=(0, 1), column=0)
+add("dp.sulq.NoisySums.sum of a row", method(sums, "sum"), of=sums().sum, f="row", l2=1.0)
+add("dp.sulq.NoisySums.batch", method(sums, "batch"), of=sums().batch, terms=["count"])
+add(
+    "dp.sulq.NoisySums.contrasts",
+    method(sums, "contrasts"),
+    of=sums().contrasts,
+    f=dp.sulq.Attribute(0),
+    sets=np.ones((2, 30), bool),
+)
+add(
+    "dp.sulq.NoisySums.contrast_deviation",
+    method(sums, "contrast_deviation"),
+    of=sums().contrast_deviation,
+    sets=2,
+)
+add("dp.sulq.RowSets", dp.sulq.RowSets, masks=np.ones((2, 3), bool))
+add("dp.sulq.RowSets.random", dp.sulq.RowSets.random, rows=3, sets=2)
+add("dp.sulq.RowSets.from_bytes", dp.sulq.RowSets.from_bytes, bits=b"xx", rows=3, sets=2)
+add(
+    "dp.sulq.Attribute",
+    lambda **kw: sums().sum(dp.sulq.Attribute(**kw)),
+    of=dp.sulq.Attribute,
+    column=0,
+    low=0.0,
+    high=1.0,
+)
+add(
+    "dp.sulq.Term",
+    lambda **kw: sums().batch([dp.sulq.Term(**kw)]),
+    of=dp.sulq.Term,
+    f="value",
+    bounds=(0, 1),
+    column=0,
+)
+add("dp.sulq.ExactOracle", dp.sulq.ExactOracle, data=ROWS, tolerance=0.1, queries=3, bounds=(0, 1))
+add("dp.sulq.ExactOracle.ask", method(exact, "ask"), of=exact().ask, f=LABELS, bounds=(0, 1))
+add("dp.sulq.ExactOracle.batch", method(exact, "batch"), of=exact().batch, terms=[LABELS])
+add(
+    "dp.sulq.StatisticalQueryOracle",
+    dp.sulq.StatisticalQueryOracle,
+    data=ROWS,
+    tolerance=0.4,
+    queries=3,
+    bounds=(0, 1),
+    rho=50,
+    rows=30,
+)
+add("dp.sulq.oracle_cost", dp.sulq.oracle_cost, rows=30, tolerance=0.4, queries=3, bounds=(0, 1))
+add("dp.sulq.original_variance", dp.sulq.original_variance, epsilon=1, delta=1e-6, queries=3)
+add("dp.sulq.conjunction_needs", dp.sulq.conjunction_needs, columns=2, error=0.1)
+add("dp.sulq.halfspace_needs", dp.sulq.halfspace_needs, columns=2, error=0.1, margin=0.1)
+add("dp.sulq.learn_conjunction", dp.sulq.learn_conjunction, lambda: {"oracle": exact()})
+add(
+    "dp.sulq.learn_halfspace",
+    dp.sulq.learn_halfspace,
+    lambda: {"oracle": exact(), "margin": 0.1, "radius": 1.0, "rounds": 3},
+)
+
+
+def _parties() -> dict[str, Any]:
+    yes = dp.sulq.Attribute()
+    return {"a": party(), "alpha": yes, "b": party(), "beta": yes}
+
+
+add(
+    "dp.sulq.implication_test",
+    dp.sulq.implication_test,
+    lambda: {**_parties(), "strength": 0.5, "trials": 8},
+)
+add("dp.sulq.implication_strength", dp.sulq.implication_strength, lambda: {**_parties(), "sets": 8})
+
+# --- online ---
+
+for _kind, _kw in (
+    (dp.online.MedianMechanism, {"size": 3}),
+    (dp.online.PrivateMultiplicativeWeights, {}),
+):
+    _own = f"dp.online.{_kind.__name__}"
+    _asked = {"rho": 50, "queries": 9, "accuracy": 0.99, "rng": RNG, **_kw}
+    add(_own, _kind, histogram=COUNTS, **_asked)
+    add(f"{_own} of data", _kind, data=[1, 2, 2] * 99, universe=[1, 2, 3], **_asked)
+    _new = partial(_kind, COUNTS, **_asked)
+    for _name, _given in ("answer", {"query": EVENS}), ("synthetic", {"rows": 3}):
+        if hasattr(_kind, _name):
+            add(f"{_own}.{_name}", method(_new, _name), of=getattr(_new(), _name), **_given)
+add("dp.online.MWEM", dp.online.MWEM, histogram=COUNTS, queries=[EVENS], rounds=2, rho=50, rng=RNG)
+for _kind, _kw in (dp.online.AboveThreshold, {}), (dp.online.SparseVector, {"positives": 2}):
+    _own, _asked = f"dp.online.{_kind.__name__}", {"rho": 50, "rng": RNG, **_kw}
+    add(_own, _kind, **_asked)
+    _new = partial(_kind, **_asked)
+    for _name, _given in ("answer", {"value": 3}), ("answer_many", {"values": [1, 2]}):
+        add(f"{_own}.{_name}", method(_new, _name), of=getattr(_new(), _name), **_given)
+    _grid = partial(_kind, granularity=0.5, **_asked)
+    add(f"{_own}.answer of floats", method(_grid, "answer"), of=_grid().answer, value=3.5)
+add("dp.online.published", dp.online.published, universe=100, queries=9, epsilon=1.0, accuracy=0.9)
+
+# --- the rest ---
+
+add("dp.audit.expected_recovery", dp.audit.expected_recovery, n=9, queries=99, deviation=1.0)
+add("dp.audit.recovery_bound", dp.audit.recovery_bound, epsilon=1.0)
+for _name in ("lp", "lp-max", "least-squares"):
+    add(
+        f"dp.audit.reconstruct by {_name}",
+        dp.audit.reconstruct,
+        answer=[1.0, 0.0],
+        n=2,
+        queries=np.eye(2, dtype=bool),
+        method=_name,
+    )
+add(
+    "dp.audit.reconstruct by questions",
+    dp.audit.reconstruct,
+    answer=np.sum,
+    n=4,
+    queries=8,
+    rng=RNG,
+)
+add(
+    "dp.order.Ranks",
+    lambda **kw: dp.order.Ranks(**kw).window(lambda n: 1, 1),
+    of=dp.order.Ranks,
+    data=X,
+)
+add("dp.order.Ranks.window", dp.order.Ranks(X).window, rank_rule=lambda n: 3, width=2)
+add("dp.order.window", dp.order.window, data=X, rank=3, width=2)
+
+
+def estimator(kind: Any, bounds: Any, data: Any, **kw: Any) -> None:
+    def call(**own: Any) -> Any:
+        return dp.sample_and_aggregate(data, kind(**own), blocks=3, bounds=bounds, rho=50)
+
+    add(f"dp.estimators.{kind.__name__}", call, of=kind, **kw)
+
+
+for _name in dp.estimators.__all__:
+    _kind = getattr(dp.estimators, _name)
+    if _name in ("LeastSquares", "LogisticRegression"):
+        estimator(_kind, [(0, 1)] * 2, ROWS)
+    elif _name == "Correlation":
+        estimator(_kind, (0, 1), ROWS)
+    else:
+        estimator(_kind, (0, 1), ROWS[:, 0], **({"q": 0.5} if _name == "Quantile" else {}))
+add("dp.rng.InsecureGenerator", dp.rng.InsecureGenerator, seed=1)
+add("dp.rng.check", dp.rng.check, rng=None)
+add("dp.smooth_beta", dp.smooth_beta, epsilon=1.0)
+add("dp.suggest_blocks", dp.suggest_blocks, n=1000, bounds=(0, 1), epsilon=1.0)
+add("dp.Budget", dp.Budget, epsilon=1.0)
+_KNOWN: dict[str, Any] = {
+    "data": X, "bounds": (0, 100), "n": 9, "q": 0.5, "beta": 0.5, "edges": EDGES,
+    "weights": LENGTHS, "graph": GRAPH, "sigma": 1.0, "gamma": 4, "shape": 3.0, "df": 3.0,
+    "rng": RNG,
+}  # fmt: skip
+
+
+def known(module: Any, name: str, **kw: Any) -> None:
+    function = getattr(module, name)
+    own = inspect.signature(function).parameters
+    some = {key: value for key, value in _KNOWN.items() if key in own}
+    add(f"dp.{module.__name__.removeprefix('dpfast.')}.{name}", function, **some, **kw)
+
+
+for _name in dp.sensitivity.__all__:
+    if _name != "smooth":
+        known(dp.sensitivity, _name, **({"nodes": 4} if _name == "global_triangles" else {}))
+
+
+def _smooth(local_at_distance: Any, **kw: Any) -> Any:
+    return dp.sensitivity.smooth(local_at_distance, X, **kw)
+
+
+add(
+    "dp.sensitivity.smooth",
+    _smooth,
+    of=dp.sensitivity.smooth,
+    local_at_distance=lambda k, data: 1.0,
+    beta=0.5,
+    stop=3,
+    most=2.0,
+)
+for _name in dp.noise.__all__:
+    if not _name.startswith("draw"):
+        known(dp.noise, _name)
+        if "granularity" in inspect.signature(getattr(dp.noise, _name)).parameters:
+            known(dp.noise, _name, scale=[1.0, 2.0], granularity=[0.5, 0.25], size=(3, 2))
+            CALLS[f"dp.noise.{_name} of two scales"] = CALLS[f"dp.noise.{_name}"]
+            known(dp.noise, _name)
+for _name in ("probabilities", "expected_error"):
+    known(dp.selection, _name, scores=[1, 2], sensitivity=1, epsilon=1.0)
+add(
+    "dp.selection.utility_bound",
+    dp.selection.utility_bound,
+    candidates=3,
+    sensitivity=1,
+    epsilon=1.0,
+    t=1.0,
+)
+add(
+    "dp.selection.exponential of a function",
+    dp.selection.exponential,
+    scores=lambda data, j: j,
+    data=None,
+    candidates=3,
+    sensitivity=1,
+    epsilon=1.0,
+)
+add("dp.response.estimate_binary", dp.response.estimate_binary, responses=ROWS[:, 0] > 2, epsilon=1)
+add(
+    "dp.response.estimate_kary",
+    dp.response.estimate_kary,
+    responses=np.zeros(9, int),
+    epsilon=1,
+    categories=3,
+)
+add("dp.response.estimate_unary", dp.response.estimate_unary, responses=ROWS > 2, epsilon=1)
+
+#: What is no function of a caller's: what is answered with, and what is only to be subclassed.
+TOLD = {
+    dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
+    dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
+    dp.online.Findings, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
+    dp.rng.SecureGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
+    # the doors through which mechanisms draw, whose laws have no public name
+    dp.noise.draw, dp.noise.draw_array,
+    # whose other end is another party; see `test_sulq_remote`
+    dp.sulq.RemoteSums, dp.sulq.serve,
+    # files; see `test_scan`
+    dp.scan,
+}  # fmt: skip

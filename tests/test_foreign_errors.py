@@ -1,0 +1,140 @@
+"""Whatever is passed to whatever argument: an answer, or one error of this package, of one line."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import types
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import dpfast as dp
+from dpfast import _check
+from dpfast.errors import DpfastError, SlowWarning
+
+from .surface import CALLS, TOLD, VALUES
+
+#: What a function of the caller's raises is passed on as it is, so what can be called is none of
+#: these; nor is what is handed to it.
+FUNCTIONS = {
+    "answer", "convert", "distance", "local_at_distance", "progress", "rank", "rank_rule", "scores",
+    "smooth_sensitivity", "statistic",
+}  # fmt: skip
+CALLABLE = {"class", "function", "broken __call__"}
+HANDED_ON = {("ptr release", "data")}
+#: As many rounds as are asked for take as long as they take.
+ENDLESS = {("dp.sulq.KMeans", "max_iter", value) for value in ("2**63", "uint64")}
+#: What is held to this by its own tests.
+ELSEWHERE = {"binary", "k-ary", "unary", "dp.Budget"}
+
+
+Pair = tuple[str, str, str]
+
+
+def pairs() -> list[Pair]:
+    """Every public thing, every argument, every value that is not left out above."""
+    found = [
+        (name, parameter, value)
+        for name, call in CALLS.items()
+        for parameter in call.parameters
+        for value in VALUES
+    ]
+    return [
+        (name, parameter, value)
+        for name, parameter, value in found
+        if not (parameter in FUNCTIONS and value in CALLABLE)
+        and (name, parameter) not in HANDED_ON
+        and (name, parameter, value) not in ENDLESS
+        and not (name in ELSEWHERE or name.startswith("dp.response"))
+    ]
+
+
+def objection(pair: Pair) -> str | None:
+    """What is wrong with how a call ends."""
+    name, parameter, value = pair
+    call = CALLS[name]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SlowWarning)
+            call.function(**{**call.make(), parameter: VALUES[value]()})
+    except DpfastError as error:
+        text = str(error)
+        if "\n" in text or len(text) > 1000:
+            return f"is no line: {text[:200]!r}"
+        if error.__context__ is not None and not error.__suppress_context__:
+            return f"shows another error before it: {error.__context__!r}"
+    except Exception as error:
+        return f"is {type(error).__name__}"
+    return None
+
+
+def objections(some: list[Pair]) -> list[str]:
+    found = ((pair, objection(pair)) for pair in some)
+    return [f"{'; '.join(pair)}: the error {what}" for pair, what in found if what is not None]
+
+
+def public(module: types.ModuleType = dp) -> Iterator[Any]:
+    """Everything of the modules that can be called."""
+    for name in module.__all__:
+        found = getattr(module, name)
+        if isinstance(found, types.ModuleType):
+            if found not in (dp.errors, dp.privacy, dp.job):
+                yield from public(found)
+        elif callable(found):
+            yield found
+
+
+def test_nothing_public_is_left_out():
+    tried = {call.of for call in CALLS.values()}
+    assert [found for found in public() if found not in tried and found not in TOLD] == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_right_arguments_are_right(name):
+    call = CALLS[name]
+    assert set(call.make()) <= set(inspect.signature(call.of).parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SlowWarning)
+        call.function(**call.make())
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_some_pairs(part):
+    """One of each argument of each thing, and some more: others in each part."""
+    every = pairs()
+    random.Random(part).shuffle(every)
+    once = {(name, parameter): (name, parameter, value) for name, parameter, value in every}
+    assert objections([*once.values(), *every[: len(every) // 80]]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALLS)
+def test_all_pairs(name):
+    assert objections([pair for pair in pairs() if pair[0] == name]) == []
+
+
+def test_a_foreign_error_is_caught(monkeypatch):
+    """Planted: a number is taken for one if Python can make one of it."""
+    monkeypatch.setattr(_check, "number", lambda name, value, rule="": float(value))
+    every = [pair for pair in pairs() if pair[:2] == ("sum", "nan")]
+    assert any("is TypeError" in one for one in objections(every))
+    monkeypatch.undo()
+    assert objections(every) == []
+
+
+@pytest.mark.parametrize("fault", ["lines", "context"])
+def test_an_error_of_several_lines_or_with_another_behind_it_is_caught(fault, monkeypatch):
+    def fail(name, rule, value):
+        if fault == "lines":
+            raise _check.ArgumentError(f"{name}\nmust be {rule}")
+        try:
+            raise KeyError("a row")
+        except KeyError:
+            raise _check.ArgumentError(f"{name} must be {rule}")  # noqa: B904
+
+    monkeypatch.setattr(_check, "fail", fail)
+    words = "is no line" if fault == "lines" else "shows another error"
+    assert words in (objection(("sum", "neighbors", "None")) or "")
