@@ -239,6 +239,19 @@ def test_nulls_are_one_id():
         assert keyed(column) == none + keyed([5]) + none
     assert keyed(pa.array([None, "x"])) == none + keyed(["x"])
     assert keyed(pa.nulls(2)) == none * 2
+    truths = pa.array([None, True, False, None])
+    assert keyed(truths) == none + keyed([1, 0]) + none
+    assert keyed(truths.dictionary_encode()) == keyed(truths)
+
+
+def test_ids_that_stand_in_no_dictionary_are_an_answer_that_repeats_nothing():
+    pa = pytest.importorskip("pyarrow")
+    for place in (7, -1):
+        places = pa.array([0, place, 1], pa.int32())
+        ids = pa.DictionaryArray.from_arrays(places, pa.array(["a", "b"]), safe=False)
+        with pytest.raises(DataError, match="must stand in their dictionary") as caught:
+            keyed(ids)
+        assert caught.value.__context__ is None and str(place) not in str(caught.value)
 
 
 def test_a_pandas_column_of_ids():

@@ -529,6 +529,17 @@ def test_text_of_files(tmp_path):
     assert digits.tolist() == [np.count_nonzero(number == 1), 0, np.count_nonzero(number == 6)]
 
 
+@pytest.mark.parametrize("place", [11, -1])
+@pytest.mark.parametrize("words", [["yes", "no"], ["yes", "no", *map(str, range(9))]])
+def test_text_that_stands_in_no_dictionary_is_an_answer(place, words):
+    places = pa.array([0, 1, place], pa.int32())
+    data = pa.DictionaryArray.from_arrays(places, pa.array(words), safe=False)
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="must stand in its dictionary") as caught:
+        histogram(data, categories=WORDS, epsilon=1, budget=budget)
+    assert caught.value.__context__ is None and budget.remaining["epsilon"] == 0
+
+
 def test_text_of_npy(tmp_path):
     records = np.zeros(4, [("name", "U5"), ("age", "i4")])
     records["name"], records["age"] = ["a", "b", "a", "c"], [1, 2, 3, 4]

@@ -28,6 +28,7 @@ from dpfast.errors import (
 )
 from dpfast.sources import CHUNK_DTYPES, Chunk, Source, _memory, arrow, as_source
 from dpfast.sources._memory import MemoryRows
+from dpfast.sources.array import arrow_chunk, arrow_values
 from dpfast.sources.rows import RowsSource
 from dpfast.sources.table import RowChunk, RowSource, Table, as_rows
 
@@ -158,6 +159,25 @@ def test_memory_maps_stay_mapped(cut, tmp_path):
         as_rows(dp.scan(tmp_path / "p.npy", ["x", "user"]))
     with pytest.raises(ArgumentError, match="ids must be the name of a column"):
         as_rows(dp.scan(tmp_path / "p.npy", "x"), "x")
+
+
+def test_columns_that_are_not_aligned_or_stand_in_no_dictionary():
+    values = np.arange(5.0)
+    for kind in ("f8", "f4", "i8", "i4", "i2", "u8"):
+        some = values.astype(kind)
+        bits = pa.py_buffer(b"\x15")
+        raw = pa.py_buffer(b"." + some.tobytes()).slice(1)
+        arrow = pa.from_numpy_dtype(some.dtype)
+        whole = pa.Array.from_buffers(arrow, 5, [None, raw])
+        holes = pa.Array.from_buffers(arrow, 5, [bits, raw])
+        for read in (arrow_values(whole)[0], arrow_values(holes)[0]):
+            assert read.flags.aligned and read.tolist() == values.tolist()
+        assert arrow_chunk(holes[1:], 1, some.dtype).values.tolist() == [2, 4]
+    places = pa.array([0, 9], pa.int32())
+    column = pa.DictionaryArray.from_arrays(places, pa.array([1.5, 2.5]), safe=False)
+    with pytest.raises(DataError, match="must stand in its dictionary") as caught:
+        plain.gather(as_rows(column))
+    assert caught.value.__context__ is None
 
 
 # --- columns that can have nulls ----------------------------------------------------------------
