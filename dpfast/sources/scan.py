@@ -68,7 +68,9 @@ def scan(
     SourceError
         A file or column that is not there or holds neither numbers nor text, an ending that is not
         known, a header that cannot be read. All of that depends on the schema only, and comes
-        before anything is spent. A damaged file may show only while its rows are read.
+        before anything is spent. A damaged file may show only while its rows are read, and so does
+        one that is changed or cut short after it was scanned. No message repeats the words of the
+        library that read the file.
     ArgumentTypeError
         When `path` or `column` is of another type.
     MissingExtraError
@@ -82,22 +84,25 @@ def scan(
     counts as a row, and the `nan` argument of the release says what becomes of it and of NaN. In a
     table, and wherever whole rows are read, a null is NaN.
 
-    Every cell of a text file is read as float64, so integers beyond 2**53 are rounded; only where
-    `categories` are text, cells are compared with them as they stand. Empty cells
+    A text file declares no types, so what is asked of a column decides, and never its rows: every
+    cell is read as float64, so integers beyond 2**53 are rounded; only where `categories` are text,
+    cells are compared with them as they stand. Empty cells
     and the usual words (NA, NaN, null, None, ...) are missing values, which are in no category,
     not even in one of that name (in other formats they are text). In a file of one column an
     empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
     number, a row of another width, and one of over half a megabyte stop the release with
-    `DataError`. It says nothing of the row, but it is an answer about the data: what was spent
-    stays spent. A column with some text and no number in the first half megabyte is taken for a
-    column of text; like its name, that is held to be public. Ids in a text file are the bytes of
+    `DataError`, also where a whole column is text. It says nothing of the row, but it is an answer
+    about the data: what was spent stays spent. Names are the first line that is not empty, of less
+    than half a megabyte; one that goes on in the next line is refused. Names are public: a file
+    without a header shows its first row as names. Ids in a text file are the bytes of
     their cells, so ``7`` and ``07`` are two; those of missing values are one.
 
     Cost: a pass decodes the column in up to ``DPFAST_NUM_THREADS`` threads (by default one a core,
     at most four) while the kernel works on what they have finished. A file of text takes two
     passes, for there is no cheap sample of it. Memory: two pieces of 65,536 numbers (of 4,096
     rows, in a table of more than sixteen columns) for each thread and, in Parquet, the pages being
-    decoded; in a compressed Arrow file, one record batch.
+    decoded; in an Arrow file, one record batch of the columns that are read; in ``.npy``, a
+    megabyte for each thread. No file is mapped.
 
     Examples
     --------
