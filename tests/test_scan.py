@@ -3,6 +3,7 @@
 import decimal
 import importlib.metadata
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -289,6 +290,36 @@ def test_npy_forms(tmp_path):
     text_is_refused(scan(path, "name"), "must hold integers")
     np.save(path, np.empty(0, np.int32))
     assert rows(scan(path))[0].dtype == np.int32
+
+
+@pytest.mark.parametrize("change", ["touched", "replaced", "gone", "text"])
+def test_an_npy_file_that_changes_between_passes(tmp_path, monkeypatch, change):
+    path = tmp_path / "a.npy"
+    records = np.zeros(3000, [("v", "f8"), ("name", "U5")])
+    np.save(path, records)
+    monkeypatch.chdir(tmp_path)
+    source, table = scan("a.npy", "v"), scan("a.npy", ["v", "name"])
+    again = pickle.loads(pickle.dumps(source))
+    monkeypatch.chdir("/")  # which is none
+    assert len(rows(source)[0]) == len(rows(again)[0]) == 3000
+    words = "was changed after it was scanned"
+    if change == "touched":
+        os.utime(path, ns=(1, 1))
+    elif change == "replaced":
+        np.save(tmp_path / "b.npy", records)
+        os.replace(tmp_path / "b.npy", path)
+    elif change == "gone":
+        path.unlink()
+        words = "No such file"
+    else:
+        data = path.read_bytes()
+        path.write_bytes(data[:-8] + b"\xff" * 8)  # no letter has that number
+        with pytest.raises(SourceError, match="damaged"):
+            dp.histogram(scan(path, "name"), categories=["a"], epsilon=1)
+    with pytest.raises(SourceError, match=words):
+        rows(source)
+    with pytest.raises(SourceError, match=words):
+        dp.histogram(table, categories=[None, ["a"]], bins=[[0, 1], None], epsilon=1)
 
 
 @pytest.mark.parametrize("bad", ["0-d", "3-d", "object", "complex", "garbage", "cut", "empty"])
@@ -941,6 +972,33 @@ def test_names_that_are_not_utf8_are_one_error(tmp_path, content):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(SourceError, match="not UTF-8"):
         scan(tmp_path / "t.csv", 0)
+
+
+@pytest.mark.parametrize("name", sorted({*TYPED} - {"stream.arrows"}))
+def test_names_of_typed_files_that_are_not_utf8_are_one_error(tmp_path, name):
+    TYPED[name](pa.table({"patient": [1], "v": [1.0]}), tmp_path / name)
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data.replace(b"patient", b"p\xfftient"))
+    with pytest.raises(SourceError, match="its names are not UTF-8") as caught:
+        scan(tmp_path / name, "v")
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "error", [pa.ArrowMemoryError("malloc of size 9"), ValueError("Mary"), UnicodeError("Mary")]
+)
+def test_whatever_a_library_raises_is_one_error(tmp_path, error):
+    def fails():
+        raise error
+        yield
+
+    for call in (
+        lambda: list(arrow.guarded(tmp_path / "x", fails())),
+        lambda: arrow.opening(tmp_path / "x", "a table", lambda: list(fails())),
+    ):
+        with pytest.raises(SourceError, match=type(error).__name__) as caught:
+            call()
+        assert caught.value.__context__ is None and "Mary" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
