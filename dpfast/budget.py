@@ -133,7 +133,7 @@ class Budget:
     >>> budget.remaining
     {'epsilon': Fraction(0, 1), 'delta': Fraction(0, 1)}
     >>> ages = [23, 35, 41, 58, 62]
-    >>> budget.cost(dp.median, ages, bounds=(0, 120), epsilon=0.5)
+    >>> budget.cost(dp.count, ages, neighbors="add-remove", epsilon=0.5)
     Pure(epsilon=0.5)
 
     One that outlives the program:

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
@@ -308,7 +307,7 @@ def _release(
     source = scan(file, column)
     with _progress(source) as data:
         answer = release(data, made, budget=None, rng=None)
-    values = [answer] if isinstance(answer, float) else answer.tolist()
+    values, loss = [answer] if isinstance(answer, float) else answer.tolist(), made.loss
     shown: dict[str, Any] = {
         **({"value": answer} if isinstance(answer, float) else {"values": values}),
         "statistic": statistic,
@@ -316,7 +315,11 @@ def _release(
         "file": file,
         "column": column,
         "bounds": [made.lo, made.hi],
-        **{name: float(amount) for name, amount in asdict(made.loss).items()},
+        **{
+            name: float(getattr(loss, name))
+            for name in ("epsilon", "delta", "rho")
+            if hasattr(loss, name)
+        },
         "neighbors": made.neighbors,
         "method": _method(made),
         **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),

@@ -274,7 +274,7 @@ def _sample(
 ) -> Any:
     width = _scales("scale", scale)
     grid = _grid(granularity, width)
-    shape = _shape(size, width.shape, grid.shape)
+    shape = _shape(size, np.broadcast_shapes(width.shape, grid.shape))
     generator = check(rng)
     if size is None and shape == ():
         return draw(

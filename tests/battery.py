@@ -268,14 +268,16 @@ NO_RELEASES = {
 WORD = object()
 FLAG = ["yes", 1, None]
 NAN = float("nan")
-WORDS = ["sideways", "", 3, WORD]
-SIZES = [0, -1, NAN, float("inf"), "1", None, True, Decimal("sNaN"), 1j]
+#: What has no hash, so that nothing that remembers its arguments can be asked with it.
+UNHASHABLE = [[1], {1: 2}, np.array(1.0), np.array(["laplace"])]
+WORDS = ["sideways", "", 3, WORD, *UNHASHABLE]
+SIZES = [0, -1, NAN, float("inf"), "1", None, True, Decimal("sNaN"), 1j, *UNHASHABLE]
 TEXTS = [3, WORD]
 
 BAD: dict[str, list[Any]] = {
     "epsilon": SIZES,
-    "delta": [-1, 1, NAN, "x", None, True],
-    "rho": [0, -1, NAN, "x", True],
+    "delta": [-1, 1, NAN, "x", None, True, *UNHASHABLE],
+    "rho": [0, -1, NAN, "x", True, *UNHASHABLE],
     "bounds": [None, (2, 1), (NAN, 1), (0, float("inf")), (-1e308, 1e308), "01", 7, (1,), {1, 2}],
     "neighbors": WORDS,
     "where": [np.ones(len(X)), np.ones((len(X), 1), bool), WORD, "x"],

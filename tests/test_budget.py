@@ -16,7 +16,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, BudgetError
-from dpfast.privacy import ZCDP, Approx, Pure, convert, float_down
+from dpfast.privacy import ZCDP, Approx, Draws, Pure, convert, float_down
 
 REP, AR = "replace", "add-remove"
 
@@ -141,7 +141,9 @@ def test_a_refused_call_touches_neither_data_nor_randomness():
 
 def test_cost_asks_without_running():
     budget = dp.Budget(epsilon=1)
-    assert budget.cost(dp.median, [1.0, np.nan], bounds=(0, 1), epsilon=0.25) == Pure(0.25)
+    assert budget.cost(dp.median, [1.0, np.nan], bounds=(0, 1), epsilon=0.25) == Draws(
+        0.25, bounded_range=True
+    )
     assert budget.cost(dp.median, [1.0], bounds=(0, 1), rho=0.125) == ZCDP(0.125)
     assert budget.spent["epsilon"] == 0 and budget.history == ()
     with pytest.raises(ArgumentError, match="epsilon"):

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.online import mwem
-from dpfast.privacy import ZCDP, Approx, Pure, range_within
+from dpfast.privacy import ZCDP, Approx, Draws, Pure, range_within
 from dpfast.rng import InsecureGenerator
 
 from .names import shown
@@ -71,20 +71,21 @@ def test_no_choice_of_any_neighbours_costs_more():
 def test_shares_add_up(rounds):
     unit = 1 << 20
     c, noise, spent = mwem._shares(Pure(2), rounds, unit)
-    assert spent == Pure(2)
+    assert spent == Draws(2, draws=2 * rounds)
     assert rounds * (2 * unit * Fraction(c) + unit / noise.scale) <= 2
     assert rounds * (2 * unit * c + float(unit / noise.scale)) == pytest.approx(2)
     for loss in (ZCDP(Fraction(1, 3)), Approx(Fraction(1, 2), Fraction(1, 10**6))):
         c, noise, spent = mwem._shares(loss, rounds, unit)
         if isinstance(spent, Pure):  # the better of the two for few rounds
             assert rounds * (2 * unit * Fraction(c) + unit / noise.scale) <= loss.epsilon
-            assert noise.law == "laplace" and spent == Pure(loss.epsilon) and rounds < 30
+            assert noise.law == "laplace" and rounds < 30
+            assert spent == Draws(loss.epsilon, draws=2 * rounds)
             continue
         assert spent == loss
         rho = loss.rho if isinstance(loss, ZCDP) else ZCDP.within(loss.epsilon, loss.delta).rho
-        chosen = (2 * unit * Fraction(c)) ** 2 / 8
+        chosen = ZCDP.of_pure(Draws(2 * unit * Fraction(c), 1, True)).rho
         if noise.law == "laplace":
-            measured = ZCDP.of_pure(Pure(unit / noise.scale)).rho
+            measured = ZCDP.of_pure(Draws(unit / noise.scale, cells=unit)).rho
         else:
             measured = Fraction(unit) ** 2 / (2 * noise.scale**2)
         assert rounds * (chosen + measured) <= rho

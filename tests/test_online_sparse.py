@@ -528,6 +528,24 @@ def test_nan_is_an_answer_and_refused_as_one():
     assert stream.remaining == 1
 
 
+def test_a_threshold_may_be_an_integer_that_is_written_as_a_float():
+    """It is public; of a value, which is not, the type alone decides."""
+    made = {"positives": 9, "epsilon": 1, "sensitivity": 1.0}
+    for threshold in (9545.0, 9545, np.float32(9545), Fraction(9545), Decimal("9545.0")):
+        stream = dp.online.SparseVector(threshold=threshold, **made)
+        assert stream._threshold == 9545
+        stream.answer(1, threshold)
+    stream.answer_many([1, 2], [3.0, -2.0])
+    with pytest.raises(ArgumentError, match="threshold must be a number without fraction"):
+        stream.answer_many([1, 2], [3.0, 2.5])
+    for value in (3.0, 3.5):
+        with pytest.raises(ArgumentTypeError, match="value must be"):
+            stream.answer(value)
+    for threshold in (0.5, Fraction(1, 2), Decimal("1e20") + Decimal("0.1")):
+        with pytest.raises(ArgumentError, match="threshold must be a number without fraction"):
+            dp.online.SparseVector(threshold=threshold, **made)
+
+
 def test_thresholds_must_fit():
     stream = dp.online.SparseVector(positives=1, epsilon=1)
     for bad in ([1], [1, 2, 3], [0.5, 1.0], [[1, 2]]):

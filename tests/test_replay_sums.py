@@ -198,12 +198,17 @@ def lost(noise, moved, loss, less=1):
     """
     if not any(moved):
         return -1.0
+    cells = moved
     moved = [move / (scale * less) for move, (_, scale, _) in zip(moved, noise, strict=True)]
     laws = {law for law, _, _ in noise}
     if laws in ({"laplace"}, {"box"}):
         epsilon = max(moved) if laws == {"box"} else sum(moved)
-        if isinstance(loss, ZCDP):
+        if isinstance(loss, ZCDP) and laws == {"box"}:
             return float(epsilon) * math.tanh(epsilon / 2) / float(loss.rho) - 1
+        if isinstance(loss, ZCDP):
+            each = [(float(e), float(e / m)) for e, m in zip(moved, cells, strict=True) if m]
+            rho = sum(e + math.expm1(-e) * h / math.sinh(h) for e, h in each)
+            return rho / float(loss.rho) - 1
         return float(epsilon / loss.epsilon - 1)
     squares = sum(m * m for m in moved)
     if laws == {"gaussian"}:

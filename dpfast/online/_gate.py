@@ -15,6 +15,10 @@ costs e2 / c), which discrete Laplace noise has on integers, exactly.
 of its own: in pure privacy it costs c e0 and is never better, but in zCDP c e0 tanh(e0 / 2), and
 then it is better by about sqrt(c).
 
+(In zCDP either is charged as any pure loss, for lack of a proof of less. One positive after up to
+500 values of the worst of some thousand patterns uses .12 of that charge at an epsilon of .1 to 1,
+.15 at 2 and .38 at 5, by enumeration of all answers.)
+
 The shares e1 : e2 are 1 : (m c)^(2/3), m = 2 or 1 if monotone, and c = 1 in the second form: they
 make the variance of nu - rho the least (same source, section 4).
 """

@@ -20,7 +20,7 @@ from .._scores.stored import Stored
 from .._slice import as_it_is
 from .._whole_noise import WholeNoise, whole_noise
 from ..budget import Budget
-from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
+from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
 from ..release import release
 from ..rng import Generator
 from ._answer import Answer
@@ -328,7 +328,8 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, WholeNoise, Loss
 
     def in_pure(epsilon: Fraction) -> tuple[float, WholeNoise, Loss]:
         noise = whole_noise(Pure(epsilon * part), unit, unit * unit)
-        return float_down(epsilon * part / (2 * unit)), noise, Pure(epsilon)
+        spent = Draws(epsilon, draws=2 * rounds)  # a choice and a measurement a round
+        return float_down(epsilon * part / (2 * unit)), noise, spent
 
     def in_rho(rho: Fraction) -> tuple[float, WholeNoise, Loss]:
         noise = whole_noise(ZCDP(rho * part), unit, unit * unit)

@@ -96,6 +96,10 @@ def published(universe: int, *, queries: int, epsilon: Any, accuracy: float) -> 
         _check.fail("accuracy", "at least 2**-62 and less than 1", accuracy)
     size = math.ceil(160_000 * math.log(count) * math.log(1 / wanted) / wanted**2)
     each = alpha / (720 * size * math.log(elements))
-    slack = 4 * math.log(2 * count / alpha) / (each * wanted)
+    try:
+        slack = 4 * (math.log(2 * count) - math.log(alpha)) / (each * wanted)
+        rows = math.ceil(slack * 20 / 3)
+    except (OverflowError, ZeroDivisionError, ValueError):
+        _check.fail("epsilon", "so large that the constants are numbers of float64", epsilon)
     hard = math.ceil(20 * size * math.log(elements))
-    return Published(size, hard, each, slack, wanted / 50, math.ceil(slack * 20 / 3))
+    return Published(size, hard, each, slack, wanted / 50, rows)

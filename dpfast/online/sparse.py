@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import numbers
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -296,9 +295,12 @@ class SparseVector(Session[_Question, Finding | Findings]):
             given = _array("thresholds", thresholds, self._rule("numbers"))
             if given.shape != array.shape:
                 _check.fail("thresholds", f"as many as the values, {len(array)}", given.shape)
-            if (given.size and given.dtype.kind not in kinds) or not np.isfinite(given).all():
+            if (given.size and given.dtype.kind not in "iuf") or not np.isfinite(given).all():
                 _check.fail("thresholds", self._rule("finite numbers"), thresholds)
-            bars = self._floors(given)
+            if self._unit is None and given.dtype.kind == "f":
+                bars = np.array([self._bar(one) for one in given.tolist()], np.int64)
+            else:
+                bars = self._floors(given)
         found = self._ask(_Question(self._floors(array), bars, False), number)
         assert isinstance(found, Findings)
         return found
@@ -321,8 +323,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
     def _bar(self, threshold: Any) -> int:
-        _check.number("threshold", threshold, self._rule("a finite number"))
-        if self._unit is None and not isinstance(threshold, numbers.Integral):
+        """A threshold is public, so 7.0 may stand for 7; what a value is, its type says alone."""
+        number = _check.number("threshold", threshold, self._rule("a finite number"))
+        if self._unit is None and not (number.is_integer() and _check.ratio(threshold) % 1 == 0):
             _check.fail("threshold", self._rule("a number"), threshold)
         return self._cell(threshold)
 

@@ -120,10 +120,45 @@ def pure_within(rho: Any) -> Fraction:
     return _inverse(_positive("rho", rho), rho_of_pure, 2)
 
 
+def laplace_within(rho: Any, draws: int = 1, cells: int = 0) -> Fraction:
+    """An epsilon of which draws of Laplace noise are rho-zCDP, within 2**-40 of the largest.
+
+    Parameters
+    ----------
+    rho : int, float, Decimal or Fraction
+        Of all together. Greater than 0.
+    draws, cells : int
+        As for `Draws`: how many numbers, and by how many cells each moves at most; 0 stands for
+        continuous noise, rounded or not.
+
+    Returns
+    -------
+    Fraction
+        Of all together.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For what are no such numbers.
+
+    Notes
+    -----
+    Rounded down. Cost: half a millisecond, and next to nothing for numbers seen before.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> found = dp.privacy.laplace_within(2)
+    >>> dp.privacy.Draws(found, cells=0).to_zcdp().rho <= 2, 2.9 < found < 3
+    (True, True)
+    """
+    limit, times = _positive("rho", rho), _check.whole("draws", draws, 1)
+    return times * _laplace(limit / times, _check.whole("cells", cells))
+
+
 @lru_cache(maxsize=1024)
-def laplace_within(rho: Fraction, draws: int, cells: int) -> Fraction:
-    """An epsilon of which so many draws of Laplace noise together are rho-zCDP; see `Draws`."""
-    return draws * _inverse(rho / draws, lambda epsilon: rho_of_laplace(epsilon, cells), 2)
+def _laplace(rho: Fraction, cells: int) -> Fraction:
+    return _inverse(rho, lambda epsilon: rho_of_laplace(epsilon, cells), 2)
 
 
 def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) -> Fraction:

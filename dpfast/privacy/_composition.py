@@ -198,6 +198,8 @@ def _doubled(one: Loss) -> Loss:
 
 
 def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
+    if not isinstance(staying, Sequence) or isinstance(staying, str):
+        _check.fail_type("staying", "a list of losses or None, one for each part", staying)
     if len(staying) != parts:
         _check.fail("staying", f"{parts} losses or None, one for each part", staying)
     return [_one(one, "staying", "losses or None") for one in staying if one is not None]

@@ -156,7 +156,7 @@ class Draws(Pure):
     --------
     >>> import dpfast as dp
     >>> dp.privacy.Draws(1, draws=2, bounded_range=True).to_zcdp()
-    ZCDP(rho=0.0621742021522606)
+    ZCDP(rho=0.0622841845223118)
     >>> dp.privacy.Draws(1, cells=0).to_zcdp()
     ZCDP(rho=0.367879441171443)
     """
