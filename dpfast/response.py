@@ -651,6 +651,8 @@ def _estimate(
 def _laws(epsilon: Any, others: int) -> tuple[float, float, float]:
     """How often the truth is told, each other answer, and the difference, without cancellation."""
     amount = float(_epsilon(epsilon))
+    if amount < 2.0**-500:
+        _check.fail("epsilon", "at least 2**-500: less tells nothing that float64 holds", epsilon)
     rare = math.exp(-amount)
     whole = 1 + others * rare
     return 1 / whole, rare / whole, -math.expm1(-amount) / whole
