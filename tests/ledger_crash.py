@@ -2,13 +2,15 @@
 
     python -m tests.ledger_crash random FOLDER FAULT KILLS SEED
     python -m tests.ledger_crash steps FOLDER FAULT FIRST
+    python -m tests.ledger_crash renew FOLDER FAULT FIRST
 
 A release is modelled by what cannot be taken back: the mechanism, when the door hands it the data,
 appends its cost to a file of its process. So at any moment the sum of those files must not exceed
 what the ledger says; they are read first and the ledger after. With `random` four processes are
 killed at random moments, and replaced, while that is looked at. With `steps` one is killed before
-each of its statements to SQLite, from the first that is meant, and after those that commit. Prints
-one JSON object whose `violations` are to be empty, unless a fault was planted:
+each of its statements to SQLite, from the first that is meant, and after those that commit. With
+`renew` that is one which spends from a ledger of before, and has to seal it. Prints one JSON object
+whose `violations` are to be empty, unless a fault was planted:
 
     late   the limit is checked before the release, and the line committed after it
     torn   the statements of a spend are each a transaction of their own
@@ -16,7 +18,9 @@ one JSON object whose `violations` are to be empty, unless a fault was planted:
 
 from __future__ import annotations
 
+import base64
 import json
+import lzma
 import os
 import random
 import signal
@@ -258,8 +262,58 @@ def by_steps(folder: Path, fault: str, first: int) -> dict:
     return {"kills": kills, "lost": lost, "violations": violations}
 
 
+def renewer(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+    """One spend from a ledger that is there."""
+    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    connect = File._connect
+    File._connect = lambda self: Fuse((Torn if fault == "torn" else lambda db: db)(connect(self)))
+    Fuse.left = fuse
+    tell(dp.Budget(path=ledger), COSTS[3], out)
+    return EXHAUSTED
+
+
+def by_renewing(folder: Path, fault: str, first: int) -> dict:
+    """Each statement of the spend that seals a ledger of before; then another spend."""
+    old = json.loads((Path(__file__).parent / "vectors" / "ledgers_form_1.json").read_text("utf-8"))
+    data = lzma.decompress(base64.b64decode(old["keyed"]["file"]))
+    kills = 0
+    violations: list[str] = []
+    for fuse in range(first, 10_000):
+        place = folder / str(fuse)
+        place.mkdir()
+        ledger = place / "study.db"
+        ledger.write_bytes(data)
+        killed = os.WIFSIGNALED(
+            os.waitpid(start(renewer, ledger, place / "0.told", fault, fuse), 0)[1]
+        )
+        violations += kept_all(place, ledger, old["keyed"])
+        heir = os.waitpid(start(renewer, ledger, place / "1.told", "none", -1), 0)[1]
+        if os.waitstatus_to_exitcode(heir) != EXHAUSTED:
+            violations.append("a process failed")
+        violations += kept_all(place, ledger, old["keyed"])
+        kills += killed
+        if not killed or violations:
+            break
+    return {"kills": kills, "violations": violations}
+
+
+def kept_all(folder: Path, ledger: Path, old: dict) -> list[str]:
+    """What is wrong with a ledger of before and what was spent since."""
+    try:
+        budget = dp.Budget(path=ledger)
+        lines = json.loads(budget.export())["lines"]
+        found = {key: list(budget._found(key)) for key in old["found"]}
+    except LedgerError as error:
+        return [f"unreadable: {error}"]
+    before = old["export"]["lines"]
+    wrong = [] if (lines[: len(before)], found) == (before, old["found"]) else ["lines were lost"]
+    if len(released(folder)) > len(lines) - len(before):
+        wrong.append("more released than spent")
+    return wrong
+
+
 def main(way: str, folder: str, fault: str, *numbers: str) -> None:
-    ways = {"random": at_random, "steps": by_steps}
+    ways = {"random": at_random, "steps": by_steps, "renew": by_renewing}
     print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))
 
 

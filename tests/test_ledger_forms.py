@@ -84,6 +84,14 @@ def test_the_next_spend_closes_it_to_those_who_can_only_read(tmp_path, before, a
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
+def test_an_empty_file_that_becomes_a_ledger_is_closed_in_the_same_way(tmp_path):
+    path = tmp_path / "study.db"
+    path.touch(0o644)
+    dp.Budget(epsilon=1, path=path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_rights_that_cannot_be_changed_are_no_error(tmp_path, monkeypatch):
     path = unpacked("plain", tmp_path)
 

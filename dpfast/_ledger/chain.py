@@ -167,24 +167,26 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
 # --- the last of all ----------------------------------------------------------------------------
 
 
-def check_sums(db: sqlite3.Connection) -> None:
-    """Damage, unless what is spent is what was sealed with the last step."""
+def check_sums(db: sqlite3.Connection) -> Place:
+    """How far the ledger has come; damage, unless its sums are what was sealed with that."""
     every = "SELECT lines, epsilon, delta, rho, neighbors, seal FROM state"
     ((*parts, seal),) = db.execute(every).fetchall()
     (lines,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
     if lines != parts[0]:
         raise Damaged("lines are missing")
-    before = last(db).seal
-    if seal != (before if form(db) == 1 else _sealed(before, parts)):
-        raise Damaged("its sums are not what was written")
-
-
-def close(db: sqlite3.Connection) -> Place:
-    """Seal the sums with the last step, when all is written."""
-    every = "SELECT lines, epsilon, delta, rho, neighbors FROM state"
-    (parts,) = db.execute(every).fetchall()
     place = last(db)
-    db.execute("UPDATE state SET seal = ?", (_sealed(place.seal, parts),))
+    if seal != (place.seal if place.table == "lines" else _sealed(place.seal, parts)):
+        raise Damaged("its sums are not what was written")
+    return place
+
+
+def close(db: sqlite3.Connection, before: Place | None = None) -> Place:
+    """Seal the sums with the last step, if there is one more than before."""
+    place = last(db)
+    if place != before:
+        every = "SELECT lines, epsilon, delta, rho, neighbors FROM state"
+        (parts,) = db.execute(every).fetchall()
+        db.execute("UPDATE state SET seal = ?", (_sealed(place.seal, parts),))
     return place
 
 

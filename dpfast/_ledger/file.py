@@ -255,11 +255,11 @@ class File:
                         done = job(db)
                     else:
                         head, place = self._same(db)
-                        if write and chain.form(db) == 1:
+                        if write and place.table == "lines":
                             self._renew(db, head)
                         done = job(db)
                         if write:
-                            place = chain.close(db)
+                            place = chain.close(db, place)
                     if witnesses() != here:
                         raise LedgerError(f"ledger {self.path}: a fork came into the transaction")
                     db.execute("COMMIT")
@@ -280,11 +280,11 @@ class File:
         head = self._head(db)
         if self._known not in (None, head.seal):
             raise LedgerError(f"ledger {self.path} is another one than was opened")
-        chain.check_sums(db)
+        place = chain.check_sums(db)
         seen = _seen.get((self.path, head.seal))
         if seen is not None:
             self._not_put_back(db, seen)
-        return head, chain.last(db)
+        return head, place
 
     def _not_put_back(self, db: sqlite3.Connection, place: Place) -> None:
         if not chain.held(db, place):
