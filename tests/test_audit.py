@@ -364,3 +364,17 @@ def test_the_bound_is_rounded_up():
         for epsilon in [0.1, 0.3, 1.0, 1.7, 5.0, 30.0, *np.random.default_rng(0).uniform(0, 4, 40)]:
             exact = 1 / (1 + mpmath.exp(-mpmath.mpf(float(epsilon))))
             assert exact <= dp.audit.recovery_bound(epsilon=epsilon) <= exact * (1 + 1e-11)
+
+
+@pytest.mark.parametrize("method", ["lp", "lp-max", "least-squares"])
+@pytest.mark.parametrize("size", [1e308, 2.0**61, -1e300, np.inf])
+def test_numbers_that_no_method_can_do_with_are_refused(method, size):
+    queries, answers = np.eye(3), np.ones(3)
+    with pytest.raises(ArgumentError, match="answer must be"):
+        dp.audit.reconstruct(answers * [1, 1, size], 3, queries=queries, method=method)
+    with pytest.raises(ArgumentError, match="queries must be"):
+        dp.audit.reconstruct(answers, 3, queries=np.where(queries, size, 0), method=method)
+    large = dp.audit.reconstruct(
+        [2.0**60, -(2.0**60), np.nan], 3, queries=queries * 2.0**40, method=method
+    )
+    assert large[:2].tolist() == [True, False]

@@ -563,3 +563,12 @@ def test_a_value_beyond_the_grid():
 def test_a_ragged_list_of_scales_is_one_error(law):
     with pytest.raises(ArgumentTypeError, match=r"^(scale|sigma) must be a number, or an array"):
         law([[1.0], [2.0, 3.0]])
+
+
+@pytest.mark.parametrize("granularity", [(), [0.5] * 3, [[0.5], [0.5], [0.5]]], ids=repr)
+def test_a_granularity_of_another_shape_than_the_scale(granularity):
+    if np.ndim(granularity) == 2:
+        assert noise.laplace([1.0, 2.0], granularity=granularity).shape == (3, 2)
+        return
+    with pytest.raises(ArgumentError, match="granularity must be of a shape that broadcasts"):
+        noise.laplace([1.0, 2.0], granularity=granularity)

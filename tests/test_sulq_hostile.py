@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpfast.sulq import (
     Perceptron,
     Term,
     TruncatedSVD,
+    perceptron,
 )
 from dpfast.sulq._by_class import ByClass, Columns
 from dpfast.sulq._coded import Classes
@@ -467,3 +469,83 @@ def test_what_learners_need_is_a_number_or_an_error():
             if columns > 2 or error != 0.1:
                 with pytest.raises(ArgumentError, match="must be"):
                     dp.sulq.halfspace_needs(columns, **kw)
+
+
+# --- rows that nobody expects ---------------------------------------------------------------------
+
+#: What a row may hold in the place of a number, one of all others being as it should be.
+ROW = {
+    "None": None,
+    "NaN": float("nan"),
+    "inf": float("-inf"),
+    "text": "7654321",
+    "bytes": b"7654321",
+    "huge": 10**400,
+    "beyond 2**53": 2**53 + 1,
+    "tiny": 5e-324,
+    "sNaN": Decimal("sNaN"),
+    "Decimal": Decimal("1e400"),
+    "Fraction": Fraction(1, 3),
+    "complex": 1j,
+    "time difference": np.timedelta64(1),
+    "object": object(),
+    "list": [1, 2],
+    "True": True,
+    "two": 2,
+}
+WITH_LABELS = {
+    "perceptron": lambda **kw: Perceptron(bounds=(0, 1), max_iter=2, **kw),
+    "tree": lambda **kw: ID3Classifier(bins=2, bounds=(0, 1), classes=[-1, 1], **kw),
+    "bayes": lambda **kw: NaiveBayes(bounds=(0, 1), classes=[-1, 1], **kw),
+    "regression": lambda **kw: LinearRegression(bounds=(0, 1), y_bounds=(-1, 1), **kw),
+}
+
+
+def outcome(make, X, y, epsilon):
+    """What a fit for an epsilon of 1 comes to with a budget of another, and what was spent."""
+    budget = dp.Budget(epsilon=epsilon)
+    try:
+        make(epsilon=1).fit(X, y, budget=budget)
+    except (ArgumentError, ArgumentTypeError, BudgetError, DataError) as error:
+        assert "7654321" not in str(error) and "\n" not in str(error)
+        return type(error), len(budget.history)
+    return None, len(budget.history)
+
+
+def check_before_the_spend(make, row, column):
+    X, y = np.random.default_rng(5).random((40, 2)).tolist(), [1, -1] * 20
+    if column == "y":
+        y[23] = row
+    else:
+        X[23][1] = row
+    forms = [(X, y), (X, tuple(y)), ({"a": [x[0] for x in X], "b": [x[1] for x in X], "y": y}, "y")]
+    for form in forms:
+        assert outcome(make, *form, epsilon=0.5) == (BudgetError, 0)
+        kind, spent = outcome(make, *form, epsilon=1)
+        assert spent == 1 and kind in (None, DataError)
+
+
+@pytest.mark.parametrize("column", ["X", "y"])
+@pytest.mark.parametrize("row", ROW)
+@pytest.mark.parametrize("learner", WITH_LABELS)
+def test_no_row_decides_anything_before_the_spend(learner, row, column):
+    """Whatever a feature or a label is, it is not known to whoever has not paid."""
+    check_before_the_spend(WITH_LABELS[learner], ROW[row], column)
+
+
+def test_labels_that_are_looked_at_before_the_spend_are_caught(monkeypatch):
+    """Planted: a label that is none of the classes is refused where labels are read."""
+    right = perceptron.labelled
+
+    def labelled(X, y, *rest, **kw):
+        made = right(X, y, *rest, **kw)
+        ok = made.reduce(lambda some: all((np.abs(y) == 1).all() for _, y in some), min)
+        if not ok:
+            raise ArgumentError("y must be -1 or 1")
+        return made
+
+    monkeypatch.setattr(perceptron, "labelled", labelled)
+    for row in ("two", "NaN", "None", "huge"):
+        with pytest.raises(AssertionError):
+            check_before_the_spend(WITH_LABELS["perceptron"], ROW[row], "y")
+    check_before_the_spend(WITH_LABELS["perceptron"], 1, "y")
