@@ -74,8 +74,9 @@ class LedgerBusyError(LedgerError, TimeoutError):
 class DataError(DpfastError):
     """The data hold what the call does not allow (NaN under ``nan="raise"``).
 
-    Or a function of the user's gave two answers to one question about them. That is an answer which
-    depends on the data, so the budget that was spent stays spent.
+    Or a function of the user's gave two answers to one question about them, or what stands beside
+    rows whose number is private is not as many. That is an answer which depends on the data, so the
+    budget that was spent stays spent.
     """
 
 

@@ -153,7 +153,8 @@ def trimmed_mean(
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
-        NaN or null under ``nan="raise"``, or a mask of another length than a file.
+        NaN or null under ``nan="raise"``, or a mask of another length than a file, or
+        than data whose rows come and go.
 
     Notes
     -----
