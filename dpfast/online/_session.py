@@ -22,6 +22,7 @@ from .._native.rng import witnesses
 from .._slice import Slice, paid
 from ..budget import Budget
 from ..errors import StreamError
+from ..privacy import Pure
 from ..rng import Generator
 from ._gate import Gate
 
@@ -40,6 +41,8 @@ def facts(**given: Any) -> str:
     def plain(value: Any) -> Any:
         if isinstance(value, Fraction):
             return f"{value.numerator}/{value.denominator}"
+        if isinstance(value, Pure):  # what zCDP knows besides is of no answer, and may become more
+            return ["Pure", plain(value.epsilon)]
         if is_dataclass(value) and not isinstance(value, type):
             return [type(value).__name__, *(plain(getattr(value, f.name)) for f in fields(value))]
         return value.hex() if isinstance(value, float) else value
