@@ -14,7 +14,7 @@ from .._ledger import Amounts, Spend
 from .._ledger.text import loss as loss_text
 from ..budget import Budget, quoted
 from ..errors import ArgumentError, BudgetError, DpfastError, LedgerError
-from ..privacy import ZCDP, Approx
+from ..privacy import ZCDP, Approx, Pure
 from ..sources._pick import distinct, picker
 from ..sources._rows import Table, Text
 from ..sources.arrow import FileSource, Reader
@@ -188,13 +188,16 @@ def _key(entry: _read.Entry, mechanism: Any, reader: Reader) -> str:
     size and time of change. That is for the sake of the answers: privacy needs only that one answer
     leaves for one spend.
     """
+    loss = mechanism.loss
+    if isinstance(loss, Pure):  # what zCDP knows besides is of no answer, and may become more
+        loss = Pure(loss.epsilon)
     words = [
         FORM,
         entry.name,
         entry.written,
         mechanism.name,
         mechanism.neighbors,
-        loss_text(mechanism.loss),
+        loss_text(loss),
         reader.identity(),
     ]
     return hashlib.sha256(json.dumps(words, sort_keys=True, default=str).encode()).hexdigest()
