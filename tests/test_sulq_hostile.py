@@ -493,11 +493,13 @@ ROW = {
     "True": True,
     "two": 2,
 }
+#: A list does not say how many columns it has; bounds do.
+BOTH = [(0, 1), (0, 1)]
 WITH_LABELS = {
-    "perceptron": lambda **kw: Perceptron(bounds=(0, 1), max_iter=2, **kw),
-    "tree": lambda **kw: ID3Classifier(bins=2, bounds=(0, 1), classes=[-1, 1], **kw),
-    "bayes": lambda **kw: NaiveBayes(bounds=(0, 1), classes=[-1, 1], **kw),
-    "regression": lambda **kw: LinearRegression(bounds=(0, 1), y_bounds=(-1, 1), **kw),
+    "perceptron": lambda **kw: Perceptron(bounds=BOTH, max_iter=2, **kw),
+    "tree": lambda **kw: ID3Classifier(bins=2, bounds=BOTH, classes=[-1, 1], **kw),
+    "bayes": lambda **kw: NaiveBayes(bounds=BOTH, classes=[-1, 1], **kw),
+    "regression": lambda **kw: LinearRegression(bounds=BOTH, y_bounds=(-1, 1), **kw),
 }
 
 
@@ -515,9 +517,9 @@ def outcome(make, X, y, epsilon):
 def check_before_the_spend(make, row, column):
     X, y = np.random.default_rng(5).random((40, 2)).tolist(), [1, -1] * 20
     if column == "y":
-        y[23] = row
+        y[0] = row
     else:
-        X[23][1] = row
+        X[0][1] = row
     forms = [(X, y), (X, tuple(y)), ({"a": [x[0] for x in X], "b": [x[1] for x in X], "y": y}, "y")]
     for form in forms:
         assert outcome(make, *form, epsilon=0.5) == (BudgetError, 0)
