@@ -78,11 +78,15 @@ def real(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
     except ValueError:  # a signalling Decimal NaN
         return math.nan
+    except OverflowError:
+        pass
     except Exception:  # what others call a number may raise anything
+        return None
+    try:
+        return math.inf if value > 0 else -math.inf
+    except Exception:
         return None
 
 

@@ -557,7 +557,8 @@ def _path(path: Any) -> str:
     rule = "the path of a file on a disk"
     try:
         found = os.fsdecode(path)
-    except TypeError:
+        found.encode()
+    except Exception:  # whatever an object thinks of being a path; text that is no UTF-8
         _check.fail_type("path", rule, path)
     if not found or found == ":memory:" or "\0" in found:
         _check.fail("path", rule, path)

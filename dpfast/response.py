@@ -146,10 +146,7 @@ class Responses:
 
 
 def _as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
-    try:
-        array = np.asarray(data)
-    except (TypeError, ValueError):
-        _check.fail_kind(name, rule, data)
+    array: NDArray[Any] = converted(data, name, rule, np.asarray)
     if array.dtype.kind == "O" or array.dtype.kind not in kinds:
         if array.size == 0 and not hasattr(data, "dtype"):
             return array.astype(np.int64)  # an empty list
@@ -313,7 +310,7 @@ class _Categories:
     def __init__(self, categories: Any) -> None:
         rule = "a number of categories of at least 1, or a list of different labels"
         self.labels: NDArray[Any] | None = None
-        if isinstance(categories, (int, np.integer)) and not isinstance(categories, bool):
+        if _check.is_whole(categories):
             self.count = _check.whole("categories", categories, 1)
         else:
             labels = _as_array("categories", categories, "biuUS", rule)
@@ -356,8 +353,9 @@ class _Categories:
             each = map(self._place, data.ravel().tolist())
             return np.fromiter(each, np.int64, data.size).reshape(data.shape)
         if self.labels is None:
-            inside = (data >= 0) & (data < self.count)
-            return np.where(inside, data, -1).astype(np.int64)
+            found = data.astype(np.int64)
+            found[(data < 0) | (data >= self.count)] = -1
+            return found
         none = np.zeros(data.shape, np.bool_)
         if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
             none = data > _LARGEST
@@ -668,7 +666,7 @@ def _zeros_and_ones(responses: Any) -> NDArray[Any]:
 def _axes(axis: Any, dimensions: int) -> int | None:
     if axis is None:
         return None
-    if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+    if not _check.is_whole(axis):
         _check.fail_type("axis", "None or an integer", axis)
     if not -dimensions <= axis < dimensions:
         _check.fail("axis", f"an axis of {dimensions}", axis)

@@ -169,6 +169,9 @@ VALUES: dict[str, Callable[[], Any]] = {
     "Arrow": lambda: pa.array([1, None]),
     "Arrow scalar": lambda: pa.scalar(1),
     "Arrow text": lambda: pa.table({"a": ["x"]}),
+    "Pure": lambda: dp.privacy.Pure(1),
+    "ZCDP": lambda: dp.privacy.ZCDP(1),
+    "Approx": lambda: dp.privacy.Approx(1, 0.1),
     "path": lambda: pathlib.Path("no/such\0file"),
     "slice": lambda: slice(None),
     "Ellipsis": lambda: ...,
@@ -513,6 +516,56 @@ add(
 )
 add("dp.response.estimate_unary", dp.response.estimate_unary, responses=ROWS > 2, epsilon=1)
 
+PURE, P = dp.privacy.Pure(1), dp.privacy
+#: Losses, and what is computed of them.
+LOSSES = {
+    "dp.privacy.Pure": (P.Pure, {"epsilon": 1}),
+    "dp.privacy.Approx": (P.Approx, {"epsilon": 1, "delta": 0.1}),
+    "dp.privacy.ZCDP": (P.ZCDP, {"rho": 1}),
+    "dp.privacy.ZCDP.of_pure": (P.ZCDP.of_pure, {"pure": PURE}),
+    "dp.privacy.ZCDP.within": (P.ZCDP.within, {"epsilon": 1, "delta": 0.1}),
+    "dp.privacy.ZCDP.to_approx": (P.ZCDP(1).to_approx, {"delta": 0.1}),
+    "dp.privacy.ZCDP.to_approx_delta": (P.ZCDP(1).to_approx_delta, {"epsilon": 9}),
+    "dp.privacy.Pure.to_approx": (PURE.to_approx, {"delta": 0.1}),
+    "dp.privacy.Draws": (P.Draws, {"epsilon": 1, "draws": 2, "bounded_range": False, "cells": 3}),
+    "dp.privacy.Draws of answers": (P.Draws, {"epsilon": 1, "categories": 3}),
+    "dp.privacy.loss": (P.loss, {"epsilon": 1, "delta": 0.1}),
+    "dp.privacy.loss of rho": (P.loss, {"rho": 0.1}),
+    "dp.privacy.float_down": (P.float_down, {"amount": 0.1}),
+    "dp.privacy.range_within": (P.range_within, {"rho": 0.1}),
+    "dp.privacy.pure_within": (P.pure_within, {"rho": 0.1}),
+    "dp.privacy.laplace_within": (P.laplace_within, {"rho": 0.1, "draws": 1, "cells": 0}),
+    "dp.privacy.compose": (lambda one: P.compose(one, PURE), {"one": PURE}),
+    "dp.privacy.parallel": (
+        lambda one, neighbors, parts, staying: P.parallel(
+            one, neighbors=neighbors, parts=parts, staying=staying
+        ),
+        {"one": PURE, "neighbors": "replace", "parts": "content", "staying": [PURE]},
+    ),
+    "dp.privacy.group": (P.group, {"loss": PURE, "size": 2}),
+    "dp.privacy.convert": (
+        P.convert,
+        {"amount": PURE, "given": "add-remove", "wanted": "replace"},
+    ),
+    "dp.privacy.post_processing": (P.post_processing, {"loss": PURE}),
+    "dp.privacy.advanced_composition": (
+        lambda one, delta: P.advanced_composition(one, delta=delta),
+        {"one": PURE, "delta": 0.1},
+    ),
+    "dp.privacy.optimal_composition": (
+        P.optimal_composition,
+        {"loss": PURE, "times": 3, "delta": 0.1},
+    ),
+    "dp.privacy.optimal_composition for epsilon": (
+        P.optimal_composition,
+        {"loss": PURE, "times": 3, "epsilon": 2},
+    ),
+    "dp.privacy.Filter": (P.Filter, {"limit": PURE}),
+    "dp.privacy.Filter.charge": (lambda loss: P.Filter(PURE).charge(loss), {"loss": PURE}),
+}  # fmt: skip
+for _name, (_function, _given) in LOSSES.items():
+    add(_name, _function, **_given)
+
 #: What is no function of a caller's: what is answered with, and what is only to be subclassed.
 TOLD = {
     dp.sulq.Condition, dp.sulq.Conjunction, dp.sulq.Halfspace, dp.sulq.Implication,
@@ -523,6 +576,8 @@ TOLD = {
     dp.noise.draw, dp.noise.draw_array,
     # whose other end is another party; see `test_sulq_remote`
     dp.sulq.RemoteSums, dp.sulq.serve,
+    # an adapter with a library behind it
+    dp.privacy.LossDistribution,
     # files; see `test_scan`
     dp.scan,
 }  # fmt: skip

@@ -572,3 +572,11 @@ def test_a_granularity_of_another_shape_than_the_scale(granularity):
         return
     with pytest.raises(ArgumentError, match="granularity must be of a shape that broadcasts"):
         noise.laplace([1.0, 2.0], granularity=granularity)
+
+
+@pytest.mark.parametrize(
+    "scale, grid", [([1, 2], ()), ([1, 2], [1, 1, 1]), ([[1, 2]] * 3, [1] * 3)]
+)
+def test_a_granularity_of_another_shape(scale, grid):
+    with pytest.raises(ArgumentError, match="granularity must be of a shape that broadcasts with"):
+        noise.laplace(scale, granularity=grid)

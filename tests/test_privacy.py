@@ -610,3 +610,14 @@ def test_a_relation_that_is_none_is_not_converted(source, wanted):
         dp.privacy.convert(Pure(1), source, wanted)
     with pytest.raises(ArgumentTypeError, match="amount must be"):
         dp.privacy.convert(1.0, "replace", "replace")
+
+
+@pytest.mark.parametrize("word", ["range_within", "pure_within", "laplace_within", "float_down"])
+def test_what_is_no_fraction_is_read_as_it_is_written(word):
+    within = getattr(dp.privacy, word)
+    assert within(0.1) == within(Fraction(1, 10)) == within(Decimal("0.1"))
+    for bad in (dp.privacy.Pure(1), "0.1", None, [0.1], True):
+        with pytest.raises(ArgumentTypeError, match=r"(rho|amount) must be a finite real number"):
+            within(bad)
+    with pytest.raises(ArgumentError, match="must be"):
+        within(float("nan"))

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from decimal import Decimal
 from fractions import Fraction as F
 
 import numpy as np
@@ -311,3 +312,13 @@ def test_draws_that_divide_the_rows_have_the_base(cut):
         key = (cell, j if cell in map(math.floor, data) else 0)
         merged[key] = merged.get(key, 0) + p
     assert misfit(seen, merged) < 5
+
+
+def test_one_quantile_is_not_many():
+    """An epsilon that is too small for one median is not said to be so for their number."""
+    for epsilon in (5e-324, Decimal("1e-400")):
+        with pytest.raises(ArgumentError, match="epsilon must be larger") as caught:
+            dp.median([1.0], bounds=(0, 1), epsilon=epsilon)
+        assert "quantiles" not in str(caught.value) and "draws" not in str(caught.value)
+    with pytest.raises(ArgumentError, match="larger for 2 draws that share it"):
+        dp.quantiles([1.0], [0.3, 0.6], bounds=(0, 1), epsilon=5e-324)

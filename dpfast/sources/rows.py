@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
-import numbers
 from collections.abc import Callable, Mapping, Sequence, Set
-from decimal import Decimal
 from importlib.util import find_spec
 from itertools import chain
 from typing import Any, NoReturn, TypeVar
@@ -195,25 +193,7 @@ def _or_none(one: Any) -> float | None:
         return math.nan
     if isinstance(one, np.ndarray) and one.ndim == 0:
         one = one[()]
-    if isinstance(one, np.timedelta64):  # which NumPy counts among the integers
-        return None
-    if not isinstance(one, (numbers.Real, Decimal, np.bool_)):
-        return None
-    try:
-        if isinstance(one, Decimal) and one.is_snan():
-            return math.nan
-        return float(one)
-    except OverflowError:
-        return _infinite(one)
-    except Exception:  # whatever an object thinks of being a number
-        return None
-
-
-def _infinite(one: Any) -> float | None:
-    try:
-        return math.inf if one > 0 else -math.inf
-    except Exception:
-        return None
+    return float(one) if isinstance(one, (bool, np.bool_)) else _check.real(one)
 
 
 def _is_missing(one: Any) -> bool:
