@@ -309,6 +309,10 @@ def test_one_quantile_is_private(q, neighbors):
     law = {d: reference.quantile(d, q, mechanism.rate, range(3)) for d in datasets}
     worst = max(np.abs(law[d] - law[e]).max() for d, e in pairs(datasets, neighbors))
     assert worst <= epsilon * (1 + 1e-12)
+    # So is the range of the log-ratios, by which a budget in rho is charged.
+    assert mechanism.loss == Draws(epsilon, bounded_range=True)
+    worst = max(np.ptp(law[d] - law[e]) for d, e in pairs(datasets, neighbors))
+    assert 0.7 * epsilon < worst <= epsilon * (1 + 1e-12)
     law = {d: reference.quantile(d, q, 2 * mechanism.rate, range(3)) for d in datasets}
     assert max(np.abs(law[d] - law[e]).max() for d, e in pairs(datasets, neighbors)) > epsilon
 
@@ -374,6 +378,19 @@ def test_recursion_is_tight(worst):
 def test_recursion_is_concentrated(worst, order):
     rho = 2.0
     assert worst(QUARTERS, "zcdp", rho, order=order) <= rho * order * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("order", [1.01, 2, 8, 64])
+def test_what_a_budget_in_rho_is_charged_for_a_pure_recursion(worst, order):
+    """Each level is a draw of bounded range: less than half of what any pure loss would cost."""
+    epsilon = 4.0
+    made = RecursiveQuantiles(tuple(QUARTERS), 0.0, 2.0, worst.neighbors, "raise", Pure(epsilon))
+    assert made.loss == Draws(epsilon, 2, bounded_range=True)
+    price = float(made.loss.to_zcdp().rho)
+    assert price < 0.5 * float(Pure(epsilon).to_zcdp().rho)
+    assert worst(QUARTERS, "pure", epsilon, order=order) <= price * order * (1 + 1e-9)
+    if order == 1.01:  # the control
+        assert worst(QUARTERS, "pure", epsilon, fault="free", order=order) > price * order
 
 
 def test_too_high_a_rate_is_not_concentrated(worst):
