@@ -151,7 +151,9 @@ def test_the_curve_is_that_of_the_definition():
 @pytest.mark.parametrize("rho", [1 / 32, 1 / 8, 9 / 8, 8])
 def test_the_zcdp_curve_of_the_exponential_mechanism_is_below_rho(rho, monotone):
     c = factor(selection.exponential, [0.0, 1.0], sensitivity=1, rho=rho, monotone=monotone)
-    assert c * (1 if monotone else 2) == math.sqrt(8 * rho)
+    x = math.expm1(epsilon := c * (1 if monotone else 2)) / epsilon
+    assert math.log(x) - 1 + 1 / x == pytest.approx(rho, rel=1e-9)
+    assert math.sqrt(8 * rho) < epsilon  # all of rho is used, which epsilon**2 / 8 would not
     for n in (2, 3, 4):
         p, q = logs("exponential", n, c, monotone)
         assert curve(p, q, ORDERS) <= rho * (1 + 1e-9)
@@ -280,13 +282,17 @@ def test_what_a_budget_is_charged(call, times):
 
 
 def test_what_a_budget_in_rho_is_charged_for_an_epsilon():
-    """epsilon**2 / 8 where there is bounded range, epsilon tanh(epsilon / 2) where there is not."""
+    """The price of its range where it is bounded, epsilon tanh(epsilon / 2) where it is not."""
     flip = Fraction(0.4 * math.tanh(0.2))
+    ranged, half = (
+        Fraction(math.log(x) - 1 + 1 / x) for x in (math.expm1(e) / e for e in (0.4, 0.2))
+    )
+    assert Fraction(997, 1000) * Fraction(4, 10) ** 2 / 8 < ranged < Fraction(4, 10) ** 2 / 8
     for call, exact in (
-        (lambda **o: selection.exponential(LINE, **o), Fraction(4, 10) ** 2 / 8),
-        (lambda **o: selection.exponential(LINE, size=3, **o), 3 * Fraction(4, 10) ** 2 / 8),
-        (lambda **o: selection.exponential(TABLE, **o), 4 * Fraction(4, 10) ** 2 / 8),
-        (lambda **o: selection.top_k(LINE, 2, **o), 2 * Fraction(2, 10) ** 2 / 8),
+        (lambda **o: selection.exponential(LINE, **o), ranged),
+        (lambda **o: selection.exponential(LINE, size=3, **o), 3 * ranged),
+        (lambda **o: selection.exponential(TABLE, **o), 4 * ranged),
+        (lambda **o: selection.top_k(LINE, 2, **o), 2 * half),
         (lambda **o: selection.permute_and_flip(LINE, **o), flip),
         (lambda **o: selection.permute_and_flip(LINE, size=2, **o), 2 * flip),
     ):

@@ -203,8 +203,8 @@ def test_loss_and_sensitivity_set_the_scale():
     for options, c in (
         ({"epsilon": 2.0, "sensitivity": 4}, 0.25),
         ({"epsilon": 2.0, "sensitivity": 4, "monotone": True}, 0.5),
-        ({"rho": 0.5, "sensitivity": 2}, 0.5),
-        ({"rho": 0.5, "sensitivity": 2, "monotone": True}, 1.0),
+        ({"rho": 0.474474647, "sensitivity": 2}, 0.5),
+        ({"rho": 0.474474647, "sensitivity": 2, "monotone": True}, 1.0),
     ):
         found = by_size(scores, DRAWS, **options)
         assert misfit(found, floats(twin.exponential(scores, c))) < 1
