@@ -89,7 +89,8 @@ class Budget:
         Limit on the sum of deltas.
     rho : float, Fraction or Decimal, optional
         Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as
-        epsilon tanh(epsilon / 2), rounded up.
+        epsilon tanh(epsilon / 2), and as less where the law of its noise or of its draws is known
+        (`dpfast.privacy.Draws`), rounded up.
     neighbors : {"replace", "add-remove"}, optional
         The relation that the limit speaks of; by default that of the first spend. A loss under
         add-remove counts for replace as twice epsilon or four times rho; the opposite is refused.

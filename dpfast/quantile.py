@@ -71,7 +71,8 @@ def quantile(
     row counts as the point of the grid at or next below it. A replaced row changes ``u`` by at most
     D = 1, an added one by at most D = max(q, 1 - q) (at q = 0 and q = 1 all of ``u`` moves in one
     direction, and D = 1/2), so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles
-    Smith, STOC 2011) and ``epsilon**2 / 8``-zCDP (Cesar and Rogers, ALT 2021). The draw is exact.
+    Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and
+    Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The draw is exact.
 
     ``method="exponential-round"`` is the same with a public base measure that favours round
     numbers: the probability is proportional to ``base(o) exp(-epsilon u(o) / (2 D))``, where
@@ -244,7 +245,8 @@ def quantiles(
     Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). All answers together satisfy the loss that is asked for, pure `epsilon` or
     `rho`-zCDP. Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007),
-    whose cost is ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021).
+    whose cost is less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    `dpfast.privacy.Draws`).
 
     ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
     side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the base measure of
@@ -254,8 +256,10 @@ def quantiles(
 
     ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
     2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive
-    answers, and all points of the grid alike; its sensitivity is 2 when a row is replaced, and
-    ``2 (1 - min_j (q_j - q_(j-1)))`` over all ``m + 1`` gaps when one is added. The sums that it
+    answers, and all points of the grid alike. What epsilon is divided by is the exact range of its
+    changes: 4 when a row is replaced (2 if the quantiles are all 0 or all 1), and ``2 (1 - g) + 2
+    (1 - g')`` when one is added, g the least of the ``m + 1`` gaps between 0, the quantiles and 1,
+    and g' the least that is not 0 (``dpfast/joint.py`` has the proof). The sums that it
     needs are made of positive numbers alone, and their rounding, a relative
     ``8 (m + 2)**2 2**-53``, is paid four times over out of epsilon, so the loss is still the one
     that was asked for.

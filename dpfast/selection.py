@@ -97,8 +97,9 @@ def exponential(
     -------
     Neighbours are datasets on which every score moves by at most `sensitivity`. A draw is
     epsilon-differentially private (McSherry and Talwar, FOCS 2007). It also has epsilon-bounded
-    range and therefore epsilon**2 / 8 zCDP (Cesar and Rogers, ALT 2021): that is what a budget in
-    rho is charged, and `rho` asks for epsilon = sqrt(8 rho). Each draw is charged: `size` draws
+    range (Cesar and Rogers, ALT 2021), of which the exact price in zCDP, at most epsilon**2 / 8, is
+    what a budget in rho is charged (`dpfast.privacy.Draws`); `rho` asks for the epsilon of which
+    that is the price (`dpfast.privacy.range_within`). Each draw is charged: `size` draws
     cost `size` times the loss that is asked for, and a draw for each of some rows as many times as
     there are rows. (Rows about disjoint people need not be added up: give such rows a call and a
     budget of their own.)

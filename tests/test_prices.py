@@ -433,6 +433,20 @@ def test_laplace_noise_for_a_rho_is_as_little_as_its_price_allows(rho):
         assert Pure(epsilon).to_zcdp().rho > rho  # what any pure loss would allow is less
 
 
+def test_a_ledger_keeps_what_is_known_of_a_law(tmp_path):
+    paid = [Draws(1, cells=2**80), Draws(1, 3, categories=5), Draws(1, 2, True), Draws(1, cells=0)]
+    path = tmp_path / "a.db"
+    budget = dp.Budget(rho=9, path=path)
+    for loss in paid:
+        budget.spend(loss, neighbors="replace")
+    again = dp.Budget(path=path)
+    assert [line.loss for line in again.history] == paid
+    assert again.spent["rho"] == sum(loss.to_zcdp().rho for loss in paid)
+    assert '"cells": 0' in again.export()
+    for loss in paid:
+        assert eval(repr(loss)) == loss
+
+
 @pytest.mark.parametrize(
     "bad, error",
     [

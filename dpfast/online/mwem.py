@@ -154,8 +154,9 @@ class MWEM(Synthetic):
     Neighbours are datasets of the same public number of rows that differ in one row. The result
     satisfies the loss that is asked for (Hardt, Ligett and McSherry, NeurIPS 2012): each of the
     `rounds` gets an equal share, half of it for the choice and half for the measurement. The choice
-    has bounded range, so its price in rho is epsilon**2 / 8. Scores and measurements are exact
-    integers, with integer noise.
+    has bounded range, so its price in rho is less than epsilon**2 / 8 (`dpfast.privacy.Draws`). A
+    budget in rho that pays for an epsilon adds the 2 T parts up one by one. Scores and measurements
+    are exact integers, with integer noise.
 
     Parameters
     ----------
