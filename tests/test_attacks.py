@@ -16,7 +16,6 @@ from scipy.stats import binom
 import dpfast as dp
 from dpfast.errors import BudgetError
 from dpfast.rng import InsecureGenerator
-from dpfast.sulq import _tolerance
 
 from . import attacks
 from .attacks import ATTACKS, interfaces
@@ -188,7 +187,9 @@ def test_an_interface_that_refuses_more_often_than_it_may_is_caught(often):
 def test_an_oracle_that_refuses_has_been_paid_and_says_nothing(monkeypatch):
     """By chance it is one in a hundred: made certain here."""
     attack = ATTACKS["statistical_queries_where_rows_come_and_go rho"]
-    monkeypatch.setattr(_tolerance.Plan, "off", lambda plan, loss: -(10**6))
+    own = dp.sulq.StatisticalQueryOracle._counted
+    found = lambda oracle, least: own(oracle, least + 10**6)  # noqa: E731
+    monkeypatch.setattr(dp.sulq.StatisticalQueryOracle, "_counted", found)
     bits, sets = attack.draw(np.random.default_rng(3))
     budget = dp.Budget(**attack.loss)
     assert attack.ask(bits, sets, attack.loss, {"budget": budget}) is None

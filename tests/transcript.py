@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from dpfast._additive import analytic
 from dpfast._whole_noise import WholeNoise
-from dpfast.privacy import ZCDP, Pure
+from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.sulq._rounds import _Choices
 
 __all__ = ["recorded", "used"]
@@ -79,7 +79,7 @@ def used(lines, run, loss):
         if isinstance(loss, Pure):
             found += sum(ranges)
         elif isinstance(loss, ZCDP):
-            found += sum(r * r for r in ranges) / 4  # twice r^2 / 8
+            found += 2 * sum(Draws(r, 1, True).to_zcdp().rho for r in ranges if r)
         else:
             found += sum(Fraction(2 * norm.ppf(expit(float(r) / 2))) ** 2 for r in ranges)
         return out
