@@ -53,7 +53,7 @@ if sys.argv[2] == "planted":
     from tests.damage import plant
     plant("statistics")
 try:
-    found = dp.median(dp.scan(sys.argv[1], "v"), bounds=(0, 999), epsilon=1)
+    found = dp.median(dp.scan(sys.argv[1], "v"), bounds=(0, 999), epsilon=1, nan=0)
 except dp.errors.SourceError as error:
     found = type(error).__name__
 print(type(found).__name__)
@@ -67,7 +67,7 @@ def test_parquet_whose_column_metadata_disagree_with_its_schema(tmp_path, fault)
     pq.write_table(pa.table({"v": [1.5, None, 3.5] * 100}), path, row_group_size=100)
     data = path.read_bytes()
     double, integer = b"\x15\x0a\x19", b"\x15\x04\x19"  # the type of a column chunk, in Thrift
-    assert data.count(double) == 3
+    assert data.count(double) in (3, 6)  # older versions write them beside the chunks, too
     path.write_bytes(data.replace(double, integer))
     command = [sys.executable, "-c", METADATA, str(path), fault]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
