@@ -17,7 +17,7 @@ from scipy.stats import chi2, norm
 import dpfast as dp
 from dpfast._whole_noise import WholeNoise
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import _memory
 from dpfast.sulq import ID3Classifier, NotFittedError, _rounds, _worth, id3
@@ -239,7 +239,8 @@ def used(relation, loss, splits, criterion="gini"):
             for a, b, c in zip(scored, tables, sharp, strict=True):
                 ranges = [c * float(np.ptp(row)) for row in b - a]
                 if "rho" in loss:
-                    worst = max(worst, rounds * sum(r * r for r in ranges) / 8)
+                    each = [float(Draws(r, 1, True).to_zcdp().rho) for r in ranges if r]
+                    worst = max(worst, rounds * sum(each))
                 else:
                     worst = max(worst, rounds * sum(ranges))
     return worst
@@ -332,7 +333,7 @@ def test_how_sharp_choices_may_be():
     for relation, steps in (("add-remove", 1), ("replace", 2)):
         assert rounds_of(Pure(3), relation).sharpness(5) == pytest.approx(3 / 2 / 5 / steps)
         rho = rounds_of(ZCDP(Fraction(1, 4)), relation).sharpness(5)
-        assert (rho * 5 * steps) ** 2 / 8 == pytest.approx(1 / 8)
+        assert float(Draws(rho * 5 * steps, 1, True).to_zcdp().rho) == pytest.approx(1 / 8)
         delta = rounds_of(Approx(1, 1e-6), relation).sharpness(5) * 5 * steps
         assert 0.1 < delta < 1  # beside 1 / 2 of epsilon alone
 
