@@ -375,7 +375,7 @@ def layouts(base: np.ndarray, folder: Any) -> Iterator[tuple[str, Any]]:
 
 def off_by_one(column: np.ndarray) -> Any:
     """An Arrow column whose numbers lie where no kernel could read them."""
-    buffer = pa.py_buffer(b"." + column.tobytes()).slice(1)
+    buffer = pa.py_buffer(b"." + column.tobytes() + b".").slice(1)
     return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, buffer])
 
 

@@ -238,7 +238,7 @@ def main(form, first, count, fault):
         for number in range(first, first + count):
             dice = random.Random(f"{form}{number}")
             data = damaged(sound, dice)
-            if MARKER.encode() in re.split(rb"[\r\n]", data.lstrip(b"\r\n"))[0]:
+            if form == "csv" and MARKER.encode() in re.split(rb"[\r\n]", data.lstrip(b"\r\n"))[0]:
                 continue  # a text file whose first line is not its header: names are shown
             path.write_bytes(data)
             print(number, flush=True)

@@ -244,6 +244,17 @@ def test_nulls_are_one_id():
     assert keyed(truths.dictionary_encode()) == keyed(truths)
 
 
+def test_arrow_text_that_is_not_aligned():
+    pa = pytest.importorskip("pyarrow")
+    texts = pa.array(["a", "bc", ""], pa.large_string())
+    _, offsets, data = texts.buffers()
+    odd = pa.py_buffer(b"." + offsets.to_pybytes()[:32] + b".").slice(1)
+    assert keyed(pa.Array.from_buffers(texts.type, 3, [None, odd, data])) == keyed(texts)
+    assert keyed(pa.Array.from_buffers(texts.type, 2, [None, odd, data], offset=1)) == keyed(
+        texts[1:]
+    )
+
+
 def test_ids_that_stand_in_no_dictionary_are_an_answer_that_repeats_nothing():
     pa = pytest.importorskip("pyarrow")
     for place in (7, -1):

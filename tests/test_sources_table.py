@@ -166,7 +166,7 @@ def test_columns_that_are_not_aligned_or_stand_in_no_dictionary():
     for kind in ("f8", "f4", "i8", "i4", "i2", "u8"):
         some = values.astype(kind)
         bits = pa.py_buffer(b"\x15")
-        raw = pa.py_buffer(b"." + some.tobytes()).slice(1)
+        raw = pa.py_buffer(b"." + some.tobytes() + b".").slice(1)
         arrow = pa.from_numpy_dtype(some.dtype)
         whole = pa.Array.from_buffers(arrow, 5, [None, raw])
         holes = pa.Array.from_buffers(arrow, 5, [bits, raw])

@@ -176,10 +176,10 @@ class KeyedLabels:
     def _buffers(self, array: Any, kind: int, out: NDArray[np.uint32]) -> None:
         """The offsets and bytes of a large string or binary array, where they are."""
         _, offsets, data = array.buffers()
-        first = np.frombuffer(offsets, np.int64) if offsets else np.zeros(1, np.int64)
-        first = first[array.offset : array.offset + len(array) + 1]
-        if len(first) <= len(array):  # an empty array need not have offsets
+        if not len(array):  # and perhaps no offsets
             return
+        first = np.frombuffer(offsets, np.int64, len(array) + 1, 8 * array.offset)
+        first = np.require(first, requirements="A")
         units = np.frombuffer(data, np.uint8) if data and data.size else np.empty(0, np.uint8)
         _native.byte_labels(self.key, self.blocks, units, first, kind, out)
 
