@@ -167,13 +167,10 @@ def _given(name: str, data: Any, kinds: str, rule: str, null: int = 0) -> NDArra
         column = chunked(data, name, rule)
         kind = family(column.type)
         if text and kind in ("text", "bytes", "nothing"):
-            return _objects(column.to_pylist())
+            return _objects(converted(data, name, rule, lambda _: column.to_pylist()))
         if text or kind != "integers":
             _check.fail_kind(name, rule, data, f" of Arrow type {column.type}")
-        if hasattr(column.type, "value_type"):  # of a dictionary
-            column = column.cast(column.type.value_type)
-        # What is beyond int64 is negative then: no category, and not 0.
-        whole: NDArray[Any] = column.cast("int64", safe=False).fill_null(null).to_numpy()
+        whole: NDArray[Any] = converted(data, name, rule, lambda _: _int64(column, null))
         return whole.astype(np.bool_) if str(column.type) == "bool" and not null else whole
     if not hasattr(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
         return _objects([data]).reshape(())
@@ -184,6 +181,13 @@ def _given(name: str, data: Any, kinds: str, rule: str, null: int = 0) -> NDArra
     if not objects and array.dtype.kind not in kinds:
         _check.fail_kind(name, rule, data, f" of dtype {array.dtype}")
     return array
+
+
+def _int64(column: Any, null: int) -> Any:
+    """Integers of an Arrow column; one beyond int64 is negative: no category, and not 0."""
+    if hasattr(column.type, "value_type"):  # of a dictionary
+        column = column.cast(column.type.value_type)
+    return column.cast("int64", safe=False).fill_null(null).to_numpy()
 
 
 def _objects(rows: Sequence[Any]) -> NDArray[Any]:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ..errors import ArgumentTypeError, DataError
+from ..errors import ArgumentTypeError
 from ._base import chunk_dtype
 from ._rows import named_dtype
 from .array import (
     ArraySource,
     ColumnSource,
+    arrow_cast,
     arrow_numbers,
     arrow_values,
     chunked,
@@ -264,21 +265,8 @@ def _arrow(whole: Any, name: str, rule: str) -> Column:
 
 def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
     """Write the numbers of a `pyarrow.Array` to `out`, NaN where one is null."""
-    values, present = arrow_values(array if cast is None else _cast(array, cast))
+    values, present = arrow_values(array if cast is None else arrow_cast(array, cast))
     with np.errstate(invalid="ignore"):  # what stands in the place of a null is anything
         out[...] = values
     if present is not None:
         out[~present] = np.nan
-
-
-def _cast(array: Any, kind: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        return array.cast(kind)
-    except pa.ArrowException:
-        pass  # its message may quote a row, so it must not survive, not even as a context
-    raise DataError(
-        "a column must stand in its dictionary, and does not. This answer depends on the data: "
-        "what was spent stays spent"
-    )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
-from ..errors import ArgumentError, ArgumentTypeError, MissingExtraError
+from ..errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
 from ._base import Chunk, RandomWords, Source, chunk_dtype
 from ._rows import WithRows
 from .rows import RowsSource, is_arrow, is_untyped
@@ -21,6 +21,7 @@ __all__ = [
     "ArraySource",
     "ColumnSource",
     "Numbers",
+    "arrow_cast",
     "arrow_chunk",
     "arrow_numbers",
     "arrow_values",
@@ -233,7 +234,7 @@ class ColumnSource:
 
     def _chunk(self, piece: Any, start: int) -> Chunk:
         if self._cast is not None:
-            piece = piece.cast(self._cast)
+            piece = arrow_cast(piece, self._cast)
         return arrow_chunk(piece, start, self.dtype)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
@@ -245,6 +246,20 @@ class ColumnSource:
         taken = self.chunked.take(index)
         found = [self._chunk(array, 0).values for array in taken.chunks]
         return np.concatenate(found or [np.empty(0, self.dtype)])
+
+
+def arrow_cast(array: Any, kind: Any) -> Any:
+    """A `pyarrow.Array` of another type, or a `DataError` that repeats no row."""
+    import pyarrow as pa
+
+    try:
+        return array.cast(kind)
+    except pa.ArrowException:
+        pass  # its message may quote a row, so it must not survive, not even as a context
+    raise DataError(
+        "a column must stand in its dictionary, and does not. This answer depends on the data: "
+        "what was spent stays spent"
+    )
 
 
 def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
