@@ -354,6 +354,14 @@ def _somewhere_else(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture
+def some_values(request, monkeypatch):
+    """By day every fourth value, beginning at another one in each test."""
+    start = PAIRS.index(tuple(request.node.callspec.params.values())) % 4
+    own = dict(list(VALUES.items())[start::4])
+    monkeypatch.setattr(sys.modules[__name__], "VALUES", own)
+
+
 def check(name, containers, places):
     case = EVERY[name]
     found = [
@@ -371,6 +379,7 @@ PAIRS = list(zip(EVERY, itertools.cycle(UNTYPED), strict=False))
 
 
 @pytest.mark.parametrize(("name", "container"), PAIRS)
+@pytest.mark.usefixtures("some_values")
 def test_rows_without_a_dtype(name, container):
     check(name, [container], [0])
 
