@@ -71,7 +71,7 @@ def columns():
 def answers(repeats, function, rows, **arguments):
     """Many answers of one release, whose rows are read once."""
     mechanism = quoted(function, rows, bounds=BOUNDS, **arguments)
-    summary = mechanism.reduce(masked(as_source(rows), arguments.get("where")))
+    summary = mechanism.reduce(masked(as_source(rows), arguments.get("where"), mechanism.neighbors))
     words = f"{function.__name__} {sorted(map(str, arguments.items()))} {rows[:3]}"
     rng = InsecureGenerator(crc32(words.encode()))
     return np.array([mechanism.finish(summary, rng) for _ in range(repeats)])
