@@ -515,7 +515,7 @@ def refuses_what_holds_no_number(monkeypatch):
             raise ArgumentTypeError(f"{name} must be a sequence of numbers")
         return list(data)
 
-    monkeypatch.setattr(rows, "untyped_rows", rows_of)
+    monkeypatch.setattr(array, "untyped_rows", rows_of)
 
 
 def shows_a_row(monkeypatch):
@@ -526,7 +526,7 @@ def shows_a_row(monkeypatch):
         fill_numbers(some, out)
 
     fill_numbers = rows.fill_numbers
-    monkeypatch.setattr(rows, "fill_numbers", fill)
+    monkeypatch.setattr(array, "fill_numbers", fill)
 
 
 def warns_of_a_row(monkeypatch):
@@ -536,7 +536,7 @@ def warns_of_a_row(monkeypatch):
         fill_numbers(some, out)
 
     fill_numbers = rows.fill_numbers
-    monkeypatch.setattr(rows, "fill_numbers", fill)
+    monkeypatch.setattr(array, "fill_numbers", fill)
 
 
 def writes_a_file(monkeypatch):
@@ -546,7 +546,7 @@ def writes_a_file(monkeypatch):
         fill_numbers(some, out)
 
     fill_numbers = rows.fill_numbers
-    monkeypatch.setattr(rows, "fill_numbers", fill)
+    monkeypatch.setattr(array, "fill_numbers", fill)
 
 
 def by_the_first_row(monkeypatch):

@@ -28,8 +28,7 @@ from dpfast.errors import (
 )
 from dpfast.sources import CHUNK_DTYPES, Chunk, Source, _memory, arrow, as_source
 from dpfast.sources._memory import MemoryRows
-from dpfast.sources.array import arrow_chunk, arrow_values
-from dpfast.sources.rows import RowsSource
+from dpfast.sources.array import RowsSource, arrow_chunk, arrow_values
 from dpfast.sources.table import RowChunk, RowSource, Table, as_rows
 
 from .reference import rows as plain
@@ -986,7 +985,7 @@ MEASURE = """
 import sys
 import numpy as np, pyarrow.parquet as pq
 import dpfast as dp
-from dpfast.sources.rows import RowsSource
+from dpfast.sources.array import RowsSource
 from dpfast.sources.table import as_rows
 
 def now():

@@ -21,6 +21,7 @@ from ._rows import named_dtype
 from .array import (
     ArraySource,
     ColumnSource,
+    RowsSource,
     arrow_cast,
     arrow_numbers,
     arrow_values,
@@ -29,7 +30,7 @@ from .array import (
     numpy_array,
     pyarrow_for,
 )
-from .rows import RowsSource, fill_matrix, fill_numbers, is_arrow, is_untyped, untyped_rows
+from .rows import fill_matrix, fill_numbers, is_arrow, is_untyped, untyped_rows
 
 __all__ = [
     "F8",

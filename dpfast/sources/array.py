@@ -15,12 +15,13 @@ from .. import _check
 from ..errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
 from ._base import Chunk, RandomWords, Source, chunk_dtype
 from ._rows import WithRows
-from .rows import RowsSource, is_arrow, is_untyped
+from .rows import fill_numbers, is_arrow, is_untyped, untyped_rows
 
 __all__ = [
     "ArraySource",
     "ColumnSource",
     "Numbers",
+    "RowsSource",
     "arrow_cast",
     "arrow_chunk",
     "arrow_numbers",
@@ -285,6 +286,29 @@ def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     kind = np.dtype(array.type.to_pandas_dtype())  # of which the buffer need not hold whole ones
     values = np.frombuffer(array.buffers()[1], kind, len(array), array.offset * kind.itemsize)
     return np.require(values, requirements="A"), present
+
+
+class RowsSource:
+    """One untyped column, as float64 and NaN; nothing is read before the first pass."""
+
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    nulls = 0
+
+    def __init__(self, data: Any, name: str = "data") -> None:
+        self.rows = untyped_rows(data, name)
+        self.length: int = len(self.rows)
+
+    @functools.cached_property
+    def _values(self) -> ArraySource:
+        values = np.empty(self.length)
+        fill_numbers(self.rows, values)
+        return ArraySource(values)
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        return self._values.reduce(summarise, merge)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        return self._values.sample(count, words)
 
 
 def column(data: Any, name: str = "data") -> Source:

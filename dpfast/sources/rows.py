@@ -9,22 +9,19 @@ neither is a `DataError` in the pass. Integers beyond 2**53 are read exactly in 
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from importlib.util import find_spec
 from itertools import chain
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _check
 from ..errors import DataError
-from ._base import Chunk, RandomWords
 
 __all__ = [
-    "RowsSource",
     "fill_matrix",
     "fill_numbers",
     "is_arrow",
@@ -32,8 +29,6 @@ __all__ = [
     "truths",
     "untyped_rows",
 ]
-
-S = TypeVar("S")
 
 #: What says by itself how it is to be read.
 TYPED = (
@@ -101,33 +96,6 @@ def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
         return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
     except Exception:  # whatever an object thinks of being looked into
         _check.fail_kind(name, "a sequence that can be read", data)
-
-
-class RowsSource:
-    """One untyped column, as float64 and NaN; nothing is read before the first pass."""
-
-    dtype: np.dtype[Any] = np.dtype(np.float64)
-    nulls = 0
-
-    def __init__(self, data: Any, name: str = "data") -> None:
-        self.rows = untyped_rows(data, name)
-        self.length: int = len(self.rows)
-
-    @functools.cached_property
-    def _values(self) -> Any:
-        from .array import ArraySource  # which sends here what is untyped
-
-        values = np.empty(self.length)
-        fill_numbers(self.rows, values)
-        return ArraySource(values)
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        found: S = self._values.reduce(summarise, merge)
-        return found
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        values: NDArray[Any] = self._values.sample(count, words)
-        return values
 
 
 def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:

@@ -19,8 +19,8 @@ from ._foreign import ForeignRows
 from ._ids import as_ids, no_column
 from ._memory import MemoryRows
 from ._rows import Choosing, RowChunk, RowSource, Table, WithRows, named_dtype, refuse_columns
-from .array import ArraySource, ColumnSource
-from .rows import RowsSource, is_arrow, is_untyped
+from .array import ArraySource, ColumnSource, RowsSource
+from .rows import is_arrow, is_untyped
 from .words import Words, matched, words_column
 
 __all__ = [
