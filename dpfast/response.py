@@ -37,9 +37,9 @@ from .privacy._interval import Interval, exp
 from .release import release
 from .rng import Generator
 from .sources._ids import family
-from .sources.array import chunked, converted
-from .sources.rows import is_arrow, is_untyped, truths, untyped_rows
-from .sources.words import plain_text
+from .sources.array import arrow_values, chunked, converted
+from .sources.rows import is_arrow, is_untyped, truths, unmasked, untyped_rows, unwrapped
+from .sources.words import Words
 
 __all__ = [
     "Estimate",
@@ -154,48 +154,66 @@ def _as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
     return array
 
 
-def _given(name: str, data: Any, kinds: str, rule: str, null: int = 0) -> NDArray[Any]:
-    """Typed data as an array of one of `kinds`; what has no dtype, row by row, as one of objects.
+def _given(name: str, data: Any, kinds: str, rule: str) -> Any:
+    """Typed data as an array of one of `kinds` or as an Arrow column; what has no dtype, row by
+    row, as an array of objects.
 
-    Which of the two it is, and the dtype, is a matter of types alone. A null is `null` among
-    integers and None among objects.
+    Which of these it is, and the dtype, is a matter of types alone, and no row is read.
     """
-    text = kinds in "US"
+    data, text = unwrapped(data), kinds in "US"
     if is_untyped(data):
         return _objects(untyped_rows(data, name))
     if is_arrow(data):
         column = chunked(data, name, rule)
-        kind = family(column.type)
-        if text and kind in ("text", "bytes", "nothing"):
-            return _objects(converted(data, name, rule, lambda _: column.to_pylist()))
-        if text or kind != "integers":
+        if family(column.type) not in (("text", "bytes", "nothing") if text else ("integers",)):
             _check.fail_kind(name, rule, data, f" of Arrow type {column.type}")
-        whole: NDArray[Any] = converted(data, name, rule, lambda _: _int64(column, null))
-        return whole.astype(np.bool_) if str(column.type) == "bool" and not null else whole
+        return column
     if not hasattr(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
         return _objects([data]).reshape(())
     array: NDArray[Any] = converted(data, name, rule, np.asarray)
-    if isinstance(data, np.ma.MaskedArray):
-        array = np.ma.filled(data.astype(object), None)
+    if text and array.dtype.kind == "T":
+        array = array.astype(object)
     objects = array.dtype.kind == "O" and array.ndim > 0
     if not objects and array.dtype.kind not in kinds:
         _check.fail_kind(name, rule, data, f" of dtype {array.dtype}")
-    return array
-
-
-def _int64(column: Any, null: int) -> Any:
-    """Integers of an Arrow column; one beyond int64 is negative: no category, and not 0."""
-    if hasattr(column.type, "value_type"):  # of a dictionary
-        column = column.cast(column.type.value_type)
-    return column.cast("int64", safe=False).fill_null(null).to_numpy()
+    return unmasked(data) if isinstance(data, np.ma.MaskedArray) else array
 
 
 def _objects(rows: Sequence[Any]) -> NDArray[Any]:
     return np.fromiter(rows, object, len(rows))
 
 
+def _shape(data: Any) -> tuple[int, ...]:
+    return data.shape if isinstance(data, np.ndarray) else (len(data),)
+
+
+def _each(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
+    """What `of` makes of each row of an Arrow array; `none` for a null, or a place that is not in
+    its dictionary."""
+    from pyarrow import types
+
+    if types.is_dictionary(array.type):
+        own = _each(array.dictionary, of, none)
+        places, present = arrow_values(array.indices)
+        inside = (places >= 0) & (places < len(own))
+        if present is not None:
+            inside &= present
+        out = np.full(len(places), none, own.dtype)
+        out[inside] = own[places[inside]]
+        return out
+    if family(array.type) != "integers":
+        return of(array)
+    values, present = arrow_values(array.cast("uint8") if types.is_boolean(array.type) else array)
+    out = of(values)
+    if present is not None:
+        out[~present] = none
+    return out
+
+
 def _integer(one: Any) -> int | None:
     """The integer that a row is, by itself; None if it is none."""
+    if type(one) is int:
+        return one
     exact: Any = one
     if not isinstance(one, (numbers.Real, Decimal, np.bool_)) or isinstance(one, np.timedelta64):
         return None
@@ -219,16 +237,16 @@ def _epsilon(value: Any) -> Fraction:
 
 
 def _respond(
-    array: NDArray[Any],
+    data: Any,
     epsilon: Fraction,
     name: str,
-    answer: Callable[[NDArray[Any], Stream], NDArray[Any]],
+    answer: Callable[[Any, Stream], NDArray[Any]],
     budget: Budget | None,
     rng: Generator | None,
     categories: int = 2,
 ) -> Any:
-    mechanism = Responses(_row_loss(epsilon, array.shape, categories), name, answer)
-    found = release(array, mechanism, budget=budget, rng=rng, prepare=lambda data: data)
+    mechanism = Responses(_row_loss(epsilon, _shape(data), categories), name, answer)
+    found = release(data, mechanism, budget=budget, rng=rng, prepare=lambda data: data)
     return found[()] if found.ndim == 0 else found
 
 
@@ -251,9 +269,9 @@ def binary(
     Parameters
     ----------
     bits : array_like of bool or integers
-        Of any shape. 0 counts as no, every other value as yes. Of what has no dtype, like a list,
-        each entry is one row: a number other than 0 is yes, and everything else is no, as a null
-        is. No value is an error.
+        An array of any shape: 0 counts as no, every other value as yes. What has no dtype, like a
+        list, has one axis, and each entry is one row: a number other than 0 is yes, and everything
+        else is no, a list in a list too, as a null is. No value is an error.
     epsilon : float, Fraction or Decimal
         The loss of one answer; greater than 0.
     budget : Budget, optional
@@ -292,12 +310,11 @@ def binary(
     (dtype('bool'), (4,))
     """
     amount = _epsilon(epsilon)
-    array = _given("bits", bits, "biu", "an array of booleans or integers")
+    rows = _given("bits", bits, "biu", "an array of booleans or integers")
     flipped = coin(amount, 1)
 
-    def answer(data: NDArray[Any], stream: Stream) -> NDArray[Any]:
-        if data.dtype.kind == "O":
-            data = truths(data.ravel().tolist()).reshape(data.shape)
+    def answer(rows: Any, stream: Stream) -> NDArray[Any]:
+        data = _bits(rows)
         given = _unsigned(data, 2)
         out = np.empty_like(given)
         for at in range(0, given.size, PART):
@@ -305,7 +322,16 @@ def binary(
         native = out.view(data.dtype.newbyteorder("="))
         return native.astype(data.dtype, copy=False).reshape(data.shape)
 
-    return _respond(array, amount, "binary randomized response", answer, budget, rng)
+    return _respond(rows, amount, "binary randomized response", answer, budget, rng)
+
+
+def _bits(rows: Any) -> NDArray[Any]:
+    """What is not 0 where the answer is yes, in the dtype of the answers."""
+    if not isinstance(rows, np.ndarray):
+        kind = np.bool_ if str(rows.type) == "bool" else np.int64
+        each = [_each(array, lambda values: values != 0, 0) for array in rows.chunks]
+        return np.concatenate([np.empty(0, np.bool_), *each]).astype(kind)
+    return truths(rows.ravel().tolist()).reshape(rows.shape) if rows.dtype.kind == "O" else rows
 
 
 class _Categories:
@@ -314,6 +340,7 @@ class _Categories:
     def __init__(self, categories: Any) -> None:
         rule = "a number of categories of at least 1, or a list of different labels"
         self.labels: NDArray[Any] | None = None
+        self._words: Words | None = None
         if _check.is_whole(categories):
             self.count = _check.whole("categories", categories, 1)
         else:
@@ -328,12 +355,15 @@ class _Categories:
             self._order = np.argsort(labels, kind="stable")
             self._sorted = labels[self._order]
             self._places = {label: place for place, label in enumerate(labels.tolist())}
+            if labels.dtype.kind in "US":
+                self._words = Words(labels.tolist())
         if self.count > _native.MOST:
             _check.fail("categories", f"at most {_native.MOST} of them", categories)
 
-    def array(self, name: str, data: Any) -> NDArray[Any]:
-        if self.labels is None or self.labels.dtype.kind in "biu":
-            return _given(name, data, "biu", "an array of integers", -1)
+    def rows(self, name: str, data: Any) -> Any:
+        """Rows that `codes` takes, of which none has been read."""
+        if self.labels is None or self._words is None:
+            return _given(name, data, "biu", "an array of integers")
         kind = self.labels.dtype.kind
         words = "text" if kind == "U" else "bytes"
         return _given(name, data, kind, f"an array of {words}, as the categories are")
@@ -351,11 +381,13 @@ class _Categories:
             _check.fail(name, "one of the categories", label)
         return found
 
-    def codes(self, data: NDArray[Any]) -> NDArray[np.int64]:
+    def codes(self, data: Any) -> NDArray[np.int64]:
         """Places of the categories; -1 for what is none."""
+        if not isinstance(data, np.ndarray):
+            each = [_each(array, self._of_arrow, -1) for array in data.chunks]
+            return np.concatenate([np.empty(0, np.int64), *each])
         if data.dtype.kind == "O":
-            each = map(self._place, data.ravel().tolist())
-            return np.fromiter(each, np.int64, data.size).reshape(data.shape)
+            return self._of_objects(data.ravel().tolist()).reshape(data.shape)
         if self.labels is None:
             found = data.astype(np.int64)
             found[(data < 0) | (data >= self.count)] = -1
@@ -367,17 +399,38 @@ class _Categories:
         at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
         return np.where((self._sorted[at] == data) & ~none, self._order[at], -1).astype(np.int64)
 
+    def _of_arrow(self, array: Any) -> NDArray[np.int64]:
+        """The same of integers, or of an Arrow array of text or nulls."""
+        if isinstance(array, np.ndarray):
+            return self.codes(array)
+        if self._words is None:
+            return np.full(len(array), -1)
+        return _whole(self._words.of_arrow(array))
+
+    def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
+        """The same of rows without a dtype, each by itself."""
+        if self._words is not None:
+            return _whole(self._words.of_objects(rows))
+        if {int, bool}.issuperset(map(type, rows)):
+            try:
+                return self.codes(np.array(rows, np.int64))
+            except OverflowError:
+                pass
+        return np.fromiter(map(self._place, rows), np.int64, len(rows))
+
     def _place(self, one: Any) -> int:
-        """The same of one row without a dtype, by itself."""
-        if self.labels is None or self.labels.dtype.kind in "biu":
-            found = _integer(one)
-            if self.labels is None:
-                return -1 if found is None or not 0 <= found < self.count else found
-            return -1 if found is None else self._places.get(found, -1)
-        return self._places.get(plain_text(one), -1)
+        found = _integer(one)
+        if self.labels is None:
+            return -1 if found is None or not 0 <= found < self.count else found
+        return -1 if found is None else self._places.get(found, -1)
 
     def answers(self, codes: NDArray[Any]) -> NDArray[Any]:
         return codes if self.labels is None else np.asarray(self.labels[codes])
+
+
+def _whole(numbers: Any) -> NDArray[np.int64]:
+    found = np.asarray(numbers, np.float64)
+    return np.where(np.isnan(found), -1, found).astype(np.int64)
 
 
 def _unsigned(array: NDArray[Any], categories: int) -> NDArray[Any]:
@@ -419,9 +472,10 @@ def kary(
     Parameters
     ----------
     values : array_like
-        Integers of 0 .. k - 1, or labels, of any shape. Any other value, and a null, counts as
-        `default`, so that no value is an error: an error would be an answer without noise. Of what
-        has no dtype, like a list, each entry is one row, which is the category that it equals.
+        Integers of 0 .. k - 1, or labels, in an array of any shape. Any other value, and a null,
+        counts as `default`, so that no value is an error: an error would be an answer without
+        noise. What has no dtype, like a list, has one axis, and each entry is one row, which is
+        the category that it equals; a list in a list is none.
     categories : int or array_like
         How many there are, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
@@ -467,14 +521,13 @@ def kary(
     """
     amount = _epsilon(epsilon)
     known = _Categories(categories)
-    array = known.array("values", values)
+    rows = known.rows("values", values)
     instead = 0 if default is None else known.number("default", default)
     told = coin(amount, max(1, known.count - 1))
 
-    def answer(data: NDArray[Any], stream: Stream) -> NDArray[Any]:
-        codes = data
-        if known.labels is not None or data.dtype.kind == "O":
-            codes = known.codes(data)
+    def answer(rows: Any, stream: Stream) -> NDArray[Any]:
+        typed = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
+        codes = rows if typed and known.labels is None else known.codes(rows)
         given = _unsigned(codes, known.count)
         out = np.empty_like(given)
         if known.count == 1:
@@ -491,10 +544,10 @@ def kary(
         native = kind.newbyteorder("=")
         if native.itemsize == out.itemsize:
             out = out.view(native)  # not another pass
-        return known.answers(out.astype(kind, copy=False).reshape(data.shape))
+        return known.answers(out.astype(kind, copy=False).reshape(codes.shape))
 
     name = f"{known.count}-ary randomized response"
-    return _respond(array, amount, name, answer, budget, rng, known.count)
+    return _respond(rows, amount, name, answer, budget, rng, known.count)
 
 
 def unary(
@@ -521,8 +574,7 @@ def unary(
     Parameters
     ----------
     values : array_like
-        Integers of 0 .. k - 1, or labels, of any shape. Any other value has no bit of its own: it
-        counts for no category, and no value is an error. As in `kary` where it has no dtype.
+        As in `kary`. Any value that is no category has no bit of its own, and no value is an error.
     categories : int or array_like
         How many there are, or their labels (integers or text), which are public.
     epsilon : float, Fraction or Decimal
@@ -564,21 +616,21 @@ def unary(
     """
     amount = _epsilon(epsilon)
     known = _Categories(categories)
-    array = known.array("values", values)
+    rows = known.rows("values", values)
     noisy = coin(amount, 1)
 
-    def answer(data: NDArray[Any], stream: Stream) -> NDArray[Any]:
-        codes = known.codes(data.reshape(-1))
+    def answer(rows: Any, stream: Stream) -> NDArray[Any]:
+        codes = known.codes(rows).reshape(-1)
         out = np.zeros((codes.size, known.count), np.uint8)
-        rows = max(1, PART // known.count)
-        for at in range(0, codes.size, rows):
-            part = out[at : at + rows]
+        step = max(1, PART // known.count)
+        for at in range(0, codes.size, step):
+            part = out[at : at + step]
             noisy.flip(part.reshape(-1), stream)
-            _native.own(codes[at : at + rows], part, stream)
-        return out.view(np.bool_).reshape(*data.shape, known.count)
+            _native.own(codes[at : at + step], part, stream)
+        return out.view(np.bool_).reshape(*_shape(rows), known.count)
 
     name = f"unary encoding of {known.count}"
-    return _respond(array, amount, name, answer, budget, rng, _alike(amount))
+    return _respond(rows, amount, name, answer, budget, rng, _alike(amount))
 
 
 def _alike(epsilon: Fraction) -> int:
@@ -781,12 +833,10 @@ def estimate_kary(
     known = _Categories(categories)
     if known.count < 2:
         _check.fail("categories", "at least 2, or nothing is to be estimated", categories)
-    array = known.array("responses", responses)
-    codes = known.codes(array)
+    codes = known.codes(known.rows("responses", responses))
     if codes.size and codes.min() < 0:
-        _check.fail(
-            "responses", "among the categories, as answers are", array.ravel()[codes.argmin()]
-        )
+        wrong = f"another in place {codes.argmin()}"
+        _check.fail("responses", "among the categories, as answers are", wrong)
     line = _axes(axis, codes.ndim)
     lines = codes.reshape(1, -1) if line is None else np.moveaxis(codes, line, -1)
     rest = () if line is None else lines.shape[:-1]

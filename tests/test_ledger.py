@@ -1078,3 +1078,25 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
     exec(page.split("```python\n")[1].split("```")[0], names)
     (line,) = dp.Budget(path="study.db").history
     assert (line.note, line.answer) == ("table 1", names["age"])
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are listed on Linux")
+def test_damage_leaves_no_connection_behind(path, tmp_path):
+    """It would keep the log, into which an old copy that is put back would be merged unseen."""
+    budget = dp.Budget(epsilon=1, path=path)
+    budget.record(dp.count([1, 2], epsilon=0.1, budget=budget))
+    shutil.copy(path, tmp_path / "copy")
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TRIGGER no_UPDATE_answers")
+        db.execute("UPDATE answers SET answer = '9'")
+        db.commit()
+    with pytest.raises(LedgerError, match="is damaged"):
+        _ = budget.history
+    opened = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+              if os.path.exists(f"/proc/self/fd/{fd}")]  # fmt: skip
+    assert not [name for name in opened if name.startswith(str(path))]
+    assert sorted(one.name for one in Path(path).parent.glob("*.db*")) == [Path(path).name]
+    budget.spend(Pure(0.1), neighbors=REP)
+    shutil.copy(tmp_path / "copy", path)
+    with pytest.raises(LedgerError, match="put back"):
+        budget.spend(Pure(0.1), neighbors=REP)

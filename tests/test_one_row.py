@@ -74,6 +74,14 @@ TYPED = {
     "pd.array boolean": (lambda some: pd.array(some, dtype="boolean"), bool),
     "pandas int64[pyarrow]": (lambda some: pd.Series(some, dtype="int64[pyarrow]"), int),
     "Categorical": (lambda some: pd.Categorical(some, categories=list(range(100))), int),
+    "index": (lambda some: pd.Index(some, dtype="Int64"), int),
+    "index of truths": (lambda some: pd.Index(some, dtype="boolean"), bool),
+    "categorical index": (lambda some: pd.CategoricalIndex(some, categories=list(range(9))), int),
+    "sparse": (lambda some: pd.arrays.SparseArray(np.array([k or 0 for k in some], "u1")), int),
+    "sparse series": (
+        lambda some: pd.Series(some, dtype=pd.SparseDtype("f4", np.nan)),
+        float,
+    ),
     "Arrow int64": (lambda some: pa.array(some, pa.int64()), int),
     "Arrow bool": (lambda some: pa.array(some, pa.bool_()), bool),
     "Arrow float": (lambda some: pa.array(some, pa.float32()), float),
@@ -307,6 +315,15 @@ def differences(case, make, position, others=True):
 # --- data ----------------------------------------------------------------------------------------
 
 
+def beside_rows(case, *without):
+    """What goes with the rows; a mask keeps all, so that a row is where it was."""
+    return {
+        one: np.ones(N, bool) if one == "where" else np.asarray(case.kw[one])[:N]
+        for one in case.rows
+        if one not in without
+    }
+
+
 def replaced(some, place, value):
     out = list(some)
     if place is not None:
@@ -318,7 +335,7 @@ def shapes(case, container, column):
     """Ways to hand rows of a case over in a container, each a function of place and value."""
     put = UNTYPED[container]
     main = case.parameters[0]
-    rest = {one: np.asarray(case.kw[one])[:N] for one in case.rows}
+    rest = beside_rows(case)
 
     def alone(place, value):
         return {main: put(replaced(column, place, value)), **rest}
@@ -419,7 +436,7 @@ def beside(name, argument, put):
     case = EVERY_BESIDE[name]
     column = np.array(COLUMNS["numbers"])
     table = case.form == "table"
-    rest = {one: np.asarray(case.kw[one])[:N] for one in case.rows if one != argument}
+    rest = beside_rows(case, argument)
     rest[case.parameters[0]] = np.stack([column, column], axis=1) if table else column
     entries, _ = BESIDE[argument]
     return case, lambda place, value: {**rest, argument: put(replaced(entries, place, value))}
@@ -448,14 +465,13 @@ def test_an_entry_of_a_mask_keeps_or_leaves_out_its_own_row():
 
 # --- nullable types ------------------------------------------------------------------------------
 
-#: Whether a value is null is a fact about it, whatever else the type declares.
-NULLS = {"none": None}
+#: Whether a value is null is a fact about it, whatever else the type declares; so is 0.
+NULLS = {"none": None, "0": 0}
 
 
 def typed(name):
     make, of = TYPED[name]
-    some = [of(k) for k in RNG.integers(0, 2, N)]
-    return make, some, of
+    return make, [of(1)] * N, of
 
 
 @pytest.mark.parametrize("kind", TYPED)
@@ -469,10 +485,10 @@ def test_a_null_in_a_declared_type(kind, monkeypatch):
         if case.form == "words" or (local and of is float):
             continue
         main, table = case.parameters[0], case.form == "table"
-        rest = {one: np.asarray(case.kw[one])[:N] for one in case.rows}
+        rest = beside_rows(case)
 
         def own(place, value, table=table, main=main, rest=rest):
-            column = make(replaced(some, place, value))
+            column = make(replaced(some, place, value if value is None else of(value)))
             data = {"a": column, "b": make(some)} if table else column
             return {main: data, **rest}
 
@@ -483,7 +499,8 @@ def test_a_null_in_a_declared_type(kind, monkeypatch):
             case, call = beside(name, argument, list)
 
             def other(place, value, call=call, argument=argument):
-                return call(place, value) | {argument: make(replaced(some, place, value))}
+                entry = value if value is None else of(value)
+                return call(None, None) | {argument: make(replaced(some, place, entry))}
 
             more = differences(case, other, [0], others=argument != "where")
             found += [f"{argument} of {name}: {what}" for what in more]
@@ -584,3 +601,76 @@ def test_a_mask_that_is_read_by_its_first_look_is_found(monkeypatch):
     a_mask_by_its_first_look(monkeypatch)
     with pytest.raises(AssertionError):
         test_entries_beside_the_rows("where", "mean of some", "list")
+
+
+# --- single containers that were read in another way for one row ---------------------------------
+
+
+@pytest.mark.parametrize("column", [[{"x": 1}, {hostile.SECRET: 1}], [1, 2], [1, "x"], [1.5, None]])
+def test_a_table_where_a_column_should_be_is_refused_unread(column):
+    frame = pd.DataFrame({"a": pd.Series(column, dtype=object)})
+    told = set()
+    for call in (
+        lambda **kw: dp.count([1, 2], where=frame, **kw),
+        lambda **kw: dp.median(frame, bounds=(0, 1), **kw),
+        lambda **kw: dp.response.kary(frame, categories=3, **kw),
+        lambda **kw: dp.sample_and_aggregate(
+            np.zeros(2), "mean", blocks=1, bounds=(0, 1), ids=frame, **kw
+        ),
+    ):
+        budget = dp.Budget(epsilon=1)
+        with pytest.raises(ArgumentTypeError) as caught:
+            call(epsilon=1, budget=budget)
+        assert not budget.history
+        told.add(str(caught.value).partition(" must be ")[2])
+    assert told == {"one column, not a table, got an object of type DataFrame"}
+
+
+@pytest.mark.parametrize("word", ["a", "\ud800"])
+@pytest.mark.parametrize("put", [pd.array, pd.Series, pd.Index])
+def test_text_that_utf8_cannot_write_is_a_row_like_others(put, word):
+    some = put(["a"] * 4 + [word], dtype=pd.StringDtype("python"))
+    table = pd.DataFrame({"x": np.zeros(5), "who": some})
+    budget = dp.Budget(epsilon=9)
+    kw = {"epsilon": 1, "budget": budget}
+    dp.histogram(some, categories=["a"], **kw)
+    dp.response.kary(some, categories=["a", "b"], **kw)
+    for data, ids in ((np.zeros(5), some), (table, "who")):
+        bounds = (0, 1) if ids is some else [(0, 1)]
+        dp.sample_and_aggregate(data, "mean", blocks=1, bounds=bounds, ids=ids, **kw)
+    assert len(budget.history) == 4
+
+
+def test_damaged_arrow_is_no_error_of_randomized_response():
+    words = pa.StringArray.from_buffers(
+        3, pa.py_buffer(np.array([0, 1, 2, 3], np.int32)), pa.py_buffer(b"a\xffb")
+    )
+    places = pa.array([0, 7, 1, None], pa.int8())
+    of_words = pa.DictionaryArray.from_arrays(places, pa.array(["a", "b"]), safe=False)
+    of_numbers = pa.DictionaryArray.from_arrays(places, pa.array([2, 1]), safe=False)
+    kw = {"epsilon": 500}
+    for given, told in ((words, ["a", "c", "b"]), (of_words, ["a", "c", "b", "c"])):
+        found = dp.response.kary(given, categories=["c", "a", "b"], **kw)
+        assert found.tolist() == told
+    assert dp.response.kary(of_numbers, categories=3, **kw).tolist() == [2, 0, 1, 0]
+    assert dp.response.binary(of_numbers, **kw).tolist() == [1, 0, 1, 0]
+
+
+def test_what_stands_behind_a_mask_is_not_looked_at():
+    hidden = np.ma.array([1, 0, 1], mask=[True, False, False], fill_value=1)
+    for own in (hidden, hidden.astype(object)):
+        own.fill_value = 1
+        assert dp.response.binary(own, epsilon=500).tolist() == [0, 0, 1]
+        assert dp.response.kary(own, categories=3, default=2, epsilon=500).tolist() == [2, 0, 1]
+    assert masked.mask(hidden.astype(object), 3, "replace").tolist() == [False, False, True]
+    text = np.ma.array(["b", "a"], object, mask=[True, False], fill_value="b")
+    counts, _ = dp.histogram(text, categories=["a", "b"], epsilon=500)
+    assert counts.tolist() == [1, 0]
+
+
+def test_a_null_is_not_the_category_of_a_negative_number():
+    for some in (pa.array([None, -1]), pd.array([None, -1], dtype="Int64"), [None, -1]):
+        found = dp.response.kary(some, categories=[5, -1], epsilon=500)
+        assert found.tolist() == [5, -1]
+    beyond = pa.array([2**64 - 1], pa.uint64())
+    assert dp.response.kary(beyond, categories=[5, -1], epsilon=500).tolist() == [5]

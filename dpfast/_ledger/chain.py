@@ -147,7 +147,9 @@ def whole(db: sqlite3.Connection, first: str) -> None:
         return
     rows = dict(_rows(db))
     before, count = first, 0
-    for number, what, seal in db.execute("SELECT step, what, seal FROM steps ORDER BY step"):
+    for number, what, seal in db.execute(
+        "SELECT step, what, seal FROM steps ORDER BY step"
+    ).fetchall():
         expected = text.seal(before, what, rows.pop(what, None)) if count else first
         if (number, seal) != (count, expected):
             raise Damaged("its steps are not what was written")
@@ -160,7 +162,7 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
     """Names and seals of all rows of the tables that only grow."""
     for table, name in NAMES.items():
         if has(db, table):
-            for found, seal in db.execute(f"SELECT {name}, seal FROM {table}"):
+            for found, seal in db.execute(f"SELECT {name}, seal FROM {table}").fetchall():
                 yield f"{table} {found}", seal
 
 

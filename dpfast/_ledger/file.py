@@ -215,7 +215,9 @@ class File:
                 raise
             except (sqlite3.Error, Damaged, *UNREADABLE) as error:
                 failed = error
-            # Out here, so that no error of SQLite, which may quote a row, comes along.
+            # Out here, so that no error of SQLite, which may quote a row, comes along. Its traceback
+            # would keep the connection alive, and with it the log beside the file.
+            failed = failed.with_traceback(None)
             if not isinstance(failed, sqlite3.Error):
                 self._damaged(failed if isinstance(failed, Damaged) else NO_LEDGER_HOLDS)
             if not _busy(failed):
@@ -495,7 +497,7 @@ class File:
         before, total, relation = head.seal, Amounts(), head.neighbors
         made: list[Spend] = []
         answers = _answers(db)
-        for number, *parts, found in db.execute("SELECT * FROM lines ORDER BY line"):
+        for number, *parts, found in db.execute("SELECT * FROM lines ORDER BY line").fetchall():
             before = text.seal(before, str(number), *parts)
             if found != before or number != len(made) + 1:
                 raise Damaged(f"line {len(made) + 1} is not what was written")
@@ -548,7 +550,7 @@ def _answers(
     along."""
     sealed = "answers.seal" if chain.form(db) > 1 else "NULL"
     both = f"SELECT line, answers.time, answer, {sealed}, lines.seal FROM answers "
-    rows = db.execute(both + "LEFT JOIN lines USING (line) " + which, values)
+    rows = db.execute(both + "LEFT JOIN lines USING (line) " + which, values).fetchall()
     made = {}
     for number, when, answer, seal, paid in rows:
         if paid is None or seal not in (None, chain.answered(paid, when, answer)):

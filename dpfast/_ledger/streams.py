@@ -147,7 +147,9 @@ class Record:
 
         def look(db: sqlite3.Connection) -> tuple[list[Turn], Any, str]:
             which = "SELECT turn, time, question, answer, body, seal FROM turns WHERE line = ? "
-            rows = db.execute(which + "AND turn > ? ORDER BY turn", (self._line, self._seen))
+            rows = db.execute(
+                which + "AND turn > ? ORDER BY turn", (self._line, self._seen)
+            ).fetchall()
             found: list[Turn] = []
             before = self._seal
             self._last(db)

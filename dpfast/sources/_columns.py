@@ -29,8 +29,9 @@ from .array import (
     converted,
     numpy_array,
     pyarrow_for,
+    streamed,
 )
-from .rows import fill_matrix, fill_numbers, is_arrow, is_untyped, untyped_rows
+from .rows import fill_matrix, fill_numbers, is_arrow, is_untyped, unmasked, untyped_rows, unwrapped
 
 __all__ = [
     "F8",
@@ -79,6 +80,7 @@ def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Colu
     """
     if isinstance(data, RowsSource):
         return _untyped(data.rows, None)
+    data = unwrapped(data)
     if is_untyped(data):
         return _untyped(untyped_rows(data, name), width)
     if isinstance(data, np.ma.MaskedArray):
@@ -122,7 +124,7 @@ def _plain(
         _check.fail_kind(name, rule, given, " without columns")
     width = array.shape[1] if array.ndim == 2 else None
     if array.dtype.kind == "O" and width is not None:
-        whole = array if mask is None else np.ma.array(array, mask=mask).filled(None)
+        whole = array if mask is None else unmasked(np.ma.array(array, mask=mask))
         return _untyped(whole.tolist(), width)
     native = _native(array.dtype)
     if native is None:
@@ -237,7 +239,7 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
     pa = pyarrow_for(name)
     rule = "a table of numbers"
     if not isinstance(data, (pa.Table, pa.RecordBatch)):
-        column = chunked(data, name, rule)
+        column = streamed(data, name, rule)
         if not pa.types.is_struct(column.type):
             return None
         batches = [pa.RecordBatch.from_struct_array(part) for part in column.chunks]

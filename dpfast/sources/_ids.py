@@ -11,7 +11,7 @@ import numpy as np
 from .. import _check
 from ..errors import DataError
 from .array import chunked, converted
-from .rows import is_arrow, is_untyped, untyped_rows
+from .rows import is_arrow, is_untyped, untyped_rows, unwrapped
 
 __all__ = ["Ids", "as_ids", "family", "looked_up", "no_column"]
 
@@ -62,6 +62,7 @@ def as_ids(ids: Any) -> Ids:
     """
     if isinstance(ids, (str, bytes)):
         _check.fail("ids", "one id for each row (these data have no columns with names)", ids)
+    ids = unwrapped(ids)
     if is_untyped(ids):
         return Ids(untyped_rows(ids, "ids"))
     if is_arrow(ids):

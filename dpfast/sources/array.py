@@ -15,7 +15,7 @@ from .. import _check
 from ..errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
 from ._base import Chunk, RandomWords, Source, chunk_dtype
 from ._rows import WithRows
-from .rows import fill_numbers, is_arrow, is_untyped, untyped_rows
+from .rows import fill_numbers, is_arrow, is_untyped, untyped_rows, unwrapped
 
 __all__ = [
     "ArraySource",
@@ -31,6 +31,7 @@ __all__ = [
     "converted",
     "numpy_array",
     "pyarrow_for",
+    "streamed",
     "threads",
 ]
 
@@ -314,16 +315,14 @@ class RowsSource:
 def column(data: Any, name: str = "data") -> Source:
     """The source of array-like `data`, by their type alone."""
     rule = "a one-dimensional array of numbers"
+    data = unwrapped(data)
     if is_untyped(data):
         return RowsSource(data, name)
     if isinstance(data, np.ma.MaskedArray):
         mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
         return ArraySource(np.ma.getdata(data), mask, name)
     if is_arrow(data):
-        found = chunked(data, name, rule)
-        if _is_struct(found):
-            _check.fail_kind(name, "one column, not a table", data)
-        return ColumnSource(found, name)
+        return ColumnSource(chunked(data, name, rule), name)
     if isinstance(data, WithRows):
         data.refuse_column(name)
     array = converted(data, name, rule, numpy_array)
@@ -337,12 +336,20 @@ def column(data: Any, name: str = "data") -> Source:
 
 
 def chunked(data: Any, name: str, rule: str) -> Any:
-    """`data` as a `pyarrow.ChunkedArray`."""
+    """A column as a `pyarrow.ChunkedArray`."""
+    if hasattr(data, "columns"):  # whose types a library might guess from the rows
+        _check.fail_kind(name, "one column, not a table", data)
+    found = streamed(data, name, rule)
+    if pyarrow_for(name).types.is_struct(found.type):
+        _check.fail_kind(name, "one column, not a table", data)
+    return found
+
+
+def streamed(data: Any, name: str, rule: str) -> Any:
+    """What speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
     pa = pyarrow_for(name)
     if isinstance(data, pa.ChunkedArray):
         return data
-    if isinstance(data, (pa.Table, pa.RecordBatch)):
-        _check.fail_kind(name, "one column, not a table", data)
     if not isinstance(data, pa.Array):
         make = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
         data = converted(data, name, rule, make)
@@ -356,12 +363,6 @@ def pyarrow_for(name: str) -> Any:
     except ImportError:
         raise MissingExtraError(f'reading {name} needs pyarrow: pip install "dpfast[io]"') from None
     return pa
-
-
-def _is_struct(column: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_struct(column.type))
 
 
 def numpy_array(data: Any) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from .._native.pick import pick
 from ..errors import DataError
 from ._base import Chunk, RandomWords, Source
 from .array import ArraySource, chunked, converted, numpy_array
-from .rows import is_arrow, is_untyped, truths, untyped_rows
+from .rows import is_arrow, is_untyped, truths, untyped_rows, unwrapped
 
 __all__ = ["MaskedSource", "kept", "mask", "picked", "refuse_mask"]
 
@@ -39,6 +39,7 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
     if where is None:
         return None
     rule = "a one-dimensional array of booleans, one for each row"
+    where = unwrapped(where)
     if is_untyped(where):
         array = truths(untyped_rows(where, "where"))
     elif is_arrow(where):

@@ -27,7 +27,9 @@ __all__ = [
     "is_arrow",
     "is_untyped",
     "truths",
+    "unmasked",
     "untyped_rows",
+    "unwrapped",
 ]
 
 #: What says by itself how it is to be read.
@@ -47,10 +49,7 @@ MISSING = ("NAType", "NaTType", "MaskedConstant")
 
 
 def is_arrow(data: Any) -> bool:
-    """Whether `data` is best read through Arrow: it says its type, and no NumPy array is at hand.
-
-    What pandas makes of its own nullable columns otherwise has a dtype that depends on the rows.
-    """
+    """Whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
     if isinstance(getattr(data, "dtype", None), np.dtype):
         return False
     return (
@@ -59,6 +58,25 @@ def is_arrow(data: Any) -> bool:
         or hasattr(data, "__arrow_array__")
         or type(data).__name__ == "Categorical"
     )
+
+
+def unwrapped(data: Any) -> Any:
+    """What a column of pandas holds, by the type that it declares.
+
+    What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
+    on whether a sparse one has a gap. Everything else is returned as it is.
+    """
+    dtype: Any = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) or not hasattr(dtype, "construct_array_type"):
+        return data
+    array = getattr(data, "array", data)  # of a series or an index
+    if getattr(dtype, "kind", "O") == "M":  # with a time zone, which NumPy has not
+        return np.asarray(array, "M8[ns]")
+    if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # sparse
+        return np.asarray(array, dtype.subtype)
+    if is_arrow(array):  # but text in Python's own objects, which need not be text elsewhere
+        return np.asarray(array, object) if getattr(dtype, "storage", "") == "python" else array
+    return np.asarray(array, getattr(dtype, "numpy_dtype", object))
 
 
 def is_untyped(data: Any) -> bool:
@@ -90,12 +108,19 @@ def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
     if isinstance(data, (list, tuple)):
         return data
     if isinstance(data, np.ma.MaskedArray):
-        rows: list[Any] = data.filled(None).tolist()
+        rows: list[Any] = unmasked(data).tolist()
         return rows
     try:
         return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
     except Exception:  # whatever an object thinks of being looked into
         _check.fail_kind(name, "a sequence that can be read", data)
+
+
+def unmasked(data: Any) -> NDArray[Any]:
+    """A masked array as one of objects, None behind the mask."""
+    out: NDArray[Any] = np.ma.getdata(data).astype(object)
+    out[np.ma.getmaskarray(data)] = None
+    return out
 
 
 def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
@@ -171,6 +196,6 @@ def _is_missing(one: Any) -> bool:
 def _refuse() -> NoReturn:
     raise DataError(
         "data without a dtype, like a list, must hold real numbers, or None for a missing one, and "
-        "rows of several numbers only where the call says how many; and do not. This answer "
-        "depends on the data: what was spent stays spent"
+        "do not; rows of several numbers are an array, as numpy.asarray(data, float) makes one, or "
+        "a table. This answer depends on the data: what was spent stays spent"
     )

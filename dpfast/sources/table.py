@@ -20,7 +20,7 @@ from ._ids import as_ids, no_column
 from ._memory import MemoryRows
 from ._rows import Choosing, RowChunk, RowSource, Table, WithRows, named_dtype, refuse_columns
 from .array import ArraySource, ColumnSource, RowsSource
-from .rows import is_arrow, is_untyped
+from .rows import is_arrow, is_untyped, unwrapped
 from .words import Words, matched, words_column
 
 __all__ = [
@@ -262,8 +262,8 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
         found = list(data.items())
     elif hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, whose columns are NumPy's
         found = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
-    elif is_arrow(data):
-        return arrow_table(data, name)
+    elif is_arrow(own := unwrapped(data)):
+        return arrow_table(own, name)
     else:
         return None
     rule = "a table whose columns have names of their own, which are text"

@@ -19,25 +19,32 @@ from ..errors import DataError
 from ._columns import F8, Column
 from ._ids import family, looked_up
 from .array import arrow_values, chunked, converted
-from .rows import is_arrow, is_untyped, untyped_rows
+from .rows import is_arrow, is_untyped, untyped_rows, unwrapped
 
 __all__ = ["Words", "is_text", "matched", "plain_text", "words_column"]
 
 RULE = "a one-dimensional column of text"
 
 
-class Words:
-    """Public words and their numbers."""
+#: Types of text that is told by itself.
+TEXT = frozenset([str, bytes, type(None)])
 
-    def __init__(self, words: Sequence[str]) -> None:
+
+class Words:
+    """Public words, of text or of bytes, and their numbers."""
+
+    def __init__(self, words: Sequence[str | bytes]) -> None:
         self.words = tuple(words)
         self._numbers: dict[Any, float] = {}
         for i, word in enumerate(words):
-            self._numbers[word] = self._numbers[word.encode()] = float(i)
+            self._numbers[word] = self._numbers[_utf8(word)] = float(i)
 
     def of_objects(self, some: Sequence[Any]) -> list[float]:
         """The numbers of Python objects."""
-        return [self._numbers.get(plain_text(one), math.nan) for one in some]
+        number = self._numbers.get
+        if TEXT.issuperset(map(type, some)):
+            return [number(one, math.nan) for one in some]
+        return [number(plain_text(one), math.nan) for one in some]
 
     def of_arrow(self, array: Any) -> NDArray[np.float64]:
         """The numbers of a `pyarrow.Array` of text, bytes or nulls, or of a dictionary of these."""
@@ -60,9 +67,14 @@ class Words:
             array = array.cast(pa.large_string() if text else pa.large_binary())
         elif types.is_fixed_size_binary(kind):
             array = array.cast(pa.binary())
-        words = self.words if text else [word.encode() for word in self.words]
+        words: list[Any] = [one for one in self.words if isinstance(one, str) or not text]
+        words = words if text else list(map(_utf8, words))
         found = pc.index_in(array, value_set=pa.array(words, array.type))
         return _picked(np.arange(len(words), dtype=F8), found)
+
+
+def _utf8(word: str | bytes) -> bytes:
+    return word.encode() if isinstance(word, str) else word
 
 
 def plain_text(one: Any) -> str | bytes | None:
@@ -108,6 +120,7 @@ def words_column(data: Any, words: Words, name: str) -> Column:
     ArgumentTypeError
         If it is of a type that holds no text. What the rows are decides nothing.
     """
+    data = unwrapped(data)
     if is_untyped(data):
         return _objects(untyped_rows(data, name), None, words)
     if is_arrow(data):
