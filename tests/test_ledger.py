@@ -1096,7 +1096,7 @@ def test_damage_leaves_no_connection_behind(path, tmp_path):
               if os.path.exists(f"/proc/self/fd/{fd}")]  # fmt: skip
     assert not [name for name in opened if name.startswith(str(path))]
     assert sorted(one.name for one in Path(path).parent.glob("*.db*")) == [Path(path).name]
-    budget.spend(Pure(0.1), neighbors=REP)
+    budget.spend(Pure(0.1), neighbors="add-remove")
     shutil.copy(tmp_path / "copy", path)
     with pytest.raises(LedgerError, match="put back"):
-        budget.spend(Pure(0.1), neighbors=REP)
+        budget.spend(Pure(0.1), neighbors="add-remove")

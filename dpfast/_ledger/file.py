@@ -215,7 +215,7 @@ class File:
                 raise
             except (sqlite3.Error, Damaged, *UNREADABLE) as error:
                 failed = error
-            # Out here, so that no error of SQLite, which may quote a row, comes along. Its traceback
+            # Out here, so that no error of SQLite, which may quote a row, comes along. A traceback
             # would keep the connection alive, and with it the log beside the file.
             failed = failed.with_traceback(None)
             if not isinstance(failed, sqlite3.Error):
