@@ -1084,11 +1084,12 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
 def test_damage_leaves_no_connection_behind(path, tmp_path):
     """It would keep the log, into which an old copy that is put back would be merged unseen."""
     budget = dp.Budget(epsilon=1, path=path)
-    budget.record(dp.count([1, 2], epsilon=0.1, budget=budget))
+    for _ in range(3):
+        budget.record(dp.count([1, 2], epsilon=0.1, budget=budget))
     shutil.copy(path, tmp_path / "copy")
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("DROP TRIGGER no_UPDATE_answers")
-        db.execute("UPDATE answers SET answer = '9'")
+        db.execute("UPDATE answers SET answer = '9' WHERE line = 1")
         db.commit()
     with pytest.raises(LedgerError, match="is damaged"):
         _ = budget.history
