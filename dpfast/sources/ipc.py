@@ -80,7 +80,7 @@ class IpcReader(Reader):
             )
         self._seekable = magic == b"ARROW1"
         with self._open() as opened:
-            length = opened.count_rows() if self._seekable else None
+            length = _rows(opened) if self._seekable else None
             return self._seekable, legible(opened.schema), length
 
     def _pieces(self, names: Sequence[str], convert: Convert[T]) -> Iterator[T]:
@@ -134,3 +134,10 @@ def _checked(batch: Any, name: str) -> Any:
     fixed = array.type.num_fields == 0 and not hasattr(array, "dictionary")
     array.validate(full=not (fixed and len(array.buffers()) <= 2))
     return array
+
+
+def _rows(opened: Any) -> int:
+    """Rows of a file, by the headers of its batches where pyarrow can read these alone."""
+    if hasattr(opened, "count_rows"):
+        return int(opened.count_rows())
+    return sum(opened.get_batch(i).num_rows for i in range(opened.num_record_batches))
