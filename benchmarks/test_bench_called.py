@@ -39,8 +39,8 @@ def function(request):
 
 @pytest.fixture(scope="module")
 def file():
-    made = File(8 * BLOCKS * PER)
-    view = np.frombuffer(made.map(), np.float64, BLOCKS * PER)
+    made = File(8 * BLOCKS * PER, open_to_all=False)
+    view = np.frombuffer(made.map, np.float64, BLOCKS * PER)
     view[:] = np.random.default_rng(0).random(BLOCKS * PER)
     yield view, SharedRows(made.fd, made.path, 0)
     made.close()
