@@ -1,9 +1,9 @@
-"""Build `csrc/*.c` into one static library and each `dpfast/_native/*.pyx` into a module.
+"""Build `csrc/*/*.c` into one static library and each `dpfast/_kernels/*.pyx` into a module.
 
 Everything is found by glob, so a new kernel needs no edit here. There is no pure-Python
 fallback: a failing compiler fails the installation. No flag lets a compiler change a
 floating-point result, and none ties the binary to the machine that built it; the wider
-instruction sets are chosen at run time (see `csrc/dpf_isa.h`).
+instruction sets are chosen at run time (see `csrc/core/isa.h`).
 
 Environment: `DPFAST_SANITIZE=1` builds with AddressSanitizer and UndefinedBehaviorSanitizer.
 """
@@ -37,13 +37,13 @@ if os.environ.get("DPFAST_SANITIZE") == "1":
     cflags += [*sanitize, "-g", "-O1", "-fno-omit-frame-pointer"]
     ldflags += sanitize
 
-sources = sorted(glob("csrc/*.c"))
-headers = sorted(glob("csrc/*.h"))
+sources = sorted(glob("csrc/*/*.c"))
+headers = sorted(glob("csrc/*/*.h"))
 include = ["csrc", numpy.get_include()]
 
 extensions = [
     Extension(
-        f"dpfast._native.{Path(pyx).stem}",
+        f"dpfast._kernels.{Path(pyx).stem}",
         [pyx],
         include_dirs=include,
         depends=sources + headers,
@@ -52,7 +52,7 @@ extensions = [
         libraries=[] if MSVC else ["m"],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
     )
-    for pyx in sorted(glob("dpfast/_native/*.pyx"))
+    for pyx in sorted(glob("dpfast/_kernels/*.pyx"))
 ]
 
 setup(

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 import dpfast as dp
-from dpfast import _aggregators as aggregators
-from dpfast._block_count import Trade
+from dpfast.aggregate import aggregators
+from dpfast.aggregate.block_count import Trade
 from dpfast.rng import InsecureGenerator
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -2,9 +2,9 @@
 
     python benchmarks/crossings.py [--repeats 400] [--quick] [--out docs]
 
-writes `crossings.json`, which `tests/test_crossings.py` holds the constants and the words of the
-library to. All rows are invented, so truth may be known and errors be printed. A ratio is that of
-two median (for "joint" mean) absolute errors: below 1 the first method is the better one.
+writes `crossings.json`, which `tests/docs/test_crossings.py` holds the constants and the words of
+the library to. All rows are invented, so truth may be known and errors be printed. A ratio is that
+of two median (for "joint" mean) absolute errors: below 1 the first method is the better one.
 
     quantiles     of "smooth" over "exponential-round", and of "smooth" over "recursive" for the
                   interquartile range, for each relation, loss and column: where they cross is
@@ -29,10 +29,10 @@ from zlib import crc32
 import numpy as np
 
 import dpfast as dp
-from dpfast import intervals
-from dpfast.budget import quoted
+from dpfast.budget.budget import quoted
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import as_source, masked
+from dpfast.statistics.quantiles import exponential
 
 DOCS = Path(__file__).parent.parent / "docs"
 ROWS, BOUNDS, QUICK = 20_000, (0.0, 100.0), 24
@@ -142,7 +142,7 @@ def extremes(repeats, quick):
         for epsilon in (1.0, 4.0):
             entry = {"column": title, "epsilon": epsilon, "gap": [], "error": []}
             for inside in INSIDE:
-                with patch.object(intervals, "INSIDE", inside):
+                with patch.object(exponential, "INSIDE", inside):
                     found = answers(10 * repeats, dp.minimum, rows, epsilon=epsilon)
                 entry["gap"].append(float(np.mean(found < rows[0])))
                 entry["error"].append(short(np.median(np.abs(found - rows[0]))))

@@ -27,7 +27,7 @@ from statistics import NormalDist
 import numpy as np
 
 import dpfast as dp
-from dpfast import _aggregators as aggregators
+from dpfast.aggregate import aggregators
 from dpfast.rng import InsecureGenerator
 
 DOCS = Path(__file__).parent.parent / "docs"

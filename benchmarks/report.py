@@ -210,10 +210,10 @@ def compiled(data, blocks):
     """A Numba estimator on all cores, beside a plain loop over blocks that are there already."""
     import numba
 
-    from dpfast._blocks import RandomLabels
-    from dpfast._blocks.labels import secret
-    from dpfast._blocks.partition import Partition
-    from dpfast._blocks.store import laid_out
+    from dpfast.aggregate.blocks import RandomLabels
+    from dpfast.aggregate.blocks.labels import secret
+    from dpfast.aggregate.blocks.partition import Partition
+    from dpfast.aggregate.blocks.store import laid_out
     from dpfast.sources.table import as_rows
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -667,7 +667,7 @@ def table(n):
     ]
     note = (
         "Best of several rounds in one run, one thread unless it says how many, "
-        f"{os.cpu_count()} cores, {processor()}, instruction set {dp._native.rng.isa()}, "
+        f"{os.cpu_count()} cores, {processor()}, instruction set {dp._kernels.rng.isa()}, "
         f"Python {platform.python_version()}, NumPy {np.__version__}; written by "
         "`benchmarks/report.py`."
     )

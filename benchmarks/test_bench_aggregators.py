@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast import _aggregators as aggregators
 from dpfast import suggest_blocks
-from dpfast._aggregators.vector import make_vector
+from dpfast.aggregate import aggregators
+from dpfast.aggregate.aggregators.vector import make_vector
 from dpfast.privacy import Approx, Pure
 from dpfast.rng import default_generator
 

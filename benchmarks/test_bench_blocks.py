@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._blocks import (
+from dpfast.aggregate.blocks import (
     ContiguousLabels,
     Extremes,
     KeyedLabels,
@@ -20,11 +20,11 @@ from dpfast._blocks import (
     RandomLabels,
     scatter,
 )
-from dpfast._blocks.labels import secret
-from dpfast._blocks.partition import Partition
-from dpfast._blocks.store import laid_out
+from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.store import laid_out
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.table import RowChunk
+from dpfast.sources.row_source import RowChunk
 
 from .conftest import rows
 

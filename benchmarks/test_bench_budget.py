@@ -13,6 +13,7 @@ import pytest
 
 import dpfast as dp
 from benchmarks.conftest import rows
+from dpfast.budget.ledger import Spend
 from dpfast.privacy import Pure
 
 COST = Pure(Fraction(1, 10**6))
@@ -59,7 +60,7 @@ def long_ledger(tmp_path_factory):
     def fill(db):
         for _ in range(rows(5000, 50)):
             state = file._state(db)
-            spend = dp.budget.Spend(line, "replace", "quantile 1/2")
+            spend = Spend(line, "replace", "quantile 1/2")
             file._write(db, state, budget._decide(state, spend))
 
     file._run(fill, write=True)

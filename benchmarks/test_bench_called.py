@@ -14,10 +14,10 @@ import os
 import numpy as np
 import pytest
 
-from dpfast._blocks.store import SharedRows
-from dpfast._workers.crew import Crew
-from dpfast._workers.shared import File
-from dpfast._workers.threads import call_blocks
+from dpfast.aggregate.blocks.files import SharedRows
+from dpfast.aggregate.workers.crew import Crew
+from dpfast.aggregate.workers.shared import File
+from dpfast.aggregate.workers.threads import call_blocks
 
 from .conftest import rows
 

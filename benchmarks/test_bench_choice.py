@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfast import _choice
-from dpfast._native.rng import isa
+from dpfast._kernels.rng import isa
+from dpfast.noise import choice
 from dpfast.rng import SecureGenerator
 
 from .conftest import rows
@@ -59,7 +59,7 @@ def references(values):
     }
 
 
-@pytest.mark.parametrize("law", [_choice.rows, _choice.subset_rows], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("law", [choice.rows, choice.subset_rows], ids=lambda f: f.__name__)
 def test_by_row(benchmark, table, law):
     values, best, exact = table
     benchmark.group = "one draw a row of 100"
@@ -72,7 +72,7 @@ def test_by_row(benchmark, table, law):
     gap = (best - np.take_along_axis(values, got[:, None], axis=1)[:, 0]).mean()
     chosen = np.argmax(values + np.random.default_rng(2).gumbel(size=values.shape), axis=1)
     same = (best - np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]).mean()
-    if law is _choice.rows:
+    if law is choice.rows:
         assert abs(gap - same) < 10 / len(values) ** 0.5
     else:
         assert gap < same
@@ -83,7 +83,7 @@ def test_weights(benchmark, m):
     distance = np.random.default_rng(0).exponential(10.0, rows(m, min(m, 1000)))
     distance[0] = 0.0
     benchmark.group = "weights of runs"
-    made = benchmark(lambda: _choice.Weights(distance, 1.0))
+    made = benchmark(lambda: choice.Weights(distance, 1.0))
     note(benchmark, len(distance), **{"np.exp": fastest(lambda: np.exp(-distance))})
     assert made.bound[0] / 2.0**made.shift == pytest.approx(1, rel=2e-6)
 
@@ -92,7 +92,7 @@ def test_one_draw_from_ten(benchmark):
     distance = np.arange(10.0)
     stream = SecureGenerator().stream()
     benchmark.group = "call overhead"
-    got = benchmark(lambda: _choice.Weights(distance, 1.0).draw(1, lambda b: Fraction(b), stream))
+    got = benchmark(lambda: choice.Weights(distance, 1.0).draw(1, lambda b: Fraction(b), stream))
     note(benchmark, 1)
     assert 0 <= got[0] < 10
 
@@ -100,7 +100,7 @@ def test_one_draw_from_ten(benchmark):
 def test_many_draws(benchmark):
     distance = np.arange(1000.0)
     stream = SecureGenerator().stream()
-    weights = _choice.Weights(distance, 0.1)
+    weights = choice.Weights(distance, 0.1)
     benchmark.group = "repeated draws from 1000"
     size = rows(100_000, 1000)
     got = benchmark(lambda: weights.draw(size, lambda b: Fraction(b), stream))

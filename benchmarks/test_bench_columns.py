@@ -10,12 +10,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from dpfast import totals
-from dpfast._box_noise import box_noise
-from dpfast.histograms import histogram
+from dpfast.noise.box import box_noise
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.scan import scan
+from dpfast.statistics.histogram import histogram
+from dpfast.statistics.totals import api
 
 from .conftest import rows
 
@@ -49,7 +49,7 @@ def test_rival_clip_sum(benchmark, data):
 def test_release(benchmark, data, name):
     generator = InsecureGenerator(1)
     found = benchmark.pedantic(
-        lambda: getattr(totals, name)(data, rng=generator, **KW), rounds=5, warmup_rounds=1
+        lambda: getattr(api, name)(data, rng=generator, **KW), rounds=5, warmup_rounds=1
     )
     clipped = np.clip(data, LO, HI)
     exact = {"sum": clipped.sum, "mean": clipped.mean, "variance": clipped.var}[name](axis=0)
@@ -59,16 +59,14 @@ def test_release(benchmark, data, name):
 def test_release_of_some_rows(benchmark, wide):
     where = wide[:, 0] > 50
     generator = InsecureGenerator(1)
-    found = benchmark.pedantic(
-        lambda: totals.mean(wide, where=where, rng=generator, **KW), rounds=3
-    )
+    found = benchmark.pedantic(lambda: api.mean(wide, where=where, rng=generator, **KW), rounds=3)
     assert found == pytest.approx(np.clip(wide[where], LO, HI).mean(axis=0), rel=0.05)
 
 
 def test_release_with_weights(benchmark, wide):
     weights = np.random.default_rng(1).uniform(0, 1, len(wide))
     kw = {**KW, "weights": weights, "weight_bounds": (0, 1), "rng": InsecureGenerator(1)}
-    found = benchmark.pedantic(lambda: totals.mean(wide, **kw), rounds=3)
+    found = benchmark.pedantic(lambda: api.mean(wide, **kw), rounds=3)
     exact = np.average(np.clip(wide, LO, HI), axis=0, weights=weights)
     assert found == pytest.approx(exact, rel=0.05)
 
@@ -81,7 +79,7 @@ def test_release_of_a_file(benchmark, tmp_path):
     pq.write_table(pa.table(dict(zip("abcd", values, strict=True))), tmp_path / "t.parquet")
     table = scan(tmp_path / "t.parquet", ["a", "c", "d"])
     generator = InsecureGenerator(1)
-    found = benchmark.pedantic(lambda: totals.sum(table, rng=generator, **KW), rounds=3)
+    found = benchmark.pedantic(lambda: api.sum(table, rng=generator, **KW), rounds=3)
     exact = np.clip(values[[0, 2, 3]], LO, HI).sum(axis=1)
     assert found == pytest.approx(exact, rel=0.01)
 

@@ -16,14 +16,14 @@ import numba
 import numpy as np
 import pytest
 
-from dpfast._blocks import RandomLabels
-from dpfast._blocks.labels import secret
-from dpfast._blocks.partition import Partition
-from dpfast._blocks.store import laid_out
-from dpfast._jit import BlockLoop
-from dpfast.estimators import resolve
-from dpfast.estimators._base import Job
-from dpfast.estimators._compiled import _cores
+from dpfast._kernels.jit import BlockLoop
+from dpfast.aggregate.blocks import RandomLabels
+from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.store import laid_out
+from dpfast.aggregate.estimators import resolve
+from dpfast.aggregate.estimators.base import Job
+from dpfast.aggregate.estimators.compiled import _cores
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
 

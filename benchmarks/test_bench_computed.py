@@ -15,9 +15,9 @@ import numba
 import numpy as np
 import pytest
 
-from dpfast._scores.computed import Computed
-from dpfast._scores.stored import Stored
-from dpfast.selection import exponential
+from dpfast.selection.api import exponential
+from dpfast.selection.scores.computed import Computed
+from dpfast.selection.scores.stored import Stored
 
 from .conftest import rows
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._blocks.store import Window
-from dpfast.estimators import LogisticRegression, Median, Mode, Quantile, TrimmedMean
-from dpfast.estimators._base import Job
+from dpfast.aggregate.blocks.store import Window
+from dpfast.aggregate.estimators import LogisticRegression, Median, Mode, Quantile, TrimmedMean
+from dpfast.aggregate.estimators.base import Job
 from dpfast.sources.table import as_rows
 
 from .conftest import rows

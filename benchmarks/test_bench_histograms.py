@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast.histograms import axes_of, histogram
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.histogram import axes_of, histogram
 
 from .conftest import rows
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.intervals import ExponentialQuantile, RecursiveQuantiles
+from dpfast.budget.release import release
 from dpfast.privacy import Pure
-from dpfast.release import release
+from dpfast.statistics.quantiles.exponential import ExponentialQuantile, RecursiveQuantiles
 
 from .conftest import rows
 

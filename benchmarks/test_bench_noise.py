@@ -12,10 +12,10 @@ import time
 import numpy as np
 import pytest
 
-from dpfast import _laws as laws
 from dpfast import noise
-from dpfast._laws._table import prepare
-from dpfast._native.rng import isa
+from dpfast._kernels.rng import isa
+from dpfast.noise import distributions as laws
+from dpfast.noise.distributions.table import prepare
 from dpfast.rng import InsecureGenerator, SecureGenerator
 
 N = 10_000_000

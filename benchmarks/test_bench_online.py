@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._laws._discrete import laplace_integers
-from dpfast._native.rng import isa
-from dpfast.online._hypothesis import Hypothesis
+from dpfast._kernels.rng import isa
+from dpfast.noise.distributions.discrete import laplace_integers
+from dpfast.online.hypothesis import Hypothesis
 from dpfast.rng import SecureGenerator
 
 from .conftest import SMOKE, rows

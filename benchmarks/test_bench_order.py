@@ -11,7 +11,7 @@ import os
 import numpy as np
 import pytest
 
-from dpfast.order import Ranks
+from dpfast.summaries.order import Ranks
 
 pytest.importorskip("pytest_benchmark")
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast import _permute
-from dpfast._native.peaks import ABOVE, block_peaks
-from dpfast._scores.stored import Stored
+from dpfast._kernels.peaks import ABOVE, block_peaks
+from dpfast.selection import permute
+from dpfast.selection.scores.stored import Stored
 
 from .conftest import rows
 
@@ -97,7 +97,7 @@ def test_floor_max_of_candidates(benchmark, candidates):
 def test_permute_and_flip(benchmark, candidates):
     """Epsilon 1, sensitivity 1: c = 1 / 2."""
     stream = dp.rng.InsecureGenerator(1).stream()
-    found = benchmark(lambda: _permute.draw(Stored(candidates), 0.5, stream))
+    found = benchmark(lambda: permute.draw(Stored(candidates), 0.5, stream))
     assert candidates.max() - candidates[found] < 50  # else a chance of 1e7 * exp(-25)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._native.rng import isa
+from dpfast._kernels.rng import isa
 from dpfast.rng import SecureGenerator
 
 from .conftest import rows

@@ -12,7 +12,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from dpfast._native.rng import BitStream, isa
+from dpfast._kernels.rng import BitStream, isa
 from dpfast.rng import InsecureGenerator, SecureGenerator
 from tests.reference import chacha20
 

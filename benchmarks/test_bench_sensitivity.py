@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._native.sensitivity import DIVIDE, FORWARD, Column
+from dpfast._kernels.sensitivity import DIVIDE, FORWARD, Column
 
 from .conftest import rows
 

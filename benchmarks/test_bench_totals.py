@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast import totals
-from dpfast._cells import FINE, SQUARES, cells
-from dpfast.covariances import covariance
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.covariance import covariance
+from dpfast.statistics.totals import api
+from dpfast.summaries.cells import FINE, SQUARES, cells
 
 from .conftest import rows
 
@@ -53,7 +53,7 @@ def test_totals(benchmark, data, squares):
 def test_release(benchmark, name):
     values = np.random.default_rng(0).normal(50, 12, N)
     kw = {"bounds": (LO, HI), "epsilon": 1.0, "rng": InsecureGenerator(1)}
-    found = benchmark(lambda: getattr(totals, name)(values, **kw))
+    found = benchmark(lambda: getattr(api, name)(values, **kw))
     clipped = np.clip(values, LO, HI)
     exact = {"sum": clipped.sum, "mean": clipped.mean, "variance": clipped.var}[name]()
     assert found == pytest.approx(exact, rel=0.02)
@@ -63,7 +63,7 @@ def test_release_of_some_rows(benchmark):
     values = np.random.default_rng(0).normal(50, 12, N)
     where = values > 50
     kw = {"bounds": (LO, HI), "epsilon": 1.0, "rng": InsecureGenerator(1), "where": where}
-    found = benchmark.pedantic(lambda: totals.mean(values, **kw), rounds=3)
+    found = benchmark.pedantic(lambda: api.mean(values, **kw), rounds=3)
     assert found == pytest.approx(np.clip(values[where], LO, HI).mean(), rel=0.02)
 
 
@@ -76,7 +76,7 @@ def test_some_rows_rival(benchmark):
 
 def test_a_release_of_few_rows(benchmark):
     values = np.random.default_rng(0).normal(50, 12, 100)
-    found = benchmark(lambda: totals.mean(values, bounds=(LO, HI), epsilon=1.0))
+    found = benchmark(lambda: api.mean(values, bounds=(LO, HI), epsilon=1.0))
     assert LO <= found <= HI
 
 
@@ -84,7 +84,7 @@ def test_release_with_weights(benchmark):
     n = N // 10
     values, weights = np.random.default_rng(0).uniform(0, 1, (2, n))
     kw = {"bounds": (0, 1), "weights": weights, "weight_bounds": (0, 1), "epsilon": 1.0}
-    found = benchmark.pedantic(lambda: totals.mean(values, **kw), rounds=3)
+    found = benchmark.pedantic(lambda: api.mean(values, **kw), rounds=3)
     assert found == pytest.approx(np.average(values, weights=weights), rel=0.01)
 
 

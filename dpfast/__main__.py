@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Run the command line and return its exit code."""
     try:
-        from .cli import run
+        from .app.cli.main import run
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich", "click"):
             raise

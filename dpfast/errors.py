@@ -6,6 +6,8 @@ data, so it is an answer; it comes after the spend, and the spend stands.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
@@ -93,3 +95,31 @@ class WorkerError(DpfastError, RuntimeError):
 
 class SlowWarning(UserWarning):
     """The call does what it should, but there is a much faster way, which the message names."""
+
+
+def _show(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python is willing to print
+        text = f"<{type(value).__name__} too long to show>"
+    except Exception:  # objects of other libraries may raise anything
+        text = f"<{type(value).__name__}>"
+    text = " ".join(text.split()) if "\n" in text else text  # a message is one line
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def fail(name: str, rule: str, value: object) -> NoReturn:
+    """Raise the one message about a bad value, and no other that led to it."""
+    raise ArgumentError(f"{name} must be {rule}, got {_show(value)}") from None
+
+
+def fail_type(name: str, rule: str, value: object) -> NoReturn:
+    """Raise the one message about a value of the wrong kind."""
+    kind = type(value).__name__
+    raise ArgumentTypeError(f"{name} must be {rule}, got {_show(value)} ({kind})") from None
+
+
+def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
+    """Raise the one message about data of the wrong kind. It shows their type and none of them."""
+    kind = f"an object of type {type(data).__name__}"
+    raise ArgumentTypeError(f"{name} must be {rule}, got {kind}{why}") from None

@@ -1,6 +1,6 @@
 """Generators of random bits: secure ones for releases, a seeded one for tests.
 
-Every bit is ChaCha20 output (RFC 8439 block function, layout in ``csrc/dpf_rng.h``). A generator
+Every bit is ChaCha20 output (RFC 8439 block function, layout in ``csrc/rng/rng.h``). A generator
 hands each thread a stream of its own, so nothing here needs a lock and kernels run without the GIL.
 A stream is asked for at the start of an operation and not kept::
 
@@ -19,8 +19,8 @@ from typing import ClassVar, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import _check
-from ._native.rng import BitStream, wipe
+from ._core import checks
+from ._kernels.rng import BitStream, wipe
 from .errors import EntropyError
 
 __all__ = ["Generator", "InsecureGenerator", "SecureGenerator", "check", "default_generator"]
@@ -79,7 +79,7 @@ class Generator(ABC):
         >>> InsecureGenerator(1).bytes(4).hex()
         '5608836e'
         """
-        return self.stream().take(_check.whole("n", n))
+        return self.stream().take(checks.whole("n", n))
 
     @overload
     def random_raw(self, size: None = None) -> int: ...
@@ -119,7 +119,7 @@ class Generator(ABC):
         if size is None:
             return self.stream().word()
         shape = size if isinstance(size, tuple) else (size,)
-        made = np.empty(tuple(_check.whole("size", length) for length in shape), "<u8")
+        made = np.empty(tuple(checks.whole("size", length) for length in shape), "<u8")
         self.stream().fill(made.reshape(-1).view(np.uint8))
         return made.astype(np.uint64, copy=False)
 
@@ -229,7 +229,7 @@ class InsecureGenerator(Generator):
     private = False
 
     def __init__(self, seed: int) -> None:
-        self._seed = _check.whole("seed", seed)
+        self._seed = checks.whole("seed", seed)
         self._threads = itertools.count()
         self._own = _Own()
 
@@ -279,5 +279,5 @@ def check(rng: object) -> Generator:
         return _default
     if not isinstance(rng, Generator):
         rule = "None, a dpfast.rng.SecureGenerator or a dpfast.rng.InsecureGenerator"
-        _check.fail_type("rng", rule, rng)
+        checks.fail_type("rng", rule, rng)
     return rng

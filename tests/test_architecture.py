@@ -1,6 +1,6 @@
 """The rules of the house, as tests: imports point down, randomness has one home."""
 
-import ast
+import importlib.util
 import re
 import subprocess
 import sys
@@ -11,151 +11,99 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "dpfast"
 
-# A module may import from modules of a lower number only, or from its own package.
-LEVEL = {
-    "errors": 0,
-    "_check": 1,
-    "_expected": 1,
-    "_memfd": 1,
-    "_missing": 2,
-    "_native": 2,
-    "_progress": 2,
-    "privacy": 3,
-    "audit": 4,
-    "_ledger": 8,
-    "rng": 3,
-    "_laws": 4,
-    "noise": 5,
-    "sources": 5,
-    "_admissible": 5,
-    "_choice": 5,
-    "_jit": 5,
-    "_pmf": 5,
-    "_additive": 6,
-    "_blocks": 6,
-    "_workers": 6,
-    "_grid": 6,
-    "_cells": 6,
-    "_whole_noise": 7,
-    "_totals": 7,
-    "_box_noise": 8,
-    "_side_by_side": 8,
-    "_one_column": 8,
-    "_moments": 9,
-    "_by_column": 9,
-    "_each_column": 10,
-    "_weighted": 10,
-    "_scores": 6,
-    "_race": 7,
-    "_permute": 7,
-    "_batch": 7,
-    "_candidates": 8,
-    "estimators": 7,
-    "_layout": 6,
-    "_brackets": 7,
-    "order": 8,
-    "sensitivity": 9,
-    "_utility": 9,
-    "_intervals": 9,
-    "budget": 9,
-    "release": 10,
-    "_slice": 11,
-    "_two_steps": 11,
-    "_axis": 6,
-    "_equal_parts": 11,
-    "smooth": 11,
-    "smooth_release": 12,
-    "selection": 11,
-    "totals": 11,
-    "histograms": 11,
-    "covariances": 11,
-    "intervals": 11,
-    "joint": 11,
-    "response": 11,
-    "online": 12,
-    "_aggregators": 12,
-    "quantile": 12,
-    "trimmed": 12,
-    "extremes": 13,
-    "interquartile": 13,
-    "aggregate": 13,
-    "ptr": 13,
-    "sulq": 12,
-    "_block_count": 13,
-    "_demo": 13,
-    "_options": 13,
-    "_spend_plot": 12,
-    "job": 14,
-    "_cli_budget": 14,
-    "_cli_job": 15,
-    "cli": 16,
-    "__main__": 17,
-}
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
-def room(path: Path) -> str:
-    first = path.relative_to(PACKAGE).parts[0]
-    return first.removesuffix(".py")
+def load_rooms():
+    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def imported_rooms(path: Path):
-    """Rooms of dpfast that a file imports, wherever the import stands."""
-    package = ["dpfast", *path.relative_to(PACKAGE).parts[:-1]]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1]
-            names = [node.module] if node.module else [a.name for a in node.names]
-            for name in names:
-                full = [*base, *name.split(".")]
-                if len(full) > 1:
-                    yield full[1]
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dpfast."):
-            yield node.module.split(".")[1]
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.startswith("dpfast."):
-                    yield alias.name.split(".")[1]
+rooms = load_rooms()
+FLOOR = {name: floor for floor, names in enumerate(rooms.FLOORS) for name in names}
+EDGES = rooms.graph()
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_point_down(path):
-    if path == PACKAGE / "__init__.py":
-        return
-    own = room(path)
-    assert own in LEVEL, f"{own} has no level: give it one in this test and in docs/architecture.md"
-    for other in imported_rooms(path):
-        if other.startswith("__") and other != "__main__":
-            continue  # from . import __version__
-        assert other == own or LEVEL[other] < LEVEL[own], f"{own} imports {other}"
+def upward(edges):
+    """Imports that do not lead to a lower floor, or into the same room."""
+    for name, others in edges.items():
+        own = rooms.room(name)
+        if own in rooms.DOORS:
+            continue
+        for other in others:
+            below = rooms.room(other)
+            if below != own and not FLOOR.get(below, len(FLOOR)) < FLOOR[own]:
+                yield name, other
 
 
-def test_the_rule_catches_an_upward_import(tmp_path, monkeypatch):
-    fake = PACKAGE / "errors.py"
-    monkeypatch.setattr(Path, "read_text", lambda self, **kw: "from .smooth import median")
-    assert list(imported_rooms(fake)) == ["smooth"] and LEVEL["smooth"] > LEVEL["errors"]
+def test_every_room_has_a_floor():
+    assert {rooms.room(name) for name in EDGES} == {*FLOOR, *rooms.DOORS}
+    loose = {p.stem for p in PACKAGE.glob("*.py")} - set(rooms.DOORS)
+    assert loose == {"errors", "rng"}
 
 
-def listed():
-    """Rooms by the line of the page that lists them, and files that it names in such a line."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    lines = [line.split("|") for line in text.splitlines() if line.startswith("| `")]
-    rooms = {}
-    for number, (_, names, what, _) in enumerate(lines):
-        for name in re.findall(r"`([^`]+)`", names):
-            rooms[name.rstrip("/").removesuffix(".py")] = number
-        if "`order.py`" in names:  # with what stands in its line
-            rooms |= {n.removesuffix(".py"): number for n in re.findall(r"`(_\w+\.py)`", what)}
-    return rooms
+def test_imports_point_down_and_in_no_circle():
+    assert not list(upward(EDGES))
+    assert not rooms.circles(EDGES)
 
 
-def test_the_page_lists_every_room_below_those_it_imports_from():
-    rooms = listed()
-    assert set(LEVEL) <= set(rooms)
+def test_the_house_stays_as_small_as_it_is():
+    assert len({rooms.room(name) for name in EDGES}) <= 21
+    assert len(rooms.arrows(EDGES)) <= 130 and len(rooms.FLOORS) <= 8
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import dpfast.app.job",
+        "from dpfast.app import job",
+        "from dpfast import median",
+        "from ..app import job",
+        "from ..app.job.plan import plan",
+        "def f():\n    from .. import app",
+        "import dpfast",
+    ],
+)
+def test_an_upward_import_is_caught(line, tmp_path, monkeypatch):
+    (tmp_path / "noise").mkdir()
+    (tmp_path / "noise" / "grid.py").write_text(line)
+    monkeypatch.setattr(rooms, "PACKAGE", tmp_path)
+    found = set(rooms.imports(tmp_path / "noise" / "grid.py", rooms_of_everything()))
+    assert list(upward({"noise.grid": found}))
+
+
+def rooms_of_everything():
+    return dict.fromkeys(EDGES, PACKAGE)
+
+
+@pytest.mark.parametrize("level", [".", "..noise", "dpfast.noise"])
+def test_a_circle_is_caught(level, tmp_path, monkeypatch):
+    (tmp_path / "noise").mkdir()
+    (tmp_path / "noise" / "grid.py").write_text(f"def f():\n    from {level} import choice")
+    (tmp_path / "noise" / "choice.py").write_text("from .grid import f")
+    monkeypatch.setattr(rooms, "PACKAGE", tmp_path)
+    assert rooms.circles(rooms.graph()) == [["noise.choice", "noise.grid"]]
+
+
+def test_what_is_public_says_so_and_nothing_else_does():
+    """`__all__` stands where a room or a module has an interface."""
+    modules = {"errors.py", "rng.py", "summaries/order.py", "statistics/response.py"}
     for path in SOURCES:
-        for other in imported_rooms(path):
-            if path != PACKAGE / "__init__.py" and not other.startswith("__"):
-                assert rooms[other] <= rooms[room(path)], f"{room(path)} stands above {other}"
+        name = path.relative_to(PACKAGE).as_posix()
+        if "__all__ =" in path.read_text(encoding="utf-8"):
+            assert path.name == "__init__.py" or name in modules, name
+
+
+def test_tests_and_kernels_mirror_the_rooms():
+    folders = {p.name for p in (ROOT / "tests").iterdir() if p.is_dir() and p.name[0] != "."}
+    beside = {"docs", "reference", "statistical", "support", "__pycache__"}
+    named = {p.name for p in PACKAGE.iterdir() if p.is_dir()} - {"data", "__pycache__"}
+    assert folders - beside == named
+    kernels = {p.name for p in (ROOT / "csrc").iterdir() if p.is_dir()}
+    assert kernels - {"core"} <= named | {"rng"}
+    assert not [p for p in (ROOT / "csrc").iterdir() if p.is_file()]
 
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -201,14 +149,14 @@ def test_no_ambient_randomness(path):
 
 
 def test_no_flag_that_breaks_exactness():
-    files = [*ROOT.glob("csrc/*"), *PACKAGE.rglob("*.pyx"), ROOT / "setup.py"]
+    files = [*ROOT.glob("csrc/*/*"), *PACKAGE.rglob("*.pyx"), ROOT / "setup.py"]
     for path in files:
         text = path.read_text(encoding="utf-8").replace("-fno-fast-math", "")
         assert not re.search(r"fast-?math|-Ofast|march=native", text), path
 
 
 def test_native_modules_have_stubs():
-    for pyx in (PACKAGE / "_native").glob("*.pyx"):
+    for pyx in (PACKAGE / "_kernels").glob("*.pyx"):
         assert pyx.with_suffix(".pyi").exists(), pyx.name
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import dpfast as dp
 
-from .battery import NO_RELEASES, public
+from .support.battery import NO_RELEASES, public
 
 MODULES = [
     m.name
@@ -122,8 +122,8 @@ def test_an_estimator_says_what_it_is_and_what_it_takes(estimator):
 
 
 def test_estimators_and_aggregators_are_known_by_the_names_that_are_documented():
-    from dpfast._aggregators import AGGREGATORS
-    from dpfast.estimators import _NAMES, resolve
+    from dpfast.aggregate.aggregators import AGGREGATORS
+    from dpfast.aggregate.estimators import _NAMES, resolve
 
     text = inspect.getdoc(dp.sample_and_aggregate)
     for name in sorted(set(_NAMES) - {"quantile"}):  # which is nothing without its number
@@ -135,7 +135,7 @@ def test_estimators_and_aggregators_are_known_by_the_names_that_are_documented()
 
 
 def test_every_noise_law_is_named_where_it_is_chosen():
-    from dpfast._admissible import NOISES
+    from dpfast.noise.smooth import NOISES
 
     for name in NOISES:
         assert f'"{name}"' in inspect.getdoc(dp.quantile)

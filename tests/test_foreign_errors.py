@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import dpfast as dp
-from dpfast import _check
-from dpfast.errors import DpfastError, SlowWarning
+from dpfast._core import checks
+from dpfast.errors import ArgumentError, DpfastError, SlowWarning
 
-from .surface import CALLS, LOSSES, TOLD, VALUES
+from .support.surface import CALLS, LOSSES, TOLD, VALUES
 
 #: What a function of the caller's raises is passed on as it is, so what can be called is none of
 #: these; nor is what is handed to it.
@@ -121,7 +121,7 @@ def test_all_pairs(name):
 
 def test_a_foreign_error_is_caught(monkeypatch):
     """Planted: a number is taken for one if Python can make one of it."""
-    monkeypatch.setattr(_check, "number", lambda name, value, rule="": float(value))
+    monkeypatch.setattr(checks, "number", lambda name, value, rule="": float(value))
     every = [pair for pair in pairs() if pair[:2] == ("sum", "nan")]
     assert any("is TypeError" in one for one in objections(every))
     monkeypatch.undo()
@@ -132,12 +132,12 @@ def test_a_foreign_error_is_caught(monkeypatch):
 def test_an_error_of_several_lines_or_with_another_behind_it_is_caught(fault, monkeypatch):
     def fail(name, rule, value):
         if fault == "lines":
-            raise _check.ArgumentError(f"{name}\nmust be {rule}")
+            raise ArgumentError(f"{name}\nmust be {rule}")
         try:
             raise KeyError("a row")
         except KeyError:
-            raise _check.ArgumentError(f"{name} must be {rule}")  # noqa: B904
+            raise ArgumentError(f"{name} must be {rule}")  # noqa: B904
 
-    monkeypatch.setattr(_check, "fail", fail)
+    monkeypatch.setattr(checks, "fail", fail)
     words = "is no line" if fault == "lines" else "shows another error"
     assert words in (objection(("sum", "neighbors", "None")) or "")

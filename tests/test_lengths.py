@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast import _check
+from dpfast._core import checks
 from dpfast.errors import ArgumentError, DataError
 from dpfast.sulq import ID3Classifier, LinearRegression, NaiveBayes, Perceptron, RowSets
 
-from .battery import CASES
+from .support.battery import CASES
 
 N = 331
 BESIDE = [(name, row) for name, case in CASES.items() for row in case.rows]
@@ -147,9 +147,9 @@ def test_columns_of_a_table(call, more, relation):
 
 def test_a_number_that_is_told_too_early_is_caught(monkeypatch):
     """Planted: the length is checked whatever the relation is."""
-    right = _check.entries
+    right = checks.entries
     monkeypatch.setattr(
-        _check, "entries", lambda name, given, rows, _: right(name, given, rows, "replace")
+        checks, "entries", lambda name, given, rows, _: right(name, given, rows, "replace")
     )
     for name, row in BESIDE:
         with pytest.raises(ArgumentError, match="331 rows"):

@@ -23,14 +23,15 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast import _axis, response
+from dpfast import response
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Source, _columns, array, rows
-from dpfast.sources._rows import RowSource
+from dpfast.sources import Source, array, stretches, untyped
+from dpfast.sources.row_source import RowSource
+from dpfast.statistics import axis as _axis
 
-from . import hostile
-from .battery import CASES, NO_RELEASES, Case, public
+from .support import hostile
+from .support.battery import CASES, NO_RELEASES, Case, public
 
 masked = importlib.import_module("dpfast.sources.masked")  # a function has its name
 
@@ -176,7 +177,7 @@ FORMS = ("column", "table", "words")
 
 def with_rows():
     for name, case in CASES.items():
-        local = case.call.__module__ == "dpfast.response"
+        local = case.call.__module__ == "dpfast.statistics.response"
         if case.form in FORMS or local:
             yield name, case
 
@@ -287,7 +288,7 @@ LOSS = {"epsilon": 500.0}
 
 def answers(case, given):
     """Of randomized response, with the same coins; the truth comes up surely. Else None."""
-    if case.call.__module__ != "dpfast.response":
+    if case.call.__module__ != "dpfast.statistics.response":
         return None
     return np.asarray(case.call(**{**case.kw, **LOSS, **given}, rng=InsecureGenerator(1)))
 
@@ -502,7 +503,7 @@ def test_a_null_in_a_declared_type(kind, monkeypatch):
     make, some, of = typed(kind)
     found = []
     for name, case in EVERY.items():
-        local = case.call.__module__ == "dpfast.response"
+        local = case.call.__module__ == "dpfast.statistics.response"
         if case.form == "words" or (local and of is float):
             continue
         main, table = case.parameters[0], case.form == "table"
@@ -536,7 +537,7 @@ def by_a_common_type(monkeypatch):
 
 
 def by_a_common_type_where_columns_lie_apart(monkeypatch):
-    monkeypatch.setattr(_columns, "is_untyped", lambda data: False)
+    monkeypatch.setattr(stretches, "is_untyped", lambda data: False)
 
 
 def by_the_type_of_all_answers(monkeypatch):
@@ -563,7 +564,7 @@ def shows_a_row(monkeypatch):
                 raise DataError(f"no number: {one}. This answer: what was spent stays spent")
         fill_numbers(some, out)
 
-    fill_numbers = rows.fill_numbers
+    fill_numbers = untyped.fill_numbers
     monkeypatch.setattr(array, "fill_numbers", fill)
 
 
@@ -573,7 +574,7 @@ def warns_of_a_row(monkeypatch):
             warnings.warn("there is nothing in a row", stacklevel=1)
         fill_numbers(some, out)
 
-    fill_numbers = rows.fill_numbers
+    fill_numbers = untyped.fill_numbers
     monkeypatch.setattr(array, "fill_numbers", fill)
 
 
@@ -583,7 +584,7 @@ def writes_a_file(monkeypatch):
             open("core", "w").close()
         fill_numbers(some, out)
 
-    fill_numbers = rows.fill_numbers
+    fill_numbers = untyped.fill_numbers
     monkeypatch.setattr(array, "fill_numbers", fill)
 
 

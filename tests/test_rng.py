@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpfast import rng as rng_module
-from dpfast._native import rng as native
-from dpfast._native.rng import BitStream, chacha_group, inspect
+from dpfast._kernels import rng as native
+from dpfast._kernels.rng import BitStream, chacha_group, inspect
 from dpfast.errors import ArgumentError, ArgumentTypeError, EntropyError
 from dpfast.rng import Generator, InsecureGenerator, SecureGenerator, check, default_generator
-from tests.reference import chacha20
-from tests.reference.faulty_rng import ProcessGlobal
+
+from .reference import chacha20
+from .reference.faulty_rng import ProcessGlobal
 
 ROOT = Path(__file__).parents[1]
 KEY = bytes(range(32))
@@ -132,7 +133,7 @@ def test_the_key_from_the_system_is_wiped(monkeypatch):
 # Primes a generator, forks three children, and prints what all five draws gave.
 FORK = """
 import ctypes, json, os
-from dpfast._native.rng import witnesses
+from dpfast._kernels.rng import witnesses
 from dpfast.rng import InsecureGenerator, SecureGenerator, default_generator
 from tests.reference.faulty_rng import ProcessGlobal
 
@@ -351,7 +352,9 @@ def test_without_entropy_there_is_no_output(monkeypatch, urandom):
 
 
 def stored() -> list[dict]:
-    return json.loads((ROOT / "tests/vectors/insecure_stream.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (ROOT / "tests/reference/vectors/insecure_stream.json").read_text(encoding="utf-8")
+    )
 
 
 @pytest.mark.parametrize("vector", stored(), ids=lambda v: f"{v['seed'][:10]}-{v['thread']}")
@@ -365,7 +368,7 @@ def test_seeded_streams_equal_the_stored_vectors(vector):
 
 
 def test_the_stored_vectors_come_from_their_program():
-    from tests.vectors.make_insecure_stream import vectors
+    from .reference.vectors.make_insecure_stream import vectors
 
     assert vectors() == stored()
 

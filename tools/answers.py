@@ -27,8 +27,8 @@ try:
     from tests.support.battery import CASES
     from tests.support.surface import CALLS, RNG
 except ImportError:
-    from tests.battery import CASES
-    from tests.surface import CALLS, RNG
+    from tests.support.battery import CASES
+    from tests.support.surface import CALLS, RNG
 
 
 class Script:

@@ -1,6 +1,6 @@
-"""Make `dpfast/_admissible/_arsinh_table.py`: the tight shifts of arsinh-normal noise under zCDP.
+"""Make `dpfast/noise/smooth/arsinh_table.py`: the tight shifts of arsinh-normal noise under zCDP.
 
-    python tools/make_arsinh_table.py > dpfast/_admissible/_arsinh_table.py
+    python tools/make_arsinh_table.py > dpfast/noise/smooth/arsinh_table.py
 
 For e = 2^-30 and each e in a geometric grid, with Z = sinh(sigma Y) / sigma, sigma = 0.9 and t =
 0.6 e, it finds the shift s for which the pair P = Z, Q = s + e^lam Z, lam in [0, t], has Renyi

@@ -8,6 +8,6 @@ stays there proves nothing, for there may be a better attack; one that does not 
 """
 
 from .bounds import expected_recovery, recovery_bound
-from .reconstruct import reconstruct
+from .reconstruction import reconstruct
 
 __all__ = ["expected_recovery", "reconstruct", "recovery_bound"]

@@ -7,11 +7,10 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
-from .. import _check, privacy
+from .. import privacy
+from .._core import checks
 from ..errors import ArgumentError
 from ..privacy import ZCDP, Approx, Loss
-
-__all__ = ["expected_recovery", "recovery_bound"]
 
 #: More than what rounding may have taken from the bound, or `pure_within` from its epsilon.
 _UP = 1 + 2.0**-38
@@ -75,7 +74,7 @@ def recovery_bound(
     0.7395
     """
     loss = privacy.loss(epsilon, delta, rho)
-    if _check.whole("steps", steps, 1) > 1:
+    if checks.whole("steps", steps, 1) > 1:
         try:
             loss = privacy.group(loss, steps)
         except ArgumentError:  # no delta below 1 is known
@@ -132,13 +131,13 @@ def expected_recovery(n: int, *, queries: int, deviation: Any) -> float:
     >>> round(dp.audit.expected_recovery(200, queries=800, deviation=5.0), 3)
     0.89
     """
-    bits = _check.whole("n", n, 1)
-    asked = _check.whole("queries", queries, bits + 1)
+    bits = checks.whole("n", n, 1)
+    asked = checks.whole("queries", queries, bits + 1)
     if asked > 1 << 62:
-        _check.fail("queries", "at most 2**62", queries)
-    sigma = _check.number("deviation", deviation)
+        checks.fail("queries", "at most 2**62", queries)
+    sigma = checks.number("deviation", deviation)
     if sigma < 0:
-        _check.fail("deviation", "a finite number of at least 0", deviation)
+        checks.fail("deviation", "a finite number of at least 0", deviation)
     if not sigma:
         return 1.0
     return NormalDist().cdf(math.sqrt(asked - bits) / 4 / sigma)

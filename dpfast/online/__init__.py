@@ -4,10 +4,10 @@ Independent noise for each query runs out of budget; here only those queries cos
 answered from what is public already.
 """
 
-from ._answer import Answer
+from .answer import Answer
 from .median import MedianMechanism
 from .mwem import MWEM
-from .published import published
+from .published_constants import published
 from .sparse import AboveThreshold, Finding, Findings, SparseVector
 from .weights import PrivateMultiplicativeWeights
 

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from ..budget import Budget
+from .._core import checks
+from ..budget.budget import Budget
 from ..errors import ArgumentError
 from ..rng import Generator, InsecureGenerator
-from . import _closeness
-from ._linear import Asked, LinearStream
-from ._multisets import MOST_SIZE, Multisets, enumerated, largest, net, number, sampled
-from ._plan import Plan, plan
-
-__all__ = ["MedianMechanism"]
+from . import closeness
+from .linear import Asked, LinearStream
+from .multisets import MOST_SIZE, Multisets, enumerated, largest, net, number, sampled
+from .plan import Plan, plan
 
 #: Candidates by default at most, and at all.
 USUAL, MOST = 500_000, 1 << 26
@@ -170,11 +168,11 @@ class MedianMechanism(LinearStream):
         asked = Asked.of(loss, queries, accuracy, failure, histogram, data, universe)
         elements = asked.universe.size
         self.size, count = _sizes(elements, size, candidates)
-        self.test = _check.choice("test", test, ("distance", "closeness"))
+        self.test = checks.choice("test", test, ("distance", "closeness"))
         bits = 30 - self.size.bit_length()
         threshold = None
         if self.test == "closeness":
-            made, threshold = _by_closeness(asked, count, bits), _closeness.THRESHOLD
+            made, threshold = _by_closeness(asked, count, bits), closeness.THRESHOLD
         else:
             # So many times the candidates can be halved; the last may still be wrong once.
             hard = count.bit_length()
@@ -186,7 +184,7 @@ class MedianMechanism(LinearStream):
         if self.net_error is not None:
             near = min(self.net_error, math.sqrt(math.log(2 * asked.queries) / (2 * self.size)))
         if self.test == "closeness":
-            self.lasts = asked.accuracy / _closeness.KEPT >= near + made.answer
+            self.lasts = asked.accuracy / closeness.KEPT >= near + made.answer
         else:
             self.lasts = asked.accuracy - 2 * made.gate >= max(near, made.answer)
         columns = None if candidates is not None else enumerated(elements, self.size)
@@ -226,7 +224,7 @@ class MedianMechanism(LinearStream):
     def _doubt(self, guess: int, exact: int, basis: tuple[NDArray[np.int32], int]) -> int:
         if self.test == "distance":
             return abs(exact - guess)
-        return _closeness.doubt(basis[0], exact, **self._units)
+        return closeness.doubt(basis[0], exact, **self._units)
 
     @property
     def _units(self) -> dict[str, Any]:
@@ -246,23 +244,23 @@ class MedianMechanism(LinearStream):
     ) -> None:
         found, median = basis
         if self.test == "closeness":
-            self._alive.keep(_closeness.near(found, told, **self._units))
+            self._alive.keep(closeness.near(found, told, **self._units))
             return
         self._alive.keep(found > median if more else found < median)
 
 
 def _by_closeness(asked: Asked, count: int, bits: int) -> Plan:
     """The plan for the test of the paper, or the error about an accuracy that cannot be kept."""
-    hard = _closeness.hard_answers(count)
+    hard = closeness.hard_answers(count)
 
     def kept(accuracy: float) -> Plan | None:
-        doubt = _closeness.doubt_of(asked.rows, accuracy)
+        doubt = closeness.doubt_of(asked.rows, accuracy)
         try:
             found = plan(asked.loss, asked.rows, hard, asked.queries, asked.failure, bits, doubt)
         except ArgumentError:  # noise too large for the samplers
             return None
-        fine = found.answer <= accuracy / _closeness.KEPT
-        return found if fine and found.gate <= _closeness.MARGIN else None
+        fine = found.answer <= accuracy / closeness.KEPT
+        return found if fine and found.gate <= closeness.MARGIN else None
 
     found = kept(asked.accuracy) if asked.accuracy <= 1 else None
     if found is not None:
@@ -276,16 +274,16 @@ def _by_closeness(asked: Asked, count: int, bits: int) -> Plan:
 
 def _sizes(universe: int, size: Any, candidates: Any) -> tuple[int, int]:
     """The size of candidates, and their number."""
-    found = largest(universe, USUAL) if size is None else _check.whole("size", size, 1)
+    found = largest(universe, USUAL) if size is None else checks.whole("size", size, 1)
     if found > MOST_SIZE:
-        _check.fail("size", f"at most {MOST_SIZE}", size)
+        checks.fail("size", f"at most {MOST_SIZE}", size)
     if candidates is not None:
-        count = _check.whole("candidates", candidates, 2)
+        count = checks.whole("candidates", candidates, 2)
     else:
         count = number(universe, found)
     if count > MOST or count * universe > MOST_BYTES:
         rule = "such that there are at most 2**26 candidates and 2**32 bytes of them, "
-        _check.fail("size", rule + "or candidates= has to say how many at random", found)
+        checks.fail("size", rule + "or candidates= has to say how many at random", found)
     if count < 2:
-        _check.fail("universe", "of two elements at least", universe)
+        checks.fail("universe", "of two elements at least", universe)
     return found, count

@@ -12,26 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from .._additive import amount
-from .._native.weights import products
-from .._race import Race
-from .._scores.stored import Stored
-from .._slice import as_it_is
-from .._whole_noise import WholeNoise, whole_noise
-from ..budget import Budget
+from .._core import checks
+from .._kernels.weights import products
+from ..budget.allotment import as_it_is
+from ..budget.budget import Budget
+from ..budget.release import release
+from ..noise.additive import amount
+from ..noise.integer import WholeNoise, whole_noise
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
-from ..release import release
 from ..rng import Generator
-from ._answer import Answer
-from ._hypothesis import Hypothesis
-from ._linear import Asked
-from ._parts import ENOUGH, spread
-from ._queries import Universe
-from ._session import facts, once, record
-from ._synthetic import Synthetic
-
-__all__ = ["MWEM"]
+from ..selection.race import Race
+from ..selection.scores.stored import Stored
+from .answer import Answer
+from .hypothesis import Hypothesis
+from .linear import Asked
+from .queries import Universe
+from .session import facts, once, record
+from .synthetic import Synthetic
+from .threads import ENOUGH, spread
 
 #: Rounds at most.
 MOST = 1 << 16
@@ -54,7 +52,7 @@ class _Queries:
             for at in range(0, universe, BLOCK):
                 given, units = queries[row, at : at + BLOCK], self._units[row, at : at + BLOCK]
                 if not (given.min() >= 0 and given.max() <= 1):  # NaN is neither
-                    _check.fail("queries", rule, "others")
+                    checks.fail("queries", rule, "others")
                 if queries.dtype.kind == "f":
                     given = np.multiply(given, unit, dtype=np.float64)
                     units[...] = np.rint(given, out=given)
@@ -239,15 +237,15 @@ class MWEM(Synthetic):
         rng: Generator | None = None,
     ) -> None:
         asked = Asked.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
-        count = _check.whole("rounds", rounds, 1)
+        count = checks.whole("rounds", rounds, 1)
         if count > MOST:
-            _check.fail("rounds", "at most 2**16", rounds)
+            checks.fail("rounds", "at most 2**16", rounds)
         bits = min(24, 52 - asked.rows.bit_length())
         held = _matrix(queries, asked.universe, bits)
         choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
-        times, mean = _check.whole("replays", replays, 1), _check.flag("average", average)
+        times, mean = checks.whole("replays", replays, 1), checks.flag("average", average)
         if times > MOST_REPLAYS:
-            _check.fail("replays", "at most 2**20", replays)
+            checks.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
         plan = _Rounds(
@@ -314,11 +312,11 @@ class MWEM(Synthetic):
 
 def _matrix(queries: Any, universe: Universe, bits: int) -> _Queries:
     rule = f"a matrix of numbers from 0 to 1, with {universe.size} columns"
-    found = _check.array("queries", queries, rule)
+    found = checks.array("queries", queries, rule)
     if found.dtype.kind not in "iufb" or found.ndim != 2:
-        _check.fail_kind("queries", rule, queries)
+        checks.fail_kind("queries", rule, queries)
     if found.shape[1] != universe.size or not len(found):
-        _check.fail("queries", rule, found.shape)
+        checks.fail("queries", rule, found.shape)
     return _Queries(found, bits)
 
 

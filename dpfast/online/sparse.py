@@ -13,17 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check, privacy
-from .._slice import Slice
-from .._whole_noise import WholeNoise, whole_noise
-from ..budget import Budget
+from .. import privacy
+from .._core import checks
+from ..budget.allotment import Slice
+from ..budget.budget import Budget
 from ..errors import DataError
+from ..noise.integer import WholeNoise, whole_noise
 from ..privacy import Loss
 from ..rng import Generator
-from ._gate import FAR, Gate, divided
-from ._session import Draft, Session, facts, opened, record
-
-__all__ = ["AboveThreshold", "Finding", "Findings", "SparseVector"]
+from .gate import FAR, Gate, divided
+from .session import Draft, Session, facts, opened, record
 
 #: Positives of one stream.
 MOST = 1 << 30
@@ -181,22 +180,22 @@ class SparseVector(Session[_Question, Finding | Findings]):
         rng: Generator | None = None,
     ) -> None:
         asked = privacy.loss(epsilon, delta, rho)
-        count = _check.whole("positives", positives, 1)
+        count = checks.whole("positives", positives, 1)
         if count > MOST:
-            _check.fail("positives", "at most 2**30", positives)
+            checks.fail("positives", "at most 2**30", positives)
         self._unit = (
-            None if granularity is None else _check.power_of_two("granularity", granularity)
+            None if granularity is None else checks.power_of_two("granularity", granularity)
         )
         cells = self._cells(sensitivity)
         self._threshold = self._bar(threshold)
-        alike = _check.flag("monotone", monotone)
+        alike = checks.flag("monotone", monotone)
         share = _share(answers)
         scales, self._spent, each = divided(asked, cells, count, alike, share)
         self._noise: WholeNoise | None = None
         if each is not None:
             self._noise = whole_noise(each, cells, cells * cells)
         usual = "add-remove" if alike else "replace"
-        relation = _check.neighbors(usual if neighbors is None else neighbors)
+        relation = checks.neighbors(usual if neighbors is None else neighbors)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
         super().__init__()
         told = facts(
@@ -252,9 +251,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
         StreamError
             The stream has halted, or this is a forked copy of it.
         """
-        real = _check.real(value) is not None
-        if not real or (self._unit is None and not _check.is_whole(value)):
-            _check.fail_kind("value", self._rule("a number"), value)
+        real = checks.real(value) is not None
+        if not real or (self._unit is None and not checks.is_whole(value)):
+            checks.fail_kind("value", self._rule("a number"), value)
         bar = self._threshold if threshold is None else self._bar(threshold)
         cell = np.array([self._cell(value)], np.int64)
         found = self._ask(_Question(cell, np.array([bar], np.int64), True), number)
@@ -287,16 +286,16 @@ class SparseVector(Session[_Question, Finding | Findings]):
         array = _array("values", values, self._rule("numbers"))
         kinds = "iu" if self._unit is None else "iuf"
         if array.dtype.kind not in kinds and array.size:
-            _check.fail_kind("values", self._rule("numbers"), values)
+            checks.fail_kind("values", self._rule("numbers"), values)
         if array.dtype.kind == "f" and np.isnan(array).any():
             _refuse()
         bars = np.array([self._threshold], np.int64)
         if thresholds is not None:
             given = _array("thresholds", thresholds, self._rule("numbers"))
             if given.shape != array.shape:
-                _check.fail("thresholds", f"as many as the values, {len(array)}", given.shape)
+                checks.fail("thresholds", f"as many as the values, {len(array)}", given.shape)
             if (given.size and given.dtype.kind not in "iuf") or not np.isfinite(given).all():
-                _check.fail("thresholds", self._rule("finite numbers"), thresholds)
+                checks.fail("thresholds", self._rule("finite numbers"), thresholds)
             if self._unit is None and given.dtype.kind == "f":
                 bars = np.array([self._bar(one) for one in given.tolist()], np.int64)
             else:
@@ -312,21 +311,21 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
     def _cells(self, sensitivity: Any) -> int:
         """The sensitivity on the grid. Two numbers d apart are at most d rounded up after that."""
-        _check.positive("sensitivity", sensitivity)
-        exact = _check.fraction("sensitivity", sensitivity)
+        checks.positive("sensitivity", sensitivity)
+        exact = checks.fraction("sensitivity", sensitivity)
         if self._unit is None:
             if exact.denominator != 1:
                 rule = "an integer for values that are integers (or give granularity)"
-                _check.fail("sensitivity", rule, sensitivity)
+                checks.fail("sensitivity", rule, sensitivity)
             return int(exact)
         # The number that is written or the float that the values move by, whichever is larger.
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
     def _bar(self, threshold: Any) -> int:
         """A threshold is public, so 7.0 may stand for 7; what a value is, its type says alone."""
-        number = _check.number("threshold", threshold, self._rule("a finite number"))
-        if self._unit is None and not (number.is_integer() and _check.ratio(threshold) % 1 == 0):
-            _check.fail("threshold", self._rule("a number"), threshold)
+        number = checks.number("threshold", threshold, self._rule("a finite number"))
+        if self._unit is None and not (number.is_integer() and checks.ratio(threshold) % 1 == 0):
+            checks.fail("threshold", self._rule("a number"), threshold)
         return self._cell(threshold)
 
     def _cell(self, value: Any) -> int:
@@ -347,7 +346,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
                 _refuse()
             if math.isinf(number):
                 return FAR if number > 0 else -FAR
-        place = math.floor(_check.ratio(value) / Fraction(self._unit))
+        place = math.floor(checks.ratio(value) / Fraction(self._unit))
         return min(max(place, -FAR), FAR)
 
     def _floors(self, array: NDArray[Any]) -> NDArray[np.int64]:
@@ -486,17 +485,17 @@ class AboveThreshold(SparseVector):
 def _share(answers: Any) -> Fraction:
     if isinstance(answers, bool):
         return Fraction(int(answers), 2)
-    share = _check.fraction("answers", answers)
+    share = checks.fraction("answers", answers)
     if not 0 < share < 1:
-        _check.fail("answers", "True, False or a share between 0 and 1", answers)
+        checks.fail("answers", "True, False or a share between 0 and 1", answers)
     return share
 
 
 def _array(name: str, values: Any, rule: str) -> NDArray[Any]:
-    array = _check.array(name, values, rule)
+    array = checks.array(name, values, rule)
     plain = array.dtype.kind in "iuf" and array.dtype.itemsize <= 8
     if array.ndim != 1 or not (plain or not array.size):
-        _check.fail_kind(name, f"one-dimensional: {rule}", values)
+        checks.fail_kind(name, f"one-dimensional: {rule}", values)
     return array
 
 

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from ..budget import Budget
+from .._core import checks
+from ..budget.budget import Budget
 from ..rng import Generator
-from ._hypothesis import Hypothesis
-from ._linear import Asked, LinearStream
-from ._plan import Plan, plan
-from ._synthetic import Synthetic
-
-__all__ = ["PrivateMultiplicativeWeights"]
+from .hypothesis import Hypothesis
+from .linear import Asked, LinearStream
+from .plan import Plan, plan
+from .synthetic import Synthetic
 
 #: Gaps that are tried: 1 and so on.
 FINER = 0.9
@@ -135,7 +133,7 @@ class PrivateMultiplicativeWeights(Synthetic, LinearStream):
         loss = (epsilon, delta, rho)
         asked = Asked.of(loss, queries, accuracy, failure, histogram, data, universe)
         if asked.accuracy > 1:
-            _check.fail("accuracy", "a fraction of the rows, at most 1", accuracy)
+            checks.fail("accuracy", "a fraction of the rows, at most 1", accuracy)
         self.gap, made = _gap(asked)
         title = "private multiplicative weights"
         super().__init__(title, asked, made, budget, rng, name, gap=self.gap)

@@ -8,19 +8,12 @@ towards less epsilon, so that a mechanism never spends more than was charged.
 `LossDistribution` (privacy-loss distributions) needs ``pip install dpfast[accounting]``.
 """
 
-from ._calibration import float_down, laplace_within, pure_within, range_within
-from ._composition import (
-    advanced_composition,
-    compose,
-    convert,
-    group,
-    parallel,
-    post_processing,
-)
-from ._filter import Filter
-from ._losses import ZCDP, Approx, Draws, Loss, Pure, loss
-from ._optimal import optimal_composition
+from .calibration import float_down, laplace_within, pure_within, range_within
+from .composition import advanced_composition, compose, convert, group, parallel, post_processing
 from .distributions import LossDistribution
+from .filter import Filter
+from .losses import ZCDP, Approx, Draws, Loss, Pure, loss
+from .optimal import optimal_composition
 
 __all__ = [
     "ZCDP",

@@ -10,13 +10,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from .. import _check
+from .._core import checks
 from ..errors import MissingExtraError
-from ._conversions import LEAST_DELTA, LEAST_EPSILON
-from ._interval import up
-from ._losses import Approx, Pure, _delta, _positive
-
-__all__ = ["LossDistribution"]
+from .conversions import LEAST_DELTA, LEAST_EPSILON
+from .enclosure import up
+from .losses import Approx, Pure, _delta, _positive
 
 # dp-accounting rounds its distributions towards more loss when it puts them on a grid, but
 # convolves them in float64. What that may lose is far below these margins.
@@ -85,7 +83,7 @@ class LossDistribution:
         LossDistribution
         """
         if not isinstance(loss, (Pure, Approx)):
-            _check.fail_type("loss", "a Pure or Approx loss", loss)
+            checks.fail_type("loss", "a Pure or Approx loss", loss)
         library = _library()
         from dp_accounting.pld import common
 
@@ -155,8 +153,8 @@ class LossDistribution:
         -------
         LossDistribution
         """
-        moved = _check.whole("sensitivity", sensitivity, 1)
-        rate = 1 / _check.positive("scale", scale)  # its rounding is far below the margin
+        moved = checks.whole("sensitivity", sensitivity, 1)
+        rate = 1 / checks.positive("scale", scale)  # its rounding is far below the margin
         step = _step(interval, 2 * moved * rate)
         return cls(
             _library().from_discrete_laplace_mechanism(
@@ -183,7 +181,7 @@ class LossDistribution:
         LossDistribution
         """
         amount = _exponent(_positive("epsilon", epsilon))
-        k = _check.whole("categories", categories, 2)
+        k = checks.whole("categories", categories, 2)
         step = _step(interval, 2 * amount)
         # Theirs answers with a uniform category (the true one too) so often.
         return cls(
@@ -208,10 +206,10 @@ class LossDistribution:
         held = self._held
         for other in others:
             if not isinstance(other, LossDistribution):
-                _check.fail_type("others", "LossDistribution objects", other)
+                checks.fail_type("others", "LossDistribution objects", other)
             if other._interval != self._interval:
                 rule = f"on the same grid, with interval={self._interval!r}"
-                _check.fail("others", rule, other._interval)
+                checks.fail("others", rule, other._interval)
             held = held.compose(other._held)
         return LossDistribution(held, self._interval)
 
@@ -227,7 +225,7 @@ class LossDistribution:
         -------
         LossDistribution
         """
-        held = self._held.self_compose(_check.whole("times", times, 1))
+        held = self._held.self_compose(checks.whole("times", times, 1))
         return LossDistribution(held, self._interval)
 
     def to_approx(self, delta: Any) -> Approx:
@@ -249,10 +247,10 @@ class LossDistribution:
         """
         amount = _delta(delta)
         if amount <= _MARGIN_OF_DELTA:
-            _check.fail("delta", "greater than 1e-12, the margin for float64", delta)
+            checks.fail("delta", "greater than 1e-12, the margin for float64", delta)
         found = float(self._held.get_epsilon_for_delta(float(amount - _MARGIN_OF_DELTA)))
         if not math.isfinite(found):
-            _check.fail("delta", "more than the deltas of the releases come to", delta)
+            checks.fail("delta", "more than the deltas of the releases come to", delta)
         epsilon = Decimal(found) * (1 + Decimal(1).scaleb(-12))
         return Approx(up(epsilon, LEAST_EPSILON), amount)
 
@@ -273,7 +271,7 @@ class LossDistribution:
         found = Decimal(float(self._held.get_delta_for_epsilon(least)))
         delta = up(max(Decimal(0), found) + Decimal(1).scaleb(-12), LEAST_DELTA)
         if delta >= 1:
-            _check.fail("epsilon", "larger, for a delta below 1", epsilon)
+            checks.fail("epsilon", "larger, for a delta below 1", epsilon)
         return Approx(amount, delta)
 
     def __reduce__(self) -> NoReturn:
@@ -282,26 +280,26 @@ class LossDistribution:
 
 def _step(interval: Any, range_of_losses: float) -> float:
     """The grid, if it has not too many places."""
-    step = _check.positive("interval", interval)
+    step = checks.positive("interval", interval)
     if not range_of_losses <= step * _MOST_PLACES:
         least = range_of_losses / _MOST_PLACES
-        _check.fail("interval", f"at least {least:.3g} for losses as large as these", interval)
+        checks.fail("interval", f"at least {least:.3g} for losses as large as these", interval)
     return step
 
 
 def _unit(scale: Any, sensitivity: Any) -> float:
     """The scale for a sensitivity of 1; its rounding is far below the margins."""
-    found = _check.positive("scale", scale) / _check.positive("sensitivity", sensitivity)
+    found = checks.positive("scale", scale) / checks.positive("sensitivity", sensitivity)
     least = 2.0**-500
     if not found > least:
-        _check.fail("scale", f"more than {least:.3g} of the sensitivity", scale)
+        checks.fail("scale", f"more than {least:.3g} of the sensitivity", scale)
     return found
 
 
 def _exponent(epsilon: Fraction) -> float:
     """An epsilon of which float64 holds the exponential, rounded up."""
     if epsilon > 700:
-        _check.fail("epsilon", "at most 700, for float64", float(epsilon))
+        checks.fail("epsilon", "at most 700, for float64", float(epsilon))
     return _float_up(epsilon)
 
 

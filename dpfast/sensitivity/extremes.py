@@ -7,15 +7,6 @@ from typing import Any
 
 from .quantile import global_quantile, local_quantile, smooth_quantile
 
-__all__ = [
-    "global_maximum",
-    "global_minimum",
-    "local_maximum",
-    "local_minimum",
-    "smooth_maximum",
-    "smooth_minimum",
-]
-
 _FIRST, _LAST = Fraction(0), Fraction(1)
 
 

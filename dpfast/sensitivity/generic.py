@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _check, _jit
+from .._core import checks
+from .._kernels import jit
 from ..errors import DataError
-from ._up import inflated
-
-__all__ = ["smooth"]
+from .rounding import inflated
 
 #: Distances that a compiled function is asked about at a time: the first few often decide.
 _FEW, _MANY = 16, 4096
@@ -91,15 +90,15 @@ def smooth(
     >>> round(dp.sensitivity.smooth(A, beta=0.1, most=101), 2)
     41.0
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     if not callable(local_at_distance):
-        _check.fail_type("local_at_distance", "a function A(k, *args)", local_at_distance)
-    last = None if stop is None else _check.whole("stop", stop)
-    limit = None if most is None else _check.number("most", most)
+        checks.fail_type("local_at_distance", "a function A(k, *args)", local_at_distance)
+    last = None if stop is None else checks.whole("stop", stop)
+    limit = None if most is None else checks.number("most", most)
     if limit is not None and limit < 0:
-        _check.fail("most", "a finite number of at least 0", most)
+        checks.fail("most", "a finite number of at least 0", most)
     if last is None and limit is None:
-        _check.fail("stop", "given, or most: one of them has to end the search", stop)
+        checks.fail("stop", "given, or most: one of them has to end the search", stop)
     best = 2.0**-1022
     for k, value in enumerate(_values(local_at_distance, args, last)):
         if _weighted(_LARGEST if limit is None else limit, smoothness * k) <= best:
@@ -133,13 +132,13 @@ def _values(
     function: Callable[..., Any], args: tuple[Any, ...], stop: int | None
 ) -> Iterator[Callable[[], Any]]:
     """A(k) for k = 0, 1, ... up to `stop`, each computed when it is asked for."""
-    if not _jit.is_compiled(function):
+    if not jit.is_compiled(function):
         k = 0
         while stop is None or k <= stop:
             yield lambda k=k: function(k, *args)  # type: ignore[misc]
             k += 1
         return
-    loop = _jit.DistanceLoop(function, args)
+    loop = jit.DistanceLoop(function, args)
     first, size = 0, _FEW
     while stop is None or first <= stop:
         out = np.empty(size if stop is None else min(size, stop + 1 - first))

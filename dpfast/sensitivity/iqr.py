@@ -14,22 +14,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .. import _check
-from ..order import Ranks
-from ._column import given
-from ._ranks import FARTHEST, effective_floor, rank_rule
-from ._up import rounded_up
+from .._core import checks
+from ..summaries.order import Ranks
+from .column import given
 from .quantile import first_width, global_quantile, local_in_window, smooth_from_ranks
-
-__all__ = [
-    "QUARTILES",
-    "Quartiles",
-    "global_iqr",
-    "iqr_bound",
-    "iqr_from_ranks",
-    "local_iqr",
-    "smooth_iqr",
-]
+from .ranks import FARTHEST, effective_floor, rank_rule
+from .rounding import rounded_up
 
 QUARTILES = Fraction(1, 4), Fraction(3, 4)
 
@@ -123,7 +113,7 @@ def local_iqr(
     >>> dp.sensitivity.local_iqr([1, 2, 4, 8, 16], bounds=(0, 20))
     8.0
     """
-    distance = min(_check.whole("at_distance", at_distance), FARTHEST)
+    distance = min(checks.whole("at_distance", at_distance), FARTHEST)
     column = given(data, bounds, neighbors, nan, assume_sorted)
     _prefetch(column.ranks, distance + 1)
     found = []
@@ -202,7 +192,7 @@ def smooth_iqr(
     >>> round(dp.sensitivity.smooth_iqr(np.arange(1001), beta=0.5, bounds=(0, 1000)), 2)
     1.21
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     column = given(data, bounds, neighbors, nan, assume_sorted)
     lo, hi = column.lo, column.hi
     found = iqr_from_ranks(column.ranks, smoothness, lo, hi, column.neighbors)

@@ -24,12 +24,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from .. import _check
-from ._column import Cells, Given, given, rows, sorted_cells
-from ._ranks import effective_floor
-from ._up import float_up, inflated, rounded_up
-
-__all__ = ["global_mean", "local_mean", "smooth_mean"]
+from .._core import checks
+from .column import Cells, Given, given, rows, sorted_cells
+from .ranks import effective_floor
+from .rounding import float_up, inflated, rounded_up
 
 
 def global_mean(
@@ -68,10 +66,10 @@ def global_mean(
     >>> dp.sensitivity.global_mean(bounds=(0, 10), neighbors="add-remove")
     5.0
     """
-    lo, hi = _check.bounds(bounds)
-    if _check.neighbors(neighbors) == "add-remove":
+    lo, hi = checks.bounds(bounds)
+    if checks.neighbors(neighbors) == "add-remove":
         if n is not None:
-            _check.fail("n", "left out under neighbors='add-remove', where it is private", n)
+            checks.fail("n", "left out under neighbors='add-remove', where it is private", n)
         return float_up((Fraction(hi) - Fraction(lo)) / 2)
     count = rows(n)
     return float_up((Fraction(hi) - Fraction(lo)) / count) if count else 0.0
@@ -124,7 +122,7 @@ def local_mean(
     >>> round(dp.sensitivity.local_mean([2, 5, 6], bounds=(0, 10), neighbors="add-remove"), 4)
     1.4167
     """
-    distance = _check.whole("at_distance", at_distance)
+    distance = checks.whole("at_distance", at_distance)
     column = given(data, bounds, neighbors, nan)
     if column.neighbors == "replace":
         return _replace(column, distance)[1]
@@ -234,7 +232,7 @@ def smooth_mean(
     >>> round(S, 3)
     4.524
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     column = given(data, bounds, neighbors, nan)
     lo, hi = column.lo, column.hi
     if column.neighbors == "replace":

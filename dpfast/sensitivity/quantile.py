@@ -6,24 +6,11 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .. import _check, _missing
-from ..order import Ranks, Window
+from .._core import checks, nan_policy
 from ..sources import as_source
-from ._ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
-from ._up import float_up
-
-__all__ = [
-    "BETA_SLACK",
-    "first_width",
-    "global_median",
-    "global_quantile",
-    "local_in_window",
-    "local_median",
-    "local_quantile",
-    "smooth_from_ranks",
-    "smooth_median",
-    "smooth_quantile",
-]
+from ..summaries.order import Ranks, Window
+from .ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
+from .rounding import float_up
 
 #: Computed bounds exceed the true smooth sensitivity by a factor of up to 1 + 2**-41, unevenly. So
 #: they are (beta + 2**-41)-smooth: noise is to be calibrated for ``beta + BETA_SLACK``.
@@ -127,8 +114,8 @@ def local_in_window(
 
 
 def _ranks(data: Any, nan: str | float, lo: float, hi: float, assume_sorted: Any) -> Ranks:
-    trusted = _check.flag("assume_sorted", assume_sorted)
-    missing = _missing.replacement(nan, lo, hi)
+    trusted = checks.flag("assume_sorted", assume_sorted)
+    missing = nan_policy.replacement(nan, lo, hi)
     return Ranks(as_source(data), missing=missing, assume_sorted=trusted)
 
 
@@ -202,11 +189,11 @@ def smooth_quantile(
     >>> round(S, 2)
     4.07
     """
-    rank = _check.quantile(q)
-    smoothness = _check.positive("beta", beta)
-    lo, hi = _check.bounds(bounds)
-    relation = _check.neighbors(neighbors)
-    policy = _check.nan_policy(nan, relation)
+    rank = checks.quantile(q)
+    smoothness = checks.positive("beta", beta)
+    lo, hi = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
     found = smooth_from_ranks(
         _ranks(data, policy, lo, hi, assume_sorted),
         rank,
@@ -215,7 +202,7 @@ def smooth_quantile(
         hi=hi,
         neighbors=relation,
     )
-    _missing.refuse(policy, found.missing)
+    nan_policy.refuse(policy, found.missing)
     return found.sensitivity
 
 
@@ -328,14 +315,14 @@ def local_quantile(
     >>> dp.sensitivity.local_quantile([1, 2, 4, 8, 16], 0.5, bounds=(0, 20), at_distance=1)
     12.0
     """
-    rank = _check.quantile(q)
-    lo, hi = _check.bounds(bounds)
-    relation = _check.neighbors(neighbors)
-    policy = _check.nan_policy(nan, relation)
-    distance = min(_check.whole("at_distance", at_distance), FARTHEST)
+    rank = checks.quantile(q)
+    lo, hi = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    distance = min(checks.whole("at_distance", at_distance), FARTHEST)
     ranks = _ranks(data, policy, lo, hi, assume_sorted)
     window = ranks.window(rank_rule(rank), distance + 1)
-    _missing.refuse(policy, window.nan)
+    nan_policy.refuse(policy, window.nan)
     return local_in_window(window, rank, lo, hi, distance, relation)
 
 
@@ -419,8 +406,8 @@ def global_quantile(*, bounds: tuple[float, float], neighbors: str = "replace") 
     >>> dp.sensitivity.global_quantile(bounds=(0, 10))
     10.0
     """
-    lo, hi = _check.bounds(bounds)
-    _check.neighbors(neighbors)
+    lo, hi = checks.bounds(bounds)
+    checks.neighbors(neighbors)
     return float_up(Fraction(hi) - Fraction(lo))
 
 

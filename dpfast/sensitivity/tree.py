@@ -29,13 +29,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
+from .._core import checks
 from ..errors import DataError, MissingExtraError
-from ._ranks import effective_floor
-from ._up import inflated, rounded_up
 from .quantile import global_quantile
-
-__all__ = ["global_tree_cost", "local_tree_cost", "smooth_tree_cost"]
+from .ranks import effective_floor
+from .rounding import inflated, rounded_up
 
 
 class _Graph(NamedTuple):
@@ -58,19 +56,19 @@ def _csgraph() -> Any:
 
 
 def _graph(edges: Any, weights: Any, bounds: Any) -> _Graph:
-    lo, hi = _check.bounds(bounds)
+    lo, hi = checks.bounds(bounds)
     rule = "pairs of different vertices, whole numbers of at least 0"
-    ends = _check.array("edges", edges, rule)
+    ends = checks.array("edges", edges, rule)
     if ends.size == 0:
         ends = np.zeros((0, 2), np.int64)
     if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        _check.fail_kind("edges", rule, edges)
+        checks.fail_kind("edges", rule, edges)
     if ends.size and (ends.min() < 0 or (ends[:, 0] == ends[:, 1]).any()):
-        _check.fail_kind("edges", rule, edges)
+        checks.fail_kind("edges", rule, edges)
     rule = "one real number for each edge"
-    given = _check.array("weights", weights, rule)
+    given = checks.array("weights", weights, rule)
     if given.dtype.kind not in "iuf" or given.shape != (len(ends),):
-        _check.fail_kind("weights", rule, weights)
+        checks.fail_kind("weights", rule, weights)
     values = given.astype(np.float64)
     if np.isnan(values).any():
         raise DataError("weights hold NaN. What was spent stays spent")
@@ -209,7 +207,7 @@ def local_tree_cost(
     >>> round(dp.sensitivity.local_tree_cost(square, [1, 2, 3, 4], bounds=(0, 10)), 6)
     3.0
     """
-    k = _check.whole("at_distance", at_distance)
+    k = checks.whole("at_distance", at_distance)
     graph = _graph(edges, weights, bounds)
     if not len(graph.weights) or not graph.reach:
         return 0.0
@@ -286,7 +284,7 @@ def smooth_tree_cost(
     >>> round(S, 3)
     5.459
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     graph = _graph(edges, weights, bounds)
     if not len(graph.weights) or not graph.reach:
         return 0.0

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from ._up import inflated, largest
-
-__all__ = ["global_triangles", "local_triangles", "smooth_triangles"]
+from .._core import checks
+from .rounding import inflated, largest
 
 #: Rows of the matrix that are multiplied at a time.
 _ROWS = 512
@@ -28,28 +26,28 @@ _MOST = 1 << 24
 def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
     """A symmetric matrix of 0 and 1 with an empty diagonal."""
     rule = "a symmetric matrix of 0 and 1 with zeros on its diagonal, or pairs of nodes"
-    given = _check.array("graph", graph, rule)
+    given = checks.array("graph", graph, rule)
     if given.dtype.kind not in "biuf":
-        _check.fail_kind("graph", rule, graph)
+        checks.fail_kind("graph", rule, graph)
     if nodes is None:
         if given.ndim != 2 or given.shape[0] != given.shape[1]:
-            _check.fail_kind("graph", rule, graph)
+            checks.fail_kind("graph", rule, graph)
         adjacent = given != 0
         sound = not adjacent.diagonal().any() and (adjacent == adjacent.T).all()
         if not sound or not ((given == 0) | (given == 1)).all():
-            _check.fail_kind("graph", rule, graph)
+            checks.fail_kind("graph", rule, graph)
         dense: NDArray[np.float32] = adjacent.astype(np.float32)
         return dense
-    count = _check.whole("nodes", nodes)
+    count = checks.whole("nodes", nodes)
     if count > _MOST:
-        _check.fail("nodes", f"at most {_MOST}", nodes)
+        checks.fail("nodes", f"at most {_MOST}", nodes)
     pairs = given.reshape(0, 2).astype(np.int64) if given.size == 0 else given
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        _check.fail_kind("graph", rule, graph)
+        checks.fail_kind("graph", rule, graph)
     if pairs.size and (
         pairs.min() < 0 or pairs.max() >= count or (pairs[:, 0] == pairs[:, 1]).any()
     ):
-        _check.fail_kind("graph", rule + ", numbered from 0 and different", graph)
+        checks.fail_kind("graph", rule + ", numbered from 0 and different", graph)
     matrix = np.zeros((count, count), np.float32)
     matrix[pairs[:, 0], pairs[:, 1]] = 1
     matrix[pairs[:, 1], pairs[:, 0]] = 1
@@ -110,9 +108,9 @@ def global_triangles(nodes: int) -> float:
     >>> dp.sensitivity.global_triangles(10)
     8.0
     """
-    count = _check.whole("nodes", nodes)
+    count = checks.whole("nodes", nodes)
     if count > 1 << 53:
-        _check.fail("nodes", "at most 2**53", nodes)
+        checks.fail("nodes", "at most 2**53", nodes)
     return float(max(count - 2, 0))
 
 
@@ -154,7 +152,7 @@ def local_triangles(graph: Any, *, nodes: int | None = None, at_distance: int = 
     >>> dp.sensitivity.local_triangles(path, nodes=4, at_distance=1)
     2.0
     """
-    k = _check.whole("at_distance", at_distance)
+    k = checks.whole("at_distance", at_distance)
     matrix = _adjacency(graph, nodes)
     n = len(matrix)
     return float(_at(_fronts(matrix), n, min(k, 2 * n)))
@@ -200,7 +198,7 @@ def smooth_triangles(graph: Any, *, nodes: int | None = None, beta: float) -> fl
     >>> round(dp.sensitivity.smooth_triangles(path, nodes=4, beta=0.1), 3)
     1.81
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     matrix = _adjacency(graph, nodes)
     n = len(matrix)
     if n < 3:

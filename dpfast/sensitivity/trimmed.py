@@ -5,8 +5,8 @@ each end, and L = n - 2 m are left.
 
 *Trimmed mean*, (x_(m+1) + ... + x_(n-m)) / L. The largest local sensitivity within k replacements
 is the largest (x_j - x_i) / L with i <= m + 1, j >= n - m and j - i <= L + k; the proof is in
-`dpfast/_aggregators/trimmed.py`. That is the envelope of an order statistic twice over. Take the
-columns
+`dpfast/aggregate/aggregators/trimmed.py`. That is the envelope of an order statistic twice over.
+Take the columns
     z  = x_1 .. x_m, x_(n-m), ..., x_n     and     z' = x_1 .. x_m, x_(m+1), x_(n-m+1), ..., x_n
 of 2 m + 1 rows. In both, ranks m + 1 - s and m + 1 + t are s + t apart; in x, m + 1 - s and
 n - m + t are L - 1 + s + t apart. So the pairs of z with s >= 1 are the pairs of x with i <= m, the
@@ -28,24 +28,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import _check
-from .._native.sensitivity import Column
-from ._column import Given, given, only_replace, rows, share
-from ._moving_cut import smooth_moving
-from ._ranks import FARTHEST, effective_floor, reach
-from ._up import float_up, rounded_up
+from .._core import checks
+from .._kernels.sensitivity import Column
+from .column import Given, given, only_replace, rows, share
+from .moving_cut import smooth_moving
 from .quantile import first_width
-
-__all__ = [
-    "Found",
-    "from_ranks",
-    "global_trimmed_mean",
-    "global_winsorized_mean",
-    "local_trimmed_mean",
-    "local_winsorized_mean",
-    "smooth_trimmed_mean",
-    "smooth_winsorized_mean",
-]
+from .ranks import FARTHEST, effective_floor, reach
+from .rounding import float_up, rounded_up
 
 Sensitivity = Callable[[Column, int], float]
 
@@ -145,7 +134,7 @@ def _smooth(
 def _local(
     found: Given, proportion: Fraction, distance: Any, total: Callable[[Ends, Sensitivity], float]
 ) -> tuple[float, Ends | None]:
-    k = min(_check.whole("at_distance", distance), FARTHEST)
+    k = min(checks.whole("at_distance", distance), FARTHEST)
     ends = _ends(found, proportion, k + 1)
     if ends is None:
         return 0.0, None
@@ -234,7 +223,7 @@ def global_trimmed_mean(
     >>> dp.sensitivity.global_trimmed_mean(10, bounds=(0, 10))
     1.25
     """
-    lo, hi = _check.bounds(bounds)
+    lo, hi = checks.bounds(bounds)
     only_replace("trimmed mean", neighbors)
     count, part = rows(n), share(proportion)
     kept = count - 2 * math.floor(part * count)
@@ -279,7 +268,7 @@ def global_winsorized_mean(
     >>> dp.sensitivity.global_winsorized_mean(10, bounds=(0, 10))
     2.0
     """
-    lo, hi = _check.bounds(bounds)
+    lo, hi = checks.bounds(bounds)
     only_replace("winsorized mean", neighbors)
     count, part = rows(n), share(proportion)
     if not count:
@@ -447,7 +436,7 @@ def smooth_trimmed_mean(
     >>> round(dp.sensitivity.smooth_trimmed_mean(x, beta=0.5, bounds=(0, 1000)), 2)
     1.0
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     part = share(proportion)
     return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, False).sensitivity
 
@@ -500,6 +489,6 @@ def smooth_winsorized_mean(
     >>> round(dp.sensitivity.smooth_winsorized_mean(x, beta=0.5, bounds=(0, 1000)), 2)
     1.04
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     part = share(proportion)
     return from_ranks(given(data, bounds, neighbors, nan), part, smoothness, True).sensitivity

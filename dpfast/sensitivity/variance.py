@@ -33,11 +33,9 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from .. import _check
-from ._column import Cells, Given, given, only_replace, rows, sorted_cells
-from ._up import float_up, inflated, largest, rounded_up
-
-__all__ = ["global_variance", "local_variance", "smooth_variance"]
+from .._core import checks
+from .column import Cells, Given, given, only_replace, rows, sorted_cells
+from .rounding import float_up, inflated, largest, rounded_up
 
 
 def _factor(n: int, ddof: int) -> Fraction:
@@ -46,8 +44,8 @@ def _factor(n: int, ddof: int) -> Fraction:
 
 
 def _ddof(value: Any) -> int:
-    if _check.whole("ddof", value) > 1:
-        _check.fail("ddof", "0 (the population's variance) or 1 (the sample's)", value)
+    if checks.whole("ddof", value) > 1:
+        checks.fail("ddof", "0 (the population's variance) or 1 (the sample's)", value)
     return int(value)
 
 
@@ -55,7 +53,7 @@ def _squarable(column: Given) -> None:
     width = column.hi - column.lo
     if not width * width < math.inf:
         rule = "such that (hi - lo)**2 does not overflow float64"
-        _check.fail("bounds", rule, (column.lo, column.hi))
+        checks.fail("bounds", rule, (column.lo, column.hi))
 
 
 class _Squares:
@@ -144,7 +142,7 @@ def global_variance(
     >>> dp.sensitivity.global_variance(4, ddof=1, bounds=(0, 10))
     25.0
     """
-    lo, hi = _check.bounds(bounds)
+    lo, hi = checks.bounds(bounds)
     only_replace("variance", neighbors)
     count, kind = rows(n), _ddof(ddof)
     if count < 2:
@@ -199,7 +197,7 @@ def local_variance(
     >>> round(dp.sensitivity.local_variance([2, 5, 6], bounds=(0, 10)), 4)
     8.0
     """
-    distance = _check.whole("at_distance", at_distance)
+    distance = checks.whole("at_distance", at_distance)
     kind = _ddof(ddof)
     only_replace("variance", neighbors)
     column = given(data, bounds, neighbors, nan)
@@ -265,7 +263,7 @@ def smooth_variance(
     >>> round(S / dp.sensitivity.global_variance(101, bounds=(0, 10)), 2)
     0.26
     """
-    smoothness = _check.positive("beta", beta)
+    smoothness = checks.positive("beta", beta)
     kind = _ddof(ddof)
     column = given(data, bounds, neighbors, nan)
     _squarable(column)

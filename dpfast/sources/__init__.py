@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._base import CHUNK_DTYPES, Chunk, RandomWords, Source, chunk_dtype
 from .array import ArraySource, column
+from .base import CHUNK_DTYPES, Chunk, RandomWords, Source, chunk_dtype
 from .masked import MaskedSource, mask
 
 __all__ = [

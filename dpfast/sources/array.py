@@ -11,29 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
+from .._core import checks
 from ..errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
-from ._base import Chunk, RandomWords, Source, chunk_dtype
-from ._rows import WithRows
-from .rows import fill_numbers, is_arrow, is_untyped, untyped_rows, unwrapped
-
-__all__ = [
-    "ArraySource",
-    "ColumnSource",
-    "Numbers",
-    "RowsSource",
-    "arrow_cast",
-    "arrow_chunk",
-    "arrow_numbers",
-    "arrow_values",
-    "chunked",
-    "column",
-    "converted",
-    "numpy_array",
-    "pyarrow_for",
-    "streamed",
-    "threads",
-]
+from .base import Chunk, RandomWords, Source, chunk_dtype
+from .row_source import WithRows
+from .untyped import fill_numbers, is_arrow, is_untyped, untyped_rows, unwrapped
 
 S = TypeVar("S")
 
@@ -55,7 +37,7 @@ def threads() -> int:
     if not text:
         return 1
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
-        _check.fail("DPFAST_NUM_THREADS", "an integer from 1 to 1024", text)
+        checks.fail("DPFAST_NUM_THREADS", "an integer from 1 to 1024", text)
     return int(text)
 
 
@@ -338,10 +320,10 @@ def column(data: Any, name: str = "data") -> Source:
 def chunked(data: Any, name: str, rule: str) -> Any:
     """A column as a `pyarrow.ChunkedArray`."""
     if hasattr(data, "columns"):  # whose types a library might guess from the rows
-        _check.fail_kind(name, "one column, not a table", data)
+        checks.fail_kind(name, "one column, not a table", data)
     found = streamed(data, name, rule)
     if pyarrow_for(name).types.is_struct(found.type):
-        _check.fail_kind(name, "one column, not a table", data)
+        checks.fail_kind(name, "one column, not a table", data)
     return found
 
 
@@ -384,4 +366,4 @@ def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) ->
         raise
     except Exception as error:
         kind = type(error).__name__
-    _check.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
+    checks.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")

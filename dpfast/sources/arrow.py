@@ -17,29 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DpfastError, MissingExtraError, SourceError
-from ._base import Chunk, RandomWords
-from ._ids import family
-from ._overlap import overlapped
-from ._pick import Pick, distinct, picker
-from ._rows import RowSource, Table, WithRows
 from .array import Numbers, arrow_chunk, arrow_numbers
-
-__all__ = [
-    "BATCH",
-    "Convert",
-    "FileSource",
-    "Numbers",
-    "Reader",
-    "Want",
-    "chunks",
-    "guarded",
-    "id_family",
-    "kind_of",
-    "legible",
-    "numbers",
-    "opening",
-    "pyarrow",
-]
+from .base import Chunk, RandomWords
+from .ids import family
+from .pick import Pick
+from .prefetch import overlapped
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -301,59 +283,6 @@ class Reader(ABC):
             total = functools.reduce(merge, map(summarise, counted(ahead)))
         self.check_unchanged()
         return total
-
-
-class FileSource(WithRows):
-    """One column of one or more files: a `Source`, which drops nulls, or rows, which do not."""
-
-    def __init__(self, reader: Reader, name: str) -> None:
-        self.reader = reader
-        self.name = name
-        self.length = reader.length
-        self._how = reader.numbers(name)
-        self.dtype = self._how.dtype
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.reader.paths[0])!r}, dtype={self.dtype})"
-
-    @property
-    def nulls(self) -> int | None:
-        return self.reader.nulls(self.name)
-
-    def makers(self) -> Sequence[Generator[Chunk]]:
-        """The decoders of a pass."""
-        how = self._how
-        return self.reader.makers(
-            Want((self.name,)), BATCH, lambda start, arrays: chunks(arrays[0], start, how)
-        )
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        return self.reader.reduce(
-            self.makers(),
-            lambda chunk: len(chunk.values) + chunk.nulls,
-            Chunk(np.empty(0, self.dtype), 0),
-            self.length,
-            summarise,
-            merge,
-        )
-
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        return self.reader.sample(self.name, self._how, count, words)
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        from ._files import FileRows
-
-        return FileRows(self.reader, (self.name,), ids, workers, is_table=False)
-
-    def beside(self, column: str) -> Table:
-        from ._files import FileTable
-
-        return FileTable(self.reader, distinct([self.name, self.reader.find(picker(column))]))
-
-    def coded(self, words: Sequence[Any]) -> RowSource:
-        from ._files import FileTable
-
-        return FileTable(self.reader, [self.name]).coded(words)
 
 
 def _stamp(path: Path) -> tuple[int, int, int, int]:

@@ -12,14 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
+from .._core import checks
 from . import as_source
-from ._base import Chunk, RandomWords, Source, chunk_dtype
-from ._rows import RowChunk, RowSource, Table, WithRows, refuse_columns
 from .array import ArraySource
+from .base import Chunk, RandomWords, Source, chunk_dtype
+from .row_source import RowChunk, RowSource, Table, WithRows, refuse_columns
 from .table import columns_of_table, feature_rows
-
-__all__ = ["Apart", "by_column", "each_alone", "has_columns"]
 
 S = TypeVar("S")
 
@@ -36,7 +34,7 @@ class Apart:
 
     def __init__(self, columns: dict[str, Source], name: str) -> None:
         if not columns:
-            _check.fail_kind(name, "a table with a column of numbers", columns)
+            checks.fail_kind(name, "a table with a column of numbers", columns)
         self.columns = list(columns.values())
         lengths = {column.length for column in self.columns}
         self.length = lengths.pop()
@@ -73,7 +71,7 @@ def by_column(data: Any, name: str = "data", width: int | None = None) -> Apart 
     typed = isinstance(data, np.ndarray) and data.dtype.kind != "O"
     if typed and data.ndim == 2 and _lie_apart(data):
         if not data.shape[1]:
-            _check.fail_kind(name, "a matrix of numbers", data, " without columns")
+            checks.fail_kind(name, "a matrix of numbers", data, " without columns")
         chunk_dtype(data.dtype, name)
         mask = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
         plain = np.asarray(np.ma.getdata(data))

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SourceError
-from ._base import Chunk, RandomWords
-from ._pick import Pick
 from .array import Numbers
 from .arrow import Convert, Reader, Want, chunks, guarded, id_family, legible, numbers, opening
+from .base import Chunk, RandomWords
+from .pick import Pick
 from .words import is_text
-
-__all__ = ["IpcReader"]
 
 T = TypeVar("T")
 

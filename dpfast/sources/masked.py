@@ -13,14 +13,12 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from .._native.pick import pick
+from .._core import checks
+from .._kernels.pick import pick
 from ..errors import DataError
-from ._base import Chunk, RandomWords, Source
 from .array import ArraySource, chunked, converted, numpy_array
-from .rows import is_arrow, is_untyped, truths, untyped_rows, unwrapped
-
-__all__ = ["MaskedSource", "kept", "mask", "picked", "refuse_mask"]
+from .base import Chunk, RandomWords, Source
+from .untyped import is_arrow, is_untyped, truths, untyped_rows, unwrapped
 
 S = TypeVar("S")
 
@@ -45,15 +43,15 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
     elif is_arrow(where):
         column = chunked(where, "where", rule)
         if str(column.type) != "bool":
-            _check.fail_kind("where", rule, where, f" of Arrow type {column.type}")
+            checks.fail_kind("where", rule, where, f" of Arrow type {column.type}")
         array = column.fill_null(False).to_numpy()
     else:
         array = converted(where, "where", rule, numpy_array)
         if isinstance(where, np.ma.MaskedArray) and array.dtype == np.bool_:
             array = where.filled(False)
     if array.dtype != np.bool_ or array.ndim != 1:
-        _check.fail_kind("where", rule, where, f" of {array.ndim} dimensions and {array.dtype}")
-    _check.entries("where", len(array), length, relation)
+        checks.fail_kind("where", rule, where, f" of {array.ndim} dimensions and {array.dtype}")
+    checks.entries("where", len(array), length, relation)
     return array
 
 

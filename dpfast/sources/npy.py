@@ -20,20 +20,18 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
+from .._core import checks
 from ..errors import ArgumentTypeError, SourceError
-from ._base import Chunk, RandomWords, Source, chunk_dtype
-from ._columns import Column
-from ._ids import Ids, as_ids, no_column
-from ._memory import MemoryRows
-from ._overlap import decoders
-from ._pick import Pick, distinct, picker
-from ._rows import RowSource, Table, Text, WithRows, named_dtype
 from .array import CLUSTER, SLICE
 from .arrow import kind_of, opening
+from .base import Chunk, RandomWords, Source, chunk_dtype
+from .ids import Ids, as_ids, no_column
+from .passes import MemoryRows
+from .pick import Pick, distinct, picker
+from .prefetch import decoders
+from .row_source import RowSource, Table, Text, WithRows, named_dtype
+from .stretches import Column
 from .words import Words, matched
-
-__all__ = ["NpyFile", "npy_source"]
 
 S = TypeVar("S")
 
@@ -332,7 +330,7 @@ class NpyTable(Table):
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
         names = tuple(n for n in self.names if not (isinstance(ids, str) and n == ids))
         if not names:
-            _check.fail("ids", "a column beside those of the data", ids)
+            checks.fail("ids", "a column beside those of the data", ids)
         for name in names:
             self.file.number(name)
         return _rows(self.file, named_dtype(names), names, ids, workers)

@@ -9,16 +9,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from .. import _check
+from .._core import checks
 from ..errors import SourceError
-from ._base import Source
-from ._pick import distinct, picker
-from ._rows import Table, Text
+from .base import Source
+from .pick import distinct, picker
+from .row_source import Table, Text
 
 if TYPE_CHECKING:
-    from .arrow import FileSource, Reader
-
-__all__ = ["columns", "reader", "scan"]
+    from .arrow import Reader
+    from .files import FileSource
 
 PARQUET = (".parquet", ".pq")
 IPC = (".arrow", ".arrows", ".feather", ".ipc")
@@ -115,16 +114,16 @@ def scan(
     True
     """
     if not isinstance(path, (str, os.PathLike)):
-        _check.fail_type("path", "a string or a path", path)
+        checks.fail_type("path", "a string or a path", path)
     wanted: list[Any] = list(column) if isinstance(column, (list, tuple)) else [column]
     rule = "a name, a place from 0, a list of these, or None"
     for one in wanted:
         if isinstance(one, bool) or not isinstance(one, (str, numbers.Integral, type(None))):
-            _check.fail_type("column", rule, column)
+            checks.fail_type("column", rule, column)
         if one is None and column is not None:
-            _check.fail_type("column", rule, column)
+            checks.fail_type("column", rule, column)
     if not wanted:
-        _check.fail("column", "at least one name, if it is a list", column)
+        checks.fail("column", "at least one name, if it is a list", column)
     picks = [picker(one) for one in wanted]
     paths = _paths(path)
     if _ending(paths[0])[0] in NPY:
@@ -139,8 +138,7 @@ def scan(
 
 def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text:
     """A column of a file, or a table of some: names that `reader` has found."""
-    from ._files import FileTable
-    from .arrow import FileSource
+    from .files import FileSource, FileTable
 
     if not isinstance(names, str):
         return FileTable(reader, names)
@@ -153,7 +151,7 @@ def reader(path: str | os.PathLike[str]) -> Reader:
     """What reads any columns of a file, for somebody who makes the passes himself."""
     paths = _paths(path)
     if _ending(paths[0])[0] in NPY:
-        from ._npy import NpyReader
+        from .npy_rows import NpyReader
 
         return NpyReader(paths[0])
     return _reader(paths)
@@ -162,7 +160,7 @@ def reader(path: str | os.PathLike[str]) -> Reader:
 def _paths(path: str | os.PathLike[str]) -> list[Path]:
     name = os.fspath(path)
     if not name:
-        _check.fail("path", "the name of a file", path)
+        checks.fail("path", "the name of a file", path)
     try:
         return _files(name)
     except SourceError:

@@ -12,31 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from ._base import Source
-from ._columns import Column, arrow_table, as_column, records, side_by_side
-from ._foreign import ForeignRows
-from ._ids import as_ids, no_column
-from ._memory import MemoryRows
-from ._rows import Choosing, RowChunk, RowSource, Table, WithRows, named_dtype, refuse_columns
+from .._core import checks
 from .array import ArraySource, ColumnSource, RowsSource
-from .rows import is_arrow, is_untyped, unwrapped
+from .base import Source
+from .foreign import ForeignRows
+from .ids import as_ids, no_column
+from .passes import MemoryRows
+from .row_source import Choosing, RowSource, WithRows, named_dtype, refuse_columns
+from .stretches import Column, arrow_table, as_column, records, side_by_side
+from .untyped import is_arrow, is_untyped, unwrapped
 from .words import Words, matched, words_column
-
-__all__ = [
-    "Column",
-    "RowChunk",
-    "RowSource",
-    "Table",
-    "as_column",
-    "as_rows",
-    "coded_rows",
-    "columns_of_table",
-    "feature_rows",
-    "only",
-    "table_rows",
-    "with_column",
-]
 
 RULE = "rows of numbers"
 #: Sources of this library that hold their column in memory.
@@ -108,7 +93,7 @@ def as_rows(
     if not isinstance(data, IN_MEMORY):
         if isinstance(data, RowSource):
             if ids is not None:
-                _check.fail_kind("ids", "left out, for such data bring their own", ids)
+                checks.fail_kind("ids", "left out, for such data bring their own", ids)
             return data
         if isinstance(data, Source):
             return ForeignRows(data, None if ids is None else as_ids(ids))
@@ -131,7 +116,7 @@ def feature_rows(
     """
     if is_untyped(data) and (width is None or len(words) > 1):
         rule = "an array or a table, or bounds a pair for each column"
-        _check.fail_kind(name, rule, data, ", which does not say what its columns are")
+        checks.fail_kind(name, rule, data, ", which does not say what its columns are")
     return coded_rows(data, words, name) if any(words) else as_rows(data, name=name, width=width)
 
 
@@ -218,7 +203,7 @@ def table_rows(
     Columns of text are read as numbers of `words`.
     """
     if not columns:
-        _check.fail_kind(name, "a table with a column of numbers", columns)
+        checks.fail_kind(name, "a table with a column of numbers", columns)
     coded = {} if words is None else words
     rule = "numbers (choose columns, or give it as ids)"
     if coded:
@@ -232,7 +217,7 @@ def table_rows(
     length = next(iter(made.values())).length
     for key, column in made.items():
         if column.width is not None:
-            _check.fail_kind(f"column {key!r} of {name}", "one number a row", columns[key])
+            checks.fail_kind(f"column {key!r} of {name}", "one number a row", columns[key])
     if all(column.length == length for column in made.values()):
         whole = side_by_side(made)
     else:
@@ -269,5 +254,5 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     rule = "a table whose columns have names of their own, which are text"
     names = [key for key, _ in found]
     if not all(isinstance(key, str) for key in names) or len(set(names)) < len(names):
-        _check.fail_kind(name, rule, data)
+        checks.fail_kind(name, rule, data)
     return dict(found)

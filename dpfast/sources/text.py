@@ -22,11 +22,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..errors import DataError, SourceError
-from ._pick import Pick
 from .array import Numbers
 from .arrow import Convert, Reader, Want, guarded, opening
-
-__all__ = ["COMPRESSIONS", "MISSING", "TextReader"]
+from .pick import Pick
 
 T = TypeVar("T")
 

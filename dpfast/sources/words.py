@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
+from .._core import checks
 from ..errors import DataError
-from ._columns import F8, Column
-from ._ids import family, looked_up
 from .array import arrow_values, chunked, converted
-from .rows import is_arrow, is_untyped, untyped_rows, unwrapped
-
-__all__ = ["Words", "is_text", "matched", "plain_text", "words_column"]
+from .ids import family, looked_up
+from .stretches import F8, Column
+from .untyped import is_arrow, is_untyped, untyped_rows, unwrapped
 
 RULE = "a one-dimensional column of text"
 
@@ -126,7 +124,7 @@ def words_column(data: Any, words: Words, name: str) -> Column:
     if is_arrow(data):
         whole = chunked(data, name, RULE)
         if not (is_text(whole.type) or family(whole.type) == "nothing"):
-            _check.fail_kind(name, RULE, data, f" of Arrow type {whole.type}")
+            checks.fail_kind(name, RULE, data, f" of Arrow type {whole.type}")
 
         def fill(start: int, stop: int, out: NDArray[Any]) -> None:
             for part in whole.slice(start, stop - start).chunks:
@@ -135,11 +133,11 @@ def words_column(data: Any, words: Words, name: str) -> Column:
 
         return Column(F8, len(whole), fill)
     if not hasattr(data, "__array__"):
-        _check.fail_kind(name, RULE, data)
+        checks.fail_kind(name, RULE, data)
     mask = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
     array = converted(data, name, RULE, np.asarray)
     if array.ndim != 1 or array.dtype.kind not in "USTO":
-        _check.fail_kind(name, RULE, data, f" of {array.ndim} dimensions and {array.dtype}")
+        checks.fail_kind(name, RULE, data, f" of {array.ndim} dimensions and {array.dtype}")
     return _objects(array, mask, words)
 
 
@@ -155,5 +153,5 @@ def _objects(rows: Any, mask: NDArray[np.bool_] | None, words: Words) -> Column:
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:
     """The words of those columns that are of text; `words` are in the order of all columns."""
-    _check.columns("categories", len(words), len(names))
+    checks.columns("categories", len(words), len(names))
     return {name: own for name, own in zip(names, words, strict=True) if own is not None}

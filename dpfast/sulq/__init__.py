@@ -7,11 +7,9 @@ for all rounds, and there is no further one.
 Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
 """
 
-from ._conditions import Attribute, Condition
-from ._estimator import NotFittedError
-from ._row_sets import RowSets
-from ._terms import Term
 from .components import PCA, TruncatedSVD
+from .conditions import Attribute, Condition
+from .estimator import NotFittedError
 from .id3 import ID3Classifier
 from .implication import Implication, ImplicationTest, implication_strength, implication_test
 from .kmeans import KMeans
@@ -28,7 +26,9 @@ from .naive_bayes import NaiveBayes
 from .oracle import ExactOracle, StatisticalQueryOracle, oracle_cost
 from .perceptron import Perceptron
 from .remote import RemoteSums, serve
+from .row_sets import RowSets
 from .sums import NoisySums, original_variance
+from .terms import Term
 
 __all__ = [
     "PCA",

@@ -8,19 +8,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from .._axis import said
-from .._side_by_side import width_of
-from ..budget import Budget
+from .._core import checks
+from ..budget.budget import Budget
 from ..rng import Generator
-from ..sources.table import RowSource, feature_rows
-from ._estimator import Transformer
-from ._gram import Gram
-from ._labels import names_of
-from ._matrices import column_bounds, each_row
-from ._rounds import Rounds, loss_of
-
-__all__ = ["PCA", "TruncatedSVD"]
+from ..sources.row_source import RowSource
+from ..sources.table import feature_rows
+from ..statistics.axis import said
+from ..summaries.side_by_side import width_of
+from .estimator import Transformer
+from .gram import Gram
+from .matrices import column_bounds, each_row
+from .rounds import Rounds, loss_of
+from .targets import names_of
 
 Own = TypeVar("Own", bound="_Components")
 
@@ -79,14 +78,14 @@ class _Components(Transformer):
             This object.
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
-        relation = _check.neighbors(self.neighbors)
+        relation = checks.neighbors(self.neighbors)
         source = feature_rows(X, said(self.bounds))
         gram = self._gram(source, relation)
         d = gram.width
         if self.n_components is not None:
-            _check.whole("n_components", self.n_components, 1)
+            checks.whole("n_components", self.n_components, 1)
             if self.n_components > d:
-                _check.fail(
+                checks.fail(
                     "n_components", f"at most {d}, the number of columns", self.n_components
                 )
         parts = gram.parts(relation)
@@ -111,7 +110,7 @@ class _Components(Transformer):
 
     def _gram(self, source: RowSource, relation: str) -> Gram:
         pairs = column_bounds(self.bounds, source, 400)  # squares are numbers, with any noise
-        return Gram(pairs, _check.nan_policy(self.nan, relation), self._centred)
+        return Gram(pairs, checks.nan_policy(self.nan, relation), self._centred)
 
     def transform(self, X: Any) -> Any:
         """The rows along the components.
@@ -171,7 +170,7 @@ class _Components(Transformer):
         count, d = components.shape
         source, shift = feature_rows(X, count), self._shift()
         if width_of(source) != count:
-            _check.fail("X", f"of {count} columns, one a component", f"{width_of(source)} of them")
+            checks.fail("X", f"of {count} columns, one a component", f"{width_of(source)} of them")
         return each_row(source, count, d, lambda places: places @ components + shift)
 
 

@@ -18,21 +18,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from .._native import cross
-from .._native.bins import tally
-from ..budget import Budget
+from .._core import checks
+from .._kernels import cross
+from .._kernels.bins import tally
+from ..budget.budget import Budget
 from ..errors import DataError
 from ..rng import Generator
 from ..sources.words import Words
-from ._classifier import PublicClassifier
-from ._coded import BLOCK, Attributes, Classes, Coder
-from ._labels import Labelled, Piece, labelled
-from ._rounds import Part, Rounds, loss_of
-from ._tree import Nodes, Tree, pruned
-from ._worth import CRITERIA, noisy, spread, worth
-
-__all__ = ["ID3Classifier"]
+from .classifier import PublicClassifier
+from .coded import BLOCK, Attributes, Classes, Coder
+from .criteria import CRITERIA, noisy, spread, worth
+from .rounds import Part, Rounds, loss_of
+from .targets import Labelled, Piece, labelled
+from .tree import Nodes, Tree, pruned
 
 Own = TypeVar("Own", bound="ID3Classifier")
 
@@ -189,19 +187,19 @@ class ID3Classifier(PublicClassifier):
             This object.
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
-        relation = _check.neighbors(self.neighbors)
-        depth = _check.whole("max_depth", self.max_depth, 1)
-        criterion = _check.choice("criterion", self.criterion, CRITERIA)
-        exact = _check.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
+        relation = checks.neighbors(self.neighbors)
+        depth = checks.whole("max_depth", self.max_depth, 1)
+        criterion = checks.choice("criterion", self.criterion, CRITERIA)
+        exact = checks.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
         if self.most_rows is not None:
-            _check.whole("most_rows", self.most_rows, 1)
+            checks.whole("most_rows", self.most_rows, 1)
         classes = Classes(self.classes)
         public = Attributes(self.bins, self.bounds, self.categories)
         own = classes.axis.words
         source = labelled(X, y, public.words, own, public.said, relation)
         coder = Coder(public.axes(source.width))
         if exact and coder.width > MOST_CHOICES:
-            _check.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
+            checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
         most = self._most(relation, source.length) if exact and criterion == "entropy" else None
         depth = min(depth, coder.width)
         rounds = Rounds(
@@ -256,7 +254,7 @@ class ID3Classifier(PublicClassifier):
         if relation == "replace" and length is not None:
             return max(1, length)
         rule = "given for criterion='entropy' with splits='exponential', a public number"
-        _check.fail("most_rows", rule, None)
+        checks.fail("most_rows", rule, None)
 
 
 def _counts(size: int, tables: int, neighbors: str) -> Part:

@@ -41,19 +41,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
 from .. import rng as _rng
+from .._core import checks
 from ..errors import BudgetError
 from ..rng import Generator
-from ._conditions import Condition
-from ._row_sets import RowSets
-
-__all__ = [
-    "Implication",
-    "ImplicationTest",
-    "implication_strength",
-    "implication_test",
-]
+from .conditions import Condition
+from .row_sets import RowSets
 
 #: The most sets that are asked about where nobody says how many.
 MOST = 1000
@@ -112,7 +105,7 @@ class ImplicationTest:
 
     def votes(self, strength: float) -> int:
         """How many sets say that the implication has at least that strength."""
-        slope = _check.number("strength", strength) * self.reliability / (1.0 - self.alpha)
+        slope = checks.number("strength", strength) * self.reliability / (1.0 - self.alpha)
         return sum(y >= slope * x for x, y in zip(self.excesses, self.answers, strict=True))
 
     def search(self, tolerance: float = 1e-6) -> float:
@@ -120,7 +113,7 @@ class ImplicationTest:
 
         The same answers are asked each time, and votes only fall as the strength grows.
         """
-        width = _check.positive("tolerance", tolerance)
+        width = checks.positive("tolerance", tolerance)
         if not self.answers:
             return math.nan
         low, high = -1.0, 1.0
@@ -234,11 +227,11 @@ def implication_test(
     True
     """
     n, generator = _common(a, alpha, b, beta), _rng.check(rng)
-    wanted = _check.number("strength", strength)
+    wanted = checks.number("strength", strength)
     if not -1 <= wanted <= 1:
-        _check.fail("strength", "between -1 and 1", strength)
-    most, enough = _check.whole("trials", trials, 1), _check.whole("votes", votes, 1)
-    factor = _check.positive("heavy", heavy)
+        checks.fail("strength", "between -1 and 1", strength)
+    most, enough = checks.whole("trials", trials, 1), checks.whole("votes", votes, 1)
+    factor = checks.positive("heavy", heavy)
     _expect(a, 1 + most, "a")
     _expect(b, 1 + enough, "b")
     fraction = _inside(a.sum(alpha) / n, n)
@@ -341,8 +334,8 @@ def implication_strength(
     (True, True)
     """
     n, generator = _common(a, alpha, b, beta), _rng.check(rng)
-    r = _best(a, b, n) if sets is None else _check.whole("sets", sets, 8)
-    times = _check.whole("questions", questions, 1)
+    r = _best(a, b, n) if sets is None else checks.whole("sets", sets, 8)
+    times = checks.whole("questions", questions, 1)
     _expect(a, times, "a")
     _expect(b, times, "b")
     noises = a.contrast_deviation(r), b.contrast_deviation(r)
@@ -417,25 +410,25 @@ def _common(a: Oracle, alpha: Any, b: Oracle, beta: Any) -> int:
     """How many rows both parties have."""
     for name, oracle in (("a", a), ("b", b)):
         if not hasattr(oracle, "contrasts"):
-            _check.fail_kind(name, "the noisy sums of a party", oracle)
+            checks.fail_kind(name, "the noisy sums of a party", oracle)
         if oracle.neighbors != "replace":
-            _check.fail(
+            checks.fail(
                 name,
                 "noisy sums of rows that are replaced: rows that both parties know by number do "
                 "not come and go (neighbors='replace')",
                 oracle,
             )
         if oracle.rows is None:
-            _check.fail(name, "noisy sums of data of a length that is known", oracle)
+            checks.fail(name, "noisy sums of data of a length that is known", oracle)
     for name, condition in (("alpha", alpha), ("beta", beta)):
         if not isinstance(condition, Condition):
-            _check.fail_kind(name, "a condition, made of dpfast.sulq.Attribute", condition)
+            checks.fail_kind(name, "a condition, made of dpfast.sulq.Attribute", condition)
     n = a.rows
     assert n is not None
     if b.rows != n:
-        _check.fail("b", f"noisy sums of as many rows as a has, {n}", f"{b.rows} rows")
+        checks.fail("b", f"noisy sums of as many rows as a has, {n}", f"{b.rows} rows")
     if n < 2:
-        _check.fail("a", "noisy sums of at least 2 rows", f"{n} rows")
+        checks.fail("a", "noisy sums of at least 2 rows", f"{n} rows")
     return n
 
 

@@ -44,22 +44,21 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check, _missing
-from .._axis import said
-from ..budget import Budget
+from .._core import checks, nan_policy
+from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..sources.table import RowSource, feature_rows
-from ._estimator import Transformer
-from ._labels import names_of
-from ._matrices import column_bounds, each_row
-from ._nearest import Box
-from ._rounds import Part, Rounds, loss_of
-from ._spread import evenly, spread
-from ._summary import centres_of
-
-__all__ = ["KMeans"]
+from ..sources.row_source import RowSource
+from ..sources.table import feature_rows
+from ..statistics.axis import said
+from .estimator import Transformer
+from .matrices import column_bounds, each_row
+from .nearest import Box
+from .rounds import Part, Rounds, loss_of
+from .spread_points import evenly, spread
+from .targets import names_of
+from .weighted_kmeans import centres_of
 
 Own = TypeVar("Own", bound="KMeans")
 #: The least width of a column, as a part of the sum of all, when the round is shared.
@@ -213,15 +212,15 @@ class KMeans(Transformer):
             This object.
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
-        k = _check.whole("n_clusters", self.n_clusters, 1)
+        k = checks.whole("n_clusters", self.n_clusters, 1)
         if k > MOST_CLUSTERS:
-            _check.fail("n_clusters", f"at most {MOST_CLUSTERS}", self.n_clusters)
+            checks.fail("n_clusters", f"at most {MOST_CLUSTERS}", self.n_clusters)
         free = self.max_iter is None
-        times = USUAL if free else _check.whole("max_iter", self.max_iter, 1)
-        relation = _check.neighbors(self.neighbors)
+        times = USUAL if free else checks.whole("max_iter", self.max_iter, 1)
+        relation = checks.neighbors(self.neighbors)
         source = feature_rows(X, said(self.bounds))
         if relation == "replace" and source.length is not None and source.length < k:
-            _check.fail("n_clusters", f"at most the number of rows, {source.length}", k)
+            checks.fail("n_clusters", f"at most the number of rows, {source.length}", k)
         box = self._box(source)
         centres, cells = self._start(box, k, times)
         rounds = Rounds(
@@ -329,7 +328,7 @@ class KMeans(Transformer):
         return len(self.cluster_centers_)
 
     def _box(self, source: RowSource) -> Box:
-        policy = _check.nan_policy(self.nan, _check.neighbors(self.neighbors))
+        policy = checks.nan_policy(self.nan, checks.neighbors(self.neighbors))
         return Box(column_bounds(self.bounds, source, 900), policy)  # and sums, with their noise
 
     def _start(
@@ -337,7 +336,7 @@ class KMeans(Transformer):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Centres to start with, and the points of the cells of a round before."""
         if isinstance(self.init, str):
-            name = _check.choice("init", self.init, ("cells", "spread"))
+            name = checks.choice("init", self.init, ("cells", "spread"))
             apart = spread(k, box.lo, box.hi)
             count = min(CELLS * k, MOST_CELLS)
             if name == "spread" or times == 1 or count < 2 * k:
@@ -347,9 +346,9 @@ class KMeans(Transformer):
         try:
             given = np.array(self.init, np.float64)
         except Exception:  # whatever an object thinks of being made an array
-            _check.fail_kind("init", rule, self.init)
+            checks.fail_kind("init", rule, self.init)
         if given.shape != (k, box.width) or not np.isfinite(given).all():
-            _check.fail("init", rule, self.init)
+            checks.fail("init", rule, self.init)
         return np.clip(given, box.lo, box.hi), None
 
     def _summary(
@@ -413,7 +412,7 @@ class KMeans(Transformer):
 
         def total(source: RowSource) -> list[int]:
             (counts, *sums), missing = box.totals(source, centres)
-            _missing.refuse(self.nan, missing)
+            nan_policy.refuse(self.nan, missing)
             found: list[int] = list(counts)
             middle = {span: [span * n for n in counts] for span in set(box.span)}
             for own, span in zip(sums, box.span, strict=True):

@@ -14,22 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from .._side_by_side import width_of
+from .._core import checks
 from ..sources.table import feature_rows
-from ._labelled import Broken, Oracle, Pull, Wrong, fitting, lifted, product, split_columns
-from ._labels import expect_same, names_of
-from ._matrices import each_row
-from ._terms import Term
-
-__all__ = [
-    "Conjunction",
-    "Halfspace",
-    "conjunction_needs",
-    "halfspace_needs",
-    "learn_conjunction",
-    "learn_halfspace",
-]
+from ..summaries.side_by_side import width_of
+from .labelled_questions import Broken, Oracle, Pull, Wrong, fitting, lifted, product, split_columns
+from .matrices import each_row
+from .targets import expect_same, names_of
+from .terms import Term
 
 
 class _Hypothesis(ABC):
@@ -305,7 +296,7 @@ def halfspace_needs(
     >>> dp.sulq.halfspace_needs(4, error=0.25, margin=0.25)
     {'tolerance': 0.0078125, 'queries': 1058, 'l2': 1.0, 'size': 4}
     """
-    size = _columns(columns) + _check.flag("intercept", intercept)
+    size = _columns(columns) + checks.flag("intercept", intercept)
     s = _share("error", error) * _share("margin", margin) / 4
     rounds = math.ceil(((1 + s) / (2 * s)) ** 2)
     return {"tolerance": s / math.sqrt(size), "queries": rounds + 1, "l2": 1.0, "size": size}
@@ -388,13 +379,13 @@ def learn_halfspace(
     >>> found.predict(np.array([[0.5, 0.5], [0.5, -0.5]]))
     array([ True, False])
     """
-    m, r = _share("margin", margin), _check.positive("radius", radius)
+    m, r = _share("margin", margin), checks.positive("radius", radius)
     if not 2.0**-900 <= r <= 2.0**900:
-        _check.fail("radius", "between 2**-900 and 2**900", radius)
-    _check.flag("intercept", intercept)
+        checks.fail("radius", "between 2**-900 and 2**900", radius)
+    checks.flag("intercept", intercept)
     features, label = split_columns(oracle, label)
     size = len(features) + intercept
-    times = _check.whole("rounds", max(oracle.remaining - 1, 1) if rounds is None else rounds, 1)
+    times = checks.whole("rounds", max(oracle.remaining - 1, 1) if rounds is None else rounds, 1)
     tolerance = fitting(oracle, times + 1)
     s = tolerance * math.sqrt(size)
     step = 1 / ((1 + s) * math.sqrt(times))
@@ -413,14 +404,14 @@ def learn_halfspace(
 
 def _share(name: str, value: Any) -> float:
     rule = "greater than 0 and at most 1, and no less than 2**-200"
-    found = _check.number(name, value, rule)
+    found = checks.number(name, value, rule)
     if not 2.0**-200 <= found <= 1:
-        _check.fail(name, rule, value)
+        checks.fail(name, rule, value)
     return found
 
 
 def _columns(value: Any) -> int:
-    found = _check.whole("columns", value, 1)
+    found = checks.whole("columns", value, 1)
     if found > 1 << 32:
-        _check.fail("columns", "at most 2**32", value)
+        checks.fail("columns", "at most 2**32", value)
     return found

@@ -20,20 +20,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check, _missing
-from .._axis import said
-from .._native.margin import MOST_PAIRS, pairs
-from ..budget import Budget
+from .._core import checks, nan_policy
+from .._kernels.margin import MOST_PAIRS, pairs
+from ..budget.budget import Budget
 from ..rng import Generator
-from ._coordinates import Limits, limits
-from ._estimator import Regressor
-from ._gram import Gram
-from ._halves import carry, wholes
-from ._labels import Labelled, Piece, labelled
-from ._matrices import each_row, expect_size, refuse_nan
-from ._rounds import Rounds, loss_of
-
-__all__ = ["LinearRegression"]
+from ..statistics.axis import said
+from .coordinates import Limits, limits
+from .estimator import Regressor
+from .gram import Gram
+from .matrices import each_row, expect_size, refuse_nan
+from .rounds import Rounds, loss_of
+from .targets import Labelled, Piece, labelled
+from .wide_sums import carry, wholes
 
 Own = TypeVar("Own", bound="LinearRegression")
 
@@ -162,11 +160,11 @@ class LinearRegression(Regressor):
             This object.
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
-        relation = _check.neighbors(self.neighbors)
-        centred = _check.flag("fit_intercept", self.fit_intercept)
+        relation = checks.neighbors(self.neighbors)
+        centred = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
         rows = labelled(X, y, width=said(self.bounds), relation=relation)
-        normal = _Normal(self._bounds(rows.width), _check.nan_policy(self.nan, relation), centred)
+        normal = _Normal(self._bounds(rows.width), checks.nan_policy(self.nan, relation), centred)
         parts = normal.gram.parts(relation)
         rounds = Rounds(
             rows,
@@ -227,10 +225,10 @@ class LinearRegression(Regressor):
 
     def _bounds(self, width: int) -> list[tuple[float, float]]:
         """Of the features, then of the target."""
-        own, is_vector = _check.pairs(self.bounds)
+        own, is_vector = checks.pairs(self.bounds)
         own = own if is_vector else own * width
-        _check.columns("bounds", len(own), width)
-        target = _check.bounds(self.y_bounds, "y_bounds")
+        checks.columns("bounds", len(own), width)
+        target = checks.bounds(self.y_bounds, "y_bounds")
         expect_size(own, 500, "bounds", self.bounds)  # squares are numbers
         expect_size([target], 500, "y_bounds", self.y_bounds)
         return [*own, target]
@@ -238,12 +236,12 @@ class LinearRegression(Regressor):
     def _ridge(self) -> float | None:
         """None for what the noise asks for."""
         if isinstance(self.ridge, str):
-            _check.choice("ridge", self.ridge, ("noise",))
+            checks.choice("ridge", self.ridge, ("noise",))
             return None
         rule = "'noise', 0, or a finite number of at least 2**-100"
-        ridge = _check.number("ridge", self.ridge, rule)
+        ridge = checks.number("ridge", self.ridge, rule)
         if ridge and ridge < 2.0**-100:
-            _check.fail("ridge", rule, self.ridge)
+            checks.fail("ridge", rule, self.ridge)
         return ridge
 
 
@@ -273,7 +271,7 @@ class _Normal:
         *each, last = (self._limits.scale / np.maximum(self.reach, 1.0)).tolist()
         if last and max(each) > 2.0**800 * last:  # and coefficients are numbers
             rule = "at most 2**800 times as wide as those of a feature"
-            _check.fail("y_bounds", rule, bounds[-1])
+            checks.fail("y_bounds", rule, bounds[-1])
 
     def total(self, rows: Labelled) -> list[int]:
         """The integers in the order of the parts of `gram`."""
@@ -291,7 +289,7 @@ class _Normal:
 
         found = wholes(rows.reduce(summarise, np.add, MOST_PAIRS))
         read, missing = found[:2]
-        _missing.refuse(self.nan, missing)
+        nan_policy.refuse(self.nan, missing)
         kept = read - missing if skip else read
         return self.gram.in_parts(kept, found[2 : 2 + size], found[2 + size :])
 

@@ -8,17 +8,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check, _missing
-from ..budget import Budget
+from .._core import checks, nan_policy
+from ..budget.budget import Budget
 from ..rng import Generator
 from ..sources.words import Words
-from ._by_class import ByClass, Columns
-from ._classifier import PublicClassifier
-from ._coded import Classes
-from ._labels import Labelled, labelled
-from ._rounds import Rounds, loss_of
-
-__all__ = ["NaiveBayes"]
+from .class_sums import ByClass, Columns
+from .classifier import PublicClassifier
+from .coded import Classes
+from .rounds import Rounds, loss_of
+from .targets import Labelled, labelled
 
 Own = TypeVar("Own", bound="NaiveBayes")
 
@@ -155,11 +153,11 @@ class NaiveBayes(PublicClassifier):
             This object.
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
-        relation = _check.neighbors(self.neighbors)
-        alpha = _check.positive("alpha", self.alpha)
+        relation = checks.neighbors(self.neighbors)
+        alpha = checks.positive("alpha", self.alpha)
         if not 2.0**-900 <= alpha <= 2.0**900:  # sums and parts of it are numbers
-            _check.fail("alpha", "between 2**-900 and 2**900", self.alpha)
-        policy = _check.nan_policy(self.nan, relation)
+            checks.fail("alpha", "between 2**-900 and 2**900", self.alpha)
+        policy = checks.nan_policy(self.nan, relation)
         classes = Classes(self.classes)
         public = Columns(self.bounds, self.categories)
         own = classes.axis.words
@@ -179,7 +177,7 @@ class NaiveBayes(PublicClassifier):
 
         def total(source: Labelled) -> list[int]:
             found, missing = sums.total(source, classes)
-            _missing.refuse(policy, missing)
+            nan_policy.refuse(policy, missing)
             return found
 
         noisy = rounds.ask(total, parts)

@@ -10,20 +10,19 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from .. import _check
-from .._additive import MOST
-from ..budget import Budget
+from .._core import checks
+from ..budget.budget import Budget
 from ..errors import DataError
+from ..noise.additive import MOST
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.table import RowSource, as_rows
-from ._oracle import Oracle, rows_and_totals, split
-from ._questions import Questions, cost_of
-from ._rounds import Rounds, loss_of
-from ._tolerance import COUNTING, Answer, Mean
+from ..sources.row_source import RowSource
+from ..sources.table import as_rows
+from .oracle_base import Oracle, rows_and_totals, split
+from .questions import Questions, cost_of
+from .rounds import Rounds, loss_of
 from .sums import totals
-
-__all__ = ["ExactOracle", "StatisticalQueryOracle", "oracle_cost"]
+from .tolerance import COUNTING, Answer, Mean
 
 
 def oracle_cost(
@@ -75,12 +74,12 @@ def oracle_cost(
     >>> dp.sulq.oracle_cost(100_000, tolerance=0.01, queries=100, loss="epsilon", delta=1e-6)
     Approx(epsilon=0.08406, delta=1e-06)
     """
-    if _check.choice("loss", loss, ("rho", "epsilon")) == "rho":
+    if checks.choice("loss", loss, ("rho", "epsilon")) == "rho":
         offered = loss_of(None, delta, MOST)
     else:
         offered = loss_of(MOST, delta, None)
     questions = Questions(tolerance, queries, confidence, bounds, l2, size, neighbors, "raise")
-    return cost_of(questions, _check.whole("rows", rows), offered)[1]
+    return cost_of(questions, checks.whole("rows", rows), offered)[1]
 
 
 class StatisticalQueryOracle(Oracle):
@@ -257,7 +256,7 @@ class StatisticalQueryOracle(Oracle):
                 kind = f"bounds={own.bounds!r}"
                 if own.l2 is not None:
                     kind = f"l2={own.l2!r}, size={own.reference.size}"
-                _check.fail(
+                checks.fail(
                     "f",
                     f"no larger than what the oracle was made for ({kind}), as its answer might "
                     "be off by more than the tolerance",
@@ -353,15 +352,15 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
     """The public number of rows, or the public lower bound."""
     if neighbors == "add-remove":
         if rows is None:
-            _check.fail(
+            checks.fail(
                 "rows", "given with neighbors='add-remove': a public lower bound of them", rows
             )
-        return _check.whole("rows", rows, 1)
+        return checks.whole("rows", rows, 1)
     if rows is None:
         if length is None:
-            _check.fail("rows", "given, for data of a length that is not known", rows)
+            checks.fail("rows", "given, for data of a length that is not known", rows)
         return length
-    given = _check.whole("rows", rows, 1)
+    given = checks.whole("rows", rows, 1)
     if length is not None and given != length:
-        _check.fail("rows", f"{length}, as many as there are, or left out", rows)
+        checks.fail("rows", f"{length}, as many as there are, or left out", rows)
     return given

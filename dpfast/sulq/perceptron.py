@@ -26,18 +26,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
-from .._axis import said
-from ..budget import Budget
+from .._core import checks
+from .._kernels.margin import REACH
+from ..budget.budget import Budget
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ._coordinates import LEAST, MOST, REACH, Coordinates
-from ._estimator import Classifier
-from ._labels import Labelled, labelled
-from ._matrices import each_row, refuse_nan
-from ._rounds import Part, Rounds, loss_of
-
-__all__ = ["Perceptron"]
+from ..statistics.axis import said
+from .coordinates import LEAST, MOST, Coordinates
+from .estimator import Classifier
+from .matrices import each_row, refuse_nan
+from .rounds import Part, Rounds, loss_of
+from .targets import Labelled, labelled
 
 Own = TypeVar("Own", bound="Perceptron")
 
@@ -194,12 +193,12 @@ class Perceptron(Classifier):
             This object.
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
-        times = _check.whole("max_iter", self.max_iter, 2)
-        relation = _check.neighbors(self.neighbors)
-        centred = _check.flag("fit_intercept", self.fit_intercept)
-        _check.choice("step", self.step, ("shrinking", "constant"))
+        times = checks.whole("max_iter", self.max_iter, 2)
+        relation = checks.neighbors(self.neighbors)
+        centred = checks.flag("fit_intercept", self.fit_intercept)
+        checks.choice("step", self.step, ("shrinking", "constant"))
         if getattr(y, "dtype", None) == np.bool_:  # one class of which would count nowhere
-            _check.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
+            checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         width = None if self.bounds is None else said(self.bounds)
         rows = labelled(X, y, width=width, relation=relation)
         place = self._coordinates(rows.width, relation, centred)
@@ -303,17 +302,17 @@ class Perceptron(Classifier):
         return np.where(sides > 0, 1, -1)
 
     def _coordinates(self, width: int, relation: str, centred: bool) -> Coordinates:
-        policy = _check.nan_policy(self.nan, relation)
+        policy = checks.nan_policy(self.nan, relation)
         if (self.radius is None) == (self.bounds is None):
-            _check.fail("bounds", "given, or radius instead, not from the data", self.bounds)
+            checks.fail("bounds", "given, or radius instead, not from the data", self.bounds)
         if self.radius is not None:
-            radius = _check.positive("radius", self.radius)
+            radius = checks.positive("radius", self.radius)
             if not LEAST <= radius <= MOST:
-                _check.fail("radius", "between 2**-900 and 2**900", self.radius)
+                checks.fail("radius", "between 2**-900 and 2**900", self.radius)
             return Coordinates([(-radius, radius)] * width, radius, policy, centred)
-        pairs, is_vector = _check.pairs(self.bounds)
+        pairs, is_vector = checks.pairs(self.bounds)
         pairs = pairs if is_vector else pairs * width
-        _check.columns("bounds", len(pairs), width)
+        checks.columns("bounds", len(pairs), width)
         return Coordinates(pairs, None, policy, centred)
 
 

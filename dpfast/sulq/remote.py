@@ -19,13 +19,11 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check
+from .._core import checks
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
-from ._conditions import Condition, read
-from ._row_sets import RowSets
+from .conditions import Condition, read
+from .row_sets import RowSets
 from .sums import NoisySums
-
-__all__ = ["RemoteSums", "serve"]
 
 #: Bytes of words at most: a question without its row sets, an answer without its numbers.
 WORDS = 1 << 20
@@ -101,8 +99,8 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
     (None, None)
     """
     if not isinstance(sums, NoisySums):
-        _check.fail_type("sums", "a dpfast.sulq.NoisySums", sums)
-    limit = _check.whole("largest", largest, 1)
+        checks.fail_type("sums", "a dpfast.sulq.NoisySums", sums)
+    limit = checks.whole("largest", largest, 1)
     answered = 0
     while True:
         try:
@@ -131,7 +129,7 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
     head, bits = (message, b"") if end < 0 else (message[:end], message[end + 1 :])
     asked = _json(head) if len(head) <= WORDS else None
     if not isinstance(asked, dict):
-        _check.fail("a question", "one that this version knows", "something else")
+        checks.fail("a question", "one that this version knows", "something else")
     if asked.get("sets") is not None and asked.get("ask") != "noise":
         _expect_numbered(sums)
     match asked:
@@ -152,13 +150,13 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
         case {"ask": "contrasts", "f": f, "sets": [int(rows), int(sets)]}:
             total, found = sums.contrasts(read(f), _sets(sums, bits, rows, sets))
             return [total, *found.tolist()]
-    _check.fail("a question", "one that this version knows", asked)
+    checks.fail("a question", "one that this version knows", asked)
 
 
 def _expect_numbered(sums: NoisySums) -> None:
     """Refuse sets of rows that come and go: whether one fits would tell how many there are."""
     if sums.neighbors != "replace":
-        _check.fail(
+        checks.fail(
             "sets",
             "of rows that are replaced (neighbors='replace'), for others cannot be told from afar "
             "which rows they have",
@@ -169,9 +167,9 @@ def _expect_numbered(sums: NoisySums) -> None:
 def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
     """The row sets of a question: for all that is known, of the rows that there are."""
     if sums.rows is not None and rows != sums.rows:
-        _check.fail("sets", f"of as many rows as the data have, {sums.rows}", rows)
+        checks.fail("sets", f"of as many rows as the data have, {sums.rows}", rows)
     if sets > SETS:
-        _check.fail("sets", f"at most {SETS}", sets)
+        checks.fail("sets", f"at most {SETS}", sets)
     return RowSets.from_bytes(bits, rows, sets)
 
 
@@ -234,7 +232,7 @@ class RemoteSums:
 
     def contrast_deviation(self, sets: int) -> float:
         """As `NoisySums.contrast_deviation`."""
-        r = _check.whole("sets", sets)
+        r = checks.whole("sets", sets)
         return self._numbers([self._ask({"ask": "noise", "sets": r})], 1)[0]
 
     def sum(self, f: Condition, rows: Any = None) -> float:
@@ -298,7 +296,7 @@ class RemoteSums:
 
 def _question(ask: str, f: Any, sets: RowSets | None) -> dict[str, Any]:
     if not isinstance(f, Condition):
-        _check.fail_kind("f", "a condition, made of dpfast.sulq.Attribute", f)
+        checks.fail_kind("f", "a condition, made of dpfast.sulq.Attribute", f)
     return {"ask": ask, "f": f.written(), "sets": None if sets is None else [sets.rows, len(sets)]}
 
 

@@ -9,20 +9,19 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _check, _missing
-from .._cells import cells
-from .._totals import refuse_mask
-from ..budget import Budget
+from .._core import checks, nan_policy
+from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.table import RowChunk, RowSource, as_rows, only
-from ._contrasts import Contrasts, contrast_part
-from ._exact import Exact, Piece, Tallied, shared, union
-from ._rounds import Part, Rounds, loss_of
-from ._row_sets import RowSets
-from ._terms import Term, bits, exact, joint, listed
-
-__all__ = ["NoisySums", "original_variance", "totals"]
+from ..sources.masked import refuse_mask
+from ..sources.row_source import RowChunk, RowSource
+from ..sources.table import as_rows, only
+from ..summaries.cells import cells
+from .contrasts import Contrasts, contrast_part
+from .rounds import Part, Rounds, loss_of
+from .row_functions import Exact, Piece, Tallied, shared, union
+from .row_sets import RowSets
+from .terms import Term, bits, exact, joint, listed
 
 Answer = float | NDArray[np.float64]
 
@@ -123,9 +122,9 @@ class NoisySums:
         rng: Generator | None = None,
     ) -> None:
         loss = loss_of(epsilon, delta, rho)
-        rounds = _check.whole("queries", queries, 1)
-        self._neighbors = _check.neighbors(neighbors)
-        self._nan = _check.nan_policy(nan, neighbors)
+        rounds = checks.whole("queries", queries, 1)
+        self._neighbors = checks.neighbors(neighbors)
+        self._nan = checks.nan_policy(nan, neighbors)
         self._source = as_rows(data)
         self._rounds = Rounds(
             self._source,
@@ -307,16 +306,16 @@ class NoisySums:
         """
         if not isinstance(sets, RowSets):
             sets = RowSets(sets)
-        _check.entries("sets", sets.rows, self._source.length, self._neighbors)
+        checks.entries("sets", sets.rows, self._source.length, self._neighbors)
         made = Contrasts(bits(f, self._source, self._neighbors), sets, self._nan)
         found = self._rounds.ask(made.total, [contrast_part(len(sets))])
         return float(found[0]), np.array(found[1:], np.float64) / 2.0
 
     def contrast_deviation(self, sets: int) -> float:
         """The standard deviation of the noise of each of so many contrasts."""
-        count = _check.whole("sets", sets)
+        count = checks.whole("sets", sets)
         if count > 1 << 40:
-            _check.fail("sets", "at most 2**40", sets)
+            checks.fail("sets", "at most 2**40", sets)
         return self._rounds.noise(contrast_part(count)).deviation / 2.0
 
     def _ask(self, terms: list[Term], rows: Any, l2: Any) -> list[Answer]:
@@ -372,7 +371,7 @@ def totals(
         found, missing, read = only(source, columns).reduce(summarise, merge)
         if where is not None and len(where) != read:
             refuse_mask()
-        _missing.refuse(nan, missing)
+        nan_policy.refuse(nan, missing)
         return found
 
     return total
@@ -400,21 +399,21 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     except Exception:  # whatever an object thinks of being made an array
         array = np.empty(0, object)
     if np.ma.is_masked(rows):  # what stands behind a mask is no row number, and no answer either
-        _check.fail_kind("rows", rule, rows)
+        checks.fail_kind("rows", rule, rows)
     if array.dtype == np.bool_ and array.ndim == 1:
-        _check.entries("rows", len(array), length, neighbors)
+        checks.entries("rows", len(array), length, neighbors)
         return array
     if array.ndim != 1 or neighbors != "replace" or (array.size and array.dtype.kind not in "iu"):
-        _check.fail_kind("rows", rule, rows)
+        checks.fail_kind("rows", rule, rows)
     if length is None:
-        _check.fail_kind("rows", "a mask, for data of a length that is not known", rows)
+        checks.fail_kind("rows", "a mask, for data of a length that is not known", rows)
     mask = np.zeros(length, np.bool_)
     numbers = array.astype(np.int64)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < length:
-        _check.fail("rows", f"row numbers from 0 to {length - 1}", rows)
+        checks.fail("rows", f"row numbers from 0 to {length - 1}", rows)
     mask[numbers] = True
     if int(np.count_nonzero(mask)) != numbers.size:
-        _check.fail("rows", rule, rows)
+        checks.fail("rows", rule, rows)
     return mask
 
 
@@ -455,13 +454,13 @@ def original_variance(epsilon: Any, delta: Any, queries: int) -> float:
     >>> round(sums.deviation ** 2)
     1785
     """
-    e = _check.positive("epsilon", epsilon)
+    e = checks.positive("epsilon", epsilon)
     if not 2.0**-100 <= e <= 2.0**100:
-        _check.fail("epsilon", "between 2**-100 and 2**100", epsilon)
-    d = _check.positive("delta", delta)
+        checks.fail("epsilon", "between 2**-100 and 2**100", epsilon)
+    d = checks.positive("delta", delta)
     if d >= 1:
-        _check.fail("delta", "less than 1", delta)
-    t = _check.whole("queries", queries, 1)
+        checks.fail("delta", "less than 1", delta)
+    t = checks.whole("queries", queries, 1)
     if t > 1 << 62:
-        _check.fail("queries", "at most 2**62", queries)
+        checks.fail("queries", "at most 2**62", queries)
     return 32.0 * math.log(2.0 / d) * (math.log(t) - math.log(d)) * t / e**2

@@ -1,6 +1,6 @@
 """Plain audits of a calibration, independent of the closed forms: numeric suprema and integrals.
 
-The pair is P = Z and Q = s + e^lam Z; see `dpfast._admissible._pair`.
+The pair is P = Z and Q = s + e^lam Z; see `dpfast.noise.smooth.pair`.
 """
 
 import math
@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from dpfast import _laws
+from dpfast.noise import distributions
 
 # Points z = sinh(u) with u clustered at 0, |z| up to e^150.
 _U = np.concatenate([np.geomspace(1e-9, 40, 4000), np.geomspace(40.1, 150, 100)])
@@ -21,24 +21,24 @@ def phi(law, z):
     """-log density of `law` at z, up to a constant."""
     z = np.abs(np.asarray(z, dtype=float))
     with np.errstate(divide="ignore", over="ignore"):
-        if isinstance(law, _laws.Cauchy):
+        if isinstance(law, distributions.Cauchy):
             return np.logaddexp(0.0, 2.0 * np.log(z))
-        if isinstance(law, _laws.StudentT):
+        if isinstance(law, distributions.StudentT):
             return 0.5 * (law.df + 1) * np.logaddexp(0.0, 2.0 * np.log(z) - math.log(law.df))
-        if isinstance(law, _laws.GeneralizedCauchy):
+        if isinstance(law, distributions.GeneralizedCauchy):
             return np.logaddexp(0.0, law.gamma * np.log(z))
-        if isinstance(law, _laws.PolyPlace):
+        if isinstance(law, distributions.PolyPlace):
             a = law.shape
             edge = 1.0 / a
             centre = -(a - 1) * np.log1p(-np.minimum(z, edge))
             tail = (a + 1) * (np.log1p(np.maximum(z, edge)) - math.log1p(edge))
             return centre + tail
-        if isinstance(law, _laws.ArsinhNormal):
+        if isinstance(law, distributions.ArsinhNormal):
             x = law.sigma * z
             return 0.5 * (np.arcsinh(x) / law.sigma) ** 2 + 0.5 * np.log1p(x * x)
-        if isinstance(law, _laws.Laplace):
+        if isinstance(law, distributions.Laplace):
             return z
-        if isinstance(law, _laws.Gaussian):
+        if isinstance(law, distributions.Gaussian):
             return 0.5 * z * z
     raise TypeError(law)
 
@@ -52,7 +52,7 @@ def loss_of_pair(law, s, lam, refine=True):
     """sup over z of |log p/q|."""
     f = _ratio(law, s, lam)
     marks = [0.0, s]
-    if isinstance(law, _laws.PolyPlace):
+    if isinstance(law, distributions.PolyPlace):
         edge = 1.0 / law.shape
         marks += [edge, -edge, s + edge * math.exp(lam), s - edge * math.exp(lam)]
     z = np.unique(np.concatenate([SPREAD, s + SPREAD, s * SPREAD, marks]))
@@ -82,8 +82,10 @@ def worst_loss(law, alpha, beta, dilations=9):
 
 def hockey_stick(law, epsilon, s, lam):
     """(H(P, Q), H(Q, P)) by the trapezoidal rule, for Laplace and Gaussian noise."""
-    constant = math.log(2.0) if isinstance(law, _laws.Laplace) else 0.5 * math.log(2 * math.pi)
-    reach = (60.0 if isinstance(law, _laws.Laplace) else 14.0) * math.exp(lam) + s
+    constant = (
+        math.log(2.0) if isinstance(law, distributions.Laplace) else 0.5 * math.log(2 * math.pi)
+    )
+    reach = (60.0 if isinstance(law, distributions.Laplace) else 14.0) * math.exp(lam) + s
     z = np.unique(np.concatenate([np.linspace(-reach, reach, 400_001), [0.0, s]]))
     p = np.exp(-phi(law, z) - constant)
     q = np.exp(-phi(law, (z - s) * math.exp(-lam)) - lam - constant)
@@ -110,7 +112,7 @@ def exact_deltas(law, epsilon, s, lam, digits=60):
     with mp.workdps(digits):
         e, s, lam = mp.mpf(epsilon), mp.mpf(s), mp.mpf(lam)
         t = mp.exp(lam)
-        if isinstance(law, _laws.Gaussian):
+        if isinstance(law, distributions.Gaussian):
 
             def sf(x):
                 return mp.erfc(x / mp.sqrt(2)) / 2
@@ -159,7 +161,7 @@ def exact_deltas(law, epsilon, s, lam, digits=60):
 
 def renyi_rho(sigma, s, lam, orders, step=0.01):
     """max over the orders and both directions of D_a / a for arsinh-normal noise."""
-    law = _laws.ArsinhNormal(sigma)
+    law = distributions.ArsinhNormal(sigma)
     reach = 9.0 * sigma + lam * float(np.max(orders)) + 2.0
     v = np.arange(-reach, reach, step)
     z = np.unique(np.concatenate([np.sinh(v) / sigma, s + math.exp(lam) * np.sinh(v) / sigma]))
@@ -199,15 +201,15 @@ def median_size(law):
     """The median of |Z|."""
     from scipy import stats
 
-    if isinstance(law, _laws.Cauchy):
+    if isinstance(law, distributions.Cauchy):
         return 1.0
-    if isinstance(law, _laws.StudentT):
+    if isinstance(law, distributions.StudentT):
         return float(stats.t.ppf(0.75, law.df))
-    if isinstance(law, _laws.Laplace):
+    if isinstance(law, distributions.Laplace):
         return math.log(2.0)
-    if isinstance(law, _laws.Gaussian):
+    if isinstance(law, distributions.Gaussian):
         return float(stats.norm.ppf(0.75))
-    if isinstance(law, _laws.ArsinhNormal):
+    if isinstance(law, distributions.ArsinhNormal):
         return math.sinh(law.sigma * float(stats.norm.ppf(0.75))) / law.sigma
     z = np.sinh(np.linspace(0.0, 40.0, 400_001))
     cells = np.diff(z) * np.exp(-phi(law, 0.5 * (z[1:] + z[:-1])))

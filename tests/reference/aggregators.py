@@ -51,7 +51,7 @@ def radius(z, t, span, metric=lambda c, x: abs(c - x)):
 
 
 def attention_bound(z, span, beta):
-    """The bound of the theorem in `dpfast._aggregators.attention`, on plain radii."""
+    """The bound of the theorem in `dpfast.aggregate.aggregators.attention`, on plain radii."""
     k = len(z)
     first = math.floor((k + 1) / 2) + 1
     return max(

@@ -1,4 +1,4 @@
-"""The plain slow twin of the norm of `dpfast._box_noise`: the law by its definition."""
+"""The plain slow twin of the norm of `dpfast.noise.box`: the law by its definition."""
 
 from __future__ import annotations
 

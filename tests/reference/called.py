@@ -4,8 +4,8 @@ import contextlib
 
 import numpy as np
 
-from dpfast._blocks.store import SharedRows
-from dpfast._workers.shared import File
+from dpfast.aggregate.blocks.files import SharedRows
+from dpfast.aggregate.workers.shared import File
 
 
 def call_blocks(function, rows, offsets, d, copy=True):

@@ -1,4 +1,4 @@
-"""The bit stream of `csrc/dpf_rng.h`, written from RFC 8439 with Python integers."""
+"""The bit stream of `csrc/rng/rng.h`, written from RFC 8439 with Python integers."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dpfast._native.rng import BitStream
+from dpfast._kernels.rng import BitStream
 from dpfast.rng import Generator
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import mpmath
 
-from dpfast import _laws as laws
+from dpfast.noise import distributions as laws
 
 mp = mpmath.MPContext()
 

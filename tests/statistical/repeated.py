@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from unittest.mock import patch
 
 from dpfast import rng as generators
-from dpfast.release import release
+from dpfast.budget.release import release
 from dpfast.sources import as_source
 
 

@@ -13,8 +13,8 @@ import pytest
 from scipy.stats import beta as beta_law
 
 import dpfast as dp
-from dpfast import aggregate
-from dpfast._aggregators import make
+from dpfast.aggregate import api
+from dpfast.aggregate.aggregators import make
 from dpfast.rng import InsecureGenerator
 
 from .test_aggregators_audit import PAIRS
@@ -166,7 +166,7 @@ def test_an_id_that_becomes_another_is_paid_for():
 
 
 def test_an_id_that_is_charged_for_one_block_only_is_caught(monkeypatch):
-    monkeypatch.setattr(aggregate, "_one_block", lambda loss: loss)
+    monkeypatch.setattr(api, "_one_block", lambda loss: loss)
     estimator, calls = moved()
     assert audit(calls, 1_200, estimator=estimator) > 1
 
@@ -190,14 +190,14 @@ def repeated(times):
 
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_noise_for_twice_as_many_blocks_is_caught(loss, monkeypatch):
-    monkeypatch.setattr(aggregate, "make", repeated(2))
+    monkeypatch.setattr(api, "make", repeated(2))
     assert audit(neighbours("mean", "contiguous", "replace"), 2_000, loss) > 1
 
 
 @pytest.mark.parametrize("name", [n for n in PAIRS if n != "mean"])
 def test_each_aggregator_for_too_many_blocks_is_caught(name, monkeypatch):
     """A robust one hides a part of what it spends too much."""
-    monkeypatch.setattr(aggregate, "make", repeated(5))
+    monkeypatch.setattr(api, "make", repeated(5))
     assert audit(neighbours(name, "contiguous", "replace"), 1_500) > 1
 
 

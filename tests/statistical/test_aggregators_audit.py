@@ -7,7 +7,7 @@ what it claims; the same bound on the same neighbours must catch it.
 import numpy as np
 import pytest
 
-from dpfast import _aggregators as aggregators
+from dpfast.aggregate import aggregators
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpfast._blocks import KeyedLabels, RandomLabels
-from dpfast._blocks.labels import secret
+from dpfast.aggregate.blocks import KeyedLabels, RandomLabels
+from dpfast.aggregate.blocks.labels import secret
 from dpfast.rng import InsecureGenerator
 
 N = 1 << 21

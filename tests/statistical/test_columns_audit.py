@@ -11,9 +11,9 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from dpfast import _each_column, totals
-from dpfast._box_noise import box_noise
+from dpfast.noise.box import box_noise
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.totals import api, each_column
 
 from .test_median_audit import lower_bound
 
@@ -25,13 +25,13 @@ LEFT = [[LOW, HIGH, MIDDLE], [HIGH, MIDDLE]]
 
 #: name: the statistic, two neighbours, and their relation.
 PAIRS = {
-    "sum, replace": (totals.sum, REPLACED, "replace"),
-    "sum, add-remove": (totals.sum, [[HIGH, MIDDLE], [MIDDLE]], "add-remove"),
-    "mean, replace": (totals.mean, REPLACED, "replace"),
-    "mean, add-remove": (totals.mean, LEFT, "add-remove"),
-    "variance, replace": (totals.variance, [[LOW] * 3, [HIGH, LOW, LOW]], "replace"),
-    "variance, add-remove": (totals.variance, LEFT, "add-remove"),
-    "count, add-remove": (totals.count, [[MIDDLE], []], "add-remove"),
+    "sum, replace": (api.sum, REPLACED, "replace"),
+    "sum, add-remove": (api.sum, [[HIGH, MIDDLE], [MIDDLE]], "add-remove"),
+    "mean, replace": (api.mean, REPLACED, "replace"),
+    "mean, add-remove": (api.mean, LEFT, "add-remove"),
+    "variance, replace": (api.variance, [[LOW] * 3, [HIGH, LOW, LOW]], "replace"),
+    "variance, add-remove": (api.variance, LEFT, "add-remove"),
+    "count, add-remove": (api.count, [[MIDDLE], []], "add-remove"),
 }
 NORMS = {
     "box": lambda z: np.abs(z).max(axis=1),
@@ -57,7 +57,7 @@ def alone(loss, moves, shares=None):
 
 def answers(name, size, generator, **loss):
     statistic, pair, relation = PAIRS[name]
-    kw = {"nan": "drop"} if statistic is totals.count else {"bounds": BOUNDS}
+    kw = {"nan": "drop"} if statistic is api.count else {"bounds": BOUNDS}
     given = {"axis": 0, "neighbors": relation, "rng": generator, **kw, **loss}
     return [
         np.array([statistic(np.array(data).reshape(-1, 3), **given) for _ in range(size)])
@@ -102,7 +102,7 @@ QUICK = ["sum, replace", "mean, add-remove", "count, add-remove"]
 )
 def test_a_sensitivity_that_forgets_the_other_columns_is_caught(name):
     epsilon = ASKED.get(name, 1.0)
-    with patch.object(_each_column, "box_noise", alone):
+    with patch.object(each_column, "box_noise", alone):
         assert audit(name, 2_500, norm="laplace", epsilon=epsilon) > epsilon
 
 

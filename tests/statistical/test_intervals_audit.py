@@ -10,11 +10,11 @@ import pytest
 from scipy.stats import beta as beta_law
 from scipy.stats import chisquare
 
-from dpfast._intervals import Column, choose
-from dpfast.intervals import draw_all, plan
-from dpfast.order import Ranks
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.quantiles.draws import Column, choose
+from dpfast.statistics.quantiles.exponential import draw_all, plan
+from dpfast.summaries.order import Ranks
 
 from ..reference import intervals as reference
 

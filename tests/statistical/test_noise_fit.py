@@ -12,7 +12,8 @@ from scipy import special
 
 from dpfast import noise
 from dpfast.rng import InsecureGenerator
-from tests.reference import noise as twin
+
+from ..reference import noise as twin
 
 N = 1_000_000
 ALPHA = 1e-9

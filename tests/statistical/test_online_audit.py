@@ -16,13 +16,13 @@ from scipy.stats import beta as beta_law
 
 import dpfast as dp
 from dpfast.online import mwem
-from dpfast.online._gate import Gate
-from dpfast.online._plan import plan
+from dpfast.online.gate import Gate
+from dpfast.online.plan import plan
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
-from .. import streams
 from ..reference import sparse as reference
+from ..support import streams
 
 ALPHA = 1e-6
 

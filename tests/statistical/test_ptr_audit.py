@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import beta as beta_law
 
 import dpfast as dp
-from dpfast.ptr._test import DistanceTest
+from dpfast.statistics.ptr.proposal import DistanceTest
 
 from . import repeated
 

@@ -16,10 +16,11 @@ import pytest
 from scipy import special
 
 import dpfast as dp
-from dpfast._choice import Weights
-from dpfast._native.choice import Script
+from dpfast._kernels.choice import Script
+from dpfast.noise.choice import Weights
 from dpfast.rng import InsecureGenerator
-from tests.reference import selection as twin
+
+from ..reference import selection as twin
 
 ALPHA = 1e-9
 DRAWS = 100_000

@@ -26,8 +26,9 @@ METHODS = {
     "winsorized": [None],
 }
 CASES = [(name, method) for name, methods in METHODS.items() for method in methods]
-#: Two quartiles take the audit long, and their laws are enumerated in `tests/test_intervals.py` and
-#: `tests/test_joint.py`; their difference adds nothing.
+#: Two quartiles take the audit long, and their laws are enumerated in
+#: `tests/statistics/test_exponential_quantiles.py` and `tests/statistics/test_joint_quantiles.py`;
+#: their difference adds nothing.
 QUICK = [case for case in CASES if case not in (("iqr", "recursive"), ("iqr", "joint"))]
 #: Rows and their neighbour's; a NaN is a row that `where` leaves out.
 PAIRS = {

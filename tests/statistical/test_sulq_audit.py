@@ -20,7 +20,7 @@ from dpfast.sulq import (
     Term,
     TruncatedSVD,
 )
-from dpfast.sulq._gram import Gram
+from dpfast.sulq.gram import Gram
 
 from .test_median_audit import lower_bound
 

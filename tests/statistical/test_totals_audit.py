@@ -8,10 +8,10 @@ bound on the same neighbours must catch it.
 import numpy as np
 import pytest
 
-from dpfast import totals
-from dpfast.covariances import covariance
-from dpfast.histograms import histogram
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.covariance import covariance
+from dpfast.statistics.histogram import histogram
+from dpfast.statistics.totals import api
 
 from . import repeated
 from .test_median_audit import lower_bound
@@ -33,25 +33,25 @@ SQUARE = {"bounds": [BOUNDS, BOUNDS]}
 
 #: name, relation: the statistic, two neighbours, and how they are masked.
 PAIRS = {
-    "count, add-remove": (totals.count, [0.0], [], {}),
-    "sum, replace": (totals.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),
-    "sum, add-remove": (totals.sum, [1.0], [], {"bounds": BOUNDS}),
-    "mean, replace": (totals.mean, [0.0] * 3, [1.0, 0.0, 0.0], {"bounds": BOUNDS}),
-    "mean, add-remove": (totals.mean, [1.0, 0.0, 0.0], [0.0, 0.0], {"bounds": BOUNDS}),
+    "count, add-remove": (api.count, [0.0], [], {}),
+    "sum, replace": (api.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),
+    "sum, add-remove": (api.sum, [1.0], [], {"bounds": BOUNDS}),
+    "mean, replace": (api.mean, [0.0] * 3, [1.0, 0.0, 0.0], {"bounds": BOUNDS}),
+    "mean, add-remove": (api.mean, [1.0, 0.0, 0.0], [0.0, 0.0], {"bounds": BOUNDS}),
     "mean, masked": (
-        totals.mean,
+        api.mean,
         [1.0, 1.0, 0.0],
         [0.0, 1.0, 0.0],
         {"bounds": BOUNDS, "where": [True] * 3},
     ),
     "histogram, replace": (bins, [0.0, 0.0], [1.0, 0.0], {"bounds": BOUNDS}),
     "histogram, add-remove": (bins, [0.0], [], {"bounds": BOUNDS}),
-    "weighted sum, replace": (totals.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
-    "weighted mean, replace": (totals.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
+    "weighted sum, replace": (api.sum, [0.0, 0, 0], [1.0, 0, 0], WEIGHTS),
+    "weighted mean, replace": (api.mean, [0.0, 0, 1], [1.0, 0, 1], WEIGHTS),
     "covariance, replace": (covariance, [[0, 0], [1, 1]], [[1, 1], [1, 1]], SQUARE),
     "covariance, add-remove": (covariance, [[0, 0], [0, 0], [1, 1]], [[0, 0], [0, 0]], SQUARE),
-    "variance, replace": (totals.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
-    "variance, add-remove": (totals.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
+    "variance, replace": (api.variance, [0.0] * 4, [1.0, 0, 0, 0], {"bounds": BOUNDS}),
+    "variance, add-remove": (api.variance, [0.0, 0, 1], [0.0, 0], {"bounds": BOUNDS}),
 }
 
 #: How many times the claim is spent by the fault, where few of the shares are seen in the answer.

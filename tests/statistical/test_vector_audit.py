@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta as beta_law
 
-from dpfast._additive import additive
-from dpfast._aggregators.vector import make_vector
+from dpfast.aggregate.aggregators.vector import make_vector
+from dpfast.noise.additive import additive
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 

@@ -1,0 +1,28 @@
+#include "core/both.h"
+
+#include "core/isa.h"
+
+/* Words of a stretch. Each adds at most 16 to one of four sums of 16 bits, which stay below 2^16. */
+#define WORDS ((size_t)1 << 11)
+
+#define DPF_BODY "core/both_body.h"
+#include "core/each_isa.h"
+
+static uint64_t both(const uint64_t *a, const uint64_t *b, size_t n)
+{
+    DPF_RETURN(both, a, b, n)
+}
+
+int dpf_both(const uint64_t *words, size_t sets, size_t stride, const uint64_t *bits, size_t n,
+             int64_t *counts)
+{
+    if (dpf_isa() < 0)
+        return -1;
+    for (size_t i = 0; i < sets; i++) {
+        counts[i] = 0;
+        for (size_t at = 0; at < n; at += WORDS)
+            counts[i] += (int64_t)both(words + i * stride + at, bits + at,
+                                       n - at < WORDS ? n - at : WORDS);
+    }
+    return 0;
+}

@@ -1,0 +1,40 @@
+/* Compiles the body DPF_BODY, a header named as a string, once for each instruction set. To be
+ * included by the kernel's own file, once a body; see core/isa.h. For the body DPF_VECTOR is the bytes
+ * of a vector of the compiler's; 0 where there are none. */
+#include "core/isa.h"
+
+#define DPF_SUFFIX baseline
+#define DPF_LEVEL DPF_ISA_BASELINE
+#if defined(__GNUC__) || defined(__clang__)
+#define DPF_VECTOR 16
+#else
+#define DPF_VECTOR 0
+#endif
+#include DPF_BODY
+#undef DPF_VECTOR
+#undef DPF_LEVEL
+#undef DPF_SUFFIX
+
+#if DPF_X86
+DPF_BEGIN_AVX2
+#define DPF_SUFFIX avx2
+#define DPF_LEVEL DPF_ISA_AVX2
+#define DPF_VECTOR 32
+#include DPF_BODY
+#undef DPF_VECTOR
+#undef DPF_LEVEL
+#undef DPF_SUFFIX
+DPF_END
+
+DPF_BEGIN_AVX512
+#define DPF_SUFFIX avx512
+#define DPF_LEVEL DPF_ISA_AVX512
+#define DPF_VECTOR 64
+#include DPF_BODY
+#undef DPF_VECTOR
+#undef DPF_LEVEL
+#undef DPF_SUFFIX
+DPF_END
+#endif
+
+#undef DPF_BODY

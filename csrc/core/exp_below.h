@@ -1,0 +1,30 @@
+/* e^a to about an ulp, for -708 <= a <= 0, as a loop over it vectorises on every instruction set: IEEE
+ * additions and multiplications only, so the bits are the same everywhere. Not for probabilities that
+ * enter a privacy proof; for those see sensitivity/exp.h. */
+#ifndef DPF_EXP_BELOW_H
+#define DPF_EXP_BELOW_H
+
+#include "core/bits.h"
+
+static inline double dpf_exp_below(double a)
+{
+    const double shifted = a * 0x1.71547652b82fep0 + 0x1.8p52, whole = shifted - 0x1.8p52;
+    const double r = (a - whole * 0x1.62e42feep-1) - whole * 0x1.a39ef35793c76p-33;
+    double p = 1.0 / 6227020800;
+    p = p * r + 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1;
+    p = p * r + 1;
+    return p * double_of((bits_of(shifted) + 1023) << 52); /* 2^whole */
+}
+
+#endif

@@ -1,0 +1,70 @@
+/* Run-time choice of instruction set.
+ *
+ * A kernel that gains from wider registers is written once, in a header `dpf_<name>_body.h` whose
+ * function names go through DPF_NAME(), and included by `dpf_<name>.c` once per instruction set
+ * between DPF_BEGIN_<ISA> and DPF_END (`core/each_isa.h` does that where nothing else differs). The
+ * same source with floating-point contraction off makes the same IEEE operations in the same order,
+ * so every path gives the same bits.
+ *
+ * DPFAST_ISA=baseline|avx2|avx512 in the environment forces a path; one that the processor lacks,
+ * or an unknown name, is an error that the caller reports (dpf_isa() returns -1).
+ */
+#ifndef DPF_ISA_H
+#define DPF_ISA_H
+
+#define DPF_ISA_BASELINE 0
+#define DPF_ISA_AVX2 1
+#define DPF_ISA_AVX512 2
+
+#if (defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)))
+#define DPF_X86 1
+#include <immintrin.h>
+#else
+#define DPF_X86 0
+#endif
+
+#define DPF_CAT2(a, b) a##_##b
+#define DPF_CAT(a, b) DPF_CAT2(a, b)
+/* DPF_SUFFIX is defined by the including file around each inclusion of a body. */
+#define DPF_NAME(base) DPF_CAT(base, DPF_SUFFIX)
+
+#if DPF_X86
+#define DPF_PRAGMA(x) _Pragma(#x)
+#if defined(__clang__)
+#define DPF_BEGIN_AVX2 \
+    DPF_PRAGMA(clang attribute push(__attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt"))), apply_to = function))
+#define DPF_BEGIN_AVX512 \
+    DPF_PRAGMA(clang attribute push(__attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512cd,avx512dq,avx512bw,avx512vl"))), apply_to = function))
+#define DPF_END DPF_PRAGMA(clang attribute pop)
+#else
+#define DPF_BEGIN_AVX2 \
+    DPF_PRAGMA(GCC push_options) DPF_PRAGMA(GCC target("avx2,bmi,bmi2,lzcnt,popcnt"))
+#define DPF_BEGIN_AVX512 \
+    DPF_PRAGMA(GCC push_options) \
+    DPF_PRAGMA(GCC target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512cd,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"))
+#define DPF_END DPF_PRAGMA(GCC pop_options)
+#endif
+#endif
+
+/* The chosen path, decided once per process; -1 when DPFAST_ISA asks for what cannot be had. */
+int dpf_isa(void);
+
+/* The widest path that this processor and operating system can run. */
+int dpf_isa_best(void);
+
+/* "baseline", "avx2" or "avx512". */
+const char *dpf_isa_name(int isa);
+
+/* The body of a function: what f_<path> returns, on the chosen path. */
+#if DPF_X86
+#define DPF_RETURN(f, ...)                                                                              \
+    switch (dpf_isa()) {                                                                            \
+    case DPF_ISA_AVX512: return f##_avx512(__VA_ARGS__);                                            \
+    case DPF_ISA_AVX2: return f##_avx2(__VA_ARGS__);                                                \
+    default: return f##_baseline(__VA_ARGS__);                                                      \
+    }
+#else
+#define DPF_RETURN(f, ...) return f##_baseline(__VA_ARGS__);
+#endif
+
+#endif

@@ -1,0 +1,133 @@
+/* The bounds. Let u = 2^-53 and x = the lesser of nearer() and ceiling(). D >= (d - slack) (1 - 2^-50) where d >= slack (with DBL_MAX for
+ * d = infinity), and the computed lower is at most d (1 - 2^-48) (1 + 2 u) - slack (1 - u): below D by more
+ * than u D, or 0. So the rounding of the product with c cannot take x above c D, but for subnormal numbers,
+ * where it and that of d (1 - 2^-48) cost 2^-1074 + 2^-1075 c < 2^-50. The exponential is within a relative
+ * 2^-26 of e^-x, the products with count (exact as a double), with 2^shift and with 1 + 2^-20 round by less
+ * than 2^-50: what is made an integer, g, is at least weight (1 + 2^-21), and nearest(g) + 1 > g. For an x
+ * beyond the ceiling the weight is below 2^-DEPTH 2^53 2^50 < 1, and the bound at least 1.
+ *
+ * The sum. g < 2^room (1 + 2^-19), with room <= 50 (as nearest() asks) and n < 2^(61 - room), so the sum of
+ * g + 1.5 is below 2^61 (1 + 2^-19) + 1.5 n < 2^62.
+ */
+#include "noise/choice.h"
+
+#include <math.h>
+
+#include "noise/choice_exp.h"
+#include "sensitivity/exp.h"
+#include "core/isa.h"
+
+/* How many powers of two below the nearest weight a weight is taken for nothing. */
+#define DEPTH 880
+#define LN2 0x1.62e42fefa39efp-1
+#define STRETCH 512
+#define EXCLUDED (UINT64_MAX >> 1) /* a NaN */
+
+#define DPF_BODY "noise/choice_body.h"
+#include "core/each_isa.h"
+
+int dpf_choice_bounds(dpf_choice_runs *runs)
+{
+#if DPF_X86
+    switch (dpf_isa()) {
+    case DPF_ISA_AVX512: return bounds_avx512(runs);
+    case DPF_ISA_AVX2: return bounds_avx2(runs);
+    }
+#endif
+    return bounds_baseline(runs);
+}
+
+/* t = factor e^(-x) 2^lift 2^64 stands for the exact tau = t e^(+-delta). The parts of delta: x carries
+ * 2^-50 x from d and c slack, 2^-53 x from the product; dpf_exp 2^-52, the products with factor 2^-51 and
+ * twice 2^-53. With a lift, x - lift ln 2 is taken in two steps that cost 2^-43 each at most (lift < 2^31.6
+ * times 21 bits is exact, and so is the first difference; the second product is below 8).
+ * |tau - t| <= t e^delta delta <= 2 t delta for delta <= 1/2, and k = word to the nearest double is off by
+ * 2^-53 k. The margin pays for both, for the width 1 of the interval of U 2^64 and for its own roundings;
+ * tau < 2 where t was flushed to 0. */
+int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift, double factor)
+{
+    const double l1 = 0x1.62e43p-1, l2 = -0x1.05c610ca86c39p-29;
+    double z = (double)lift, x = c * distance, t = 0, delta = 0;
+    double near = dpf_choice_nearer(c, distance, slack), most = dpf_choice_ceiling(c, slack, INFINITY);
+    near = near < most ? near : most;
+    /* e^(-900) 2^(120 + 64) < 2 */
+    if (!(near - z * LN2 > 900)) {
+        delta = ((x * 0x1p-49 + c * slack) + (lift ? 0x1p-40 : 0x1p-49)) * (1 + 0x1p-20);
+        if (!(delta <= 0.5))
+            return DPF_CHOICE_OPEN;
+        double y = (z * l1 - x) + z * l2;
+        t = (dpf_exp(y < 300 ? y : 300) * factor) * 0x1p64; /* certain heads from far below y = 300 on */
+    }
+    double k = (double)word;
+    double margin = (t * (2 * delta) + k * 0x1p-52) + 4;
+    return t - k > margin ? DPF_CHOICE_YES : k - t > margin ? DPF_CHOICE_NO : DPF_CHOICE_OPEN;
+}
+
+static inline int coin(const dpf_choice_runs *runs, dpf_words *words, size_t run, double distance,
+                       double slack, uint64_t *word)
+{
+    double count = runs->count ? (double)runs->count[run] : 1.0;
+    double bound = (double)dpf_choice_bound(runs->total, run);
+    *word = dpf_words_one(words);
+    return dpf_choice_verdict(*word, runs->c, distance, slack, runs->lift,
+                              count * power_of_two(runs->shift) / bound);
+}
+
+void dpf_choice_propose(const dpf_choice_runs *runs, dpf_words *words, int64_t *out, size_t n)
+{
+    uint64_t sum = runs->total[runs->n - 1];
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int64_t)dpf_choice_find(runs->total, runs->n, dpf_words_below(words, sum));
+}
+
+size_t dpf_choice_keep(const dpf_choice_runs *runs, dpf_words *words, const int64_t *run,
+                       const double *distance, double slack, uint8_t *kept, size_t from, size_t n,
+                       uint64_t *word)
+{
+    for (size_t i = from; i < n; i++) {
+        kept[i] = DPF_CHOICE_NO;
+        if (distance[i] >= 0)
+            kept[i] = (uint8_t)coin(runs, words, (size_t)run[i], distance[i], slack, word);
+        if (kept[i] == DPF_CHOICE_OPEN)
+            return i;
+    }
+    return n;
+}
+
+size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *out, size_t from, size_t n,
+                       uint64_t *word)
+{
+    for (size_t i = from; i < n; i++) {
+        int verdict;
+        do {
+            dpf_choice_propose(runs, words, out + i, 1);
+            size_t run = (size_t)out[i];
+            verdict = coin(runs, words, run, runs->distance[run], runs->slack, word);
+        } while (verdict == DPF_CHOICE_NO);
+        if (verdict == DPF_CHOICE_OPEN)
+            return i;
+    }
+    return n;
+}
+
+size_t dpf_choice_coins(dpf_words *words, double c, const double *distance, const int64_t *shift,
+                        int shift_stride, double slack, uint8_t *kept, size_t from, size_t n,
+                        uint64_t *word)
+{
+    for (size_t i = from; i < n; i++) {
+        kept[i] = DPF_CHOICE_NO;
+        if (distance[i] >= 0) {
+            *word = dpf_words_one(words);
+            kept[i] = (uint8_t)dpf_choice_verdict(*word, c, distance[i], slack, shift[i * (size_t)shift_stride], 1.0);
+        }
+        if (kept[i] == DPF_CHOICE_OPEN)
+            return i;
+    }
+    return n;
+}
+
+void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int64_t)dpf_words_below(words, (uint64_t)limit[i * (size_t)limit_stride]);
+}

@@ -1,0 +1,86 @@
+/* Peaks of every type on one instruction set, and the table of them. The including file defines
+ * DPF_PATH, which ends the names, and WIDE, the bytes of a vector. */
+#define DPF_SUFFIX DPF_CAT(KIND, DPF_PATH)
+
+#define KIND f64
+#define TYPE double
+#define TRUTH int64_t
+#define LOWEST (-(double)INFINITY)
+#define IS_FLOAT 1
+#include "selection/peaks_body.h"
+
+#define KIND f32
+#define TYPE float
+#define TRUTH int32_t
+#define LOWEST (-INFINITY)
+#define IS_FLOAT 1
+#include "selection/peaks_body.h"
+
+#define KIND i64
+#define TYPE int64_t
+#define TRUTH int64_t
+#define LOWEST INT64_MIN
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+
+#define KIND i32
+#define TYPE int32_t
+#define TRUTH int32_t
+#define LOWEST INT32_MIN
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+
+#define KIND i16
+#define TYPE int16_t
+#define TRUTH int16_t
+#define LOWEST INT16_MIN
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+
+#define KIND i8
+#define TYPE int8_t
+#define TRUTH int8_t
+#define LOWEST INT8_MIN
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+
+#define KIND u64
+#define TYPE uint64_t
+#define TRUTH int64_t
+#define LOWEST ((uint64_t)0)
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+
+#define KIND u32
+#define TYPE uint32_t
+#define TRUTH int32_t
+#define LOWEST ((uint32_t)0)
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+
+#define KIND u16
+#define TYPE uint16_t
+#define TRUTH int16_t
+#define LOWEST ((uint16_t)0)
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+
+#define KIND u8
+#define TYPE uint8_t
+#define TRUTH int8_t
+#define LOWEST ((uint8_t)0)
+#define IS_FLOAT 0
+#include "selection/peaks_body.h"
+#undef DPF_SUFFIX
+
+#define DPF_SUFFIX DPF_PATH
+static int (*const DPF_NAME(passes)[DPF_PEAKS_KINDS])(const void *, size_t, size_t, void *) = {
+    [DPF_PEAKS_F64] = DPF_CAT(peaks_f64, DPF_PATH), [DPF_PEAKS_F32] = DPF_CAT(peaks_f32, DPF_PATH),
+    [DPF_PEAKS_I64] = DPF_CAT(peaks_i64, DPF_PATH), [DPF_PEAKS_I32] = DPF_CAT(peaks_i32, DPF_PATH),
+    [DPF_PEAKS_I16] = DPF_CAT(peaks_i16, DPF_PATH), [DPF_PEAKS_I8] = DPF_CAT(peaks_i8, DPF_PATH),
+    [DPF_PEAKS_U64] = DPF_CAT(peaks_u64, DPF_PATH), [DPF_PEAKS_U32] = DPF_CAT(peaks_u32, DPF_PATH),
+    [DPF_PEAKS_U16] = DPF_CAT(peaks_u16, DPF_PATH), [DPF_PEAKS_U8] = DPF_CAT(peaks_u8, DPF_PATH),
+};
+#undef DPF_SUFFIX
+#undef DPF_PATH
+#undef WIDE

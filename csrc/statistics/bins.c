@@ -1,0 +1,274 @@
+#include "statistics/bins.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/isa.h"
+#include "summaries/quantise.h"
+
+#define BLOCK 2048
+#define TABLES 4
+#define MOST_FEW 24
+#define NARROW 1024            /* cells of which a table each fits beside the rows */
+#define ROWS ((size_t)1 << 31) /* fewer than a counter of a table can hold */
+
+#define DPF_BODY "statistics/bins_body.h"
+#include "core/each_isa.h"
+#if DPF_X86
+#include "statistics/bins_ladder.h"
+#endif
+
+typedef struct {
+    void (*put)(const double *, size_t, const dpf_bins_axis *, uint32_t, uint32_t *);
+    void (*compare)(const double *, size_t, const double[4], uint64_t[4]);
+    uint32_t few; /* bins for which comparisons are faster than a search */
+    void (*direct_8)(const uint8_t *, size_t, uint64_t, uint32_t, uint32_t *);
+    void (*direct_16)(const uint16_t *, size_t, uint64_t, uint32_t, uint32_t *);
+    void (*direct_32)(const uint32_t *, size_t, uint64_t, uint32_t, uint32_t *);
+    void (*direct_64)(const uint64_t *, size_t, uint64_t, uint32_t, uint32_t *);
+} path;
+
+#define PATH(isa, few)                                                                              \
+    static const path path_##isa = {bins_block_##isa,     bins_compare_##isa,   few,                \
+                                    bins_direct_8_##isa,  bins_direct_16_##isa,                     \
+                                    bins_direct_32_##isa, bins_direct_64_##isa};
+PATH(baseline, 20)
+#if DPF_X86
+PATH(avx2, 24)
+PATH(avx512, MOST_FEW)
+#endif
+
+static const path *chosen(void)
+{
+    switch (dpf_isa()) {
+#if DPF_X86
+    case DPF_ISA_AVX512: return &path_avx512;
+    case DPF_ISA_AVX2: return &path_avx2;
+#endif
+    case DPF_ISA_BASELINE: return &path_baseline;
+    default: return NULL;
+    }
+}
+
+static const uint8_t sizes[DPF_QUANTISE_KINDS] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+
+/* Rows as float64: where they are, or in the buffer. NULL if there is no such kind or path. */
+static const double *floats(int kind, const void *x, size_t from, size_t n, double *buffer)
+{
+    const void *rows = (const char *)x + from * sizes[kind];
+    if (kind == DPF_QUANTISE_F64)
+        return rows;
+    return dpf_quantise_widen(kind, rows, n, buffer) ? NULL : buffer;
+}
+
+/* Neighbouring rows of one cell must not wait for one another: every fourth has its own table. */
+typedef struct {
+    uint32_t count[TABLES][NARROW + 1];
+} tables;
+
+static void add(tables *own, const uint32_t *place, size_t n, uint32_t cells)
+{
+    size_t i = 0;
+    for (; i + TABLES <= n; i += TABLES)
+        for (size_t t = 0; t < TABLES; t++)
+            own->count[t][place[i + t] < cells ? place[i + t] : cells]++;
+    for (; i < n; i++)
+        own->count[0][place[i] < cells ? place[i] : cells]++;
+}
+
+static void flush(tables *own, uint32_t cells, int64_t *counts)
+{
+    for (size_t t = 0; t < TABLES; t++)
+        for (uint32_t k = 0; k <= cells; k++)
+            counts[k] += own->count[t][k], own->count[t][k] = 0;
+}
+
+static void add_wide(const uint32_t *place, size_t n, uint32_t cells, int64_t *counts)
+{
+    for (size_t i = 0; i < n; i++)
+        counts[place[i] < cells ? place[i] : cells]++;
+}
+
+int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis, uint32_t stride,
+                   uint32_t *place)
+{
+    double buffer[BLOCK];
+    const path *own = chosen();
+    if (!own || kind < 0 || kind >= DPF_QUANTISE_KINDS)
+        return -1;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t here = n - i < BLOCK ? n - i : BLOCK;
+        const double *rows = floats(kind, x, i, here, buffer);
+        if (!rows)
+            return -1;
+        own->put(rows, here, axis, stride, place + i);
+    }
+    return 0;
+}
+
+void dpf_bins_tally(const uint32_t *place, size_t n, uint32_t cells, int64_t *counts)
+{
+    if (cells > NARROW || n < TABLES * (size_t)cells) {
+        add_wide(place, n, cells, counts);
+        return;
+    }
+    tables own;
+    memset(&own, 0, sizeof own);
+    for (size_t i = 0; i < n; i += ROWS) {
+        add(&own, place + i, n - i < ROWS ? n - i : ROWS, cells);
+        flush(&own, cells, counts);
+    }
+}
+
+/* Few bins: how many rows are at or above each edge says it all. */
+static int by_comparison(const path *own, int kind, const void *x, size_t n,
+                         const dpf_bins_axis *axis, int64_t *counts)
+{
+    double buffer[BLOCK], edge[MOST_FEW + 4];
+    uint64_t ge[MOST_FEW + 4] = {0};
+    const uint32_t bins = axis->bins;
+    for (uint32_t k = 0; k < MOST_FEW + 4; k++)
+        edge[k] = k < bins ? axis->edges[k] : (double)INFINITY;
+    edge[bins] = nextafter(axis->hi, INFINITY); /* at or above which a row is above hi */
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t here = n - i < BLOCK ? n - i : BLOCK;
+        const double *rows = floats(kind, x, i, here, buffer);
+        if (!rows)
+            return -1;
+        for (uint32_t k = 0; k <= bins; k += 4)
+            own->compare(rows, here, edge + k, ge + k);
+    }
+    for (uint32_t k = 0; k < bins; k++)
+        counts[k] += (int64_t)(ge[k] - ge[k + 1]);
+    counts[bins] += (int64_t)(n - (ge[0] - ge[bins]));
+    return 0;
+}
+
+/* Few different integers: each is counted, and then has its bin. 0 if they may be many. */
+static int by_value(const path *own, int kind, const void *x, size_t n, const dpf_bins_axis *axis,
+                    int64_t *counts)
+{
+    static const int64_t least_of[DPF_QUANTISE_KINDS] = {
+        [DPF_QUANTISE_I64] = INT64_MIN, [DPF_QUANTISE_I32] = INT32_MIN,
+        [DPF_QUANTISE_I16] = INT16_MIN, [DPF_QUANTISE_I8] = INT8_MIN};
+    static const int64_t most_of[DPF_QUANTISE_KINDS] = {
+        [DPF_QUANTISE_I64] = INT64_MAX, [DPF_QUANTISE_I32] = INT32_MAX,
+        [DPF_QUANTISE_I16] = INT16_MAX, [DPF_QUANTISE_I8] = INT8_MAX,
+        [DPF_QUANTISE_U64] = INT64_MAX, [DPF_QUANTISE_U32] = UINT32_MAX,
+        [DPF_QUANTISE_U16] = UINT16_MAX, [DPF_QUANTISE_U8] = UINT8_MAX};
+    uint32_t place[BLOCK], bin[NARROW];
+    double value[NARROW];
+    tables seen;
+    if (kind == DPF_QUANTISE_F64 || kind == DPF_QUANTISE_F32 || !(axis->lo > -0x1p52) ||
+        !(axis->hi < 0x1p52))
+        return 0; /* between these an integer is a float64 */
+    int64_t lo = (int64_t)axis->lo, hi = (int64_t)axis->hi;
+    lo += (double)lo < axis->lo;
+    hi -= (double)hi > axis->hi;
+    lo = lo < least_of[kind] ? least_of[kind] : lo;
+    hi = hi > most_of[kind] ? most_of[kind] : hi;
+    if (lo > hi || hi - lo >= NARROW || n < (size_t)(hi - lo))
+        return 0;
+    const uint32_t most = (uint32_t)(hi - lo);
+    memset(&seen, 0, sizeof seen);
+    memset(bin, 0, sizeof bin);
+    size_t held = 0;
+    int64_t found[NARROW + 1] = {0};
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t here = n - i < BLOCK ? n - i : BLOCK;
+        const void *rows = (const char *)x + i * sizes[kind];
+        switch (sizes[kind]) {
+        case 1: own->direct_8(rows, here, (uint64_t)lo, most, place); break;
+        case 2: own->direct_16(rows, here, (uint64_t)lo, most, place); break;
+        case 4: own->direct_32(rows, here, (uint64_t)lo, most, place); break;
+        default: own->direct_64(rows, here, (uint64_t)lo, most, place);
+        }
+        add(&seen, place, here, most + 1);
+        held += here;
+        if (held > ROWS) {
+            flush(&seen, most + 1, found);
+            held = 0;
+        }
+    }
+    flush(&seen, most + 1, found);
+    for (uint32_t k = 0; k <= most; k++)
+        value[k] = (double)(lo + k);
+    own->put(value, most + 1, axis, 1, bin);
+    for (uint32_t k = 0; k <= most; k++)
+        counts[bin[k] < axis->bins ? bin[k] : axis->bins] += found[k];
+    counts[axis->bins] += found[most + 1];
+    return 1;
+}
+
+#if DPF_X86
+/* Some bins more, of float32: by a search in registers. 0 if they are too many. */
+static int by_ladder(const float *x, size_t n, const dpf_bins_axis *axis, int64_t *counts)
+{
+    uint8_t place[BLOCK];
+    uint32_t seen[TABLES][LADDER_MOST + 1];
+    ladder own;
+    if (!ladder_make(&own, axis))
+        return 0;
+    for (size_t from = 0; from < n; from += ROWS) {
+        const size_t to = n - from < ROWS ? n : from + ROWS;
+        memset(seen, 0, sizeof seen);
+        for (size_t i = from; i < to; i += BLOCK) {
+            const size_t here = to - i < BLOCK ? to - i : BLOCK;
+            size_t j = 0;
+            ladder_block(&own, x + i, here, place);
+            for (; j + TABLES <= here; j += TABLES)
+                for (size_t t = 0; t < TABLES; t++)
+                    seen[t][place[j + t]]++;
+            for (; j < here; j++)
+                seen[0][place[j]]++;
+        }
+        for (size_t t = 0; t < TABLES; t++)
+            for (uint32_t k = 0; k <= LADDER_MOST; k++)
+                counts[ladder_bin(axis, k)] += seen[t][k];
+    }
+    return 1;
+}
+#endif
+
+int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
+                       int64_t *counts)
+{
+    double buffer[BLOCK];
+    uint32_t place[BLOCK];
+    tables seen;
+    const path *own = chosen();
+    const int narrow = axis->bins <= NARROW;
+    size_t held = 0;
+    if (!own || kind < 0 || kind >= DPF_QUANTISE_KINDS)
+        return -1;
+    if (by_value(own, kind, x, n, axis, counts))
+        return 0;
+    if (!axis->exact && axis->bins <= own->few)
+        return by_comparison(own, kind, x, n, axis, counts);
+#if DPF_X86
+    if (own == &path_avx512 && kind == DPF_QUANTISE_F32 && by_ladder(x, n, axis, counts))
+        return 0;
+#endif
+    memset(&seen, 0, sizeof seen);
+    for (size_t i = 0; i < n; i += BLOCK) {
+        const size_t here = n - i < BLOCK ? n - i : BLOCK;
+        const double *rows = floats(kind, x, i, here, buffer);
+        if (!rows)
+            return -1;
+        memset(place, 0, here * sizeof *place);
+        own->put(rows, here, axis, 1, place);
+        if (!narrow) {
+            add_wide(place, here, axis->bins, counts);
+            continue;
+        }
+        add(&seen, place, here, axis->bins);
+        held += here;
+        if (held > ROWS) {
+            flush(&seen, axis->bins, counts);
+            held = 0;
+        }
+    }
+    if (narrow)
+        flush(&seen, axis->bins, counts);
+    return 0;
+}

@@ -1,0 +1,229 @@
+/* The bracket pass for one type and one instruction set. The including file defines
+ *   DPF_SUFFIX    ends the names of the functions
+ *   IN, OUT       the type read; the type compared and collected (IN widened without loss)
+ *   IS_NAN(v)     v != v, or 0 for a type without NaN
+ *   WIDE          bytes of a vector; 0 for plain C
+ *   LANE_INT      the signed integer as wide as OUT
+ *   LANE, PACK, REG   (64 bytes) see summaries/window_types.h
+ *   STAGE         values in a block
+ * all but the last three lines and DPF_SUFFIX are undefined again here.
+ *
+ * Block by block, the values that are neither below lo nor above hi go to a small stage, which is
+ * then sorted out. A NaN compares false both ways and lands there too, so nothing else asks for it.
+ */
+#if WIDE
+#define LANES (WIDE / (int)sizeof(OUT))
+typedef IN DPF_NAME(window_in) __attribute__((vector_size(WIDE / sizeof(OUT) * sizeof(IN))));
+typedef OUT DPF_NAME(window_vec) __attribute__((vector_size(WIDE)));
+#else
+#define LANES 1
+#endif
+
+/* Stage to output: count what equals a pivot and what is NaN, keep the rest while there is room. */
+static void DPF_NAME(window_settle)(const OUT *stage, size_t staged, OUT lo, OUT hi, OUT *out,
+                                    size_t room, dpf_window_counts *c)
+{
+    uint64_t at_lo = 0, at_hi = 0, nan = 0, kept = c->kept;
+    size_t i = 0;
+    if (room - kept >= staged + LANES) { /* no store can pass the end, not even a whole vector */
+#if WIDE == 64
+        const DPF_NAME(window_vec) vlo = lo - (DPF_NAME(window_vec)){0};
+        const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
+        for (; i + LANES <= staged; i += LANES) {
+            DPF_NAME(window_vec) v;
+            memcpy(&v, stage + i, sizeof v);
+            uint32_t low = COMPARE(v, vlo, EQUAL), high = COMPARE(v, vhi, EQUAL);
+            uint32_t keep = COMPARE(v, v, EQUAL) & ~(low | high), odd = ~COMPARE(v, v, EQUAL);
+            odd &= (1u << LANES) - 1;
+            at_lo += (uint64_t)__builtin_popcount(low);
+            at_hi += (uint64_t)__builtin_popcount(high);
+            nan += (uint64_t)__builtin_popcount(odd);
+            KEEP(out + kept, (LANE_MASK)keep, v);
+            kept += (uint64_t)__builtin_popcount(keep);
+        }
+#endif
+        for (; i < staged; i++) {
+            OUT v = stage[i];
+            int low = v == lo, high = v == hi, odd = IS_NAN(v);
+            at_lo += (uint64_t)low;
+            at_hi += (uint64_t)high;
+            nan += (uint64_t)odd;
+            out[kept] = v;
+            kept += (uint64_t)!(low | high | odd);
+        }
+        c->between += kept - c->kept;
+    } else {
+        for (; i < staged; i++) {
+            OUT v = stage[i];
+            int low = v == lo, high = v == hi, odd = IS_NAN(v);
+            at_lo += (uint64_t)low;
+            at_hi += (uint64_t)high;
+            nan += (uint64_t)odd;
+            if (!(low | high | odd)) {
+                c->between++;
+                if (kept < room)
+                    out[kept++] = v;
+            }
+        }
+    }
+    c->kept = kept;
+    c->nan += nan;
+    c->at_lo += at_lo;
+    c->at_hi += at_hi;
+}
+
+/* A block of at most STAGE values to the stage: those that are not outside the pivots. Returns how
+ * many, and adds those that are not below lo to *reached. */
+static size_t DPF_NAME(window_scan)(const IN *x, size_t n, OUT lo, OUT hi, OUT *stage,
+                                    uint64_t *reached)
+{
+    size_t staged = 0, i = 0;
+    uint64_t up_to_here = 0;
+#if WIDE == 64
+    const DPF_NAME(window_vec) vlo = lo - (DPF_NAME(window_vec)){0};
+    const DPF_NAME(window_vec) vhi = hi - (DPF_NAME(window_vec)){0};
+    for (; i + LANES <= n; i += LANES) {
+        const DPF_NAME(window_vec) v = (DPF_NAME(window_vec))LOAD(x + i);
+        const LANE_MASK up = COMPARE(v, vlo, NOT_LESS), in = COMPARE_AND(up, vhi, v, NOT_LESS);
+        KEEP(stage + staged, in, v);
+        up_to_here += (uint64_t)_mm_popcnt_u64(up);
+        staged += (size_t)_mm_popcnt_u64(in);
+    }
+#elif WIDE == 32
+    for (; i + LANES <= n; i += LANES) {
+        DPF_NAME(window_in) read;
+        memcpy(&read, x + i, sizeof read);
+        const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
+        const uint32_t down = BITS(v < lo);
+        const uint32_t in = ((1u << LANES) - 1) & ~(down | BITS(v > hi));
+        up_to_here += (uint64_t)(LANES - __builtin_popcount(down));
+        KEEP(stage + staged, in, v);
+        staged += (size_t)__builtin_popcount(in);
+    }
+#elif WIDE == 16
+    /* No mask of lanes everywhere: ask whether four vectors are all outside. Mostly they are. */
+    typedef LANE_INT truth __attribute__((vector_size(16)));
+    truth down_here = {0}; /* minus the number of values below lo, in each lane */
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        truth outside = ~(truth){0};
+        for (size_t j = i; j < i + 4 * LANES; j += LANES) {
+            DPF_NAME(window_in) read;
+            memcpy(&read, x + j, sizeof read);
+            const DPF_NAME(window_vec) v = __builtin_convertvector(read, DPF_NAME(window_vec));
+            const truth down = v < lo;
+            down_here += down;
+            outside &= down | (v > hi);
+        }
+        uint64_t half[2];
+        memcpy(half, &outside, sizeof half);
+        if ((half[0] & half[1]) != UINT64_MAX)
+            for (size_t j = i; j < i + 4 * LANES; j++) {
+                OUT v = (OUT)x[j];
+                stage[staged] = v;
+                staged += (size_t)(!(v < lo) & !(v > hi));
+            }
+    }
+    up_to_here = i;
+    for (int l = 0; l < LANES; l++)
+        up_to_here -= (uint64_t)-down_here[l];
+#endif
+    for (; i < n; i++) {
+        OUT v = (OUT)x[i];
+        int up = !(v < lo);
+        up_to_here += (uint64_t)up;
+        stage[staged] = v;
+        staged += (size_t)(up & !(v > hi));
+    }
+    *reached += up_to_here;
+    return staged;
+}
+
+#if WIDE == 64
+/* A block of at most STAGE values to the stage: those that are not outside all of `brackets` (at
+ * most MANY) pairs of pivots, which may overlap. Adds those not below the lower pivot of each pair
+ * to its *reached. */
+static size_t DPF_NAME(window_sieve)(const void *values, size_t n, size_t brackets,
+                                     const void *const *pivots, void *out, uint64_t *reached)
+{
+    const IN *x = (const IN *)values;
+    OUT *stage = (OUT *)out;
+    DPF_NAME(window_vec) vlo[MANY], vhi[MANY];
+    uint64_t up_to_here[MANY] = {0};
+    size_t staged = 0, i = 0;
+    for (size_t b = 0; b < brackets; b++) {
+        vlo[b] = ((const OUT *)pivots[b])[0] - (DPF_NAME(window_vec)){0};
+        vhi[b] = ((const OUT *)pivots[b])[1] - (DPF_NAME(window_vec)){0};
+    }
+    for (; i + LANES <= n; i += LANES) {
+        const DPF_NAME(window_vec) v = (DPF_NAME(window_vec))LOAD(x + i);
+        LANE_MASK in = 0;
+        for (size_t b = 0; b < brackets; b++) {
+            const LANE_MASK up = COMPARE(v, vlo[b], NOT_LESS);
+            up_to_here[b] += (uint64_t)_mm_popcnt_u64(up);
+            in |= COMPARE_AND(up, vhi[b], v, NOT_LESS);
+        }
+        KEEP(stage + staged, in, v);
+        staged += (size_t)_mm_popcnt_u64(in);
+    }
+    for (; i < n; i++) {
+        const OUT v = (OUT)x[i];
+        int any = 0;
+        for (size_t b = 0; b < brackets; b++) {
+            const OUT lo = ((const OUT *)pivots[b])[0], hi = ((const OUT *)pivots[b])[1];
+            const int up = !(v < lo);
+            up_to_here[b] += (uint64_t)up;
+            any |= up & !(v > hi);
+        }
+        stage[staged] = v;
+        staged += (size_t)any;
+    }
+    for (size_t b = 0; b < brackets; b++)
+        reached[b] += up_to_here[b];
+    return staged;
+}
+#endif
+
+/* Both pivots are one value, as heavy ties make them: nothing to collect, three counts do. */
+static void DPF_NAME(window_ties)(const IN *x, size_t n, OUT value, dpf_window_counts *c)
+{
+    for (size_t i = 0; i < n;) {
+        LANE_INT below = 0, at = 0, above = 0; /* as wide as a lane, and far from overflow */
+        for (size_t stop = n - i < STAGE ? n : i + STAGE; i < stop; i++) {
+            const OUT v = (OUT)x[i];
+            below += v < value;
+            at += v == value;
+            above += v > value;
+        }
+        c->below += (uint64_t)below;
+        c->at_lo += (uint64_t)at;
+        c->above += (uint64_t)above;
+    }
+    c->nan = n - c->below - c->at_lo - c->above;
+}
+
+static void DPF_NAME(window_pass)(const void *values, size_t n, const void *pivots, void *out,
+                                  size_t room, dpf_window_counts *c)
+{
+    const OUT lo = ((const OUT *)pivots)[0], hi = ((const OUT *)pivots)[1];
+    OUT stage[STAGE + LANES]; /* a whole vector may be stored at its end */
+    uint64_t reached = 0;     /* not below lo, NaN included */
+    if (lo == hi) {
+        DPF_NAME(window_ties)((const IN *)values, n, lo, c);
+        return;
+    }
+    for (size_t i = 0; i < n; i += STAGE) {
+        size_t staged = DPF_NAME(window_scan)((const IN *)values + i, n - i < STAGE ? n - i : STAGE,
+                                              lo, hi, stage, &reached);
+        DPF_NAME(window_settle)(stage, staged, lo, hi, (OUT *)out, room, c);
+    }
+    c->below = n - reached;
+    c->above = reached - c->at_lo - c->between - c->at_hi - c->nan;
+}
+#undef LANES
+#undef KIND
+#undef IN
+#undef OUT
+#undef IS_NAN
+#undef LANE
+#undef PACK
+#undef REG

@@ -1,0 +1,217 @@
+"""Every rule about arguments, once. A message is built from (name, rule, value) alone."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import fail as fail
+from ..errors import fail_kind as fail_kind
+from ..errors import fail_type as fail_type
+
+_REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
+
+
+def real(value: Any) -> float | None:
+    """A real number as a float, infinite if it is too large for one; None for what is none."""
+    # A time difference of NumPy is a subclass of its integers.
+    if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, _REAL):
+        return None
+    try:
+        return float(value)
+    except ValueError:  # a signalling Decimal NaN
+        return math.nan
+    except OverflowError:
+        pass
+    except Exception:  # what others call a number may raise anything
+        return None
+    try:
+        return math.inf if value > 0 else -math.inf
+    except Exception:
+        return None
+
+
+def number(name: str, value: Any, rule: str = "a finite real number") -> float:
+    """A finite real number as a float."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    result = real(value)
+    if result is None:
+        fail_type(name, rule, value)
+    if not math.isfinite(result):
+        fail(name, rule, value)
+    return result
+
+
+def positive(name: str, value: Any) -> float:
+    """A finite number above zero."""
+    rule = "a finite number greater than 0"
+    result = number(name, value, rule)
+    if not result > 0:
+        fail(name, rule, value)
+    return result
+
+
+def is_whole(value: Any) -> bool:
+    """Whether this is an integer, and neither a truth value nor a time difference of NumPy."""
+    return isinstance(value, numbers.Integral) and real(value) is not None
+
+
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """An integer of at least `least`."""
+    if type(value) is int and value >= least:
+        return value
+    rule = f"an integer of at least {least}"
+    if not is_whole(value):
+        fail_type(name, rule, value)
+    if int(value) < least:
+        fail(name, rule, value)
+    return int(value)
+
+
+def fraction(name: str, value: Any) -> Fraction:
+    """The number that the user wrote: 0.1 is one tenth, not the binary fraction nearest to it."""
+    number(name, value)
+    if isinstance(value, Decimal) and value and value.adjusted() < -10_000:
+        fail(name, "0 or at least 10**-10000 in size", value)  # it might fill the memory
+    if isinstance(value, (numbers.Rational, Decimal)):
+        return ratio(value) if value else Fraction(0)
+    # str() of a NumPy float is the shortest decimal of its own precision, as the user saw it.
+    return Fraction(str(value))
+
+
+def ratio(value: Any) -> Fraction:
+    """Exactly this finite number. Its parts are integers of Python: those of NumPy, which
+    `Fraction` would keep, wrap around."""
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(*value.as_integer_ratio())
+
+
+def choice(name: str, value: Any, options: Collection[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in options:
+        fail(name, "one of " + ", ".join(repr(o) for o in options), value)
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, and no other value that Python would take for one."""
+    if not isinstance(value, bool):
+        fail_type(name, "True or False", value)
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    """Text that can be written to any file."""
+    rule = "text"
+    if not isinstance(value, str):
+        fail_type(name, rule, value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        fail(name, "text that UTF-8 can write", value)
+    return str(value)
+
+
+def columns(name: str, given: int, width: int) -> None:
+    """As many of what belongs to a column as the data have columns."""
+    if given != width:
+        fail(name, f"for as many columns as the data have, {width}", f"{given} of them")
+
+
+def neighbors(value: Any) -> str:
+    """The neighbouring relation."""
+    return choice("neighbors", value, ("replace", "add-remove"))
+
+
+def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
+    """Public bounds ``(lo, hi)``, finite, in order, and with a finite difference."""
+    rule = "a pair (lo, hi) of finite numbers with lo <= hi"
+    if value is None:
+        fail(name, rule + ", known without looking at the data", value)
+    try:
+        # A set, a dict or an iterator has no first and second that the caller can have meant.
+        lo, hi = value[0], value[1]
+        if isinstance(value, str) or len(value) != 2:
+            raise ValueError
+    except Exception:  # whatever an object thinks of being a pair
+        fail(name, rule, value)
+    low, high = number(f"{name}[0]", lo), number(f"{name}[1]", hi)
+    if low > high:
+        fail(name, rule, value)
+    if not math.isfinite(high - low):
+        fail(name, "such that hi - lo does not overflow float64", value)
+    return low + 0.0, high + 0.0
+
+
+def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
+    """Public bounds of each coordinate of an answer, and whether that is a vector."""
+    try:
+        nested = len(value) > 0 and all(len(pair) == 2 for pair in value)
+    except Exception:  # a number has no length, so this is one pair, or nothing of the kind
+        nested = False
+    if not nested or isinstance(value, str):
+        return (bounds(value),), False
+    return tuple(bounds(pair) for pair in value), True
+
+
+def quantile(value: Any, name: str = "q") -> Fraction:
+    """A quantile in [0, 1] as an exact fraction."""
+    q = fraction(name, value)
+    if not 0 <= q <= 1:
+        fail(name, "a number between 0 and 1", value)
+    return q
+
+
+def power_of_two(name: str, value: Any) -> float:
+    """A normal positive power of two."""
+    rule = "a power of two between 2**-1000 and 2**1000"
+    result = number(name, value, rule)
+    if not (2.0**-1000 <= result <= 2.0**1000) or math.frexp(result)[0] != 0.5:
+        fail(name, rule, value)
+    return result
+
+
+def nan_policy(value: Any, relation: str) -> str | float:
+    """What becomes of NaN and null."""
+    words = ("raise", "lower", "upper", "drop")
+    rule = "'raise', 'lower', 'upper', 'drop' or a public replacement number"
+    if isinstance(value, str):
+        if value not in words:
+            fail("nan", rule, value)
+        if value == "drop" and relation != "add-remove":
+            fail(
+                "nan",
+                rule + " ('drop' only with neighbors='add-remove', since it changes n)",
+                value,
+            )
+        return value
+    return number("nan", value, rule)
+
+
+def array(name: str, value: Any, rule: str) -> NDArray[Any]:
+    """An array of whatever can be made one, with nothing behind a mask."""
+    try:
+        found = np.asarray(value)
+    except Exception:  # whatever an object thinks of being made an array
+        fail_kind(name, rule, value)
+    if np.ma.is_masked(value):
+        fail_kind(name, rule, value)
+    return found
+
+
+def entries(name: str, given: int, rows: int | None, relation: str) -> None:
+    """As many entries as there are rows, where their number is known and public.
+
+    Where rows come and go it is not, and whether it is `given` is an answer: a pass finds out.
+    """
+    if relation == "replace" and rows is not None and given != rows:
+        fail(name, f"as long as the data, {rows} rows", f"{given} rows")

@@ -1,0 +1,29 @@
+"""What becomes of NaN and null: one reading of the policy, one error."""
+
+from __future__ import annotations
+
+from ..errors import DataError
+
+
+def replacement(policy: str | float, lo: float, hi: float) -> str | float:
+    """The number that a missing row counts as, or "drop".
+
+    Under "raise" missing rows are left out and counted: whether there are any is an answer, so the
+    error comes when the pass is over.
+    """
+    if not isinstance(policy, str):
+        return policy
+    if policy == "lower":
+        return lo
+    return hi if policy == "upper" else "drop"
+
+
+def refuse(policy: str | float, missing: int) -> None:
+    """Raise what ``nan="raise"`` asks for."""
+    if policy == "raise" and missing:
+        raise DataError(
+            "data hold NaN or null, which nan='raise' does not allow; choose a policy with "
+            "nan='lower', nan='upper', a public replacement number, or (with "
+            "neighbors='add-remove') nan='drop'. This answer depends on the data: what was "
+            "spent stays spent"
+        )

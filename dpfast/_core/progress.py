@@ -1,0 +1,114 @@
+"""How far the work has come: a bar on stderr, or a function of the caller's.
+
+How fast the blocks go depends on the data, so what is shown is not private: it is for the eyes of
+whoever holds the data.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..errors import MissingExtraError
+from . import checks
+
+#: Seconds between two reports.
+PERIOD = 0.05
+
+
+def check(progress: Any) -> None:
+    """Refuse, before anything is spent, what `reporter` could not use.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is neither None, a bool nor a callable.
+    MissingExtraError
+        If it is True and Rich is not installed.
+    """
+    if progress is True:
+        _rich()
+    elif progress is not None and progress is not False and not callable(progress):
+        checks.fail_type("progress", "True, False, None or a function of (done, total)", progress)
+
+
+@contextmanager
+def reporter(
+    progress: Any, total: int | None, what: str = "blocks"
+) -> Iterator[Callable[[int], None] | None]:
+    """A function ``tick(blocks)`` that says how many more blocks are done.
+
+    Parameters
+    ----------
+    progress : None, bool or callable
+        None and False: nothing is shown, and there is no function. True: a bar of Rich on stderr.
+        A callable: ``progress(done, total)``, from any thread but never twice at a time, not more
+        than about twenty times a second, and once at the end. What it raises passes on to
+        whoever ticks.
+    total : int or None
+        The number of blocks, if it is known.
+    what : str
+        What they are called.
+
+    Yields
+    ------
+    callable or None
+        It may be called from any thread.
+    """
+    if progress is None or progress is False:
+        yield None
+    elif progress is True:
+        with _bar(total, what) as show, _counted(show, total) as tick:
+            yield tick
+    else:
+        with _counted(progress, total) as tick:
+            yield tick
+
+
+@contextmanager
+def _counted(
+    show: Callable[[int, int | None], Any], total: int | None
+) -> Iterator[Callable[[int], None]]:
+    """Add up ticks; show the sum now and then, and at the end."""
+    lock = threading.Lock()
+    done, due = 0, time.monotonic() + PERIOD
+
+    def tick(blocks: int) -> None:
+        nonlocal done, due
+        with lock:
+            done += blocks
+            if time.monotonic() >= due:
+                show(done if total is None else min(done, total), total)
+                due = time.monotonic() + PERIOD
+
+    yield tick
+    show(done if total is None else total, total)
+
+
+@contextmanager
+def _bar(total: int | None, what: str) -> Iterator[Callable[[int, int | None], None]]:
+    console, progress = _rich()
+    with progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console.Console(stderr=True),
+    ) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done, _: bar.update(task, completed=done)
+
+
+def _rich() -> Any:
+    try:
+        from rich import console, progress
+    except ImportError:
+        raise MissingExtraError(
+            'a progress bar needs Rich: pip install "dpfast[cli]" (or give a function of '
+            "(done, total) as progress)"
+        ) from None
+    return console, progress

@@ -1,0 +1,536 @@
+"""Rows and their blocks: labels, exact sums, scatter (csrc/aggregate/labels.h, aggregate/sums.h, aggregate/scatter.h)."""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport (
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+)
+from libc.stdlib cimport free, malloc
+
+cimport numpy as cnp
+
+from ..errors import NativeError
+from .rng cimport dpf_wipe
+
+cnp.import_array()
+
+cdef extern from "aggregate/labels.h" nogil:
+    uint32_t DPF_LABELS_MOST
+    enum:
+        DPF_ID_TEXT, DPF_ID_BYTES, DPF_ID_NULL
+    void dpf_labels_random(const uint32_t *key, uint32_t blocks, uint64_t start, size_t n, uint32_t *out)
+    void dpf_labels_integers(const uint32_t *key, uint32_t blocks, const uint64_t *ids, int is_signed,
+                             size_t n, uint32_t *out)
+    void dpf_labels_bytes(const uint32_t *key, uint32_t blocks, const uint8_t *data,
+                          const int64_t *first, unsigned kind, size_t n, uint32_t *out)
+    void dpf_labels_padded(const uint32_t *key, uint32_t blocks, const uint8_t *data, size_t width,
+                           size_t n, uint32_t *out)
+    void dpf_labels_text(const uint32_t *key, uint32_t blocks, const uint32_t *codes, size_t width,
+                         uint8_t *scratch, size_t n, uint32_t *out)
+    uint64_t dpf_siphash(const uint32_t *key, const uint8_t *data, size_t bytes, unsigned last)
+    int dpf_labels_below(const uint32_t *labels, size_t n, uint32_t blocks)
+
+cdef extern from "aggregate/sums.h" nogil:
+    enum:
+        DPF_SUMS_PLANES, DPF_SUMS_NAN, DPF_SUMS_PLUS, DPF_SUMS_MINUS
+    ctypedef struct dpf_sums_cell:
+        uint64_t low
+        uint64_t high
+    ctypedef struct dpf_sums:
+        size_t blocks
+        dpf_sums_cell *planes
+        uint8_t *used
+        uint8_t *seen
+        double *near
+        size_t rows
+        int e
+    size_t DPF_SUMS_NEAR
+    void dpf_sums_settle(dpf_sums *sums)
+    void dpf_sums_add(dpf_sums *sums, const uint32_t *labels, const double *x, size_t n)
+    int dpf_sums_add_run(const dpf_sums *sums, size_t block, const double *x, size_t n)
+    int dpf_sums_add_runs(const dpf_sums *sums, size_t first, size_t runs, const int64_t *cuts,
+                          const double *x)
+    void dpf_sums_merge(const dpf_sums *sums, const dpf_sums *more)
+    void dpf_sums_round(const dpf_sums *sums, double *fraction, int32_t *exponent)
+
+cdef extern from "aggregate/scatter.h" nogil:
+    void dpf_scatter_count(const uint32_t *labels, size_t n, unsigned shift, int64_t *counts)
+    size_t dpf_scatter_place(const uint32_t *labels, size_t n, unsigned shift, const void *rows,
+                             size_t width, int64_t *at, void *out, void *low, size_t low_width,
+                             int64_t total)
+    int dpf_scatter_refine(const void *low, size_t low_width, unsigned shift, const void *rows,
+                           size_t width, const int64_t *cuts, size_t groups, size_t blocks,
+                           int64_t *offsets, void *out)
+    size_t dpf_scatter_runs(const int64_t *cuts, size_t runs, const void *rows, size_t width,
+                            int64_t *at, void *out, int64_t total)
+    void dpf_scatter_extremes(const uint32_t *labels, const double *x, size_t n, double *least,
+                              double *most, uint8_t *seen)
+
+PLANES = DPF_SUMS_PLANES
+NEAR = DPF_SUMS_NEAR
+NAN = DPF_SUMS_NAN
+PLUS = DPF_SUMS_PLUS
+MINUS = DPF_SUMS_MINUS
+MOST_BLOCKS = DPF_LABELS_MOST
+TEXT = DPF_ID_TEXT
+BYTES = DPF_ID_BYTES
+NULL_ID = DPF_ID_NULL
+
+CHANGED = "rows have no place: they are not those that were counted"
+
+ctypedef fused real:
+    double
+    float
+    int64_t
+    int32_t
+    int16_t
+    int8_t
+    uint64_t
+    uint32_t
+    uint16_t
+    uint8_t
+
+# Rows whose labels are made and used at once, in the first-level cache.
+cdef enum:
+    TILE = 2048
+
+
+cdef class Key:
+    """32 secret bytes that decide labels. Overwritten when the object goes."""
+
+    cdef uint32_t words[8]
+
+    def __cinit__(self, const uint8_t[::1] key not None):
+        cdef int i
+        if key.shape[0] != 32:
+            raise ValueError(f"key must have 32 bytes, got {key.shape[0]}")
+        for i in range(8):
+            self.words[i] = (key[4 * i] | <uint32_t>key[4 * i + 1] << 8
+                             | <uint32_t>key[4 * i + 2] << 16 | <uint32_t>key[4 * i + 3] << 24)
+
+    def __dealloc__(self):
+        dpf_wipe(self.words, sizeof(self.words))
+
+    def __reduce__(self):
+        raise TypeError("a key of labels can be neither pickled nor copied: it is a secret")
+
+
+cdef uint32_t _blocks(Py_ssize_t blocks) except 0:
+    if not 1 <= blocks <= <Py_ssize_t>DPF_LABELS_MOST:
+        raise ValueError(f"blocks must be from 1 to {DPF_LABELS_MOST}, got {blocks}")
+    return <uint32_t>blocks
+
+
+cdef int _same(Py_ssize_t n, Py_ssize_t m) except -1:
+    if n != m:
+        raise ValueError(f"lengths must agree, got {n} and {m}")
+    return 0
+
+
+cdef int _below(const uint32_t[::1] labels, Py_ssize_t blocks) except -1:
+    cdef int good = 1
+    cdef size_t n = labels.shape[0]
+    if n:
+        with nogil:
+            good = dpf_labels_below(&labels[0], n, <uint32_t>blocks)
+    if not good:
+        raise ValueError(f"labels must be below {blocks}")
+    return 0
+
+
+# --- labels ---------------------------------------------------------------------------------------
+
+
+def random_labels(Key key not None, Py_ssize_t blocks, int64_t start, uint32_t[::1] out not None):
+    """Uniform labels of rows `start`, `start` + 1, ... into `out`."""
+    cdef uint32_t k = _blocks(blocks)
+    cdef size_t n = out.shape[0]
+    if start < 0 or start > (<int64_t>1 << 62):
+        raise ValueError(f"start must be from 0 to 2**62, got {start}")
+    if n:
+        with nogil:
+            dpf_labels_random(key.words, k, <uint64_t>start, n, &out[0])
+
+
+def integer_labels(Key key not None, Py_ssize_t blocks, const uint64_t[::1] ids not None,
+                   bint is_signed, uint32_t[::1] out not None):
+    """Labels of 64-bit integers; signed ones are viewed as uint64 and announced."""
+    cdef uint32_t k = _blocks(blocks)
+    cdef size_t n = out.shape[0]
+    _same(ids.shape[0], n)
+    if n:
+        with nogil:
+            dpf_labels_integers(key.words, k, &ids[0], is_signed, n, &out[0])
+
+
+def byte_labels(Key key not None, Py_ssize_t blocks, const uint8_t[::1] data not None,
+                const int64_t[::1] first not None, unsigned kind, uint32_t[::1] out not None):
+    """Labels of ``data[first[i]:first[i + 1]]``; `kind` is `TEXT`, `BYTES` or `NULL_ID`."""
+    cdef uint32_t k = _blocks(blocks)
+    cdef size_t i, n = out.shape[0]
+    cdef uint8_t none = 0
+    cdef const uint8_t *bytes_ = &data[0] if data.shape[0] else &none
+    cdef bint good
+    _same(first.shape[0], n + 1)
+    good = first[0] >= 0 and first[n] <= data.shape[0]
+    with nogil:
+        for i in range(n):
+            good &= first[i] <= first[i + 1]
+        if good and n:
+            dpf_labels_bytes(key.words, k, bytes_, &first[0], kind, n, &out[0])
+    if not good:
+        raise ValueError("first must not fall, and stay inside data")
+
+
+def padded_labels(Key key not None, Py_ssize_t blocks, const uint8_t[::1] data not None,
+                  Py_ssize_t width, uint32_t[::1] out not None):
+    """Labels of byte strings of `width` bytes, padded with zeros (NumPy's ``S``)."""
+    cdef uint32_t k = _blocks(blocks)
+    cdef size_t n = out.shape[0]
+    cdef uint8_t none = 0
+    cdef const uint8_t *bytes_ = &data[0] if data.shape[0] else &none
+    _same(data.shape[0], n * <size_t>width)
+    if n:
+        with nogil:
+            dpf_labels_padded(key.words, k, bytes_, width, n, &out[0])
+
+
+def text_labels(Key key not None, Py_ssize_t blocks, const uint32_t[::1] codes not None,
+                Py_ssize_t width, uint32_t[::1] out not None):
+    """Labels of texts of `width` code points, padded with zeros (NumPy's ``U``)."""
+    cdef uint32_t k = _blocks(blocks)
+    cdef size_t n = out.shape[0]
+    cdef uint32_t none = 0
+    cdef const uint32_t *first = &codes[0] if codes.shape[0] else &none
+    _same(codes.shape[0], n * <size_t>width)
+    if n == 0:
+        return
+    cdef uint8_t *scratch = <uint8_t *>malloc(4 * width + 1)
+    if scratch == NULL:
+        raise MemoryError()
+    with nogil:
+        dpf_labels_text(key.words, k, first, width, scratch, n, &out[0])
+        dpf_wipe(scratch, 4 * width + 1)
+        free(scratch)
+
+
+def siphash(Key key not None, const uint8_t[::1] message not None):
+    """SipHash-2-4 of a message of at least one byte (for tests)."""
+    cdef size_t n = message.shape[0]
+    if n == 0:
+        raise ValueError("message must have at least one byte")
+    return dpf_siphash(key.words, &message[0], n - 1, message[n - 1])
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+cdef class Sums:
+    """Exact sums of float64 values, one for each block (csrc/aggregate/sums.h).
+
+    `planes` is zeroed memory of shape (PLANES, blocks, 2), `used` (PLANES,), `seen` (blocks,), `near`
+    (blocks, 2), or None for more than NEAR blocks: the caller's arrays, which this object reads and
+    writes.
+    """
+
+    cdef dpf_sums sums
+    cdef readonly object planes, used, seen, near
+
+    def __cinit__(self, uint64_t[:, :, ::1] planes not None, uint8_t[::1] used not None,
+                  uint8_t[::1] seen not None, double[:, ::1] near=None):
+        cdef Py_ssize_t blocks = seen.shape[0]
+        _blocks(blocks)
+        if (planes.shape[0] != DPF_SUMS_PLANES or planes.shape[1] != blocks or planes.shape[2] != 2
+                or used.shape[0] != DPF_SUMS_PLANES):
+            raise ValueError("planes, used and seen must belong together")
+        if near is not None and (near.shape[0] != blocks or near.shape[1] != 2):
+            raise ValueError("near must have two numbers for each block")
+        self.planes, self.used, self.seen = planes.base, used.base, seen.base
+        self.sums.blocks = blocks
+        self.sums.planes = <dpf_sums_cell *>&planes[0, 0, 0]
+        self.sums.used = &used[0]
+        self.sums.seen = &seen[0]
+        self.sums.near = NULL
+        if near is not None:
+            self.near = near.base
+            self.sums.near = &near[0, 0]
+        self.sums.rows, self.sums.e = 0, 0
+
+    def add(self, const uint32_t[::1] labels not None, const double[::1] values not None):
+        """Add each value to the block of its label."""
+        cdef size_t n = values.shape[0]
+        _same(labels.shape[0], n)
+        _below(labels, self.sums.blocks)
+        if n:
+            with nogil:
+                dpf_sums_add(&self.sums, &labels[0], &values[0], n)
+
+    def add_run(self, Py_ssize_t block, const double[::1] values not None):
+        """Add all values to one block."""
+        cdef size_t n = values.shape[0]
+        cdef int failed = 0
+        if not 0 <= block < <Py_ssize_t>self.sums.blocks:
+            raise ValueError(f"block must be from 0 to {self.sums.blocks - 1}, got {block}")
+        if n:
+            with nogil:
+                failed = dpf_sums_add_run(&self.sums, block, &values[0], n)
+        if failed:
+            raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+
+    def add_runs(self, Py_ssize_t first, const int64_t[::1] cuts not None,
+                 const double[::1] values not None):
+        """Add ``values[cuts[j]:cuts[j + 1]]`` to block `first` + j."""
+        cdef Py_ssize_t j, runs = cuts.shape[0] - 1
+        cdef int failed = 0
+        if not 0 <= first <= first + runs <= <Py_ssize_t>self.sums.blocks or runs < 0:
+            raise ValueError("there must be a block for each run")
+        for j in range(runs):
+            if cuts[j] > cuts[j + 1]:
+                raise ValueError("cuts must not fall")
+        if cuts[0] < 0 or cuts[runs] > values.shape[0]:
+            raise ValueError("cuts must stay inside values")
+        if runs and values.shape[0]:
+            with nogil:
+                failed = dpf_sums_add_runs(&self.sums, first, runs, &cuts[0], &values[0])
+        if failed:
+            raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+
+    def add_random(self, Key key not None, int64_t start, const real[::1] values not None,
+                   int64_t[::1] counts not None, const double[::1] shift=None, Sums squares=None):
+        """Add values to the blocks that `random_labels` gives to rows from `start` on; count them.
+
+        `shift` has a number for each block, subtracted first; `squares` takes the squares of what
+        is left.
+        """
+        cdef uint32_t labels[TILE]
+        cdef double terms[TILE]
+        cdef const double *x
+        cdef size_t i, at = 0, here, n = values.shape[0]
+        cdef bint shifted = shift is not None, squared = squares is not None
+        if start < 0 or start > (<int64_t>1 << 62):
+            raise ValueError(f"start must be from 0 to 2**62, got {start}")
+        _same(counts.shape[0], self.sums.blocks)
+        if shifted:
+            _same(shift.shape[0], self.sums.blocks)
+        if squared:
+            _same(squares.sums.blocks, self.sums.blocks)
+        with nogil:
+            while at < n:
+                here = min(<size_t>TILE, n - at)
+                dpf_labels_random(key.words, <uint32_t>self.sums.blocks, start + at, here, labels)
+                dpf_scatter_count(labels, here, 0, &counts[0])
+                x = terms
+                if real is double and not shifted:
+                    x = &values[at]
+                elif shifted:
+                    for i in range(here):
+                        terms[i] = <double>values[at + i] - shift[labels[i]]
+                else:
+                    for i in range(here):
+                        terms[i] = <double>values[at + i]
+                dpf_sums_add(&self.sums, labels, x, here)
+                if squared:
+                    for i in range(here):
+                        terms[i] = x[i] * x[i]
+                    dpf_sums_add(&squares.sums, labels, terms, here)
+                at += here
+            dpf_wipe(labels, sizeof(labels))
+
+    def merge(self, Sums more not None):
+        """Add the sums of as many other blocks."""
+        _same(more.sums.blocks, self.sums.blocks)
+        with nogil:
+            dpf_sums_settle(&more.sums)
+            dpf_sums_merge(&self.sums, &more.sums)
+
+    def rounded(self, double[::1] fraction not None, int32_t[::1] exponent not None):
+        """The sums, rounded once: ``fraction * 2**exponent``. Flags are not looked at."""
+        _same(fraction.shape[0], self.sums.blocks)
+        _same(exponent.shape[0], self.sums.blocks)
+        with nogil:
+            dpf_sums_settle(&self.sums)
+            dpf_sums_round(&self.sums, &fraction[0], &exponent[0])
+
+
+def extremes(const uint32_t[::1] labels not None, const double[::1] values not None,
+             double[::1] least not None, double[::1] most not None, uint8_t[::1] seen not None):
+    """Smallest and largest value of each block so far; `seen` is 1 where a NaN was left out."""
+    cdef size_t n = values.shape[0]
+    _same(labels.shape[0], n)
+    _same(most.shape[0], least.shape[0])
+    _same(seen.shape[0], least.shape[0])
+    _below(labels, least.shape[0])
+    if n:
+        with nogil:
+            dpf_scatter_extremes(&labels[0], &values[0], n, &least[0], &most[0], &seen[0])
+
+
+# --- counts and scatter ---------------------------------------------------------------------------
+
+
+cdef size_t _groups(Py_ssize_t groups, unsigned shift) except 0:
+    """The first label beyond groups of 2**shift blocks."""
+    if shift > 16 or not 1 <= groups <= <Py_ssize_t>DPF_LABELS_MOST >> shift:
+        raise ValueError(f"shift must be at most 16 and groups few, got {shift} and {groups}")
+    return <size_t>groups << shift
+
+
+def count(const uint32_t[::1] labels not None, int64_t[::1] counts not None, unsigned shift=0):
+    """Add the number of rows of each label, or group of 2**shift labels, to `counts`."""
+    cdef size_t n = labels.shape[0]
+    _below(labels, _groups(counts.shape[0], shift))
+    if n:
+        with nogil:
+            dpf_scatter_count(&labels[0], n, shift, &counts[0])
+
+
+def count_random(Key key not None, Py_ssize_t blocks, int64_t start, Py_ssize_t rows,
+                 int64_t[::1] counts not None, unsigned shift=0):
+    """`count` of the labels that `random_labels` gives to rows `start` .. `start` + `rows` - 1."""
+    cdef uint32_t labels[TILE]
+    cdef uint32_t k = _blocks(blocks)
+    cdef size_t at = 0, here, n = rows
+    if start < 0 or rows < 0 or start > (<int64_t>1 << 62):
+        raise ValueError("start and rows must be from 0 to 2**62")
+    if _groups(counts.shape[0], shift) < k:
+        raise ValueError("counts must have room for all blocks")
+    with nogil:
+        while at < n:
+            here = min(<size_t>TILE, n - at)
+            dpf_labels_random(key.words, k, start + at, here, labels)
+            dpf_scatter_count(labels, here, shift, &counts[0])
+            at += here
+        dpf_wipe(labels, sizeof(labels))
+
+
+cdef size_t _width(cnp.ndarray rows, cnp.ndarray out) except 0:
+    """Bytes of a row."""
+    if not (rows.flags.c_contiguous and out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("rows and out must be C-contiguous, and out writeable")
+    if rows.ndim < 1 or rows.dtype != out.dtype or rows.dtype.hasobject:
+        raise ValueError("rows and out must have one dtype, which holds no objects")
+    if (<object>rows).shape[1:] != (<object>out).shape[1:]:
+        raise ValueError("rows of rows and out must have one shape")
+    cdef size_t width = rows.itemsize
+    for length in (<object>rows).shape[1:]:
+        width *= length
+    if width == 0:
+        raise ValueError("a row must have at least one byte")
+    return width
+
+
+cdef size_t _low(object low, unsigned shift, Py_ssize_t rows) except? 3:
+    """Bytes of the low bits of a label; 0 where there are none."""
+    if shift == 0:
+        if low is not None:
+            raise ValueError("there are low bits only where shift is above 0")
+        return 0
+    if not (isinstance(low, cnp.ndarray) and low.ndim == 1 and low.dtype.kind == "u"
+            and low.itemsize == (1 if shift <= 8 else 2) and low.flags.c_contiguous
+            and low.flags.writeable and low.shape[0] == rows):
+        raise ValueError(f"low must be {rows} unsigned integers that just hold {shift} bits")
+    return low.itemsize
+
+
+def place(const uint32_t[::1] labels not None, cnp.ndarray rows not None,
+          int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0, low=None):
+    """Copy each row to row ``at[label >> shift]++`` of `out`, the low bits of its label to `low`.
+
+    A cursor beyond the table is a `RuntimeError`: the data are not those that were counted.
+    """
+    cdef size_t width = _width(rows, out), n = rows.shape[0], done = n
+    cdef size_t low_width = _low(low, shift, out.shape[0])
+    cdef int64_t total = out.shape[0]
+    cdef const void *source = cnp.PyArray_DATA(rows)
+    cdef void *to = cnp.PyArray_DATA(out)
+    cdef void *bits = cnp.PyArray_DATA(low) if low_width else NULL
+    _same(labels.shape[0], n)
+    _below(labels, _groups(at.shape[0], shift))
+    if n:
+        with nogil:
+            done = dpf_scatter_place(&labels[0], n, shift, source, width, &at[0], to, bits,
+                                     low_width, total)
+    if done != n:
+        raise RuntimeError(CHANGED)
+
+
+def place_random(Key key not None, Py_ssize_t blocks, int64_t start, cnp.ndarray rows not None,
+                 int64_t[::1] at not None, cnp.ndarray out not None, unsigned shift=0, low=None):
+    """`place` with the labels that `random_labels` gives to rows from `start` on."""
+    cdef uint32_t labels[TILE]
+    cdef uint32_t k = _blocks(blocks)
+    cdef size_t width = _width(rows, out), n = rows.shape[0], first = 0, here, done
+    cdef size_t low_width = _low(low, shift, out.shape[0])
+    cdef int64_t total = out.shape[0]
+    cdef const uint8_t *source = <const uint8_t *>cnp.PyArray_DATA(rows)
+    cdef void *to = cnp.PyArray_DATA(out)
+    cdef void *bits = cnp.PyArray_DATA(low) if low_width else NULL
+    if start < 0 or start > (<int64_t>1 << 62):
+        raise ValueError(f"start must be from 0 to 2**62, got {start}")
+    if _groups(at.shape[0], shift) < k:
+        raise ValueError("there must be a cursor for each group")
+    with nogil:
+        while first < n:
+            here = min(<size_t>TILE, n - first)
+            dpf_labels_random(key.words, k, start + first, here, labels)
+            done = dpf_scatter_place(labels, here, shift, source + first * width, width, &at[0], to,
+                                     bits, low_width, total)
+            if done != here:
+                break
+            first += here
+        dpf_wipe(labels, sizeof(labels))
+    if first < n:
+        raise RuntimeError(CHANGED)
+
+
+cdef int _cuts(const int64_t[::1] cuts, Py_ssize_t rows) except -1:
+    """Cuts that do not fall and span `rows` rows."""
+    cdef Py_ssize_t g
+    cdef bint good = cuts.shape[0] > 0
+    for g in range(cuts.shape[0] - 1):
+        good &= cuts[g] <= cuts[g + 1]
+    if not good or cuts[cuts.shape[0] - 1] - cuts[0] != rows:
+        raise ValueError(f"cuts must not fall, and span {rows} rows")
+    return 0
+
+
+def refine(low not None, unsigned shift, cnp.ndarray rows not None,
+           const int64_t[::1] cuts not None, int64_t[::1] offsets not None,
+           cnp.ndarray out not None):
+    """Sort groups of 2**shift blocks, ``rows[cuts[g]:cuts[g + 1]]`` from ``cuts[0]`` on, into blocks.
+
+    Block b becomes ``out[offsets[b]:offsets[b + 1]]``; there are as many blocks as `offsets` says.
+    """
+    cdef size_t width = _width(rows, out)
+    cdef size_t low_width = _low(low, shift, rows.shape[0])
+    cdef size_t groups = cuts.shape[0] - 1
+    cdef Py_ssize_t blocks = offsets.shape[0] - 1
+    cdef const void *bits = cnp.PyArray_DATA(low) if low_width else NULL
+    cdef const void *source = cnp.PyArray_DATA(rows)
+    cdef void *to = cnp.PyArray_DATA(out)
+    cdef int good = 1
+    _cuts(cuts, rows.shape[0])
+    _same(out.shape[0], rows.shape[0])
+    if low_width == 0 or source == to or blocks < 1 or ((blocks - 1) >> shift) + 1 != <Py_ssize_t>groups:
+        raise ValueError("groups must be those of the blocks, and out another array")
+    offsets[0] = 0
+    with nogil:
+        good = dpf_scatter_refine(bits, low_width, shift, source, width, &cuts[0], groups, blocks,
+                                  &offsets[0], to)
+    if not good:
+        raise RuntimeError(CHANGED)
+
+
+def place_runs(const int64_t[::1] cuts not None, cnp.ndarray rows not None,
+               int64_t[::1] at not None, cnp.ndarray out not None):
+    """Copy ``rows[cuts[g]:cuts[g + 1]]``, from ``cuts[0]`` on, to row ``at[g]`` of `out` and on."""
+    cdef size_t width = _width(rows, out), runs = cuts.shape[0] - 1, done = runs
+    cdef int64_t total = out.shape[0]
+    cdef const void *source = cnp.PyArray_DATA(rows)
+    cdef void *to = cnp.PyArray_DATA(out)
+    _cuts(cuts, rows.shape[0])
+    _same(at.shape[0], runs)
+    if runs:
+        with nogil:
+            done = dpf_scatter_runs(&cuts[0], runs, source, width, &at[0], to, total)
+    if done != runs:
+        raise RuntimeError(CHANGED)

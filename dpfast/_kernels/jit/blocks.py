@@ -1,0 +1,294 @@
+"""A user's compiled function ``f(block)`` on every block, in threads that do not need Python.
+
+Threads take blocks from one counter inside the compiled loop, a few at a time, so that blocks of
+uneven cost keep all of them busy to the end. To stop them the counter is moved past the last block.
+
+A block is handed out as an array that may be written to, in place where the rows are this library's
+own copy. Rows of the caller are copied first, a block at a time, into memory of the thread's own.
+Numba's read-only arrays would not do: functions can write to them through ``flat``,
+``np.ascontiguousarray``, ``np.nditer`` and the fields of a record.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import fail_kind
+from .numba import load
+from .typed import REMEMBERED, compiling, is_real, returned
+
+#: Blocks that are taken at a time, at most: threads that write to neighbouring rows of the result
+#: get in each other's way.
+STEP = 8
+#: Times that each thread comes for blocks, at least, if there are enough of them.
+TURNS = 64
+#: Seconds between two looks at how far the threads are.
+LOOK = 0.1
+#: Numbers of 8 bytes to a cache line, with room for those that fetch lines in pairs.
+LINE = 16
+
+_lock = threading.Lock()
+
+
+@functools.cache
+def _tools() -> tuple[Any, Any, dict[str, Any]]:
+    """What all loops share: a counter, rows without one, how each form of answer is written."""
+    numba = load()
+    from numba import literal_unroll
+    from numba.np import arrayobj
+
+    make_array: Any = arrayobj.make_array
+
+    @numba.extending.intrinsic
+    def add(typingctx, counts, i, amount):  # type: ignore[no-untyped-def]
+        """``counts[i] += amount`` as one step for all threads; what was there before."""
+
+        def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            array = make_array(signature.args[0])(context, builder, args[0])
+            place = builder.gep(array.data, [args[1]])
+            return builder.atomic_rmw("add", place, args[2], "monotonic")
+
+        return numba.int64(counts, numba.int64, numba.int64), code
+
+    @numba.extending.intrinsic
+    def uncounted(typingctx, rows):  # type: ignore[no-untyped-def]
+        """The same array without a count of references.
+
+        The call that an exception passes through keeps its references. One to a block would keep
+        all rows in memory for ever.
+        """
+
+        def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            array = make_array(signature.return_type)(context, builder, args[0])
+            for owner in ("meminfo", "parent"):
+                setattr(array, owner, getattr(array, owner).type(None))
+            return array._getvalue()
+
+        return rows(rows), code
+
+    @numba.njit
+    def number(answer, row):  # type: ignore[no-untyped-def]
+        row[0] = answer
+
+    @numba.njit
+    def array(answer, row):  # type: ignore[no-untyped-def]
+        if len(answer) == len(row):
+            for j in range(len(row)):
+                row[j] = answer[j]
+
+    @numba.njit
+    def several(answer, row):  # type: ignore[no-untyped-def]
+        j = 0
+        for one in literal_unroll(answer):
+            row[j] = one
+            j += 1  # noqa: SIM113 (Numba unrolls no other form)
+
+    return add, uncounted, {"number": number, "array": array, "tuple": several}
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _one(function: Any) -> Any:
+    """One call alone, which tells the type that is returned."""
+
+    @load().njit
+    def one(block):  # type: ignore[no-untyped-def]
+        return function(block)
+
+    return one
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _interprets(one: Any, block: Any) -> bool:
+    """Whether the call that `_one` made, compiled for this type of block, calls the interpreter."""
+    return "PyObject_CallFunctionObjArgs" in one.inspect_llvm((block,))
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _loop(function: Any, form: str) -> Any:
+    """The loop of one thread.
+
+    Numba's options (fastmath, error_model, boundscheck) for the user's function are those that the
+    user gave. A block is a part of `rows`; or of `source`, from where it is copied to the start of
+    `target`, which is the same memory as `rows` but has one dimension, like `source`. The atomic
+    step after each block also keeps the compiler from merging the work of several blocks in one
+    vector, where a block's answer could depend on its place.
+    """
+    add, uncounted, writers = _tools()
+    write = writers[form]
+
+    @load().njit(nogil=True)
+    def fill(  # type: ignore[no-untyped-def]
+        source, target, rows, width, is_copied, offsets, counts, step, thread, out
+    ):
+        blocks, rows = len(offsets) - 1, uncounted(rows)
+        while True:
+            first = add(counts, 0, step)
+            if first >= blocks:
+                return
+            for b in range(first, min(first + step, blocks)):
+                start, stop = offsets[b], offsets[b + 1]
+                if start < stop:
+                    if is_copied:
+                        found = source[start * width : stop * width]
+                        for i in range(len(found)):
+                            target[i] = found[i]
+                        start, stop = 0, stop - start
+                    try:
+                        answer = function(rows[start:stop])
+                        if answer is not None:
+                            write(answer, out[b])
+                    except Exception:
+                        pass
+                add(counts, thread, 1)
+
+    return fill
+
+
+class BlockLoop:
+    """A compiled function for blocks of one form.
+
+    The first time for a function and a form it is compiled, which takes a second or so. The GIL is
+    released inside the loop.
+
+    Parameters
+    ----------
+    function : Numba dispatcher
+        ``f(block)``, giving a real number, a 1-D array of them, or a tuple of them; or, where it
+        has no answer, None instead of a number or an array. A block is a C-contiguous array that
+        it may write to, and never empty.
+    dtype : dtype
+        Of the rows; structured for rows with named columns.
+    is_matrix : bool
+        Whether a block has two dimensions.
+
+    Attributes
+    ----------
+    length : int or None
+        Numbers that it returns: None for a number alone, -1 for an array, whose length Numba does
+        not know.
+
+    Raises
+    ------
+    ArgumentTypeError
+        Numba cannot compile the function for such blocks, it returns something else, or it calls
+        the interpreter.
+
+    Notes
+    -----
+    What the function raises is caught inside the compiled loop, where Numba does not give back the
+    memory of the calls that an exception passed through: an ``np.linalg`` function that finds its
+    matrix singular loses about 500 bytes and what temporary arrays it held.
+    """
+
+    def __init__(self, function: Any, dtype: np.dtype[Any], is_matrix: bool) -> None:
+        numba = load()
+        with compiling(
+            "estimator", "a function that Numba can compile for a block of these rows", function
+        ):
+            item = numba.from_dtype(dtype)
+            block = numba.types.Array(item, 1 + is_matrix, "C")
+            with _lock:  # so that two threads do not make two loops of one function
+                one = _one(function)
+            kind = returned(one, (block,))
+        if _interprets(one, block):
+            # An exception there leaves Numba with a made-up answer and the thread with an error.
+            rule = "a compiled function that does not call the interpreter (objmode)"
+            fail_kind("estimator", rule, function, "; as a plain function it may")
+        form, self.length = _form(numba, kind)
+        if form is None:
+            rule = "a function that returns a real number, or a 1-D array or a tuple of them"
+            fail_kind("estimator", rule, function, f" that returns {kind}")
+        with _lock:
+            self._fill = _loop(function, form)
+        integers = numba.types.Array(numba.int64, 1, "C")
+        with compiling("estimator", "a function that Numba can call for each block", function):
+            returned(
+                self._fill,
+                (
+                    numba.types.Array(item, 1, "C", readonly=True),
+                    numba.types.Array(item, 1, "C"),
+                    block,
+                    numba.int64,
+                    numba.boolean,
+                    numba.types.Array(numba.int64, 1, "C", readonly=True),
+                    integers,
+                    numba.int64,
+                    numba.int64,
+                    numba.types.Array(numba.float64, 2, "C"),
+                ),
+            )
+
+    def fill(
+        self,
+        rows: NDArray[Any],
+        offsets: NDArray[np.int64],
+        is_ours: bool,
+        out: NDArray[np.float64],
+        workers: int = 1,
+        tick: Callable[[int], None] | None = None,
+    ) -> None:
+        """Write the answer for block b, ``rows[offsets[b]:offsets[b + 1]]``, to ``out[b]``.
+
+        Blocks without an answer are left as they are: empty ones, those for which the function
+        raises, or returns None or an array of another length. Rows are written to, by a function
+        that does so, only if they are ours.
+
+        An interrupt is passed on when every thread is done with the few blocks it is at.
+        """
+        from concurrent.futures import ThreadPoolExecutor, wait  # not everybody needs it
+
+        blocks = len(out)
+        workers = max(1, min(workers, blocks))
+        step = max(1, min(STEP, blocks // (TURNS * workers)))
+        counts = np.zeros((1 + workers) * LINE, np.int64)
+        is_copied = not (is_ours and rows.flags.writeable and rows.flags.aligned)
+        longest = int(np.diff(offsets).max(initial=0))
+        width = int(np.prod(rows.shape[1:]))
+        told = 0
+
+        def work(thread: int) -> None:
+            own = np.empty((longest, *rows.shape[1:]), rows.dtype) if is_copied else rows
+            own = own.view(np.ndarray)
+            source = _frozen(rows).reshape(-1), own.reshape(-1), own, width, is_copied
+            self._fill(*source, _frozen(offsets), counts, step, (1 + thread) * LINE, out)
+
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                running = {pool.submit(work, thread) for thread in range(workers)}
+                while running:
+                    done, running = wait(running, LOOK, return_when="FIRST_EXCEPTION")
+                    for one in done:
+                        one.result()
+                    if tick is not None:
+                        now = int(counts[LINE::LINE].sum())
+                        tick(now - told)
+                        told = now
+            finally:
+                counts[0] = blocks  # no thread takes another block
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory as an array of the type that the loop is compiled for."""
+    view = array.view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def _form(numba: Any, kind: Any) -> tuple[str | None, int | None]:
+    """How an answer of a Numba type is written, and how many numbers it holds."""
+    types = numba.types
+    if isinstance(kind, types.BaseTuple) and len(kind) and all(is_real(numba, k) for k in kind):
+        return "tuple", len(kind)
+    if isinstance(kind, types.Optional):  # of a tuple would be more than Numba can take apart
+        kind = kind.type
+    if is_real(numba, kind):
+        return "number", None
+    if isinstance(kind, types.Array) and kind.ndim == 1 and is_real(numba, kind.dtype):
+        return "array", -1
+    return None, None

@@ -1,0 +1,135 @@
+"""A user's compiled function ``f(row)`` on every row.
+
+The value of a row must be a function of that row alone, to the last bit, or a row that comes would
+move the cells of others. A compiler that turned several rows into the lanes of a vector might give
+a row another value in a lane than at the end of the loop, so an empty instruction that claims to
+touch all memory stands between any two rows: nothing is merged across it, and it costs no time.
+Random numbers would go from one row to the next, too: a function that draws some is refused.
+
+Rows are copied first, a stretch at a time: a function that writes to its row writes to the copy.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import fail_kind
+from .blocks import _form, _interprets, _one, _tools
+from .numba import load
+from .typed import REMEMBERED, compiling, returned
+
+#: Rows that are copied at a time.
+STRETCH = 1 << 12
+
+_lock = threading.Lock()
+
+
+@functools.cache
+def _apart() -> Any:
+    numba = load()
+    from llvmlite import ir
+
+    @numba.extending.intrinsic
+    def apart(typingctx):  # type: ignore[no-untyped-def]
+        """Nothing before it is merged with what comes after it."""
+
+        def code(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
+            return context.get_dummy_value()
+
+        return numba.types.void(), code
+
+    return apart
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _loop(function: Any, form: str) -> Any:
+    _, _, writers = _tools()
+    write, apart = writers[form], _apart()
+
+    @load().njit(nogil=True)
+    def fill(rows, out):  # type: ignore[no-untyped-def]
+        for i in range(len(out)):
+            try:
+                answer = function(rows[i])
+                if answer is not None:
+                    write(answer, out[i])
+            except Exception:
+                pass
+            apart()
+
+    return fill
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _draws(one: Any, row: Any) -> bool:
+    """Whether the call asks for the state of a generator, which all rows of a thread share."""
+    code = one.inspect_llvm((row,))
+    return any(f"numba_get_{kind}_random_state" in code for kind in ("np", "py"))
+
+
+class RowLoop:
+    """A compiled function for rows of one form.
+
+    Parameters
+    ----------
+    function : Numba dispatcher
+        ``f(row)``, giving a real number, a 1-D array of them or a tuple of them. A row is a number;
+        a 1-D array, where rows have several; or a record, where they have names.
+    dtype : dtype
+        Of the rows; structured for named columns.
+    width : int or None
+        Columns of a matrix.
+
+    Attributes
+    ----------
+    length : int or None
+        Numbers that it returns: None for a number alone, -1 for an array, whose length Numba does
+        not know.
+
+    Raises
+    ------
+    ArgumentTypeError
+        Numba cannot compile the function for such rows, it returns something else, calls the
+        interpreter, or draws random numbers.
+    """
+
+    def __init__(self, function: Any, dtype: np.dtype[Any], width: int | None) -> None:
+        numba = load()
+        item = numba.from_dtype(dtype)
+        row = item if width is None else numba.types.Array(item, 1, "C")
+        with compiling("f", "a function that Numba can compile for one of these rows", function):
+            with _lock:  # so that two threads do not make two loops of one function
+                one = _one(function)
+            kind = returned(one, (row,))
+        if _interprets(one, row):
+            fail_kind("f", "a compiled function that does not call the interpreter", function)
+        if _draws(one, row):
+            fail_kind("f", "a function of its row alone, so without random numbers", function)
+        form, self.length = _form(numba, kind)
+        if form is None:
+            rule = "a function that returns a real number, or a 1-D array or a tuple of them"
+            fail_kind("f", rule, function, f" that returns {kind}")
+        with _lock:
+            self._fill = _loop(function, form)
+        with compiling("f", "a function that Numba can call for each row", function):
+            rows = numba.types.Array(item, 1 if width is None else 2, "C")
+            returned(self._fill, (rows, numba.types.Array(numba.float64, 2, "C")))
+
+    def values(self, rows: NDArray[Any], size: int) -> NDArray[np.float64]:
+        """The value of each row, or `size` of them: shape (rows, size).
+
+        A row for which the function raises, or returns None or an array of another length, is NaN.
+        """
+        out = np.full((len(rows), size), np.nan)
+        own = np.empty((min(STRETCH, len(rows)), *rows.shape[1:]), rows.dtype)
+        for at in range(0, len(rows), STRETCH):
+            part = rows[at : at + STRETCH]
+            own[: len(part)] = part
+            self._fill(own[: len(part)], out[at : at + STRETCH])
+        return out

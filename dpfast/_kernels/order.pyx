@@ -1,0 +1,149 @@
+"""Passes that find windows of order statistics (see csrc/summaries/window.h)."""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+import numpy as np
+
+cimport numpy as cnp
+
+from ..errors import NativeError
+
+cnp.import_array()
+
+cdef extern from "summaries/window.h" nogil:
+    ctypedef struct dpf_window_counts:
+        uint64_t below, at_lo, between, at_hi, above, nan, kept
+    void dpf_window_init()
+    int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out,
+                        size_t room, dpf_window_counts *counts)
+    int dpf_window_passes(int kind, const void *x, size_t n, size_t brackets,
+                          const void *const *pivots, void *const *outs, const size_t *rooms,
+                          dpf_window_counts *counts)
+    int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first,
+                         size_t thresholds, uint64_t *counts)
+    void dpf_window_histogram(const uint8_t *x, size_t n, uint8_t flip, uint64_t *counts)
+    enum:
+        DPF_F64, DPF_F32, DPF_I64, DPF_I32, DPF_I16, DPF_U64, DPF_U32, DPF_U16
+
+dpf_window_init()
+
+
+cdef int _kind(char letter, Py_ssize_t size) noexcept:
+    if letter == b"f":
+        return DPF_F64 if size == 8 else DPF_F32 if size == 4 else -1
+    if letter == b"i":
+        return DPF_I64 if size == 8 else DPF_I32 if size == 4 else DPF_I16 if size == 2 else -1
+    if letter == b"u":
+        return DPF_U64 if size == 8 else DPF_U32 if size == 4 else DPF_U16 if size == 2 else -1
+    return -1
+
+
+cdef bint _plain(cnp.ndarray a):
+    return a.ndim == 1 and a.flags.c_contiguous and a.flags.aligned and a.dtype.isnative
+
+
+cdef int _ready(cnp.ndarray values, cnp.ndarray pivots, cnp.ndarray out) except -1:
+    """The kind of a bracket pass, if the arrays are fit for one."""
+    cdef int kind = _kind(values.descr.kind, values.itemsize)
+    cdef object expected = np.dtype(np.int32) if values.itemsize == 2 else values.dtype
+    if kind < 0 or not (_plain(values) and _plain(pivots) and _plain(out)):
+        raise ValueError("bracket_pass needs contiguous native arrays of 2, 4 or 8 bytes")
+    if pivots.dtype != expected or out.dtype != expected or pivots.shape[0] != 2:
+        raise ValueError(f"pivots (2) and out must have dtype {expected}")
+    if not out.flags.writeable:
+        raise ValueError("out must be writeable")
+    if not pivots[0] <= pivots[1]:
+        raise ValueError("the pivots must be in order")
+    return kind
+
+
+def bracket_pass(cnp.ndarray values not None, cnp.ndarray pivots not None,
+                 cnp.ndarray out not None):
+    """Count `values` round the two `pivots` and collect those strictly between into `out`.
+
+    Returns ``(below, at_lo, between, at_hi, above, nan)``; ``min(between, len(out))`` values were
+    collected. `pivots` (lo <= hi) and `out` have the dtype of `values`, or int32 for 16-bit types.
+    """
+    cdef int kind = _ready(values, pivots, out), status
+    cdef const void *x = cnp.PyArray_DATA(values)
+    cdef const void *p = cnp.PyArray_DATA(pivots)
+    cdef void *o = cnp.PyArray_DATA(out)
+    cdef size_t n = values.shape[0], room = out.shape[0]
+    cdef dpf_window_counts c
+    with nogil:
+        status = dpf_window_pass(kind, x, n, p, o, room, &c)
+    if status:
+        raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+    return c.below, c.at_lo, c.between, c.at_hi, c.above, c.nan
+
+
+def bracket_passes(cnp.ndarray values not None, list pivots not None, list outs not None):
+    """`bracket_pass` for each of some pairs of pivots, with one read of the values."""
+    cdef size_t brackets = len(pivots), n = values.shape[0], b
+    cdef int kind = 0, status
+    cdef const void *x = cnp.PyArray_DATA(values)
+    if brackets == 0 or brackets != <size_t>len(outs):
+        raise ValueError("bracket_passes needs an output for each of some brackets")
+    cdef const void **p = <const void **>malloc(brackets * sizeof(void *))
+    cdef void **o = <void **>malloc(brackets * sizeof(void *))
+    cdef size_t *rooms = <size_t *>malloc(brackets * sizeof(size_t))
+    cdef dpf_window_counts *c = <dpf_window_counts *>malloc(brackets * sizeof(dpf_window_counts))
+    try:
+        if not (p and o and rooms and c):
+            raise MemoryError
+        for b in range(brackets):
+            kind = _ready(values, pivots[b], outs[b])
+            p[b] = cnp.PyArray_DATA(pivots[b])
+            o[b] = cnp.PyArray_DATA(outs[b])
+            rooms[b] = outs[b].shape[0]
+        with nogil:
+            status = dpf_window_passes(kind, x, n, brackets, <const void *const *>p, o, rooms, c)
+        if status:
+            raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+        return [(c[b].below, c[b].at_lo, c[b].between, c[b].at_hi, c[b].above, c[b].nan)
+                for b in range(brackets)]
+    finally:
+        free(p)
+        free(o)
+        free(rooms)
+        free(c)
+
+
+def count_bytes(cnp.ndarray values not None, int first, int thresholds):
+    """How many `values` (int8 or uint8) are <= each of `thresholds` values from `first` on.
+
+    For int8, `first` counts from -128: value v is number v + 128.
+    """
+    cdef const uint8_t *x
+    cdef size_t n
+    cdef uint8_t flip = 0x80 if values.descr.kind == b"i" else 0
+    if values.itemsize != 1 or not _plain(values):
+        raise ValueError("count_bytes needs a contiguous array of 1-byte integers")
+    if first < 0 or thresholds < 1 or first + thresholds > 256:
+        raise ValueError("the thresholds must lie in 0..255")
+    x = <const uint8_t *>cnp.PyArray_DATA(values)
+    n = values.shape[0]
+    cdef cnp.ndarray counts = np.empty(thresholds, np.uint64)
+    cdef uint64_t *c = <uint64_t *>cnp.PyArray_DATA(counts)
+    cdef int status
+    with nogil:
+        status = dpf_window_bytes(x, n, flip, <uint8_t>first, <size_t>thresholds, c)
+    if status:
+        raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+    return counts
+
+
+def histogram_bytes(cnp.ndarray values not None):
+    """How many `values` (int8 or uint8) equal each of the 256 values, in ascending order."""
+    cdef uint8_t flip = 0x80 if values.descr.kind == b"i" else 0
+    if values.itemsize != 1 or not _plain(values):
+        raise ValueError("histogram_bytes needs a contiguous array of 1-byte integers")
+    cdef const uint8_t *x = <const uint8_t *>cnp.PyArray_DATA(values)
+    cdef size_t n = values.shape[0]
+    cdef cnp.ndarray counts = np.empty(256, np.uint64)
+    cdef uint64_t *c = <uint64_t *>cnp.PyArray_DATA(counts)
+    with nogil:
+        dpf_window_histogram(x, n, flip, c)
+    return counts

@@ -1,0 +1,132 @@
+"""The ChaCha20 bit stream that every sampler draws from."""
+
+import os
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdlib cimport free, malloc
+
+from ..errors import NativeError
+
+cdef extern from "core/isa.h" nogil:
+    int dpf_isa()
+    int dpf_isa_best()
+    const char *dpf_isa_name(int isa)
+
+cdef extern from "rng/rng_process.h" nogil:
+    uint64_t dpf_rng_process()
+
+
+def isa():
+    """Name of the instruction set that the kernels of this process run on."""
+    return dpf_isa_name(dpf_isa()).decode()
+
+
+def isa_paths():
+    """The values of DPFAST_ISA that work on this processor, narrowest first."""
+    return [dpf_isa_name(path).decode() for path in range(dpf_isa_best() + 1)]
+
+
+if dpf_isa() < 0:
+    raise NativeError(
+        f"DPFAST_ISA must be unset or one of {', '.join(isa_paths())}, which this processor has, "
+        f"got {os.environ.get('DPFAST_ISA')!r}"
+    )
+
+
+cdef uint64_t forks_seen = 0
+
+
+def forked():
+    """Count one more fork; the child calls it before anything else."""
+    global forks_seen
+    forks_seen += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forked)
+
+
+def witnesses():
+    """What says that this is another process: the process number and the forks counted."""
+    return dpf_rng_process(), forks_seen
+
+
+cdef class BitStream:
+    """One ChaCha20 stream. Not for two threads at once: each takes its own from a generator."""
+
+    def __cinit__(self, const uint8_t[::1] key not None):
+        if key.shape[0] != 32:
+            raise ValueError(f"key must have 32 bytes, got {key.shape[0]}")
+        self.state = <dpf_rng *>malloc(sizeof(dpf_rng))
+        if self.state == NULL:
+            raise MemoryError()
+        dpf_rng_seed(self.state, &key[0])
+        self.process = dpf_rng_process()
+        self.forks = forks_seen
+
+    def __dealloc__(self):
+        if self.state != NULL:
+            dpf_rng_wipe(self.state)
+            free(self.state)
+
+    def __reduce__(self):
+        raise TypeError("a bit stream can be neither pickled nor copied: it would repeat its noise")
+
+    def here(self):
+        """Whether this process made the stream: two independent witnesses say that no fork came since.
+
+        The kernel (or the process id) knows of forks that bypass Python; the count of Python's own
+        fork hook knows of a child that was given the id of a dead ancestor.
+        """
+        return self.process == dpf_rng_process() and self.forks == forks_seen
+
+    def fill(self, uint8_t[::1] out not None):
+        """Overwrite `out` with the next bytes of the stream."""
+        cdef size_t n = out.shape[0]
+        if n == 0:
+            return
+        with nogil:
+            dpf_rng_fill(self.state, &out[0], n)
+
+    def take(self, Py_ssize_t n):
+        """The next `n` bytes of the stream."""
+        if n < 0:
+            raise ValueError(f"n must be at least 0, got {n}")
+        made = PyBytes_FromStringAndSize(NULL, n)
+        cdef char *to = PyBytes_AS_STRING(made)
+        with nogil:
+            dpf_rng_fill(self.state, to, n)
+        return made
+
+    def word(self):
+        """The next 8 bytes of the stream as an integer, low byte first."""
+        cdef uint8_t raw[8]
+        cdef uint64_t value = 0
+        cdef int i
+        dpf_rng_fill(self.state, raw, 8)
+        for i in range(8):
+            value |= <uint64_t>raw[i] << (8 * i)
+        return value
+
+
+def wipe(bytes secret not None):
+    """Overwrite the storage of a bytes object that nobody else holds (a key from the system).
+
+    Lengths 0 and 1 are shared by the interpreter and left alone.
+    """
+    if len(secret) > 1:
+        dpf_wipe(PyBytes_AS_STRING(secret), len(secret))
+
+
+def chacha_group(const uint32_t[::1] key not None, uint32_t counter,
+                 const uint32_t[::1] nonce not None, uint8_t[::1] out not None):
+    """Sixteen blocks at `counter` .. `counter + 15`, interleaved as `rng/rng.h` says (for tests)."""
+    if key.shape[0] != 8 or nonce.shape[0] != 3 or out.shape[0] != 1024:
+        raise ValueError("key and nonce must have 8 and 3 words, out 1024 bytes")
+    dpf_chacha_group(&key[0], counter, &nonce[0], &out[0])
+
+
+def inspect(BitStream stream not None):
+    """The key, the read position and the buffer of a stream (for tests of key erasure only)."""
+    key = b"".join((<object>stream.state.key[i]).to_bytes(4, "little") for i in range(8))
+    return key, stream.state.at, stream.state.buffer[:DPF_RNG_BYTES]

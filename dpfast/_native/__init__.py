@@ -1,1 +1,0 @@
-"""Compiled kernels: typed buffers in, the caller's buffer filled. No defaults, no messages."""

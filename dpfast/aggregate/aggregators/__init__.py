@@ -1,0 +1,90 @@
+"""Aggregators of sample and aggregate: from one number a block to one private number.
+
+An aggregator knows nothing of data and estimators. Its input is one float64 for each of `blocks`
+blocks, its neighbours are inputs that differ in one place: that one row reaches one block only is
+for the partition to see to. The number of blocks, the bounds and the loss are public. Whatever is
+not finite has been replaced by a public default before.
+
+`make` builds one by name, and `default` says which one `"auto"` means.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...privacy import ZCDP, Loss
+from ...rng import Generator
+from .attention import Attention, VectorAttention
+from .mean import Mean
+from .median import ExponentialMedian, SmoothMedian
+from .trimmed import TrimmedMean
+from .winsorized import WidenedWinsorizedMean, smith_widening
+
+__all__ = [
+    "AGGREGATORS",
+    "TRIM_FROM",
+    "Aggregator",
+    "Attention",
+    "ExponentialMedian",
+    "Mean",
+    "SmoothMedian",
+    "TrimmedMean",
+    "VectorAttention",
+    "WidenedWinsorizedMean",
+    "default",
+    "make",
+    "smith_widening",
+]
+
+
+class Aggregator(Protocol):
+    """A checked mechanism on block outputs; `loss` is what its one release costs."""
+
+    @property
+    def loss(self) -> Loss: ...
+    def release(self, z: NDArray[np.float64], generator: Generator) -> float: ...
+
+
+_MAKERS: dict[str, Callable[[int, float, float, Loss], Aggregator]] = {
+    "mean": Mean,
+    "smooth-median": SmoothMedian,
+    "exponential-median": ExponentialMedian,
+    "trimmed-mean": TrimmedMean,
+    "winsorized-mean": WidenedWinsorizedMean,
+    "attention": Attention,
+}
+
+AGGREGATORS: tuple[str, ...] = ("auto", *_MAKERS)
+
+
+#: Blocks, and blocks times epsilon, from which on "auto" is the trimmed mean.
+TRIM_FROM = 16
+
+
+def default(blocks: int, loss: Loss) -> str:
+    """Which aggregator `"auto"` means; a function of public numbers only.
+
+    The trimmed mean where both `blocks` and ``blocks * epsilon`` are at least 16, with
+    ``sqrt(2 rho)`` for epsilon; the mean below. The noise of the mean is
+    ``(hi - lo) / (blocks epsilon)``, whatever the outputs are, so it is as good as the bounds are
+    tight. The noise of the trimmed mean follows the outputs, and the bounds hardly matter once
+    there are enough of them. Normal outputs with a standard deviation of a fiftieth, a tenth and
+    three tenths of the range have a median error of 0.3, 0.8 and 1.1 times that of the mean at 100
+    blocks and epsilon = 1. Below the limit the two ends of the bounds are within reach of its
+    smooth sensitivity. Outputs of a block that are far from symmetric are a reason to ask for the
+    mean: it alone has no bias.
+    """
+    size = math.sqrt(2.0 * float(loss.rho)) if isinstance(loss, ZCDP) else float(loss.epsilon)
+    return "trimmed-mean" if blocks >= TRIM_FROM and blocks * size >= TRIM_FROM else "mean"
+
+
+def make(name: str, blocks: int, lo: float, hi: float, loss: Loss) -> Aggregator:
+    """The aggregator of a name for checked public numbers."""
+    checks.choice("aggregator", name, AGGREGATORS)
+    return _MAKERS[default(blocks, loss) if name == "auto" else name](blocks, lo, hi, loss)

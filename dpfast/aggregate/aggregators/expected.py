@@ -1,0 +1,173 @@
+"""What to expect of an aggregator when block outputs are about normal: from public numbers alone.
+
+Block outputs are taken to be normal with a standard deviation of `deviation`, about the middle of
+bounds that are `width` apart. What an aggregator computes from a sample is here computed from the
+expected order statistics of one, x_i = deviation * Q((i - 3/8) / (k + 1/4)), so a smooth
+sensitivity takes a few hundred looks and no sample. Their gaps are even, those of a sample are not:
+`UNEVEN` makes up for that where single gaps count, at the median.
+
+An error has the size of a standard deviation. For heavy-tailed noise, which may have none, it is
+the median absolute error divided by that of a standard normal variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from ...noise.additive import additive
+from ...noise.distributions import Law
+from ...noise.distributions.base import context
+from ...noise.smooth import Calibration
+from ...privacy import Loss
+from ...statistics.quantiles.exponential import ExponentialQuantile
+from .attention import majority
+from .median import ExponentialMedian
+from .smooth import calibration
+from .winsorized import WidenedWinsorizedMean
+
+_NORMAL = NormalDist()
+#: The median absolute value of a standard normal variable.
+_PROBABLE = _NORMAL.inv_cdf(0.75)
+#: Smooth sensitivity of the median of a sample, over that of even gaps: 1.2 to 1.5.
+UNEVEN = 1.4
+#: Variances about the centre of k normal outputs, times k, over theirs.
+_MEDIAN, _QUARTER_TRIMMED = math.pi / 2, 1.19
+#: The centre of the shortest half converges at the rate of the cube root.
+_SHORTEST_HALF = 1.25
+
+
+def expected_error(name: str, blocks: int, width: float, loss: Loss, deviation: float) -> float:
+    """The error of an aggregator's answer against the centre of the law of the block outputs."""
+    return _ERRORS[name](blocks, width, loss, deviation)
+
+
+def _mean(k: int, width: float, loss: Loss, deviation: float) -> float:
+    return math.hypot(deviation / math.sqrt(k), additive(loss).deviation * width / k)
+
+
+def _smooth_median(k: int, width: float, loss: Loss, deviation: float) -> float:
+    found = calibration("auto", loss)
+    noise = _smooth(_windows(k, (k - 1) / 2, UNEVEN * deviation, width), found)
+    return math.hypot(math.sqrt(_MEDIAN / k) * deviation, noise)
+
+
+def _trimmed(k: int, width: float, loss: Loss, deviation: float) -> float:
+    found, trim = calibration("auto", loss), k // 4
+    noise = _smooth(_windows(k, trim, deviation, width), found) / (k - 2 * trim)
+    return math.hypot(math.sqrt(_QUARTER_TRIMMED / k) * deviation, noise)
+
+
+def _attention(k: int, width: float, loss: Loss, deviation: float) -> float:
+    first = majority(k)
+
+    def length(points: float) -> float:
+        return 2.0 * _place((k + points) / 2, k, deviation, width) if points <= k else width
+
+    def at(t: float) -> float:
+        return 0.5 * (length(first + t) + length(first + t + 1))
+
+    noise = _smooth((at, (k - first, k - first + 1)), calibration("auto", loss))
+    return math.hypot(_SHORTEST_HALF * deviation / math.cbrt(k), noise)
+
+
+def _exponential(k: int, width: float, loss: Loss, deviation: float) -> float:
+    rate = ExponentialMedian(k, 0.0, 1.0, loss).quantile.rate
+    noise, _ = _exponential_error(0.5, rate, k, deviation, width)
+    return math.hypot(math.sqrt(_MEDIAN / k) * deviation, noise)
+
+
+def _winsorized(k: int, width: float, loss: Loss, deviation: float) -> float:
+    made = WidenedWinsorizedMean(k, 0.0, 1.0, loss)
+    quartile: ExponentialQuantile = made.quartiles[0]
+    _, off = _exponential_error(0.25, quartile.rate, k, deviation, width)
+    apart = math.hypot(2.0 * _PROBABLE * deviation, math.sqrt(2.0) * off)
+    window = min(width, 2.0 * made.widening * apart)
+    return math.hypot(deviation / math.sqrt(k), made.noise.deviation * window / k)
+
+
+_ERRORS: dict[str, Callable[[int, float, Loss, float], float]] = {
+    "mean": _mean,
+    "smooth-median": _smooth_median,
+    "exponential-median": _exponential,
+    "trimmed-mean": _trimmed,
+    "winsorized-mean": _winsorized,
+    "attention": _attention,
+}
+
+
+# ---- Smooth sensitivities of expected order statistics ----
+
+#: A(t), and the distances near which it jumps.
+Windows = tuple[Callable[[float], float], tuple[float, ...]]
+
+
+def _place(rank: float, k: int, deviation: float, width: float) -> float:
+    """The expected order statistic of a rank, 1 to k; the ends of the bounds beyond."""
+    part = (rank - 0.375) / (k + 0.25)
+    if not 0.0 < part < 1.0:
+        return math.copysign(width / 2, part)
+    return min(max(deviation * _NORMAL.inv_cdf(part), -width / 2), width / 2)
+
+
+def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
+    """L times the local sensitivity at distance t, by the theorem in `trimmed`.
+
+    The quantile function of a normal law is convex above the middle and concave below, so of all
+    windows of a length the widest lies to one side as far as the bounds let it.
+    """
+
+    def at(t: float) -> float:
+        top = min(k - trim + 1 + t, k + 1)
+        bottom = top - (k - 2 * trim + t)
+        return _place(top, k, deviation, width) - _place(bottom, k, deviation, width)
+
+    return at, (trim, 2 * trim + 1)
+
+
+def _smooth(windows: Windows, found: Calibration) -> float:
+    """The typical size of noise scaled to the largest ``e^(-beta t) A(t)``."""
+    at, jumps = windows
+    last = min(max(jumps), 60.0 / found.beta)  # beyond, less than 1e-26 of the width
+    steps = {0.0, *(float(math.floor(t)) for t in np.geomspace(1.0, max(last, 1.0), 200).tolist())}
+    for jump in jumps:
+        steps |= {math.floor(jump), math.ceil(jump)}
+    span = max(at(t) * math.exp(-found.beta * t) for t in steps if 0 <= t <= max(jumps))
+    return span / found.alpha * _typical(found.law)
+
+
+@lru_cache(maxsize=256)
+def _typical(law: Law) -> float:
+    mp = context(64)
+    return float(law.quantile(mp, mp.mpf(0.25))) / _PROBABLE
+
+
+# ---- The exponential mechanism ----
+
+
+def _exponential_error(
+    q: float, rate: float, k: int, deviation: float, width: float
+) -> tuple[float, float]:
+    """Distance of a draw from the q-quantile, of density ``exp(-rate k |F(x) - q|)``.
+
+    Its typical size and the root of its mean square.
+    """
+    half = width / (2.0 * deviation)
+    centre = min(max(_NORMAL.inv_cdf(q), -half), half)
+    middle = _NORMAL.cdf(centre)  # q, unless that is among the outputs that were clipped
+    # Where the density falls off is not known beforehand: all scales down to 2**-40 get points.
+    away = np.append(0.0, np.geomspace(half * 2.0**-40, half + abs(centre), 160))
+
+    def density(x: float) -> float:
+        return math.exp(-rate * k * abs(_NORMAL.cdf(x) - middle)) if abs(x) <= half else 0.0
+
+    folded = np.array([density(centre - y) + density(centre + y) for y in away.tolist()])
+    parts = 0.5 * (folded[1:] + folded[:-1]) * np.diff(away)
+    mass = np.append(0.0, np.cumsum(parts))
+    typical = float(np.interp(0.5 * mass[-1], mass, away)) / _PROBABLE
+    square = float(parts @ (0.5 * (away[1:] + away[:-1])) ** 2 / mass[-1])
+    return deviation * typical, deviation * math.sqrt(square)

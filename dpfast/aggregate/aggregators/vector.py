@@ -1,0 +1,156 @@
+"""Vectors of block outputs: one joint release, or one release for each coordinate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...noise.additive import amount, several
+from ...privacy import ZCDP, Approx, Loss, Pure, float_down
+from ...rng import Generator
+from . import AGGREGATORS, Aggregator, VectorAttention, default, make
+from .lattice import check_coordinates, vectors
+from .mean import VectorMean
+
+#: A smaller rho leaves hardly any smoothing.
+_LEAST_RHO = Fraction(1, 2**40)
+
+
+class VectorAggregator(Protocol):
+    """A checked mechanism on vectors; `loss` is what its one release costs.
+
+    `joint` says whether that is one mechanism on whole vectors or one for each coordinate.
+    """
+
+    @property
+    def loss(self) -> Loss: ...
+    @property
+    def joint(self) -> bool: ...
+    def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """One release for each coordinate, each with an equal share of the loss.
+
+    Privacy: neighbours differ in one of the `blocks` output vectors, replaced, which may change
+    every coordinate. By sequential composition the losses of the coordinates add up, and the share
+    of each (`share`) is such that they add up to the loss. A coordinate whose bounds are equal is
+    known beforehand and takes no share.
+
+    Parameters
+    ----------
+    name : str
+        A name that `make` knows.
+    blocks : int
+        Number of block outputs, public, at least 1.
+    bounds : tuple of pairs of float
+        Public bounds of each coordinate.
+    loss : Pure, Approx or ZCDP
+        What the release may cost; afterwards what it does cost, without a delta left unspent.
+    """
+
+    name: str
+    blocks: int
+    bounds: tuple[tuple[float, float], ...]
+    loss: Loss
+    parts: tuple[Aggregator, ...] = field(init=False)
+    joint: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_coordinates(len(self.bounds))
+        amount(self.loss, _moving(self.bounds))
+        each = share(self.name, self.bounds, self.loss)
+        made = tuple(make(self.name, self.blocks, lo, hi, each) for lo, hi in self.bounds)
+        object.__setattr__(self, "parts", made)
+        object.__setattr__(self, "loss", _total(self.loss, self.name, self.bounds, made[0].loss))
+
+    def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
+        """The private coordinates of `z`, shape (blocks, d), within the bounds."""
+        columns = np.ascontiguousarray(vectors(z, self.blocks, len(self.parts)).T)
+        return np.array(
+            [part.release(z, generator) for part, z in zip(self.parts, columns, strict=True)]
+        )
+
+
+def _moving(bounds: Sequence[tuple[float, float]]) -> int:
+    """How many coordinates can move, or 1."""
+    return max(1, sum(lo != hi for lo, hi in bounds))
+
+
+def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
+    """The loss of each coordinate that can move, for one release a coordinate.
+
+    Of d such coordinates it is epsilon / d, rho / d, or for (epsilon, delta) the better of
+    (epsilon / d, delta / d) and rho / d, where rho = (sqrt(ln(1/delta) + epsilon)
+    - sqrt(ln(1/delta)))**2. For that rho, rho + 2 sqrt(rho ln(1/delta)) = epsilon, so d releases of
+    rho / d are rho-zCDP together, hence (epsilon, delta)-DP (Bun and Steinke, TCC 2016, lemma 2.3
+    and proposition 1.3). Better is, among public numbers, the one that stands for a larger epsilon
+    of one release: rho / d for sqrt(2 rho / d), and for sqrt(8 rho / d) with the exponential
+    mechanism, whose range is bounded.
+    """
+    d = _moving(bounds)
+    if isinstance(loss, ZCDP):
+        return ZCDP(loss.rho / d)
+    if isinstance(loss, Pure):
+        return Pure(loss.epsilon / d)
+    amount(loss, d)  # or delta might be no float
+    rho = _rho_within(loss) / d
+    gain = 8 if name == "exponential-median" else 2
+    if rho >= _LEAST_RHO and gain * rho > (loss.epsilon / d) ** 2:
+        return ZCDP(rho)
+    return Approx(loss.epsilon / d, loss.delta / d)
+
+
+def _rho_within(loss: Approx) -> Fraction:
+    """rho such that rho-zCDP is within `loss`, rounded down."""
+    epsilon, log = float_down(loss.epsilon), -math.log(float_down(loss.delta))
+    root = epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))
+    # A dozen roundings at most, each of less than 2**-52.
+    return Fraction(root * root * (1.0 - 2.0**-46))
+
+
+def _total(asked: Loss, name: str, bounds: Sequence[tuple[float, float]], part: Loss) -> Loss:
+    """What releases that cost `part` each cost together; `asked`, unless delta is left unspent."""
+    if not isinstance(part, Pure):
+        return asked
+    return several(part, _moving(bounds))
+
+
+def chosen(name: str, blocks: int, bounds: Sequence[tuple[float, float]], loss: Loss) -> str:
+    """The aggregator that is meant: for "auto" the public rule, on the share of a coordinate."""
+    checks.choice("aggregator", name, AGGREGATORS)
+    return default(blocks, share(name, bounds, loss)) if name == "auto" else name
+
+
+def make_vector(
+    name: str,
+    blocks: int,
+    bounds: Sequence[tuple[float, float]],
+    loss: Loss,
+    centres: Any = None,
+) -> VectorAggregator:
+    """The aggregator of a name for vectors of ``len(bounds)`` coordinates.
+
+    The mean, and the centre of attention among given centres, are one joint release; everything
+    else is one release for each coordinate (`Coordinates`).
+    """
+    pairs = tuple(bounds)
+    check_coordinates(len(pairs))
+    amount(loss, _moving(pairs))
+    name = chosen(name, blocks, pairs, loss)
+    if centres is not None and name != "attention":
+        checks.fail("centres", "left out for every aggregator but 'attention'", centres)
+    if name == "mean":
+        return VectorMean(blocks, pairs, loss)
+    if centres is not None:
+        lo, hi = zip(*pairs, strict=True)
+        return VectorAttention(blocks, lo, hi, centres, loss)
+    return Coordinates(name, blocks, pairs, loss)

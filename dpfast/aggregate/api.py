@@ -1,0 +1,384 @@
+"""Sample and aggregate: any statistic made private, by way of its values on random blocks."""
+
+from __future__ import annotations
+
+import logging
+import operator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .._core import checks
+from .._core.error_bars import Expected, unknown
+from .._core.progress import check as check_progress
+from .._core.progress import reporter
+from ..budget.budget import Budget
+from ..budget.release import release
+from ..noise.additive import amount
+from ..privacy import Loss
+from ..rng import Generator
+from ..sources.row_source import RowSource
+from ..sources.table import as_rows
+from ..statistics.two_steps import one_step as _one_block
+from ..statistics.two_steps import two_steps as _two_blocks
+from .aggregators import AGGREGATORS, Aggregator, make
+from .aggregators import default as default_aggregator
+from .aggregators.vector import VectorAggregator, make_vector
+from .aggregators.vector import chosen as chosen_for_vectors
+from .blocks import ContiguousLabels, KeyedLabels, RandomLabels
+from .blocks.files import directory
+from .blocks.labels import secret
+from .blocks.partition import Partition
+from .estimators import resolve
+from .estimators.base import Bound, Job
+
+PARTITIONS = ("auto", "contiguous", "random", "key")
+
+log = logging.getLogger("dpfast")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAndAggregate:
+    """The mechanism: labels, block outputs, one private aggregate."""
+
+    bound: Bound
+    aggregator: Aggregator | VectorAggregator
+    partition: str
+    blocks: int
+    bounds: tuple[tuple[float, float], ...]
+    is_vector: bool
+    default: NDArray[np.float64]
+    drop: bool
+    neighbors: str
+    loss: Loss
+    name: str
+    job: Job
+    progress: Any = None
+
+    def reduce(self, source: RowSource) -> RowSource:
+        """Nothing yet: the blocks are random, and randomness belongs to `finish`."""
+        return source
+
+    def finish(self, source: RowSource, generator: Generator) -> Any:
+        z = self.outputs(source, generator)
+        if self.is_vector:
+            return self.aggregator.release(z, generator)
+        return self.aggregator.release(np.ascontiguousarray(z[:, 0]), generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: how far answers of blocks lie from that of all rows is secret."""
+        return unknown(confidence, "how far the answers of blocks differ is secret")
+
+    def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
+        """NOT PRIVATE. The output of each block within the bounds, shape (blocks, d)."""
+        split = self.split(source, generator)
+        # The caller's settings could make an error or a warning of what the data are.
+        with np.errstate(all="ignore"), reporter(self.progress, self.blocks) as tick:
+            z = self.bound.outputs(source, split, replace(self.job, tick=tick))
+        z[np.isnan(z).any(axis=1)] = self.default
+        lo, hi = np.array(self.bounds).T
+        return np.clip(z, lo, hi, out=z)
+
+    def split(self, source: RowSource, generator: Generator) -> Partition:
+        """A fresh partition of the rows."""
+        if self.partition == "contiguous":
+            return Partition(ContiguousLabels(self.blocks, rows_of(source)), self.drop)
+        key = secret(generator.stream())
+        if self.partition == "key":
+            return Partition(KeyedLabels(self.blocks, key), self.drop)
+        return Partition(RandomLabels(self.blocks, key), self.drop)
+
+
+def sample_and_aggregate(
+    data: Any,
+    estimator: Any,
+    *,
+    blocks: int,
+    bounds: Any,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    aggregator: str = "mean",
+    partition: str = "auto",
+    ids: Any = None,
+    nan: str = "keep",
+    default: Any = None,
+    centres: Any = None,
+    workers: int | None = None,
+    executor: str = "auto",
+    time_limit: float | None = None,
+    spill: str | None = None,
+    progress: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release any statistic by way of its values on blocks of the data.
+
+    The rows are split into exactly `blocks` blocks, `estimator` is computed on each of them, its
+    answers are clipped to `bounds`, and `aggregator` makes one private answer of them.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced or added or removed; with
+    ``partition="key"``, in all rows of one person. The call satisfies the loss that it is asked
+    for: pure `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, whatever the estimator does with a
+    block (Nissim, Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
+
+    *One row touches one block.* The label of a row is a function of a secret key, drawn afresh
+    after the spend, and of the row's number (or of its id), never of what it holds. Numbers have
+    independent uniform labels. So the partitions of two neighbours can be coupled: all other rows
+    keep their blocks and their order in them, and the blocks differ in one. Contiguous blocks are a
+    function of the number of rows, so that holds only where rows are replaced. An id that becomes
+    that of somebody else moves rows from one block to another: under "replace" the aggregator of
+    ``partition="key"`` is given such a share of the loss that two changed blocks cost what was
+    asked for.
+
+    *One changed block is covered by the aggregator*, a mechanism on exactly `blocks` numbers within
+    the bounds, one of them replaced:
+
+    ==================== ======================================================== ==================
+    aggregator           what it is                                               source
+    ==================== ======================================================== ==================
+    "mean"               average, Laplace or Gaussian noise for                   TCC 2006,
+                         ``(hi - lo) / blocks``                                   ICML 2018
+    "smooth-median"      lower median, noise scaled to its smooth sensitivity     STOC 2007
+    "exponential-median" a point between the bounds, by the exponential mechanism FOCS 2007
+    "trimmed-mean"       mean of the middle, noise scaled to smooth sensitivity   STOC 2007
+    "winsorized-mean"    mean clipped to a widened private interquartile range    STOC 2011
+    "attention"          centre of the smallest ball that holds a majority        STOC 2007
+    ==================== ======================================================== ==================
+
+    A block without an answer (it is empty; the estimator raises, is late, dies, or gives NaN or
+    something of another shape) counts as the public `default`: the data decide no error. The
+    estimator must be a function of its block alone. One that remembers other blocks (global
+    variables, files, a clock) voids the first part. It never sees the generator or the budget.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or (n, columns), structured array, table, or source
+        A block of it is what the estimator is given, in the same form: a 1-D or 2-D array of the
+        data's dtype, or a structured array, ``block["age"]``. Tables (pandas, Polars, Arrow, a
+        dict of columns, `dpfast.scan` with a list of columns) become structured arrays of float64;
+        null becomes NaN.
+    estimator : str, estimator or callable
+        What is computed on a block. By name: "mean", "var", "std", "min", "max", "correlation",
+        "least-squares", "median", "mode", "trimmed-mean", "logistic-regression". With parameters:
+        the classes of `dpfast.estimators`, such as ``dp.estimators.Quantile(0.9)``. A function made
+        by ``numba.njit`` runs inside a compiled loop. Any other callable is called block by block.
+        A callable returns a real number, or a 1-D array of them.
+    blocks : int
+        The number of blocks, public, at most 2**24; under "replace" at most n. See
+        `suggest_blocks`.
+    bounds : (float, float) or sequence of d such pairs
+        Public limits of the answers, in the estimator's units; answers outside are clipped. One
+        pair asks for a number, d pairs for a vector of length d. They must not come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Of a vector it is the
+        loss of the whole: "mean", and "attention" with `centres`, make one joint release; the
+        others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
+        of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
+        by one whose id nobody else has (whose label is as good as that of the other); "replace" is
+        the rows of one id that become any rows of one id, also of one that others have, and has to
+        spread its loss over two blocks.
+    aggregator : str, default "mean"
+        One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
+        at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
+    partition : {"auto", "random", "contiguous", "key"}, default "auto"
+        "random": an independent label for each row. "contiguous": fixed ranges of rows, for
+        "replace" only; no row is moved, but if the order of the rows means something, blocks
+        differ. "key": rows of one id meet in one block. "auto" is "key" if there are `ids`, else
+        "random"; what it chose is in the ledger's line and in a log message (`logging`, "dpfast",
+        level INFO).
+    ids : array_like of shape (n,), or str, optional
+        Whose row each is (integers, text or bytes), or the name of a column of the table, which the
+        estimator then does not see. The loss is then one of people, not of rows; keep separate
+        budgets for the two.
+    nan : {"keep", "drop"}, default "keep"
+        Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
+        or are left out of it. No other row moves.
+    default : float or sequence of d floats, optional
+        The answer of a block without one, within the bounds; their middle if left out.
+    centres : array_like, shape (c, d), optional
+        Public candidates of aggregator "attention" for vectors.
+    workers : int, optional
+        Threads or processes. By default ``DPFAST_NUM_THREADS`` or 1 for named estimators, one a
+        core for compiled functions and for processes, 1 for other callables in threads. They do
+        not change the answer.
+    executor : {"auto", "threads", "processes"}, default "auto"
+        Where a callable is called. A process that dies costs one block its answer. "auto" is
+        "processes" if there is a `time_limit`, else "threads". Estimators of this library run in
+        threads only.
+    time_limit : float, optional
+        Seconds that a block may take, in processes only. Choose it generously: whether a block is
+        late depends on the load of the machine too.
+    spill : str, optional
+        A directory for the blocks of data that do not fit in memory, by default that of `tempfile`.
+        The file has no name (where the system allows that), and is gone when the call ends.
+    progress : bool or callable, optional
+        True for a progress bar on the standard error stream (needs Rich), or a function
+        ``progress(done, total)``. How fast blocks are done depends on the data: what it shows is
+        not private.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float or float64 array of shape (d,)
+        The private answer, within the bounds.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, MissingExtraError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError, SourceError
+        For a table with cells that are no numbers, or a file that cannot be read to its end. That
+        is known when it is read; what was spent stays spent.
+
+    Notes
+    -----
+    Cost: for estimators that are functions of sums ("mean", "var", "std", "correlation",
+    "least-squares") and extremes, one or two passes over the data and O(blocks) memory. For others
+    a counting sort, O(n) and one copy of the data (on disk for files that do not fit in memory),
+    and the calls; no copy for contiguous blocks of an array in C order. A Python callable costs
+    some microseconds a block beside the call itself.
+
+    The answer is nearly as good as the estimator's own on all rows where that is asymptotically
+    normal and `blocks` grows more slowly than the square root of n (Smith, STOC 2011).
+
+    References
+    ----------
+    Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data analysis",
+    STOC 2007. Smith, "Privacy-preserving statistical estimation with optimal convergence rates",
+    STOC 2011.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.tile(np.arange(20.0, 61.0), 700)
+    >>> 38 < dp.sample_and_aggregate(ages, "mean", blocks=600, bounds=(20, 80), epsilon=1.0) < 42
+    True
+
+    Any function of a block will do, and a vector of answers:
+
+    >>> def middle_half(block):
+    ...     return np.quantile(block, [0.25, 0.75])
+    >>> found = dp.sample_and_aggregate(
+    ...     ages, middle_half, blocks=300, bounds=[(0, 120)] * 2, rho=0.5, aggregator="auto"
+    ... )
+    >>> bool(abs(found - [30, 50]).max() < 3)
+    True
+    """
+    loss = privacy.loss(epsilon, delta, rho)
+    blocks = checks.whole("blocks", blocks, 1)
+    checks.neighbors(neighbors)
+    kind = chosen(partition, neighbors, ids)
+    pairs, is_vector = checks.pairs(bounds)
+    fallback = _default(default, pairs, is_vector)
+    checks.choice("nan", nan, ("keep", "drop"))
+    if workers is not None:
+        workers = checks.whole("workers", workers, 1)
+    check_progress(progress)
+    if spill is not None:
+        directory(spill)
+    found = resolve(estimator, executor, time_limit)
+    source = as_rows(data, ids if kind == "key" else None, workers)
+    # The number of rows is public where single rows are replaced, and nowhere else.
+    public = source.length if neighbors == "replace" and kind != "key" else None
+    if public is not None and blocks > public:
+        checks.fail("blocks", f"at most the number of rows, {public}", blocks)
+    amount(loss)
+    each = _one_block(loss) if kind == "key" and neighbors == "replace" else loss
+    what, made = _aggregator(aggregator, blocks, pairs, is_vector, each, centres)
+    bound = found.bind(source, len(pairs) if is_vector else None)
+    name = f"{what} of {bound.name} on {blocks} {kind} blocks"
+    mechanism = SampleAndAggregate(
+        bound=bound,
+        aggregator=made,
+        partition=kind,
+        blocks=blocks,
+        bounds=pairs,
+        is_vector=is_vector,
+        default=fallback,
+        drop=nan == "drop",
+        neighbors=neighbors,
+        loss=made.loss if each is loss else _two_blocks(made.loss),
+        name=name,
+        job=Job(workers, None, spill),
+        progress=progress,
+    )
+    log.info("%s", name)
+    return release(source, mechanism, budget=budget, rng=rng, prepare=lambda rows: rows)
+
+
+def chosen(partition: str, neighbors: str, ids: Any) -> str:
+    """The partition, by a rule that knows arguments only."""
+    checks.choice("partition", partition, PARTITIONS)
+    if partition == "auto":
+        partition = "random" if ids is None else "key"
+    if partition == "contiguous" and neighbors != "replace":
+        checks.fail(
+            "partition",
+            "'random' or 'key' under add-remove (one row that comes or goes moves all rows after "
+            "it to other places, and so changes every contiguous block)",
+            partition,
+        )
+    if partition == "key" and ids is None:
+        checks.fail("ids", "given for partition='key'", ids)
+    if partition != "key" and ids is not None:
+        checks.fail_kind("ids", "left out for every partition but 'key'", ids)
+    return partition
+
+
+def _default(
+    value: Any, pairs: tuple[tuple[float, float], ...], is_vector: bool
+) -> NDArray[np.float64]:
+    lo, hi = np.array(pairs).T
+    if value is None:
+        middle: NDArray[np.float64] = lo + (hi - lo) / 2
+        return middle
+    rule = "within the bounds, one number for each of their pairs"
+    values = list(value) if is_vector and np.ndim(value) == 1 else [value] * len(pairs)
+    if len(values) != len(pairs):
+        checks.fail("default", rule, value)
+    found = np.array([checks.number("default", one) for one in values])
+    if not ((lo <= found) & (found <= hi)).all():
+        checks.fail("default", rule, value)
+    return found
+
+
+def _aggregator(
+    name: str,
+    blocks: int,
+    pairs: tuple[tuple[float, float], ...],
+    is_vector: bool,
+    loss: Loss,
+    centres: Any,
+) -> tuple[str, Aggregator | VectorAggregator]:
+    """The aggregator that is meant, and the name that it has of its own."""
+    checks.choice("aggregator", name, AGGREGATORS)
+    if is_vector:
+        name = chosen_for_vectors(name, blocks, pairs, loss)
+        return name, make_vector(name, blocks, pairs, loss, centres)
+    if centres is not None:
+        checks.fail("centres", "left out where the answer is one number", centres)
+    if name == "auto":
+        name = default_aggregator(blocks, loss)
+    return name, make(name, blocks, *pairs[0], loss)
+
+
+def rows_of(source: RowSource) -> int:
+    """The number of rows, by a pass if need be."""
+    if source.length is not None:
+        return source.length
+    rows: int = source.reduce(lambda chunk: len(chunk.rows), operator.add)
+    return rows

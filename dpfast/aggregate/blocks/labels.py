@@ -1,0 +1,102 @@
+"""Labels that are a function of the row number: random ones and fixed ranges."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._kernels import blocks as _native
+from ..._kernels.rng import BitStream, wipe
+
+
+def secret(stream: BitStream) -> _native.Key:
+    """A fresh key of labels."""
+    raw = stream.take(32)
+    try:
+        return _native.Key(raw)
+    finally:
+        wipe(raw)
+
+
+class RowLabels(Protocol):
+    """A partition that needs nothing of a row but its number."""
+
+    @property
+    def blocks(self) -> int: ...
+
+    def read(self, start: int, rows: int) -> NDArray[np.uint32]:
+        """The labels of rows `start` .. `start + rows - 1` of the whole data."""
+        ...
+
+    def count(self, start: int, rows: int) -> NDArray[np.int64]:
+        """How many of these rows each block has."""
+        ...
+
+
+class RandomLabels:
+    """Independent labels, uniform on 0 .. blocks - 1, one for each row number.
+
+    Parameters
+    ----------
+    blocks : int
+        At most 2**31.
+    key : Key
+        Whoever has it knows the blocks. `secret` makes one.
+
+    Notes
+    -----
+    About 0.6 ns a row with AVX-512. The law is exact (`csrc/aggregate/labels.h`).
+    """
+
+    def __init__(self, blocks: int, key: _native.Key) -> None:
+        self.blocks = blocks
+        self.key = key
+
+    def read(self, start: int, rows: int) -> NDArray[np.uint32]:
+        out = np.empty(rows, np.uint32)
+        _native.random_labels(self.key, self.blocks, start, out)
+        return out
+
+    def count(self, start: int, rows: int) -> NDArray[np.int64]:
+        counts = np.zeros(self.blocks, np.int64)
+        _native.count_random(self.key, self.blocks, start, rows, counts)
+        return counts
+
+
+class ContiguousLabels:
+    """Block j is rows ``j * n // blocks`` .. ``(j + 1) * n // blocks - 1``.
+
+    The blocks depend on the number of rows alone, so one row that comes or goes moves all others:
+    safe where rows are replaced, never where they are added or removed.
+    """
+
+    def __init__(self, blocks: int, n: int) -> None:
+        self.blocks = blocks
+        self.n = n
+
+    def runs(self, start: int, rows: int) -> tuple[int, NDArray[np.int64]]:
+        """The first block and the cuts of rows `start` .. `start + rows - 1`.
+
+        Rows ``cuts[j]`` .. ``cuts[j + 1] - 1``, counted from `start`, are of block ``first + j``.
+        """
+        if rows == 0:
+            return 0, np.zeros(1, np.int64)
+        # The last blocks that begin at the first and at the last row or before.
+        first, last = (((i + 1) * self.blocks - 1) // self.n for i in (start, start + rows - 1))
+        if self.blocks * self.n < 2**62:
+            edges = np.arange(first, last + 2, dtype=np.int64) * self.n // self.blocks - start
+            return first, np.clip(edges, 0, rows)
+        exact = [b * self.n // self.blocks - start for b in range(first, last + 2)]
+        return first, np.array([min(max(edge, 0), rows) for edge in exact], np.int64)
+
+    def read(self, start: int, rows: int) -> NDArray[np.uint32]:
+        first, cuts = self.runs(start, rows)
+        return np.repeat(np.arange(first, first + len(cuts) - 1, dtype=np.uint32), np.diff(cuts))
+
+    def count(self, start: int, rows: int) -> NDArray[np.int64]:
+        counts = np.zeros(self.blocks, np.int64)
+        first, cuts = self.runs(start, rows)
+        counts[first : first + len(cuts) - 1] = np.diff(cuts)
+        return counts

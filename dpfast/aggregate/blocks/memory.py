@@ -1,0 +1,101 @@
+"""How much memory may still be taken: public facts about the machine, never about the data."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+KIB = 1 << 10
+
+
+def available(root: Path = Path("/")) -> int:
+    """Bytes that this process may still take: the least of what anybody grants.
+
+    Asked are the machine, the control groups that the process is in, and its own limits of address
+    space and of data.
+    """
+    return max(0, min([_machine(root), *_groups(root), *_limits(root)]))
+
+
+def _machine(root: Path) -> int:
+    """What the machine has left; half of all its memory where it does not say."""
+    left = _field(root / "proc/meminfo", "MemAvailable:")
+    if left is not None:
+        return left * KIB
+    if sys.platform == "win32":
+        return _windows()
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize
+
+
+def _windows() -> int:
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ulong), ("load", ctypes.c_ulong)] + [
+            (name, ctypes.c_ulonglong)
+            for name in ("total", "left", "pages", "pages_left", "space", "space_left", "more")
+        ]
+
+    status = Status(ctypes.sizeof(Status))
+    kernel = ctypes.__dict__["windll"].kernel32
+    if not kernel.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return sys.maxsize
+    return int(min(status.left, status.space_left))
+
+
+def _groups(root: Path) -> Iterator[int]:
+    """What each control group that the process is in grants, in either version of them."""
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, kinds, name = [*line.split(":", 2), "", ""][:3]
+        if kinds == "":
+            top, most, used, cache = "", "memory.max", "memory.current", "inactive_file"
+        elif "memory" in kinds.split(","):
+            top, most, used = "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+            cache = "total_inactive_file"
+        else:
+            continue
+        base = root / "sys/fs/cgroup" / top
+        inside = base / name.strip("/")
+        for place in [inside, *inside.parents]:
+            limit, taken = _read(place / most).strip(), _read(place / used).strip()
+            if limit.isdigit() and taken.isdigit():
+                spare = _field(place / "memory.stat", cache) or 0
+                yield int(limit) - int(taken) + min(spare, int(taken))
+            if place == base:
+                break
+
+
+def _limits(root: Path) -> Iterator[int]:
+    """What `ulimit` leaves."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    for limit, field in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
+        kind = getattr(resource, limit, None)
+        if kind is None:
+            continue
+        most, _ = resource.getrlimit(kind)
+        if most != resource.RLIM_INFINITY:
+            yield most - (_field(root / "proc/self/status", field) or 0) * KIB
+
+
+def _field(path: Path, name: str) -> int | None:
+    """The number behind a name at the beginning of a line."""
+    for line in _read(path).splitlines():
+        words = line.split()
+        if len(words) > 1 and words[0] == name and words[1].isdigit():
+            return int(words[1])
+    return None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,305 @@
+"""Rows that come chunk by chunk, kept as sorted runs, and put together window by window.
+
+One pass over the data is enough, in whatever order chunks come. Chunks that follow one another are
+gathered into a stretch; a stretch of some size is sorted by block and kept as a run, in memory as
+long as there is room and then in a file. A window of consecutive blocks is one piece of each run,
+and the pieces in the order of their row numbers are the rows of its blocks in theirs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._kernels import blocks as _native
+from ...sources.row_source import RowChunk
+from .files import Spill
+from .labels import RandomLabels
+from .memory import available
+from .partition import TILE, Partition, tiles
+from .scatter import Empty, each, groups_of, low_type, shift_of, spans_of
+
+
+class Sizes(NamedTuple):
+    """How much is done at once, in bytes.
+
+    Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks.
+    All runs that stay in memory have `kept` together, and are kept only while `spare` bytes more
+    are available. `open` stretches, of a run each, are gathered at the same time, and blocks are
+    sorted in up to ``2**groups`` groups.
+    """
+
+    run: int
+    window: int
+    kept: int
+    wide: int = 0
+    spare: int = 0
+    open: int = 4
+    groups: int = 12
+
+
+class _Piece(NamedTuple):
+    """An array that is kept: in memory, or from byte `at` of the file on."""
+
+    held: NDArray[Any] | None
+    at: int
+    dtype: np.dtype[Any]
+    tail: tuple[int, ...]
+
+
+class _Run(NamedTuple):
+    """A sorted stretch: group g is ``cuts[g] .. cuts[g + 1] - 1`` of its rows."""
+
+    start: int
+    cuts: NDArray[np.int64]
+    rows: _Piece
+    low: _Piece | None
+
+
+class _Stretch:
+    """Rows of chunks that follow one another, from row `start` to row `stop` - 1.
+
+    `rows` and `labels` have room for a run; those that count are the first `count`. Random labels
+    of rows that all count are made when they are used, so then there is no array of them.
+    """
+
+    def __init__(self, rows: NDArray[Any], labels: NDArray[np.uint32] | None) -> None:
+        self.rows, self.labels = rows, labels
+        self.start = self.stop = self.count = 0
+
+
+#: Blocks of a window at most: there is a number for each.
+MOST_BLOCKS = 1 << 20
+#: Blocks of a window at least, if memory allows: several workers share them.
+FEW_BLOCKS = 64
+
+
+class Runs:
+    """The rows of a partition, in sorted runs.
+
+    Parameters
+    ----------
+    partition : Partition
+    dtype : dtype
+    tail : tuple of int
+        The shape of a row.
+    sizes : Sizes
+    where : str
+        The directory of the file.
+    workers : int
+        Threads that sort while further chunks come.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        dtype: np.dtype[Any],
+        tail: tuple[int, ...],
+        sizes: Sizes,
+        where: str,
+        workers: int,
+    ) -> None:
+        self._partition = partition
+        self._dtype, self._tail = dtype, tail
+        self._width = dtype.itemsize * int(np.prod(tail, dtype=np.int64))
+        self._sizes, self._where, self._workers = sizes, where, workers
+        self._room = max(1, sizes.run // self._width)
+        self._random: RandomLabels | None = None
+        if isinstance(partition.labels, RandomLabels) and not partition.drop:
+            self._random = partition.labels
+        self._shift = shift_of(partition.blocks, sizes.groups)
+        self._groups = groups_of(partition.blocks, self._shift)
+        self._lock = threading.Lock()
+        self._open: dict[int, _Stretch] = {}
+        self._spare: list[_Stretch] = []
+        self._runs: list[_Run] = []
+        self._kept = 0
+        self._spill: Spill | None = None
+        self._pool = ThreadPoolExecutor(workers) if workers > 1 else None
+        self._sorting: deque[Future[None]] = deque()
+
+    def close(self) -> None:
+        """Let go of everything; the file is gone."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        self._open.clear()
+        self._spare.clear()
+        self._runs.clear()
+        if self._spill is not None:
+            self._spill.close()
+
+    # --- rows come
+
+    def add(self, chunk: RowChunk) -> None:
+        """Take the rows of a chunk. Several threads may."""
+        for some in tiles(chunk, min(self._room, TILE)):
+            if len(some.rows) == 0:
+                continue
+            labels, rows = None, some.rows
+            if self._random is None:
+                labels, rows = self._partition.split(some)
+            full = self._gather(some.start, some.start + len(some.rows), labels, rows)
+            if full is not None:
+                self._sort_soon(full)
+
+    def done(self) -> None:
+        """All chunks have come."""
+        for stretch in self._open.values():
+            self._sort_soon(stretch)
+        self._open.clear()
+        while self._sorting:
+            self._sorting.popleft().result()
+        self._spare.clear()
+        self._runs.sort(key=lambda run: run.start)
+
+    def _gather(
+        self, start: int, stop: int, labels: NDArray[np.uint32] | None, rows: NDArray[Any]
+    ) -> _Stretch | None:
+        """Put rows to the stretch that ends where they begin; a stretch that is to be sorted."""
+        with self._lock:
+            full = None
+            stretch = self._open.pop(start, None)
+            if stretch is not None and stretch.count + len(rows) > self._room:
+                full, stretch = stretch, None
+            elif stretch is None and len(self._open) >= self._sizes.open:
+                full = self._open.pop(max(self._open, key=lambda end: self._open[end].count))
+            if stretch is None:
+                stretch = self._fresh(start)
+            at, to = stretch.count, stretch.count + len(rows)
+            stretch.rows[at:to] = rows
+            if labels is not None and stretch.labels is not None:
+                stretch.labels[at:to] = labels
+            stretch.count, stretch.stop = to, stop
+            self._open[stop] = stretch
+        return full
+
+    def _fresh(self, start: int) -> _Stretch:
+        """An empty stretch, in memory that another has left."""
+        if self._spare:
+            stretch = self._spare.pop()
+        else:
+            labels = np.empty(self._room, np.uint32) if self._random is None else None
+            stretch = _Stretch(np.empty((self._room, *self._tail), self._dtype), labels)
+        stretch.start, stretch.count = start, 0
+        return stretch
+
+    def _sort_soon(self, stretch: _Stretch) -> None:
+        if self._pool is None:
+            self._sort(stretch)
+            return
+        waiting = None
+        with self._lock:
+            self._sorting.append(self._pool.submit(self._sort, stretch))
+            if len(self._sorting) > self._workers:
+                waiting = self._sorting.popleft()
+        if waiting is not None:
+            waiting.result()
+
+    def _sort(self, stretch: _Stretch) -> None:
+        start, count, blocks = stretch.start, stretch.count, self._partition.blocks
+        given = stretch.rows[:count]
+        cuts = np.zeros(self._groups + 1, np.int64)
+        rows = np.empty_like(given)
+        low = np.empty(count, low_type(self._shift)) if self._shift else None
+        if self._random is not None:
+            key = self._random.key
+            _native.count_random(key, blocks, start, count, cuts[1:], self._shift)
+            at = np.cumsum(cuts, out=cuts)[:-1].copy()
+            _native.place_random(key, blocks, start, given, at, rows, self._shift, low)
+        else:
+            assert stretch.labels is not None
+            labels = stretch.labels[:count]
+            _native.count(labels, cuts[1:], self._shift)
+            at = np.cumsum(cuts, out=cuts)[:-1].copy()
+            _native.place(labels, given, at, rows, self._shift, low)
+        with self._lock:
+            self._spare.append(stretch)
+        run = _Run(start, cuts, self._keep(rows), None if low is None else self._keep(low))
+        with self._lock:
+            self._runs.append(run)
+
+    def _keep(self, array: NDArray[Any]) -> _Piece:
+        with self._lock:
+            total = self._kept + array.nbytes
+            fits = total <= self._sizes.kept and available() >= self._sizes.spare
+            if fits:
+                self._kept += array.nbytes
+            elif self._spill is None:
+                self._spill = Spill(self._where)
+        tail = array.shape[1:]
+        if fits:
+            return _Piece(array, 0, array.dtype, tail)
+        assert self._spill is not None
+        return _Piece(None, self._spill.append(array), array.dtype, tail)
+
+    # --- blocks go
+
+    def windows(
+        self, buffer: Callable[[int], Empty]
+    ) -> Iterator[tuple[int, NDArray[Any], NDArray[np.int64]]]:
+        """First block, rows and offsets of each window.
+
+        ``buffer(rows)`` gives what makes arrays of at most so many rows, each in the place of the
+        one before.
+        """
+        cuts = np.zeros(self._groups + 1, np.int64)
+        for run in self._runs:
+            cuts += run.cuts
+        few = min(
+            int(cuts[-1]) * self._width * FEW_BLOCKS // self._partition.blocks, self._sizes.wide
+        )
+        most = max(1, max(self._sizes.window, few) // self._width)
+        spans = list(spans_of(cuts, most, MOST_BLOCKS >> self._shift))
+        empty = buffer(max(int(cuts[stop] - cuts[first]) for first, stop in spans))
+        for first, stop in spans:
+            yield first << self._shift, *self._window(first, stop, cuts, empty)
+
+    def _window(
+        self, first: int, stop: int, cuts: NDArray[np.int64], empty: Empty
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        own = cuts[first : stop + 1] - cuts[first]
+        rows = empty((int(own[-1]), *self._tail), self._dtype)
+        to = np.empty_like(rows) if self._shift else rows
+        low = np.empty(len(rows), low_type(self._shift)) if self._shift else None
+        spans = list(spans_of(own, max(1, -(-len(rows) // self._workers))))
+        each(lambda span: self._collect(first, span, own, to, low), spans, self._workers)
+        if low is None:
+            return rows, own
+        blocks = min(stop << self._shift, self._partition.blocks) - (first << self._shift)
+        offsets = np.zeros(blocks + 1, np.int64)
+        _native.refine(low, self._shift, to, own, offsets, rows)
+        return rows, offsets
+
+    def _collect(
+        self,
+        first: int,
+        span: tuple[int, int],
+        own: NDArray[np.int64],
+        rows: NDArray[Any],
+        low: NDArray[Any] | None,
+    ) -> None:
+        """Fill groups ``span[0] .. span[1] - 1`` of a window with their pieces of each run."""
+        begin, end = span
+        at = own[begin:end].copy()
+        for run in self._runs:
+            some = run.cuts[first + begin : first + end + 1]
+            if some[0] == some[-1]:
+                continue
+            if low is not None and run.low is not None:
+                _native.place_runs(some, self._read(run.low, some), at.copy(), low)
+            _native.place_runs(some, self._read(run.rows, some), at, rows)
+
+    def _read(self, piece: _Piece, cuts: NDArray[np.int64]) -> NDArray[Any]:
+        start, stop = int(cuts[0]), int(cuts[-1])
+        if piece.held is not None:
+            return piece.held[start:stop]
+        found = np.empty((stop - start, *piece.tail), piece.dtype)
+        assert self._spill is not None
+        self._spill.read(piece.at + start * (found.nbytes // len(found)), found)
+        return found

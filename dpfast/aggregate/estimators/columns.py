@@ -1,0 +1,102 @@
+"""The columns of rows of numbers, and whether bounds are for as many answers as there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...errors import ArgumentError
+from ...sources.row_source import RowSource
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What a row is made of.
+
+    `count` columns, with `names` or without; `is_row` is false where a row is a single number.
+    """
+
+    count: int
+    names: tuple[str, ...] | None
+    is_row: bool
+
+    @property
+    def width(self) -> int | None:
+        """Numbers of an answer that has one for each column; None where that is a scalar."""
+        return self.count if self.is_row else None
+
+    def floats(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Rows as an array of numbers: as they are, or the named columns side by side."""
+        if self.names is None:
+            return rows
+        table = np.empty((self.count, len(rows)))
+        for column, name in zip(table, self.names, strict=True):
+            column[...] = rows[name]
+        return table.T
+
+    def place(self, name: str, value: int | str) -> int:
+        """The place of a column that is called by its place or its name."""
+        if isinstance(value, str):
+            if self.names is None or value not in self.names:
+                known = "columns have no names here" if self.names is None else repr(self.names)
+                checks.fail(name, f"the place of a column, or its name ({known})", value)
+            return self.names.index(value)
+        if not -self.count <= value < self.count:
+            checks.fail(name, f"from {-self.count} to {self.count - 1}", value)
+        return value % self.count
+
+
+def columns(source: RowSource) -> Columns:
+    """The columns of a source whose rows are numbers.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a named column holds something else.
+    """
+    names = source.dtype.names
+    if names is None:
+        return Columns(1 if source.width is None else source.width, None, source.width is not None)
+    for name in names:
+        field = source.dtype[name]
+        if field.kind not in "biuf":
+            checks.fail_type(f"column {name!r} of data", "numbers for this estimator", field)
+    return Columns(len(names), names, True)
+
+
+def column_name(name: str, value: Any) -> int | str:
+    """What a column may be called by, before there are columns."""
+    if not isinstance(value, str) and not checks.is_whole(value):
+        checks.fail_type(name, "the place of a column (an integer) or its name", value)
+    return value if isinstance(value, str) else int(value)
+
+
+def regressed(
+    source: RowSource, name: str, target: int | str, intercept: bool, width: int | None
+) -> tuple[Columns, int]:
+    """The columns of a regression and the place of its target, checked against the bounds."""
+    form = columns(source)
+    if form.count < 2:
+        rule = f"rows of a target and at least one feature for {name!r}"
+        checks.fail("data", rule, form.count)
+    place = form.place("target", target)
+    expect(name, form.count - 1 + intercept, width)
+    return form, place
+
+
+def expect(name: str, count: int | None, width: int | None) -> None:
+    """Check that bounds are for `count` answers, None for a scalar."""
+    if width != count:
+        due, got = _pairs(count), _pairs(width)
+        raise ArgumentError(f"bounds must be {due} for {name!r} of these data, got {got}")
+
+
+def _pairs(count: int | None) -> str:
+    """How bounds of so many answers look."""
+    if count is None:
+        return "one pair (lo, hi)"
+    return f"a sequence of {count} pair{'s' * (count != 1)} (lo, hi)"

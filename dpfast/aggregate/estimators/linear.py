@@ -1,0 +1,260 @@
+"""Correlation and least squares: functions of means and of products about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...sources.row_source import RowSource
+from ..blocks import ContiguousLabels, Totals
+from ..blocks.partition import Partition
+from .base import Bound, Job
+from .columns import Columns, column_name, columns, expect, regressed
+from .moments import centred
+from .passes import PIECE, ByLabel, moments, tallied
+
+Floats = NDArray[np.float64]
+
+#: A feature counts as a function of those before it where they leave less of its square than this.
+TOLERANCE = 2.0**-40
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's correlation of the columns of a block.
+
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
+    "correlation". Of two columns the answer is a number. Of m > 2 it is the vector of all pairs
+    i < j, (0, 1), (0, 2), ..., (0, m - 1), (1, 2), ...: bounds are for m (m - 1) / 2 answers.
+
+    Notes
+    -----
+    Two passes, the second about the means of the blocks; no shuffle, memory O(blocks m^2). The
+    answer is NaN, and the block counts as the default, where a column is constant, where squares
+    leave the range of float64, and where there is a NaN or an infinity. In small blocks a
+    correlation is drawn towards 0 by about r (1 - r^2) / (2 rows).
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.outer(np.arange(30_000), [2**0.5, 3**0.5]) % 1
+    >>> x[:, 1] += x[:, 0]
+    >>> found = dp.sample_and_aggregate(x, dp.estimators.Correlation(), blocks=300,
+    ...                                 bounds=(-1, 1), epsilon=1.0,
+    ...                                 rng=dp.rng.InsecureGenerator(1))
+    >>> abs(found - 0.5**0.5) < 0.05
+    True
+    """
+
+    name = "correlation"
+
+    def bind(self, source: RowSource, width: int | None) -> Bound:
+        """Check, before anything is spent, that bounds and columns agree."""
+        form = columns(source)
+        if form.count < 2:
+            checks.fail("data", "rows of two columns or more for 'correlation'", form.count)
+        expect(self.name, None if form.count == 2 else form.count * (form.count - 1) // 2, width)
+        return _Correlations(form)
+
+
+@dataclass(frozen=True, slots=True)
+class _Correlations:
+    form: Columns
+    name: str = Correlation.name
+
+    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
+        found = centred(source, partition, self.form, True).covariances()
+        variance = np.diagonal(found, axis1=1, axis2=2)
+        usable = (variance > 0) & (variance < np.inf)
+        i, j = np.triu_indices(self.form.count, 1)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            root = np.sqrt(variance)
+            answers = found[:, i, j] / (root[:, i] * root[:, j])
+            answers = np.clip(answers, -1.0, 1.0)
+        if job.tick is not None:
+            job.tick(partition.blocks)
+        return np.where(usable[:, i] & usable[:, j], answers, np.nan)
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """The coefficients of a linear regression on a block.
+
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
+    "least-squares". The answer is the vector of the intercept and one coefficient for each other
+    column, in their order; bounds are needed for each of these.
+
+    Parameters
+    ----------
+    target : int or str, default -1
+        The column that is explained: its place, negative from the end, or its name.
+    intercept : bool, default True
+        Whether the model has an intercept, which is then the first answer.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a parameter is of the wrong type.
+
+    Notes
+    -----
+    Three passes, no shuffle, memory O(blocks columns^2): the means of a block, the products about
+    them (about 0 without an intercept), and the residuals, with which the solution of the normal
+    equations is corrected once. A large offset of the columns costs no digits.
+
+    A block answers NaN, and counts as the default, where the solution is not determined: it has
+    fewer rows than coefficients, or the features before a feature explain all but 2^-40 of its
+    variance (without an intercept, of its mean square), as where one is constant or a sum of
+    others. So does a block with a NaN or an infinity.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> u, v, w = np.outer([2**0.5, 3**0.5, 5**0.5], np.arange(30_000)) % 1
+    >>> rows = np.column_stack([u, v, 1 + 2 * u - v + (w - 0.5)])
+    >>> found = dp.sample_and_aggregate(rows, dp.estimators.LeastSquares(), blocks=300,
+    ...                                 bounds=[(-5, 5)] * 3, epsilon=3.0,
+    ...                                 rng=dp.rng.InsecureGenerator(1))
+    >>> bool(abs(found - [1, 2, -1]).max() < 0.2)
+    True
+    """
+
+    target: int | str = -1
+    intercept: bool = True
+    name = "least-squares"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", column_name("target", self.target))
+        checks.flag("intercept", self.intercept)
+
+    def bind(self, source: RowSource, width: int | None) -> Bound:
+        """Check, before anything is spent, that target, bounds and columns agree."""
+        form, target = regressed(source, self.name, self.target, self.intercept, width)
+        features = [j for j in range(form.count) if j != target]
+        return _Regressions(form, target, features, self.intercept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Regressions:
+    form: Columns
+    target: int
+    features: list[int]
+    intercept: bool
+    name: str = LeastSquares.name
+
+    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
+        x, y = self.features, self.target
+        if self.intercept:
+            found = centred(source, partition, self.form, True)
+            products = found.covariances()
+            rest, shift = found.residuals(), found.shift
+        else:
+            found = moments(source, partition, self.form, True)
+            products = found.products()
+            rest = shift = np.zeros((partition.blocks, self.form.count))
+        assert shift is not None
+        gram = products[:, x][:, :, x]
+        slopes = solve(gram, products[:, x, y])
+
+        def make() -> _Residuals:
+            return _Residuals(shift, slopes, x, y)
+
+        left = tallied(source, partition, self.form, make)
+        total, along = left.means(found.counts)
+        if self.intercept:
+            with np.errstate(over="ignore", invalid="ignore"):
+                along -= total[:, None] * rest[:, x]
+        with np.errstate(over="ignore", invalid="ignore"):
+            slopes = slopes + solve(gram, along)
+            answers = slopes
+            if self.intercept:
+                level, tail = shift[:, y].copy(), rest[:, y].copy()
+                for at, j in enumerate(x):
+                    level -= slopes[:, at] * shift[:, j]
+                    tail -= slopes[:, at] * rest[:, j]
+                answers = np.column_stack([level + tail, slopes])
+        answers[found.counts < answers.shape[1]] = np.nan
+        answers[~np.isfinite(answers).all(axis=1)] = np.nan
+        if job.tick is not None:
+            job.tick(partition.blocks)
+        return answers
+
+
+class _Residuals(ByLabel):
+    """Sums of what a line leaves of the target, and of its products with the features."""
+
+    def __init__(self, shift: Floats, slopes: Floats, features: list[int], target: int) -> None:
+        self.shift, self.slopes = shift, slopes
+        self.features, self.target = features, target
+        self.totals = [Totals(len(shift)) for _ in range(1 + len(features))]
+
+    def add(self, labels: NDArray[np.uint32], rows: NDArray[Any]) -> None:
+        for at in range(0, len(rows), PIECE):
+            some = labels[at : at + PIECE]
+            shift, slopes = (each.take(some, axis=0) for each in (self.shift, self.slopes))
+            terms = self._terms(rows[at : at + PIECE], shift, slopes)
+            for total, term in zip(self.totals, terms, strict=True):
+                total.add(some, term)
+
+    def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
+        for at in range(0, len(rows), PIECE):
+            some = rows[at : at + PIECE]
+            first, cuts = labels.runs(start + at, len(some))
+            here, sizes = slice(first, first + len(cuts) - 1), np.diff(cuts)
+            shift, slopes = (each[here].repeat(sizes, axis=0) for each in (self.shift, self.slopes))
+            for total, term in zip(self.totals, self._terms(some, shift, slopes), strict=True):
+                total.add_runs(first, cuts, term)
+
+    def _terms(self, table: NDArray[Any], shift: Floats, slopes: Floats) -> Iterator[Floats]:
+        quiet = partial(np.errstate, over="ignore", under="ignore", invalid="ignore")
+        with quiet():
+            left = table[:, self.target] - shift[:, self.target]
+            x = [table[:, j] - shift[:, j] for j in self.features]
+            for k, column in enumerate(x):
+                left -= slopes[:, k] * column
+        yield left
+        for column in x:
+            with quiet():
+                product = left * column
+            yield product
+
+    def merge(self, other: Self) -> Self:
+        for own, more in zip(self.totals, other.totals, strict=True):
+            own.merge(more)
+        return self
+
+    def means(self, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Means of residuals, shape (blocks,), and of their products, shape (blocks, features)."""
+        first, *more = (total.means(counts) for total in self.totals)
+        return first, np.stack(more, axis=1)
+
+
+def solve(gram: Floats, right: Floats) -> Floats:
+    """Solve ``gram[b] @ z = right[b]`` for each b; NaN where `gram[b]` is singular.
+
+    Gaussian elimination of symmetric matrices, all at once and number by number, so that an answer
+    is a function of its own matrix to the last bit: no library of linear algebra with threads or
+    blocks of its own has a say. Pivot j is what the features before j leave of feature j's square.
+    """
+    p = gram.shape[1]
+    a, z = gram.copy(), right.copy()
+    due = TOLERANCE * np.diagonal(gram, axis1=1, axis2=2)
+    good = np.ones(len(a), np.bool_)
+    with np.errstate(all="ignore"):
+        for j in range(p):
+            pivot = a[:, j, j]
+            good &= (pivot > due[:, j]) & (pivot < np.inf)
+            factor = a[:, j + 1 :, j] / pivot[:, None]
+            a[:, j + 1 :, j + 1 :] -= factor[:, :, None] * a[:, j, None, j + 1 :]
+            z[:, j + 1 :] -= factor * z[:, j, None]
+        for j in reversed(range(p)):
+            z[:, j] /= a[:, j, j]
+            z[:, :j] -= a[:, :j, j] * z[:, j, None]
+    z[~good] = np.nan
+    return z

@@ -1,0 +1,257 @@
+"""Estimators that are functions of order statistics: median, quantile, trimmed mean."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ..._kernels import estimators as _native
+from ...sources.row_source import RowSource
+from ..blocks import Totals
+from ..blocks.store import Window
+from .base import Bound, ByBlock, Job
+from .columns import Columns, columns, expect
+from .groups import Room, by_groups
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class EachColumn(ABC):
+    """An estimator of one column side by side, applied to each column of a block."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """For the ledger."""
+
+    def bind(self, source: RowSource, width: int | None) -> Bound:
+        """Check, before anything is spent, that bounds and columns agree."""
+        form = columns(source)
+        expect(self.name, form.width, width)
+        return _EachColumn(self, form)
+
+    @abstractmethod
+    def _answers(self, values: Floats, cuts: Integers, room: Room) -> Floats:
+        """The answer of each block ``values[cuts[j]:cuts[j + 1]]``; `values` are only read."""
+
+
+class _EachColumn(ByBlock):
+    def __init__(self, estimator: EachColumn, form: Columns) -> None:
+        self.name, self.d = estimator.name, form.count
+        self._estimator, self._form = estimator, form
+
+    def fill(self, window: Window, out: Floats, job: Job) -> None:
+        rows, offsets = window.rows, window.offsets
+
+        def work(first: int, last: int, room: Room) -> None:
+            start, stop = offsets[first], offsets[last]
+            cuts = offsets[first : last + 1] - start
+            for column in range(self.d):
+                values = self._column(rows[start:stop], column, room)
+                out[first:last, column] = self._estimator._answers(values, cuts, room)
+
+        by_groups(offsets, work, job)
+
+    def _column(self, rows: NDArray[Any], column: int, room: Room) -> Floats:
+        """One column as float64 side by side: where it is, or in a buffer."""
+        if self._form.names is not None:
+            values = rows[self._form.names[column]]
+        else:
+            values = rows if rows.ndim == 1 else rows[:, column]
+        if values.dtype == np.float64 and values.flags.c_contiguous and values.flags.aligned:
+            return values
+        copy = room.take("column", len(values))
+        copy[...] = values
+        return copy
+
+
+def _sizes(cuts: Integers) -> tuple[Integers, int]:
+    sizes: Integers = np.diff(cuts)
+    return sizes, int(sizes.max(initial=0))
+
+
+def _pairs(values: Floats, cuts: Integers, ranks: Integers, room: Room) -> tuple[Floats, Floats]:
+    """The values of these ranks, counted from 0, and of the next ones."""
+    lower, upper = np.empty((2, len(ranks)))
+    scratch = room.take("scratch", _sizes(cuts)[1] + _native.SPARE)
+    _native.pairs(values, cuts, ranks, scratch, lower, upper)
+    return lower, upper
+
+
+@dataclass(frozen=True)
+class Median(EachColumn):
+    """The median of a block; of a block of rows, the median of each column.
+
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "median".
+    Of an even number of rows it is the mean of the two middle ones, as for `numpy.median`.
+
+    Notes
+    -----
+    O(n) whatever the rows are, about 1.5 ns a row beside laying them out block by block. Data of
+    other types are compared after they are rounded to float64 (integers beyond 2^53 are). A block
+    with a NaN has the median NaN, and so has an empty block: both count as the default.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = 20 + np.arange(30_000) * 0.618 % 1 * 40
+    >>> found = dp.sample_and_aggregate(ages, dp.estimators.Median(), blocks=600, bounds=(0, 100),
+    ...                                 epsilon=1.0, rng=dp.rng.InsecureGenerator(1))
+    >>> abs(found - 40) < 2
+    True
+    """
+
+    name = "median"
+
+    def _answers(self, values: Floats, cuts: Integers, room: Room) -> Floats:
+        sizes, _ = _sizes(cuts)
+        lower, upper = _pairs(values, cuts, np.maximum(sizes - 1, 0) // 2, room)
+        upper[sizes % 2 == 1] = lower[sizes % 2 == 1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: Floats = (lower + upper) / 2
+            wide = np.isinf(found)
+            # The sum may overflow, the mean does not.
+            found[wide] = lower[wide] / 2 + upper[wide] / 2
+        return found
+
+
+@dataclass(frozen=True)
+class Quantile(EachColumn):
+    """A quantile of a block; of a block of rows, the quantile of each column.
+
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`. Of m rows in order,
+    counted from 0, it is the one at place q (m - 1), as for `numpy.quantile`.
+
+    Parameters
+    ----------
+    q : number
+        Between 0 and 1, meant as written: 0.1 is one tenth.
+    method : {"linear", "lower"}
+        What is between two rows: a point on the line from one to the other, or the lower one.
+
+    Raises
+    ------
+    ArgumentError
+        If `q` is not between 0 and 1, or `method` is not known.
+
+    Notes
+    -----
+    As `Median`. Where `numpy.quantile` rounds q to a binary fraction and q (m - 1) to float64, the
+    place here is exact, so "lower" may take the next row (q = 0.29 of 101 rows is row 29 here).
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = 20 + np.arange(30_000) * 0.618 % 1 * 40
+    >>> found = dp.sample_and_aggregate(ages, dp.estimators.Quantile(0.9), blocks=600,
+    ...                                 bounds=(0, 100), epsilon=1.0,
+    ...                                 rng=dp.rng.InsecureGenerator(1))
+    >>> abs(found - 56) < 2
+    True
+    """
+
+    q: Any
+    method: str = "linear"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "q", checks.quantile(self.q))
+        checks.choice("method", self.method, ("linear", "lower"))
+
+    @property
+    def name(self) -> str:
+        return f"quantile({float(self.q):.6g})"
+
+    def _answers(self, values: Floats, cuts: Integers, room: Room) -> Floats:
+        sizes, most = _sizes(cuts)
+        steps = _exact(np.maximum(sizes - 1, 0), most, self.q.numerator, self.q.denominator)
+        places = steps // self.q.denominator
+        lower, upper = _pairs(values, cuts, places.astype(np.int64), room)
+        if self.method == "lower":
+            return lower
+        past = steps - places * self.q.denominator
+        share = (past / self.q.denominator).astype(np.float64)
+        rest = ((self.q.denominator - past) / self.q.denominator).astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gap = upper - lower
+            # From the nearer end, so that the answer never passes the other.
+            found = np.where(share < 0.5, lower + gap * share, upper - gap * rest)
+            wide = ~np.isfinite(gap)
+            found[wide] = (lower * rest + upper * share)[wide]
+        return np.where((share == 0) | (lower == upper), lower, found)
+
+
+@dataclass(frozen=True)
+class TrimmedMean(EachColumn):
+    """The mean of a block without its ends; of a block of rows, that of each column.
+
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
+    "trimmed-mean". Of m rows the floor(proportion m) smallest and as many of the largest are left
+    out, as for `scipy.stats.trim_mean`.
+
+    Parameters
+    ----------
+    proportion : number, default 0.1
+        Cut off at each end: at least 0 and less than 0.5, meant as written (0.1 is one tenth).
+
+    Raises
+    ------
+    ArgumentError
+        If `proportion` is not in this range.
+
+    Notes
+    -----
+    As `Median`, with two selections and the sum of what is left. The sum is exact and rounded once,
+    so the answer does not depend on the order of the rows. Infinite rows that are cut off do no
+    harm; a NaN makes the answer NaN wherever it would stand.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> incomes = 10 / (1 - np.arange(30_000) * 0.618 % 1)  # a heavy tail
+    >>> found = dp.sample_and_aggregate(incomes, dp.estimators.TrimmedMean(0.1), blocks=300,
+    ...                                 bounds=(0, 100), epsilon=1.0,
+    ...                                 rng=dp.rng.InsecureGenerator(1))
+    >>> abs(found - 27.5) < 2
+    True
+    """
+
+    proportion: Any = 0.1
+
+    def __post_init__(self) -> None:
+        rule = "a number that is at least 0 and less than 0.5"
+        share = checks.fraction("proportion", self.proportion)
+        if not 0 <= 2 * share < 1:
+            checks.fail("proportion", rule, self.proportion)
+        object.__setattr__(self, "proportion", share)
+
+    @property
+    def name(self) -> str:
+        return f"trimmed-mean({float(self.proportion):.6g})"
+
+    def _answers(self, values: Floats, cuts: Integers, room: Room) -> Floats:
+        sizes, most = _sizes(cuts)
+        share = self.proportion
+        steps = _exact(sizes, most, share.numerator, share.denominator)
+        ends = (steps // share.denominator).astype(np.int64)
+        kept = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(sizes - 2 * ends, out=kept[1:])
+        scratch = room.take("scratch", most + _native.SPARE)
+        left = room.take("left", int(kept[-1]))
+        _native.trimmed(values, cuts, ends, scratch, left)
+        totals = Totals(len(sizes))
+        totals.add_runs(0, kept, left)
+        return totals.means(np.diff(kept))
+
+
+def _exact(sizes: Integers, most: int, numerator: int, denominator: int) -> NDArray[Any]:
+    """``sizes * numerator``, in Python's integers where 64 bits or float64 would not do."""
+    if numerator * most < 2**62 and denominator < 2**53:
+        return sizes * numerator
+    found: NDArray[Any] = sizes.astype(object) * numerator
+    return found

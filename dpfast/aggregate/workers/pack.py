@@ -1,0 +1,62 @@
+"""A function as bytes that a fresh interpreter can turn into the function again."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..._core import checks
+from ...errors import MissingExtraError
+
+
+def packed(function: Callable[[Any], Any], name: str) -> bytes:
+    """The pickle of `function`: by reference where its module can be imported, else by value.
+
+    What belongs to `__main__`, a closure or a lambda goes by value, through cloudpickle.
+
+    Raises
+    ------
+    ArgumentError
+        If it cannot be pickled; `name` is the argument.
+    MissingExtraError
+        If that takes cloudpickle, which is not installed.
+    """
+    try:
+        plain = pickle.dumps(function)
+        if b"__main__" not in plain:  # a worker has another __main__
+            return plain
+    except Exception:  # an object may raise anything where it is pickled
+        pass
+    try:
+        import cloudpickle
+    except ImportError:
+        raise MissingExtraError(
+            f"a worker process cannot import {name}, so its code must be sent, which needs "
+            'cloudpickle: pip install "dpfast[processes]" (or put it in a module)'
+        ) from None
+    try:
+        by_value: bytes = cloudpickle.dumps(function)
+    except Exception as error:
+        rule = f"a function that can be sent to a worker process ({reason(error)})"
+        checks.fail(name, rule, function)
+    return by_value
+
+
+def reason(error: BaseException) -> str:
+    """An error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+
+
+def search_path() -> list[str]:
+    """Where this process looks for modules, whatever directory that is read in.
+
+    What is no path (a hook of an editable installation) stays as it is.
+    """
+    entries = [entry for entry in sys.path if isinstance(entry, str)]
+    try:
+        return [os.path.abspath(e) if not e or os.path.exists(e) else e for e in entries]
+    except OSError:  # the current directory is gone
+        return entries

@@ -1,0 +1,217 @@
+"""The program of a worker process: it calls the function on ranges of blocks, until told to stop.
+
+It is run as a file, not as a module: until it knows where the parent looks for modules, it imports
+the standard library only, and never the rest of this package. What it is given is the function,
+the rows of the blocks and where these begin.
+
+Messages of the parent are pickles behind their length, with file descriptors beside them. The
+worker answers in single bytes: READY when it has loaded the function, DONE after each range, and
+FAILED with the reason behind it if the function cannot be loaded. Everything else is in memory that
+both share (`shared.Board`): the answers, the block in work, and when its call began.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import importlib.util
+import mmap
+import os
+import pickle
+import queue
+import socket
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+READY, DONE, FAILED = b"+", b".", b"-"
+#: Bytes of the length in front of a message.
+HEAD = 8
+
+
+def main(argument: str) -> None:
+    """Talk with the parent through the socket that `argument` names."""
+    if sys.platform == "win32":
+        control = socket.fromshare(sys.stdin.buffer.read())
+    else:
+        control = socket.socket(fileno=int(argument))
+    control.set_inheritable(False)
+    _no_core_dump()
+    warnings.simplefilter("ignore")
+    try:
+        (paths, payload, size, limit), fds = _receive(control)
+    except (EOFError, OSError):
+        return  # nobody waits for it any more
+    sys.path[:] = paths
+    try:
+        import numpy as np
+
+        calls = _beside("calls")
+        function = pickle.loads(_mapped(payload, fds, size)[:size])
+        _close(fds)
+    except BaseException as error:
+        _give_up(control, error)
+        return
+    orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(control, orders), daemon=True).start()
+    window: Any = None
+    with np.errstate(all="ignore"), contextlib.suppress(OSError):
+        control.sendall(READY)
+        while True:
+            order, fds = orders.get()
+            if order[0] == "window":
+                window = None  # unmaps the one before
+                try:
+                    window = _window(np, order[1:], fds)
+                except Exception as error:
+                    _give_up(control, error)
+                    return
+            else:
+                _run(np, calls.attempt, function, window, order[1], order[2], limit)
+                control.sendall(DONE)
+
+
+def _give_up(control: socket.socket, error: BaseException) -> None:
+    """Say why nothing can be called here."""
+    with contextlib.suppress(Exception):
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        control.sendall(FAILED + reason.encode(errors="replace")[:500])
+
+
+def _run(
+    np: Any,
+    attempt: Callable[..., None],
+    function: Callable[[Any], Any],
+    window: Any,
+    first: int,
+    last: int,
+    limit: int | None,
+) -> None:
+    """Blocks `first` to ``last - 1`` of a window.
+
+    One word of the slot says both which block is in work and that it is (2 b + 1), or which comes
+    next (2 b). A row is written before that word goes on, so the answer of a block that it has
+    left behind is whole. The other word is the time at which the call began.
+    """
+    rows, offsets, out, slot = window
+    clock = time.monotonic_ns
+    edges = offsets[first : last + 1].tolist()
+    began, this = 0, os.getpid()
+    for b in range(first, last):
+        lo, hi = edges[b - first], edges[b - first + 1]
+        if lo == hi:
+            continue
+        if limit is not None:
+            slot[1] = began = clock()
+        slot[0] = 2 * b + 1
+        row = out[b]
+        try:
+            attempt(function, rows[lo:hi], row)
+        except BaseException:  # the function raised KeyboardInterrupt
+            row[:] = np.nan
+        if os.getpid() != this:
+            os._exit(0)  # the function has forked and come back twice; here is no worker
+        if limit is not None and clock() - began > limit:
+            row[:] = np.nan  # over before the parent looked, and late all the same
+        slot[0] = 2 * b + 2
+
+
+def _window(np: Any, order: Any, fds: list[int]) -> Any:
+    """Map the rows and the board of a window, and close the files."""
+    (rows_path, start, length, dtype, shape), (board_path, slots, blocks, d, slot) = order
+    held = _mapped(board_path, fds[1:], 0, writable=True)
+    states, offsets, out = parts(np.frombuffer(held, np.int64), slots, blocks, d)
+    rows = np.empty(shape, dtype)
+    if length:
+        skip = start % mmap.ALLOCATIONGRANULARITY
+        held = _mapped(rows_path, fds[:1], length + skip, start - skip)
+        rows = np.ndarray(shape, dtype, held, skip)
+    _close(fds)
+    return rows, offsets, out, memoryview(states[slot])
+
+
+def _close(fds: list[int]) -> None:
+    """Keep descriptors out of the hands of the function."""
+    for fd in fds:
+        os.close(fd)
+
+
+def parts(words: Any, slots: int, blocks: int, d: int) -> tuple[Any, Any, Any]:
+    """The words of a board: states of the workers, offsets, answers."""
+    offsets = words[2 * slots : 2 * slots + blocks + 1]
+    out = words[2 * slots + blocks + 1 :][: blocks * d].view("f8").reshape(blocks, d)
+    return words[: 2 * slots].reshape(slots, 2), offsets, out
+
+
+def _mapped(
+    path: str | None, fds: list[int], length: int, start: int = 0, writable: bool = False
+) -> mmap.mmap:
+    """Map a file that is known by its path or, where it has none, by the first descriptor."""
+    access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
+    if path is None:
+        return mmap.mmap(fds[0], length, access=access, offset=start)
+    with open(path, "r+b" if writable else "rb") as file:
+        return mmap.mmap(file.fileno(), length, access=access, offset=start)
+
+
+def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:
+    """Pass orders on; end the process when the parent has closed the socket or died."""
+    try:
+        while True:
+            orders.put(_receive(control))
+    except (EOFError, OSError):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        os._exit(0)
+
+
+def _receive(control: socket.socket) -> tuple[Any, list[int]]:
+    """One message and the descriptors that came with it."""
+    head, fds = b"", array.array("i")
+    while len(head) < HEAD:
+        if sys.platform == "win32":
+            some = control.recv(HEAD - len(head))
+        else:
+            some, found, _, _ = socket.recv_fds(control, HEAD - len(head), 8)
+            fds.extend(found)
+        if not some:
+            raise EOFError
+        head += some
+    body = bytearray()
+    left = int.from_bytes(head, "little")
+    while left:
+        some = control.recv(min(left, 1 << 16))
+        if not some:
+            raise EOFError
+        body += some
+        left -= len(some)
+    return pickle.loads(body), list(fds)
+
+
+def _beside(name: str) -> ModuleType:
+    """The module in the file of that name beside this one."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = importlib.util.spec_from_file_location(f"_dpfast_{name}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _no_core_dump() -> None:
+    """A crash of the function leaves no file with the block behind."""
+    if sys.platform != "win32":
+        import resource
+
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,128 @@
+"""Blocks in threads of this process."""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .calls import attempt
+
+
+def call_blocks(
+    function: Callable[[Any], Any],
+    rows: NDArray[Any],
+    offsets: NDArray[np.int64],
+    out: NDArray[np.float64],
+    workers: int = 1,
+    tick: Callable[[int], None] | None = None,
+) -> None:
+    """Call `function` on every block that has rows, and write its answers.
+
+    Parameters
+    ----------
+    function : callable
+        It gets each block as a copy of its own.
+    rows : array, shape (n, ...)
+        Block b is ``rows[offsets[b]:offsets[b + 1]]``.
+    offsets : int64 array, shape (blocks + 1,)
+    out : float64 array, shape (blocks, d)
+        Takes the answers. What is there stays for a block without rows; NaN for one without answer.
+    workers : int
+        Threads; 1 is the calling thread.
+    tick : callable, optional
+        ``tick(b)`` after each b more blocks, from any thread.
+
+    Notes
+    -----
+    Warnings are off during the calls, and NumPy's settings for floating-point errors are
+    ``"ignore"``: else an answer would depend on the caller's filters, and on whether the same
+    warning was shown before. Every thread starts with the context variables of the caller.
+    A thread of Python cannot be stopped: after `KeyboardInterrupt` each thread finishes its block.
+    """
+    rows = np.asarray(rows)  # a copy of a block is to be a plain array, not a memory map
+    count = len(out)
+    ranges = _ranges(count, workers)
+    turn = threading.Lock()
+    stopped = threading.Event()
+
+    def work() -> None:
+        with np.errstate(all="ignore"):
+            while not stopped.is_set():
+                with turn:
+                    start, stop = next(ranges, (0, 0))
+                if start == stop:
+                    return
+                edges = offsets[start : stop + 1].tolist()
+                for b in range(start, stop):
+                    lo, hi = edges[b - start], edges[b - start + 1]
+                    if lo < hi:
+                        attempt(function, rows[lo:hi], out[b])
+                    if tick is not None:
+                        tick(1)
+                    if stopped.is_set():
+                        return
+
+    with _silence():
+        if workers == 1:
+            contextvars.copy_context().run(work)
+            return
+        from concurrent.futures import ThreadPoolExecutor, as_completed  # not everybody needs it
+
+        with ThreadPoolExecutor(workers) as pool:
+            jobs = [pool.submit(contextvars.copy_context().run, work) for _ in range(workers)]
+            try:
+                for job in as_completed(jobs):
+                    job.result()
+            finally:
+                stopped.set()
+
+
+class _Silence:
+    """No warnings while anybody is inside.
+
+    Filters are those of the process, so calls that overlap have one state to come back to: with
+    one each, that which ends last would bring back what it found, the silence of another.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._found = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._found.enter_context(warnings.catch_warnings())
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._found.close()
+
+
+_shared = _Silence()
+
+
+def _silence() -> _Silence:
+    """Of the process; or of this call, where filters belong to the context of a thread."""
+    return _Silence() if getattr(sys.flags, "context_aware_warnings", False) else _shared
+
+
+def _ranges(count: int, workers: int) -> Iterator[tuple[int, int]]:
+    """Ranges of blocks that grow shorter towards the end, so that all threads end together."""
+    start = 0
+    while start < count:
+        stop = start + max(1, min((count - start) // (4 * workers), 4096))
+        yield start, stop
+        start = stop

@@ -1,0 +1,1 @@
+"""Jobs and the command line: parameters in, tables out, no arithmetic."""

@@ -1,0 +1,129 @@
+"""`dpfast budget`: make a ledger, show its sums, its lines and a plot of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from ...budget.budget import Budget, _text
+from ...errors import LedgerError
+from ...privacy import loss
+from .options import Delta, Epsilon, Json, Rho
+
+app = typer.Typer(
+    help="A ledger in a file: what may be spent on a dataset, and what was.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+File = Annotated[
+    str, typer.Argument(metavar="FILE", show_default=False, help="The file of the ledger.")
+]
+Plot = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PICTURE",
+        show_default=False,
+        help="Also draw what was spent over time to this file (.png, .svg, .pdf).",
+    ),
+]
+
+
+@app.command(epilog="Example: dpfast budget create study.db --epsilon 1 --name 'ages, 2024'")
+def create(
+    file: File,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    rho: Rho = None,
+    neighbors: Annotated[
+        str | None,
+        typer.Option(
+            metavar="replace|add-remove",
+            show_default=False,
+            help="What one person may change; by default what the first spend says.",
+        ),
+    ] = None,
+    name: Annotated[str, typer.Option(show_default=False, help="What the ledger is for.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Make a ledger. Its limit cannot be changed later."""
+    amounts = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
+    loss(**amounts)
+    if os.path.lexists(file):
+        raise LedgerError(f"ledger {file} is there already")
+    _show(Budget(**amounts, neighbors=neighbors, name=name, path=file), as_json)
+
+
+@app.command(epilog="Example: dpfast budget show study.db")
+def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
+    """Show the limit, what is spent and what is left."""
+    budget = Budget(path=file)
+    _draw(budget, plot)
+    _show(budget, as_json)
+
+
+@app.command(epilog="Example: dpfast budget history study.db --plot spent.png")
+def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
+    """Show every line in the order of the spends: what was asked, and recorded answers."""
+    budget = Budget(path=file)
+    _draw(budget, plot)
+    if as_json:
+        print(json.dumps(json.loads(budget.export())))
+        return
+    lines, relation = budget.history, budget.neighbors
+    answered = any(line.answer is not None for line in lines)
+    table = Table(title=escape(budget.name) or None, title_justify="left", box=box.SIMPLE)
+    table.add_column("line", justify="right")
+    table.add_column("time (UTC)", no_wrap=True)
+    for heading in ("what", "note", "loss", *["answer"] * answered):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "loss")
+    for number, line in enumerate(lines, 1):
+        other = "" if line.neighbors == relation else f" ({line.neighbors})"
+        answer = "" if line.answer is None else json.dumps(line.answer)
+        cells = (line.what, line.note, _text(line.loss).removesuffix(", delta=0") + other, answer)
+        table.add_row(
+            str(number), _when(line.time), *(escape(cell) for cell in cells[: 3 + answered])
+        )
+    Console(highlight=False).print(table)
+
+
+def _when(time: str) -> str:
+    return time[:19].replace("T", " ")
+
+
+def _show(budget: Budget, as_json: bool) -> None:
+    state = budget._keeper.state()
+    if as_json:
+        print(json.dumps(budget._facts(state)))
+        return
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    rows: dict[str, Any] = {
+        "name": budget.name,
+        "file": budget.path,
+        "made": _when(budget.created) + " UTC",
+        "neighbors": state.neighbors or "as the first spend will say",
+        "limit": budget._words(budget._ceiling),
+        "spent": budget._words(state.spent),
+        "remaining": budget._words(budget._left(state)),
+        "spends": state.lines,
+    }
+    for name, entry in rows.items():
+        if entry != "":
+            table.add_row(name, escape(str(entry)))
+    Console(highlight=False, soft_wrap=True).print(table)
+
+
+def _draw(budget: Budget, plot: str | None) -> None:
+    if plot is not None:
+        from ...budget.plot import draw
+
+        draw(budget, plot)

@@ -1,0 +1,208 @@
+"""Many releases over one file, in few passes, on one budget, that survive a kill.
+
+    run(path)        what `dpfast run job.toml` does
+    explain(path)    what it would do: cost and expected errors; no row is read, nothing is spent
+    report(results)  the answers in the types of JSON
+
+A file of TOML says what is asked (`_read`). Its releases are planned (`_plan`): each gets its share
+of the loss (`_shares`) and is held up at the door, where its mechanism tells the rest. They run
+side by side over shared passes (`_pass`), each paid and answered once (`_run`), and are written as
+a whole or not at all (`_write`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ..._core import checks
+from ..._core.progress import check as check_progress
+from . import explanation, output, runner
+from .plan import plan
+from .runner import Results
+
+__all__ = ["Results", "explain", "report", "run"]
+
+
+def run(path: str | os.PathLike[str], *, progress: Any = None) -> Results:
+    """Run the releases of a job file, each paid for once and answered once.
+
+    Privacy
+    -------
+    All answers together satisfy the loss of the job under its neighbouring relation, by basic
+    composition (Dwork, McSherry, Nissim and Smith, TCC 2006): the shares of the releases add up to
+    it. With a ledger that holds over any number of runs, killed or not, one after the other or at
+    once: for one spend one answer leaves, the first that was recorded (``dpfast/app/job/runner.py``
+    has the argument). The ledger then holds the answers: keep it as you keep them.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The job, a file of TOML; ``docs/command-line.md`` describes it. Paths in it are relative to
+        the place of this file.
+    progress : bool or callable, optional
+        True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
+        the rows of each pass. How often it starts again may depend on the data: it is not private.
+
+    Returns
+    -------
+    Results
+        ``results[name]`` is the answer of a release. One that failed (its data hold what it does
+        not allow) raises there, and `Results.check` raises the first of them; the others have their
+        answers all the same.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError, MissingExtraError
+        For whatever is wrong with the job, its releases or its files; nothing has been spent.
+    BudgetError
+        When the ledger has too little left; nothing has been spent.
+    LedgerError
+        When the ledger cannot be used.
+
+    Notes
+    -----
+    Each release runs as if alone, in a thread; they wait for each other at the beginning of each
+    pass. A release whose spend is in the ledger is not paid for again, and one whose answer is
+    there is not computed again. What makes two releases the same: name, statistic, columns,
+    arguments, neighbouring relation, mechanism and loss, and the data's place, size and time of
+    change. So a job that changed in one place pays for what changed (for all of it, if shares did),
+    and a file that was written anew is other data. Without a ledger a budget in memory pays, which
+    ends with the program.
+
+    Cost: as many passes over the file as the release with the most of them makes, each of them of
+    all columns that are wanted; and two small transactions a release.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np, dpfast as dp
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> np.save(os.path.join(folder.name, "ages.npy"), np.repeat(np.arange(18, 91), 400))
+    >>> path = os.path.join(folder.name, "job.toml")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write('''
+    ... [data]
+    ... path = "ages.npy"
+    ... [budget]
+    ... epsilon = 1
+    ... path = "study.db"
+    ... [defaults]
+    ... bounds = [0, 120]
+    ... [[release]]
+    ... name = "mean age"
+    ... statistic = "mean"
+    ... column = "0"
+    ... [[release]]
+    ... name = "quartiles"
+    ... statistic = "quantiles"
+    ... column = "0"
+    ... qs = [0.25, 0.5, 0.75]
+    ... weight = 3
+    ... ''')
+    >>> results = dp.job.run(path)
+    >>> 53 < results["mean age"] < 55
+    True
+    >>> dp.job.run(path)["mean age"] == results["mean age"]  # recorded, and not paid again
+    True
+    >>> dp.Budget(path=os.path.join(folder.name, "study.db")).spent["epsilon"]
+    Fraction(1, 1)
+    >>> folder.cleanup()
+    """
+    check_progress(progress)
+    made = plan(path)
+    if made.job.output is not None:
+        output.check(made.job.output)
+    budget = made.budget(make=True)
+    assert budget is not None
+    results = runner.run(made, budget, progress)
+    if made.job.output is not None:
+        output.write(results, made.job.output)
+    return results
+
+
+def explain(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a job would cost, and what to expect of its answers, without reading a row.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The job, as in `run`.
+
+    Returns
+    -------
+    dict
+        In the types of JSON. ``releases`` have their mechanism, share and loss, the expected error
+        and passes; then there are the whole loss, the number of rows if it is public or guessed in
+        the job, the passes (None where blocks decide), and what the ledger has left, now and after
+        a run. The half-width of an error bar is that of 95% of all answers about what the mechanism
+        would answer without noise; of a quantile it is in ranks. It is None where no public number
+        tells, and its ``note`` says why.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError, MissingExtraError, LedgerError
+        As `run`.
+
+    Notes
+    -----
+    Cost: none to speak of. Nothing is spent, and no ledger is made.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np, dpfast as dp
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> np.save(os.path.join(folder.name, "ages.npy"), np.repeat(np.arange(18, 91), 400))
+    >>> path = os.path.join(folder.name, "job.toml")
+    >>> with open(path, "w") as file:
+    ...     _ = file.write('''
+    ... [data]
+    ... path = "ages.npy"
+    ... [budget]
+    ... epsilon = 0.1
+    ... [[release]]
+    ... statistic = "mean"
+    ... column = "0"
+    ... bounds = [0, 120]
+    ... ''')
+    >>> (release,) = dp.job.explain(path)["releases"]
+    >>> round(release["expected_error"]["half_width"], 3)
+    0.123
+    >>> folder.cleanup()
+    """
+    return explanation.explain(plan(path))
+
+
+def report(results: Results) -> dict[str, Any]:
+    """The answers of a job in the types of JSON, as its output file has them.
+
+    Parameters
+    ----------
+    results : Results
+        What `run` returned.
+
+    Returns
+    -------
+    dict
+        Everything in it may be published.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For anything else.
+
+    Notes
+    -----
+    Cost: none to speak of.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.job.report("j")
+    Traceback (most recent call last):
+    dpfast.errors.ArgumentTypeError: results must be what dpfast.job.run returned, got 'j' (str)
+    """
+    if not isinstance(results, Results):
+        checks.fail_type("results", "what dpfast.job.run returned", results)
+    return output.told(results)

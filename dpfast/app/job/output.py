@@ -1,0 +1,243 @@
+"""Answers as one JSON object, or as rows, one a number; and files that are whole or not there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ...errors import MissingExtraError, SourceError
+from ...privacy import ZCDP, Approx, Loss
+from .runner import Outcome, Results, words
+
+FIELDS = (
+    "name", "statistic", "column", "index", "at", "value", "half_width", "ranks", "confidence",
+    "epsilon", "delta", "rho", "error", "note",
+)  # fmt: skip
+NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
+
+
+def amounts(loss: Loss) -> dict[str, float]:
+    """A loss for the eye."""
+    if isinstance(loss, ZCDP):
+        return {"rho": float(loss.rho)}
+    delta = loss.delta if isinstance(loss, Approx) else 0
+    return {"epsilon": float(loss.epsilon), "delta": float(delta)}
+
+
+def told(results: Results) -> dict[str, Any]:
+    """Everything that may be published, in the types of JSON."""
+    job = results.plan.job
+    return {
+        "job": job.name or job.path.name,
+        "neighbors": job.neighbors,
+        "loss": amounts(job.loss),
+        "releases": [
+            _release(outcome, results.rows(outcome.release)) for outcome in results.outcomes
+        ],
+    }
+
+
+def _release(outcome: Outcome, rows: int | None) -> dict[str, Any]:
+    release, kept = outcome.release, outcome.kept or {}
+    entry = release.entry
+    shown: dict[str, Any] = {
+        "name": entry.name,
+        "statistic": entry.statistic,
+        "columns": list(entry.columns),
+        "value": kept.get("value"),
+    }
+    if "edges" in kept:
+        shown["edges"] = kept["edges"]
+    if outcome.error is not None:
+        shown["error"] = words(outcome.error)
+    elif "no_answer" in kept:
+        shown["note"] = "no answer: the data did not pass the test"
+    expected = release.expected(rows)
+    return {
+        **shown,
+        "loss": amounts(release.mechanism.loss),
+        "expected_error": {
+            "confidence": expected.confidence,
+            "half_width": expected.half_width,
+            "ranks": expected.ranks,
+            "note": expected.note,
+        },
+    }
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
+def rows(results: Results) -> Iterator[dict[str, Any]]:
+    """One row a number: `index` is its place in the answer, and `at` says what it is about."""
+    for outcome, release in zip(results.outcomes, told(results)["releases"], strict=True):
+        expected = release["expected_error"]
+        same = {
+            "name": release["name"],
+            "statistic": release["statistic"],
+            "column": ", ".join(release["columns"]),
+            "confidence": expected["confidence"],
+            **release["loss"],
+            "error": release.get("error"),
+            "note": release.get("note") or expected["note"],
+        }
+        value, width, ranks = release["value"], expected["half_width"], expected["ranks"]
+        for index in product(*map(range, _shape(value))):
+            yield {
+                **same,
+                "index": ",".join(map(str, index)),
+                "at": _at(outcome, release, index),
+                "value": None if value is None else float(_item(value, index)),
+                "half_width": _bar(width, index),
+                "ranks": _bar(ranks, index),
+            }
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return (len(value), *_shape(value[0])) if isinstance(value, list) and value else ()
+
+
+def _item(value: Any, index: tuple[int, ...]) -> Any:
+    for place in index:
+        value = value[place]
+    return value
+
+
+def _bar(bar: Any, index: tuple[int, ...]) -> Any:
+    """That of one number; none for a vector of numbers that are not there."""
+    if isinstance(bar, list):
+        return _item(bar, index) if index else None
+    return bar
+
+
+def _at(outcome: Outcome, release: dict[str, Any], index: tuple[int, ...]) -> str:
+    """What a number of a vector is about: its quantile, its bin, or its columns."""
+    arguments, columns = outcome.release.arguments, release["columns"]
+    if not index:
+        return ""
+    if "edges" in release:
+        edges = release["edges"] if outcome.release.entry.is_table else [release["edges"]]
+        counts = _shape(release["value"])
+        return " x ".join(
+            _bin(own, place, count) for own, place, count in zip(edges, index, counts, strict=True)
+        )
+    if isinstance(arguments.get("qs"), list):
+        return str(arguments["qs"][index[0]])
+    if all(length == len(columns) for length in _shape(release["value"])):
+        return ", ".join(columns[place] for place in index)
+    return ""
+
+
+def _bin(edges: list[Any], place: int, count: int) -> str:
+    if len(edges) == count:  # categories
+        return _edge(edges[place])
+    end = "]" if place == count - 1 else ")"
+    return f"[{_edge(edges[place])}, {_edge(edges[place + 1])}{end}"
+
+
+def _edge(edge: Any) -> str:
+    """A word, or a number: no two of them look the same."""
+    return str(edge).removesuffix(".0") if isinstance(edge, float) else str(edge)
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def check(path: Path) -> None:
+    """Refuse, before anything is spent, an output that could not be written.
+
+    A file beside it is made and removed, as later: only that tells for certain.
+    """
+    if not path.parent.is_dir():
+        why = f"{str(path.parent)!r} is no directory"
+        raise SourceError(f"output {str(path)!r} cannot be written: {why}")
+    if path.is_dir():
+        raise SourceError(f"output {str(path)!r} cannot be written: it is a directory")
+    if path.suffix.lower() == ".parquet":
+        _pyarrow(path)
+    try:
+        with _beside(path) as temporary:
+            open(temporary, "xb").close()
+    except OSError as error:
+        raise SourceError(f"output {str(path)!r} cannot be written: {error.strerror}") from None
+
+
+def _pyarrow(path: Path) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError(
+            f'writing {path.name} needs pyarrow: pip install "dpfast[io]"'
+        ) from None
+    return pa
+
+
+def write(results: Results, path: Path) -> None:
+    """The answers as a file: as a whole, or the file that was there before stays.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be written. The ledger holds the answers, so the job can be run again.
+    """
+    ending = path.suffix.lower()
+    if ending == ".parquet":
+        content = _parquet(results, path)
+    elif ending == ".csv":
+        content = _csv(results)
+    else:
+        content = (json.dumps(told(results), indent=2, allow_nan=False) + "\n").encode()
+    try:
+        _replace(path, content)
+    except OSError as error:
+        raise SourceError(f"output {str(path)!r} cannot be written: {error.strerror}") from None
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """The name of a file beside it that nobody else has, and that is gone in the end."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        yield temporary
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """By way of a file beside it. Its permissions are those of a new file."""
+    with _beside(path) as temporary:
+        with open(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+
+def _csv(results: Results) -> bytes:
+    text = io.StringIO(newline="")
+    table = csv.DictWriter(
+        text, FIELDS
+    )  # lines end as in RFC 4180; else a "\r" would not be quoted
+    table.writeheader()
+    table.writerows(rows(results))
+    return text.getvalue().encode()
+
+
+def _parquet(results: Results, path: Path) -> bytes:
+    pa = _pyarrow(path)
+    import pyarrow.parquet as pq
+
+    kinds = [(name, pa.float64() if name in NUMBERS else pa.string()) for name in FIELDS]
+    table = pa.Table.from_pylist(list(rows(results)), schema=pa.schema(kinds))
+    out = pa.BufferOutputStream()
+    pq.write_table(table, out)
+    return bytes(out.getvalue())

@@ -1,0 +1,311 @@
+"""One pass over a file for many releases at once.
+
+A release reads its data through a source, `reduce(summarise, merge)`, as often as its mechanism
+asks. Here each release runs in a thread of its own, over a source whose `reduce` waits until every
+release that is not done waits too. Then the file is read once, all columns that anybody wants, and
+each piece is handed to everybody who wants it. So there are as many passes as the release with the
+most of them makes, and a mechanism cannot tell that it is not alone.
+
+What goes wrong for one is raised in its thread and nowhere else. If the file itself cannot be read
+to its end, the fault may lie in a column of somebody else, so everybody starts again, alone. (To
+run a release twice is free: its spend has a key, and nothing of the first run has left.)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar, cast
+
+from numpy.typing import NDArray
+
+from ..._core.progress import reporter
+from ...sources.array import Numbers
+from ...sources.arrow import BATCH, Convert, Reader, Want
+from ...sources.base import RandomWords
+from ...sources.pick import Pick
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+#: Seconds after which a waiting main thread looks whether it was interrupted.
+LOOK = 0.5
+#: Columns of which whole batches are decoded together; of more, fewer rows at a time.
+NARROW = 16
+#: The fewest rows of a batch.
+LEAST = 1 << 12
+
+
+class _Again(BaseException):
+    """Run once more, without the others."""
+
+
+class _Stopped(BaseException):
+    """Somebody pressed Ctrl-C."""
+
+
+class Failure(NamedTuple):
+    """What a release raised, in place of its answer."""
+
+    error: Exception
+
+
+@dataclass(eq=False)
+class _Request:
+    """One release's wish for one pass."""
+
+    want: Want
+    convert: Convert[Any]
+    empty: Any = None
+    summarise: Any = None
+    merge: Any = None
+    parts: int = 0
+    found: Any = None
+    error: BaseException | None = None
+    done: bool = False
+
+    def look(self, start: int, arrays: Sequence[Any]) -> list[Any]:
+        """Summaries of a piece. Several threads may be here at once."""
+        if self.error is not None:
+            return []
+        try:
+            return [self.summarise(item) for item in self.convert(start, arrays)]
+        except Exception as error:
+            self.error = error
+            return []
+
+    def add(self, summaries: list[Any]) -> None:
+        """Merge summaries; one thread at a time."""
+        try:
+            for summary in summaries if self.error is None else ():
+                self.found = self.merge(self.found, summary) if self.parts else summary
+                self.parts += 1
+        except Exception as error:
+            self.error = error
+
+    def close(self) -> None:
+        """Of no rows a summary is made, too."""
+        if not self.parts and self.error is None:
+            try:
+                self.found = self.summarise(self.empty)
+            except Exception as error:
+                self.error = error
+
+
+class _Piece(NamedTuple):
+    rows: int
+    summaries: list[list[Any]]
+
+
+def _agree(one: Want, other: Want) -> bool:
+    """Whether a pass can serve both: a column is read as numbers, as text, or as the ids."""
+    if None not in (one.ids, other.ids) and one.ids != other.ids:
+        return False
+    for a, b in ((one, other), (other, one)):
+        if a.ids in b.numbers or not a.text.isdisjoint(n for n in b.numbers if n not in b.text):
+            return False
+    return True
+
+
+class Together:
+    """Runs releases over one file, in as few passes as the one with the most of them needs.
+
+    Parameters
+    ----------
+    reader : Reader
+    columns : int
+        How many columns they want in all.
+    progress : None, bool or callable
+        As in `_progress.reporter`, about the rows of each pass.
+    """
+
+    def __init__(self, reader: Reader, columns: int, progress: Any = None) -> None:
+        self._reader = reader
+        # The same for every pass: whoever reads rows may rely on meeting the same chunks again.
+        self._rows = max(BATCH * NARROW // max(NARROW, columns), min(LEAST, BATCH))
+        self._progress = progress
+        self._turn = threading.Condition()
+        self._running: set[int] = set()
+        self._waiting: dict[int, _Request] = {}
+        self._alone: set[int] = set()
+        self._stopped = False
+        #: Passes made. It may depend on the rows: not to be shown.
+        self.passes = 0
+
+    def reader(self, number: int) -> Reader:
+        """What release `number` reads through."""
+        return _Turn(self._reader, lambda request: self._ask(number, request))
+
+    def run(self, works: Sequence[Callable[[], T]]) -> list[T | Failure]:
+        """What each function returns or raises; function i reads through ``reader(i)`` only."""
+        results: list[Any] = [None] * len(works)
+        self._running = set(range(len(works)))
+        threads = [
+            threading.Thread(target=self._work, args=(i, work, results), name=f"dpfast-job-{i}")
+            for i, work in enumerate(works)
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            while requests := self._next():
+                self._pass(requests)
+                with self._turn:
+                    for request in requests:
+                        request.done = True
+                    self._turn.notify_all()
+        finally:
+            with self._turn:
+                self._stopped = True
+                self._turn.notify_all()
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join()
+        return results
+
+    def _work(self, number: int, work: Callable[[], Any], results: list[Any]) -> None:
+        try:
+            if self._stopped:  # while it was started
+                return
+            try:
+                results[number] = work()
+            except _Again:
+                results[number] = work()
+        except Exception as error:
+            results[number] = Failure(error)
+        except _Stopped:
+            pass
+        finally:
+            with self._turn:
+                self._running.discard(number)
+                self._turn.notify_all()
+
+    def _ask(self, number: int, request: _Request) -> Any:
+        with self._turn:
+            self._waiting[number] = request
+            self._turn.notify_all()
+            while not (request.done or self._stopped):
+                self._turn.wait()
+        if not request.done:
+            raise _Stopped
+        if isinstance(request.error, _Again):
+            self._alone.add(number)
+        if request.error is not None:
+            raise request.error
+        return request.found
+
+    def _next(self) -> list[_Request]:
+        """The requests of the next pass, once everybody who is not done has one; none at the end.
+
+        The first is among them, and whoever agrees with those before.
+        """
+        with self._turn:
+            while len(self._waiting) < len(self._running):
+                self._turn.wait(LOOK)
+            for number in self._waiting:
+                if number in self._alone:
+                    return [self._waiting.pop(number)]
+            chosen: dict[int, Want] = {}
+            for number, request in self._waiting.items():
+                if all(_agree(request.want, other) for other in chosen.values()):
+                    chosen[number] = request.want
+            return [self._waiting.pop(number) for number in chosen]
+
+    def _pass(self, requests: Sequence[_Request]) -> None:
+        numbers = tuple(dict.fromkeys(n for r in requests for n in r.want.numbers))
+        ids = next((r.want.ids for r in requests if r.want.ids), None)
+        want = Want(numbers, ids, frozenset().union(*(r.want.text for r in requests)))
+        place = {name: i for i, name in enumerate(want.names)}
+        own = [[place[name] for name in r.want.names] for r in requests]
+
+        def convert(start: int, arrays: Sequence[Any]) -> Iterator[_Piece]:
+            yield _Piece(
+                len(arrays[0]),
+                [
+                    request.look(start, [arrays[i] for i in places])
+                    for request, places in zip(requests, own, strict=True)
+                ],
+            )
+
+        self.passes += 1
+        total = self._reader.length
+        try:
+            with reporter(self._progress, total, "rows") as tick:
+
+                def gather(piece: _Piece) -> None:
+                    for request, summaries in zip(requests, piece.summaries, strict=True):
+                        request.add(summaries)
+                    if tick is not None:
+                        tick(piece.rows)
+
+                self._reader.reduce(
+                    self._reader.makers(want, self._rows, convert),
+                    lambda piece: piece.rows,
+                    _Piece(0, [[] for _ in requests]),
+                    total,
+                    gather,
+                    lambda a, b: None,
+                )
+            for request in requests:
+                request.close()
+        except Exception as error:
+            for request in requests:
+                request.error = error if len(requests) == 1 else _Again()
+
+
+class _Turn(Reader):
+    """A reader that leaves its passes to somebody else."""
+
+    def __init__(self, real: Reader, ask: Callable[[_Request], Any]) -> None:
+        self._real = real
+        self._ask = ask
+        self.paths = real.paths
+        self.length = real.length
+
+    def find(self, pick: Pick) -> str:
+        return self._real.find(pick)
+
+    def numbers(self, name: str) -> Numbers:
+        return self._real.numbers(name)
+
+    def may_have_nulls(self, name: str) -> bool:
+        return self._real.may_have_nulls(name)
+
+    def holds_text(self, name: str) -> bool:
+        return self._real.holds_text(name)
+
+    def text(self, name: str) -> None:
+        self._real.text(name)
+
+    def ids(self, name: str) -> None:
+        self._real.ids(name)
+
+    def nulls(self, name: str) -> int | None:
+        return self._real.nulls(name)
+
+    def sample(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
+        return self._real.sample(name, how, count, words)
+
+    def check_unchanged(self) -> None:
+        self._real.check_unchanged()
+
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
+        """The wish itself, which `reduce` gets back."""
+        return [cast(Generator[T], _Request(want, convert))]
+
+    def reduce(
+        self,
+        makers: Sequence[Generator[T]],
+        rows_of: Callable[[T], int],
+        empty: T,
+        length: int | None,
+        summarise: Callable[[T], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
+        (request,) = cast(list[_Request], makers)
+        request.empty, request.summarise, request.merge = empty, summarise, merge
+        return cast(S, self._ask(request))

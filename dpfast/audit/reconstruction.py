@@ -1,0 +1,136 @@
+"""Secret bits from noisy answers to questions about subsets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rng as _rng
+from .._core import checks
+from .solve import largest_error, least_squares, sum_of_errors
+
+#: Numbers of the queries that are drawn, at most: 4 GB of them as bytes.
+MOST = 1 << 32
+
+METHODS = {
+    "lp": sum_of_errors,
+    "lp-max": largest_error,
+    "least-squares": least_squares,
+}
+
+
+def reconstruct(
+    answer: Callable[[NDArray[Any]], Any] | Sequence[Any] | NDArray[Any],
+    n: int,
+    *,
+    queries: Any,
+    method: str = "lp",
+    rng: _rng.Generator | None = None,
+) -> NDArray[np.bool_]:
+    """Recover n secret bits from answers about sums of them: an attack, to test an interface with.
+
+    Every subset of the rows has a number of ones, and every answer is that number with an error.
+    Numbers that explain the answers best, between 0 and 1 by linear programming, are rounded.
+
+    NOT PRIVATE: what comes back is meant to be the secret. Against an interface that has spent a
+    loss on all its answers, no more than the fraction `recovery_bound` can be expected to be right.
+
+    Parameters
+    ----------
+    answer : callable or array_like of shape (m,)
+        ``answer(query)`` is asked once for each query, in their order, and returns about the sum
+        of the bits in it; NaN where it gives none. Or the answers themselves.
+    n : int
+        The number of bits.
+    queries : int, or array_like of shape (m, n)
+        How many subsets a callable is asked about, each row in each with probability 1/2. Or the
+        subsets as a matrix of bool, a row each; a matrix of numbers asks for sums with
+        these weights, ``queries @ bits``. `answer` is given a row of the matrix.
+    method : {"lp", "lp-max", "least-squares"}, default "lp"
+        What is made least: the sum of all absolute errors, the largest, or the sum of their
+        squares. "lp" bears with many answers that are altogether wrong (nearly a quarter of them),
+        "lp-max" suits errors with a limit, and "least-squares" normal noise; it is the fastest.
+    rng : Generator, optional
+        Draws the subsets; secure by default.
+
+    Returns
+    -------
+    bool array of shape (n,)
+        The recovered bits.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, or an answer that is no number.
+    MissingExtraError
+        For linear programming without SciPy.
+
+    See Also
+    --------
+    recovery_bound : the fraction that differential privacy allows.
+    expected_recovery : what to expect of "least-squares" from normal noise.
+
+    Notes
+    -----
+    Dinur and Nissim, PODS 2003: errors o(sqrt(n)) give away almost all bits, whatever else they are
+    like. Dwork, McSherry and Talwar, STOC 2007: so do answers of which a part below 0.239 is
+    arbitrary, by "lp". Which of several best explanations is taken is not specified.
+
+    Cost: for "least-squares" about m n**2 operations, some milliseconds for 200 bits and 1600
+    queries; linear programming by HiGHS takes a hundred times as long.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> secret = np.arange(40) % 3 == 0
+    >>> def careless(subset):  # 40 people, 320 questions, errors of at most 1
+    ...     return secret[subset].sum() + np.flatnonzero(subset).sum() % 3 - 1
+    >>> found = dp.audit.reconstruct(careless, 40, queries=320)
+    >>> bool((found == secret).mean() > 0.9)
+    True
+    """
+    bits = checks.whole("n", n, 1)
+    checks.choice("method", method, METHODS)
+    generator = _rng.check(rng)
+    matrix = _queries(queries, bits, generator if callable(answer) else None)
+    given = _answers(answer, matrix)
+    known = ~np.isnan(given)
+    weights = matrix[known].astype(np.float64)
+    # Counted from 1/2, the middle, so that an attack that knows nothing prefers neither value.
+    middle = given[known] - weights.sum(axis=1) / 2
+    found: NDArray[np.bool_] = METHODS[method](weights, middle) > 0
+    return found
+
+
+def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[Any]:
+    rule = f"a number of subsets, or a matrix with {n} columns, of numbers of at most 2**40 in size"
+    matrix = checks.array("queries", queries, rule)
+    if matrix.ndim == 0:
+        if generator is None:
+            checks.fail(
+                "queries", "the matrix that was asked for, where there are answers", queries
+            )
+        m = checks.whole("queries", queries, 1)
+        if m * n > MOST:
+            checks.fail("queries", f"at most 2**32 numbers in all, with {n} columns", queries)
+        drawn = np.frombuffer(generator.bytes(m * (-(-n // 8))), np.uint8).reshape(m, -1)
+        return np.unpackbits(drawn, axis=1, count=n).view(np.bool_)
+    if matrix.dtype.kind not in "biuf":
+        checks.fail_kind("queries", rule, queries)
+    if matrix.ndim != 2 or matrix.shape[1] != n or not (np.abs(matrix) <= 2.0**40).all():
+        checks.fail("queries", rule, queries)
+    return matrix
+
+
+def _answers(answer: Any, matrix: NDArray[Any]) -> NDArray[np.float64]:
+    rule = f"a function of a query, or {len(matrix)} numbers, one for each"
+    given = [answer(query) for query in matrix] if callable(answer) else answer
+    array = checks.array("answer", given, rule)
+    if array.dtype.kind not in "biuf":
+        checks.fail_kind("answer", rule, given)
+    if array.shape != (len(matrix),) or (np.abs(array.astype(np.float64)) > 2.0**60).any():
+        checks.fail("answer", rule + ", NaN or of at most 2**60 in size", array)
+    return array.astype(np.float64)

@@ -1,0 +1,60 @@
+"""Numbers z of [-1/2, 1/2] with A z near y: three meanings of near."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MissingExtraError
+
+Matrix = NDArray[np.float64]
+
+
+def least_squares(a: Matrix, y: Matrix) -> Matrix:
+    """The least sum of squared errors, without limits for z; of all such z the shortest."""
+    solution: Matrix = np.asarray(np.linalg.lstsq(a, y, rcond=None)[0], np.float64)
+    return solution
+
+
+def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
+    """The least sum of absolute errors: what exceeds y has a variable, and what falls short."""
+    sparse = _scipy("sparse")
+    m, n = a.shape
+    one = sparse.identity(m, format="csr")
+    equal = sparse.hstack([sparse.csr_array(a), one, -one], format="csr")
+    cost = np.concatenate([np.zeros(n), np.ones(2 * m)])
+    limits = np.concatenate([np.tile([-0.5, 0.5], (n, 1)), np.tile([0.0, np.inf], (2 * m, 1))])
+    return _minimise(cost, limits, n, A_eq=equal, b_eq=y)
+
+
+def largest_error(a: Matrix, y: Matrix) -> Matrix:
+    """The least largest absolute error: one variable that is no less than any of them."""
+    m, n = a.shape
+    one = np.ones((m, 1))
+    above = np.block([[a, -one], [-a, -one]])
+    cost = np.concatenate([np.zeros(n), [1.0]])
+    limits = np.concatenate([np.tile([-0.5, 0.5], (n, 1)), [[0.0, np.inf]]])
+    return _minimise(cost, limits, n, A_ub=above, b_ub=np.concatenate([y, -y]))
+
+
+def _minimise(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
+    found = _scipy("optimize").linprog(cost, bounds=limits, method="highs", **rows)
+    if found.x is None:  # every such programme has a solution
+        raise RuntimeError(f"HiGHS found none: {found.message}")
+    solution: Matrix = found.x[:n]
+    return solution
+
+
+def _scipy(name: str) -> Any:
+    try:
+        if name == "sparse":
+            from scipy import sparse as module
+        else:
+            from scipy import optimize as module
+    except ImportError:
+        raise MissingExtraError(
+            'linear programming needs SciPy: pip install "dpfast[audit]"'
+        ) from None
+    return module

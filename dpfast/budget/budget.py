@@ -1,0 +1,577 @@
+"""The ledger: a limit, what was spent, and one method that spends before anything runs."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from fractions import Fraction
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .._core import checks
+from ..errors import BudgetError, LedgerError
+from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
+from ..privacy.losses import shown
+from .ledger import Amounts, Entry, Keeper, Memory, Spend, State
+from .ledger.entries import now, process
+from .ledger.text import exact, plain
+
+if TYPE_CHECKING:
+    from .ledger.chain import Place
+    from .ledger.file import File
+    from .ledger.streams import Record
+
+
+class _Quote(Exception):
+    """Carries the mechanism out of the door; see `quoted`."""
+
+    def __init__(self, mechanism: Any) -> None:
+        self.mechanism = mechanism
+
+
+class _Probe:
+    """Stands in for a budget: the door shows it the mechanism and gets no further."""
+
+    def quote(self, mechanism: Any) -> NoReturn:
+        raise _Quote(mechanism)
+
+
+def quoted(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """The mechanism that a release would run: its arguments are checked, its data are not read.
+
+    None for a function that never comes to the door.
+    """
+    try:
+        function(*args, **kwargs, budget=_Probe())
+    except _Quote as quote:
+        return quote.mechanism
+    return None
+
+
+def _decimal(amount: Fraction) -> str:
+    text, ratio = shown(amount)
+    if not ratio:
+        return text
+    return f"about {text}" if ratio == "..." else f"{text} (exactly {ratio})"
+
+
+def _words(epsilon: Fraction, delta: Fraction, rho: Fraction | None) -> str:
+    if rho is not None:
+        return f"rho={_decimal(rho)}"
+    return f"epsilon={_decimal(epsilon)}, delta={_decimal(delta)}"
+
+
+class Budget:
+    """A limit on the total privacy loss about one dataset, spent exactly.
+
+    Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
+    exactly 0. A spend is recorded before data or randomness are touched, by whichever thread comes
+    first; it is never given back. Losses add up by basic composition, and the limit is checked
+    before each call (a privacy filter), so the sequence of calls may depend on earlier answers.
+
+    Without `path` the ledger lives in memory; a forked child, whose copy its parent would not see,
+    is refused. With `path` it lives in a file, and a spend is on the disk before the data are
+    touched. Any number of objects, threads and processes (forked or not) may spend from one file at
+    the same time. Killed at any moment, it holds no less than what was released.
+
+    Parameters
+    ----------
+    epsilon : float, Fraction or Decimal, optional
+        Limit of a pure or (epsilon, delta) budget.
+    delta : float, Fraction or Decimal, default 0
+        Limit on the sum of deltas.
+    rho : float, Fraction or Decimal, optional
+        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as
+        epsilon tanh(epsilon / 2), and as less where the law of its noise or of its draws is known
+        (`dpfast.privacy.Draws`), rounded up.
+    neighbors : {"replace", "add-remove"}, optional
+        The relation that the limit speaks of; by default that of the first spend. A loss under
+        add-remove counts for replace as twice epsilon or four times rho; the opposite is refused.
+    name : str, optional
+        What the ledger is for.
+    path : str or path-like, optional
+        The file of the ledger, which is made if it is not there. If it is, then the limit, the
+        relation and the name may be left out, and if given must be those of the file.
+    timeout : float, default 30
+        Seconds to wait for other processes that write to the file.
+
+    Raises
+    ------
+    ArgumentError
+        When no limit, or two kinds of limit, are given; or another one than the file's.
+    LedgerError
+        When the file cannot be used: it is no ledger, was made by a newer version, is damaged, or
+        cannot be written. `LedgerBusyError` when it stayed locked.
+
+    See Also
+    --------
+    dpfast.privacy.Pure, dpfast.privacy.Approx, dpfast.privacy.ZCDP
+
+    Notes
+    -----
+    The file is an SQLite database on a local disk (not a network drive: locks there cannot be
+    relied upon). While somebody is at work there is a file ``-wal`` beside it, which belongs
+    to it; after a kill it stays until the next use. Copy the two together or neither. Both are made
+    so that only their owner can read them. Whoever puts back an old copy undoes spends that
+    happened; a process that has seen later lines refuses it, a new one cannot know. Pickles of a
+    budget with a path open that path again; one in memory has none.
+
+    Cost: some microseconds in memory; in a file a few writes that wait for the disk.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> budget = dp.Budget(epsilon=1.0)
+    >>> for _ in range(10):
+    ...     budget.spend(dp.privacy.Pure(0.1), neighbors="replace")
+    >>> budget.remaining
+    {'epsilon': Fraction(0, 1), 'delta': Fraction(0, 1)}
+    >>> ages = [23, 35, 41, 58, 62]
+    >>> budget.cost(dp.count, ages, neighbors="add-remove", epsilon=0.5)
+    Pure(epsilon=0.5)
+
+    One that outlives the program:
+
+    >>> import os, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> study = os.path.join(folder.name, "study.db")
+    >>> budget = dp.Budget(epsilon=1, path=study, name="ages of the study")
+    >>> with budget.noted("a first look"):
+    ...     answer = dp.median(ages, bounds=(0, 120), epsilon=0.25, budget=budget)
+    >>> again = dp.Budget(path=study)
+    >>> again.remaining["epsilon"], again.history[0].note
+    (Fraction(3, 4), 'a first look')
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any = None,
+        delta: Any = 0,
+        rho: Any = None,
+        neighbors: str | None = None,
+        name: str = "",
+        path: str | os.PathLike[str] | None = None,
+        timeout: float = 30.0,
+    ) -> None:
+        asked = epsilon is not None or rho is not None or checks.fraction("delta", delta) != 0
+        given = loss(epsilon, delta, rho) if asked or path is None else None
+        self._wanted = None if neighbors is None else checks.neighbors(neighbors)
+        self._name = checks.text("name", name)
+        self._timeout = checks.positive("timeout", timeout)
+        self._own = threading.local()
+        self._file: File | None = None
+        self._keeper: Keeper
+        if path is None:
+            assert given is not None
+            self._limit, self._created = given, now()
+            self._keeper = Memory(self._wanted)
+            return
+        self._open(_path(path), given)
+
+    def _open(self, path: str, given: Loss | None) -> None:
+        from .ledger.file import File  # with sqlite3, which most budgets do not need
+
+        self._file = self._keeper = file = File(
+            path, given, self._wanted, self._name, self._timeout
+        )
+        head = file.header
+        if given is not None and given != head.limit:
+            checks.fail("limit", f"that of {file.path}, {head.limit}, or left out", given)
+        settled = file.state().neighbors
+        if self._wanted is not None and settled not in (None, self._wanted):
+            checks.fail("neighbors", f"that of {file.path}, {settled!r}, or left out", self._wanted)
+        if self._name and self._name != head.name:
+            checks.fail("name", f"that of {file.path}, {head.name!r}, or left out", self._name)
+        self._limit, self._name, self._created = head.limit, head.name, head.created
+
+    def __repr__(self) -> str:
+        where = "" if self._file is None else f"; path={self._file.path!r}"
+        try:
+            state = self._keeper.state()
+        except LedgerError:
+            return f"Budget(limit: {_text(self._limit)}{where}, which cannot be read)"
+        return (
+            f"Budget(limit: {_text(self._limit)}; spent: {self._sum(state)}; "
+            f"neighbors={state.neighbors or self._wanted!r}{where})"
+        )
+
+    def __reduce__(self) -> Any:
+        if self._file is None:
+            raise TypeError(
+                "a budget can be neither pickled nor copied: both copies could be spent"
+            )
+        file = self._file
+        return _again, (file.path, file.header.seal, self._wanted, self._timeout, file.place)
+
+    @property
+    def name(self) -> str:
+        """What the ledger is for, in the words of the one who made it."""
+        return self._name
+
+    @property
+    def path(self) -> str | None:
+        """The file of the ledger, or None."""
+        return None if self._file is None else self._file.path
+
+    @property
+    def created(self) -> str:
+        """When the ledger was made, in UTC (ISO 8601)."""
+        return self._created
+
+    @property
+    def limit(self) -> dict[str, Fraction]:
+        """The limit, as exact fractions by name."""
+        return self._named(self._ceiling)
+
+    @property
+    def neighbors(self) -> str | None:
+        """The relation that the ledger speaks of; None before the first spend has settled it."""
+        return self._keeper.state().neighbors or self._wanted
+
+    @property
+    def spent(self) -> dict[str, Fraction]:
+        """The sums so far, as exact fractions by name."""
+        return self._named(self._keeper.state().spent)
+
+    @property
+    def remaining(self) -> dict[str, Fraction]:
+        """What is left, as exact fractions by name."""
+        return self._named(self._left(self._keeper.state()))
+
+    @property
+    def history(self) -> tuple[Spend, ...]:
+        """The lines of the ledger in order: what was asked, and no answer but recorded ones."""
+        return self._keeper.history()
+
+    def spend(self, amount: Loss, *, neighbors: str, what: str = "", note: str = "") -> None:
+        """Record a loss, or refuse it.
+
+        Parameters
+        ----------
+        amount : Pure, Approx or ZCDP
+            What the coming release costs.
+        neighbors : {"replace", "add-remove"}
+            The relation under which it costs that.
+        what : str, optional
+            A public description for the ledger.
+        note : str, optional
+            More of it; by default that of `noted`.
+
+        Raises
+        ------
+        BudgetError
+            When less is left than is asked, the loss cannot be expressed in this budget, or this
+            is a forked copy. The message shows spent, asked and left; nothing has been recorded.
+        LedgerError
+            When the file of the ledger cannot be used. Nothing may be released.
+        """
+        if not isinstance(amount, (Pure, Approx, ZCDP)):
+            checks.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
+        checks.neighbors(neighbors)
+        notes = getattr(self._own, "notes", ())
+        note = checks.text("note", note) or (notes[-1] if notes else "")
+        line = Spend(amount, neighbors, checks.text("what", what), note, now(), process())
+        self._own.line = None
+        keys = getattr(self._own, "keys", None)
+        if keys is None:
+            self._own.line = self._keeper.append(lambda state: self._decide(state, line))
+        elif not keys:
+            raise BudgetError("budget refused the spend: a key pays for one, and was used")
+        else:
+            self._own.line = self._keeper.once(keys.pop(), lambda state: self._decide(state, line))
+
+    @contextmanager
+    def noted(self, note: str) -> Iterator[None]:
+        """A note for every spend of this thread in the block of a ``with``.
+
+        Parameters
+        ----------
+        note : str
+            Your words about why it is asked. They must not come from the data.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> budget = dp.Budget(epsilon=1)
+        >>> with budget.noted("chapter 2"):
+        ...     age = dp.median([23, 35, 41], bounds=(0, 120), epsilon=0.5, budget=budget)
+        >>> budget.history[0].note
+        'chapter 2'
+        """
+        before = getattr(self._own, "notes", ())
+        self._own.notes = (*before, checks.text("note", note))
+        try:
+            yield
+        finally:
+            self._own.notes = before
+
+    @contextmanager
+    def _once(self, key: str) -> Iterator[None]:
+        """The one spend of this thread in the block is made once in the life of the ledger.
+
+        If a line bears the key already, nothing is paid. Whoever uses this must let nothing leave
+        but what `_settle` returns: then one answer leaves for one spend, whichever of several
+        computations it came from. Each of these has its own randomness, and the choice among them
+        (which was recorded first) does not depend on the others, which nobody sees.
+        """
+        self._own.keys, self._own.line = [key], None
+        try:
+            yield
+        finally:
+            self._own.keys = None
+
+    @property
+    def _paid(self) -> bool:
+        """Whether this thread's last spend has a line."""
+        return getattr(self._own, "line", None) is not None
+
+    def _settle(self, answer: Any) -> Any:
+        """Record an answer beside the line of this thread, or get the one that is there."""
+        return self._keeper.settle(self._own.line, plain(answer))
+
+    def _found(self, key: str) -> tuple[int, Any] | None:
+        """Number and recorded answer of the line of a key."""
+        return self._keeper.found(key)
+
+    def _stream(self, name: str, facts: str) -> Record:
+        """The record of a stream, for a ledger in a file."""
+        from .ledger.streams import Record
+
+        assert self._file is not None
+        return Record(self._file, name, facts)
+
+    def _afford(self, lines: Iterable[Spend]) -> Amounts:
+        """What several spends would leave; the refusal of the first that is too much."""
+        state = self._keeper.state()
+        for line in lines:
+            entry = self._decide(state, line)
+            spent = state.spent.plus(entry.line.counted)
+            state = State(spent, entry.neighbors, state.lines + 1)
+        return self._left(state)
+
+    def record(self, answer: Any) -> None:
+        """Keep a released answer beside the last line that this thread has spent.
+
+        Nothing is kept unless you call this: a ledger says what was asked, and may be shown to
+        people who are not to have the answers.
+
+        Parameters
+        ----------
+        answer : number, text, NumPy array, or a nested list or dict of them
+            What the release returned. It must be finite.
+
+        Raises
+        ------
+        ArgumentError
+            When this thread has spent nothing yet, or the line has its answer already.
+        """
+        kept = plain(answer)
+        if kept is None:
+            checks.fail("answer", "something", answer)
+        number = getattr(self._own, "line", None)
+        if number is None:
+            checks.fail("answer", "recorded after a spend, by the thread that spent", answer)
+        self._keeper.record(number, kept)
+
+    def export(self) -> str:
+        """The whole ledger as JSON: its limit, its sums and its lines, in order.
+
+        Returns
+        -------
+        str
+            One object. Each amount has its ``value`` as a float and ``exact`` as a ratio.
+            Answers are in it where they were recorded.
+
+        Examples
+        --------
+        >>> import dpfast as dp, json
+        >>> json.loads(dp.Budget(epsilon=0.1).export())["limit"]["epsilon"]
+        {'value': 0.1, 'exact': '1/10'}
+        """
+        lines = self.history
+        spent = reduce(Amounts.plus, (line.counted for line in lines), Amounts())
+        state = State(spent, self._keeper.state().neighbors, len(lines))
+        return json.dumps({**self._facts(state), "lines": self._told(lines)}, indent=2)
+
+    def _facts(self, state: State) -> dict[str, Any]:
+        return {
+            "name": self._name,
+            "path": self.path,
+            "created": self._created,
+            "neighbors": state.neighbors or self._wanted,
+            **{
+                word: {name: _both(amount) for name, amount in self._named(amounts).items()}
+                for word, amounts in (
+                    ("limit", self._ceiling),
+                    ("spent", state.spent),
+                    ("remaining", self._left(state)),
+                )
+            },
+            "spends": state.lines,
+        }
+
+    def cost(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Loss:
+        """What a call would cost, without running it: arguments are checked, data are not read.
+
+        (Only the scores of a selection are, since they are an argument that is checked.)
+
+        Parameters
+        ----------
+        function : callable
+            A release of this library, such as ``dp.median``.
+        *args, **kwargs
+            Its arguments, without ``budget``.
+
+        Returns
+        -------
+        Pure, Approx or ZCDP
+            The loss under the call's own neighbouring relation.
+
+        Raises
+        ------
+        ArgumentError
+            For a bad argument of the call, or a function that spends nothing.
+        """
+        rule = "a release of dpfast, such as dpfast.median"
+        try:
+            takes = "budget" in inspect.signature(function).parameters
+        except (TypeError, ValueError):
+            takes = False
+        if not takes:
+            checks.fail("function", rule, function)
+        if "budget" in kwargs:
+            checks.fail("budget", "left out: nothing is spent", kwargs["budget"])
+        mechanism = quoted(function, *args, **kwargs)
+        if mechanism is None:
+            checks.fail("function", rule, function)
+        found: Loss = mechanism.loss
+        return found
+
+    def _told(self, lines: tuple[Spend, ...]) -> list[dict[str, Any]]:
+        return [
+            {
+                "time": line.time,
+                "what": line.what,
+                "note": line.note,
+                "loss": {"kind": type(line.loss).__name__, **_parts(line.loss)},
+                "neighbors": line.neighbors,
+                "counted": {n: _both(amount) for n, amount in self._named(line.counted).items()},
+                "process": line.process,
+                **({} if line.answer is None else {"answer": line.answer}),
+            }
+            for line in lines
+        ]
+
+    # --- the decision ---------------------------------------------------------------------------
+
+    def _decide(self, state: State, line: Spend) -> Entry:
+        """The entry for a line, or the refusal, from the state that will hold when it is added."""
+        relation = state.neighbors or self._wanted or line.neighbors
+        if self._wanted not in (None, relation):
+            self._refuse(
+                state, line, f"by a budget for neighbors={self._wanted!r}, while the first spend "
+                f"from the same file was for {relation!r}"
+            )  # fmt: skip
+        counted = self._price(state, line, relation)
+        total, limit = state.spent.plus(counted), self._ceiling
+        if total.epsilon > limit.epsilon or total.delta > limit.delta or total.rho > limit.rho:
+            self._refuse(state, line, "counted as " + self._words(counted))
+        return Entry(replace(line, counted=counted), relation)
+
+    def _price(self, state: State, line: Spend, wanted: str) -> Amounts:
+        moved = convert(line.loss, line.neighbors, wanted)
+        if moved is None:
+            self._refuse(state, line, f"which has no meaning under neighbors={wanted!r}")
+        if isinstance(self._limit, ZCDP):
+            if isinstance(moved, Approx):
+                self._refuse(state, line, "and delta > 0 has no price in a rho budget")
+            return Amounts(rho=(moved if isinstance(moved, ZCDP) else ZCDP.of_pure(moved)).rho)
+        if isinstance(moved, ZCDP):
+            self._refuse(
+                state, line, "and rho has no price in an epsilon budget: use Budget(rho=...)"
+            )
+        return _amounts(moved)
+
+    def _refuse(self, state: State, line: Spend, counted: str) -> NoReturn:
+        raise BudgetError(
+            f"budget refused the spend: spent {self._sum(state)}; asked {_text(line.loss)} under "
+            f"neighbors={line.neighbors!r}, {counted}; left {self._words(self._left(state))}"
+        )
+
+    # --- amounts --------------------------------------------------------------------------------
+
+    @property
+    def _ceiling(self) -> Amounts:
+        return _amounts(self._limit)
+
+    def _left(self, state: State) -> Amounts:
+        limit, spent = self._ceiling, state.spent
+        return Amounts(
+            limit.epsilon - spent.epsilon, limit.delta - spent.delta, limit.rho - spent.rho
+        )
+
+    def _sum(self, state: State) -> str:
+        return self._words(state.spent)
+
+    def _words(self, amounts: Amounts) -> str:
+        return _words(
+            amounts.epsilon, amounts.delta, amounts.rho if isinstance(self._limit, ZCDP) else None
+        )
+
+    def _named(self, amounts: Amounts) -> dict[str, Fraction]:
+        if isinstance(self._limit, ZCDP):
+            return {"rho": amounts.rho}
+        return {"epsilon": amounts.epsilon, "delta": amounts.delta}
+
+
+def _amounts(amount: Loss) -> Amounts:
+    if isinstance(amount, ZCDP):
+        return Amounts(rho=amount.rho)
+    return Amounts(amount.epsilon, amount.delta if isinstance(amount, Approx) else Fraction(0))
+
+
+def _text(amount: Loss) -> str:
+    parts = _amounts(amount)
+    return _words(parts.epsilon, parts.delta, parts.rho if isinstance(amount, ZCDP) else None)
+
+
+def _both(amount: Fraction) -> dict[str, Any]:
+    return {"value": float(amount), "exact": exact(amount)}
+
+
+def _parts(amount: Loss) -> dict[str, Any]:
+    named = {each.name: getattr(amount, each.name) for each in fields(amount)}
+    return {n: _both(v) if isinstance(v, Fraction) else v for n, v in named.items()}
+
+
+def _path(path: Any) -> str:
+    """The path as text."""
+    rule = "the path of a file on a disk"
+    try:
+        found = os.fsdecode(path)
+        found.encode()
+    except Exception:  # whatever an object thinks of being a path; text that is no UTF-8
+        checks.fail_type("path", rule, path)
+    if not found or found == ":memory:" or "\0" in found:
+        checks.fail("path", rule, path)
+    return found
+
+
+def _again(
+    path: str, seal: str, neighbors: str | None, timeout: float, place: Place | None = None
+) -> Budget:
+    """A budget out of its pickle: the same file, with all that was seen of it, or none."""
+    budget = Budget(path=path, neighbors=neighbors, timeout=timeout)
+    assert budget._file is not None
+    if budget._file.header.seal != seal:
+        raise LedgerError(f"ledger {budget.path} is another one than was pickled")
+    if place is not None:
+        budget._file.since(place)
+    return budget

@@ -1,0 +1,587 @@
+"""Lines in an SQLite file that several processes may share and that a kill cannot cut short.
+
+Every piece of work opens the file, is one transaction, and closes it again. A spend begins with
+the write lock (BEGIN IMMEDIATE), so that what it reads stays true until its line is committed and
+on the disk (synchronous=FULL). Why a connection lives no longer than that:
+
+* A connection that is carried over a fork believes in locks that the child does not hold. None is
+  open while Python forks, since `_ALONE` is taken around it.
+* The last one to close copies the log (WAL) into the file and removes it, with nobody else there.
+  So the file by itself is the whole ledger whenever nobody is at work, and no checkpoint can meet
+  a writer: automatic ones, which can, are turned off (SQLite before 3.51.3 may lose a commit to
+  that race, https://sqlite.org/wal.html#walresetbug).
+* A ledger that was moved, swapped or put back from a copy is noticed by the next spend.
+
+Lines are only ever added; the one row of `state` holds their sums and is changed in the same
+transaction. Each line carries a digest of itself and of the one before (`text.seal`), and all rows
+are one chain (`chain.py`). Each transaction, whatever it is for, begins with the question whether
+this is the ledger that was opened, and whether all that this process has seen of it is still there.
+
+A line may bear a key. Which one does is looked up in the transaction that would add it, so of any
+number of processes that spend for one key one pays, and its line serves all. The table of keys is
+made with the first of them; a ledger without keys has none.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from ..._kernels.rng import witnesses
+from ...errors import DpfastError, LedgerBusyError, LedgerError, MissingExtraError
+from ...privacy import ZCDP, Approx, Loss
+from . import chain, text
+from .chain import VERSION, Damaged, Place, define, guards
+from .entries import Amounts, Entry, Spend, State, already, now, process
+
+try:
+    import sqlite3
+except ImportError:  # pragma: no cover
+    raise MissingExtraError(
+        "a ledger in a file needs the module sqlite3, which this Python was built without"
+    ) from None
+
+T = TypeVar("T")
+
+#: What the file says it is (`PRAGMA application_id`): "dpfl".
+APPLICATION = 0x6470666C
+#: Seconds that SQLite waits by itself, and that are slept before the next attempt.
+PATIENCE, PAUSE = 0.25, 0.005
+
+TABLES = """
+CREATE TABLE ledger (
+    one INTEGER PRIMARY KEY CHECK (one = 1), created TEXT NOT NULL, process TEXT NOT NULL,
+    name TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL
+);
+CREATE TABLE state (
+    one INTEGER PRIMARY KEY CHECK (one = 1), lines INTEGER NOT NULL, epsilon TEXT NOT NULL,
+    delta TEXT NOT NULL, rho TEXT NOT NULL, neighbors TEXT, seal TEXT NOT NULL
+);
+CREATE TABLE lines (
+    line INTEGER PRIMARY KEY, time TEXT NOT NULL, process TEXT NOT NULL, what TEXT NOT NULL,
+    note TEXT NOT NULL, loss TEXT NOT NULL, neighbors TEXT NOT NULL, epsilon TEXT NOT NULL,
+    delta TEXT NOT NULL, rho TEXT NOT NULL, relation TEXT NOT NULL, seal TEXT NOT NULL
+);
+CREATE TABLE answers (
+    line INTEGER PRIMARY KEY, time TEXT NOT NULL, answer TEXT NOT NULL, seal TEXT NOT NULL
+);
+"""
+KEYS = """
+CREATE TABLE IF NOT EXISTS keys (
+    key TEXT PRIMARY KEY, line INTEGER NOT NULL UNIQUE, seal TEXT NOT NULL
+);
+"""
+
+#: Held by the one thread that is at work on a ledger, and around a fork.
+_ALONE = threading.RLock()
+#: Which process is at work. A child that inherits its parent's was forked behind Python's back.
+_at_work: tuple[int, int] | None = None
+#: How far this process has seen each ledger come, by its path and the seal of its header.
+_seen: dict[tuple[str, str], Place] = {}
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_ALONE.acquire, after_in_parent=_ALONE.release, after_in_child=_ALONE.release
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a ledger was made with, and the seal that tells it from others."""
+
+    limit: Loss
+    neighbors: str | None
+    name: str
+    created: str
+    seal: str
+
+
+#: What Python says of rows that are not of the kind that was written, of a schema, too.
+UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
+
+
+NO_LEDGER_HOLDS = "it holds what no ledger of this form holds"
+NO_LOCKS = "cannot be locked: its file system has no locks"
+
+
+class File:
+    """Lines in a file. `limit` None means that the ledger must be there."""
+
+    def __init__(
+        self, path: str, limit: Loss | None, neighbors: str | None, name: str, timeout: float
+    ) -> None:
+        self.path = os.path.realpath(path)  # as SQLite names the log
+        self._timeout = timeout
+        self._known: str | None = None
+        if limit is not None:
+            self._run(lambda db: self._make(db, limit, neighbors, name), making=True)
+        self.header = self._run(self._head)
+        self._known = self.header.seal
+        self._run(self._checked, sound=True)
+
+    # --- what a keeper does ---------------------------------------------------------------------
+
+    def state(self) -> State:
+        return self._run(self._state)
+
+    def append(self, decide: Callable[[State], Entry]) -> int:
+        def add(db: sqlite3.Connection) -> int:
+            state = self._state(db)
+            entry = decide(state)
+            self._write(db, state, entry)
+            return state.lines + 1
+
+        return self._run(add, write=True)
+
+    def once(self, key: str, decide: Callable[[State], Entry]) -> int:
+        def add(db: sqlite3.Connection) -> int:
+            define(db, KEYS + guards("keys"))
+            state = self._state(db)
+            number = self._keyed(db, key)
+            if number is None:
+                number = state.lines + 1
+                seal = self._write(db, state, decide(state))
+                chain.grow(db, "keys", key, (key, number, text.seal(seal, key)))
+            return number
+
+        return self._run(add, write=True)
+
+    def found(self, key: str) -> tuple[int, Any] | None:
+        def look(db: sqlite3.Connection) -> tuple[int, Any] | None:
+            number = self._keyed(db, key)
+            return None if number is None else (number, _answer(db, number))
+
+        return self._run(look)
+
+    def history(self) -> tuple[Spend, ...]:
+        return self._run(self._checked)
+
+    def record(self, number: int, answer: Any) -> None:
+        plain = json.dumps(answer, allow_nan=False)
+
+        def add(db: sqlite3.Connection) -> None:
+            if _answer(db, number) is not None:
+                already(number, answer)
+            _put(db, number, plain)
+
+        self._run(add, write=True)
+
+    def settle(self, number: int, answer: Any) -> Any:
+        plain = json.dumps(answer, allow_nan=False)
+
+        def add(db: sqlite3.Connection) -> Any:
+            if _answer(db, number) is None:
+                _put(db, number, plain)
+            return _answer(db, number)
+
+        return self._run(add, write=True)
+
+    @property
+    def place(self) -> Place | None:
+        """How far this process has seen the ledger come."""
+        return _seen.get((self.path, self.header.seal))
+
+    def since(self, place: Place) -> None:
+        """Refuse a ledger that lacks what another process has seen of it."""
+        self._run(lambda db: self._not_put_back(db, place))
+
+    # --- transactions ---------------------------------------------------------------------------
+
+    def _run(
+        self,
+        job: Callable[[sqlite3.Connection], T],
+        *,
+        write: bool = False,
+        making: bool = False,
+        sound: bool = False,
+    ) -> T:
+        """One transaction: all of `job` or nothing. It is done again if another one was faster."""
+        deadline = time.monotonic() + self._timeout
+        while True:
+            try:
+                return self._attempt(job, write, making, sound)
+            except DpfastError:
+                raise
+            except (sqlite3.Error, Damaged, *UNREADABLE) as error:
+                failed = error
+            # Out here, so that no error of SQLite, which may quote a row, comes along. A traceback
+            # would keep the connection alive, and with it the log beside the file.
+            failed = failed.with_traceback(None)
+            if not isinstance(failed, sqlite3.Error):
+                self._damaged(failed if isinstance(failed, Damaged) else NO_LEDGER_HOLDS)
+            if not _busy(failed):
+                self._explain(failed)
+            if self._lockless():
+                self._fail(NO_LOCKS, "nothing can be spent")
+            if time.monotonic() >= deadline:
+                raise LedgerBusyError(
+                    f"ledger {self.path} has been locked by another process for "
+                    f"{self._timeout:g} seconds; nothing was recorded"
+                )
+            time.sleep(PAUSE)
+
+    def _attempt(
+        self, job: Callable[[sqlite3.Connection], T], write: bool, making: bool, sound: bool
+    ) -> T:
+        global _at_work
+        here = witnesses()
+        if _at_work not in (None, here):  # before the lock, which nobody here will ever open
+            raise LedgerError(
+                f"ledger {self.path} cannot be used in this process: it was forked, past Python, "
+                "while a thread of its parent was at work on a ledger"
+            )
+        with _ALONE:
+            self._look(making)
+            outer, _at_work = _at_work, here
+            try:
+                with closing(self._connect()) as db:
+                    blank = making and self._blank(db)
+                    if blank:
+                        self._use_log(db)
+                    if sound and db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+                        raise Damaged("its pages do not fit together")
+                    db.execute("BEGIN IMMEDIATE" if write or blank else "BEGIN")
+                    files = self._files() if write else None
+                    if blank:
+                        done = job(db)
+                    else:
+                        head, place = self._same(db)
+                        if write and place.table == "lines":
+                            self._renew(db, head)
+                        done = job(db)
+                        if write:
+                            place = chain.close(db, place)
+                    if witnesses() != here:
+                        raise LedgerError(f"ledger {self.path}: a fork came into the transaction")
+                    db.execute("COMMIT")
+                    if write and files != self._files():
+                        raise LedgerError(
+                            f"ledger {self.path} or its log was moved or removed while a line was "
+                            "written; nothing may be released"
+                        )
+                    if not blank:
+                        _seen[self.path, head.seal] = place
+                    return done
+            finally:
+                _at_work = outer
+
+    def _same(self, db: sqlite3.Connection) -> tuple[Header, Place]:
+        """That this is the ledger which was opened, with all in it that was seen here; how far it
+        has come. Each transaction begins with this."""
+        head = self._head(db)
+        if self._known not in (None, head.seal):
+            raise LedgerError(f"ledger {self.path} is another one than was opened")
+        place = chain.check_sums(db)
+        seen = _seen.get((self.path, head.seal))
+        if seen is not None:
+            self._not_put_back(db, seen)
+        return head, place
+
+    def _not_put_back(self, db: sqlite3.Connection, place: Place) -> None:
+        if not chain.held(db, place):
+            raise LedgerError(
+                f"ledger {self.path} was put back to an earlier state: what was seen of it is not "
+                "in it, nor what was spent since; nothing can be spent"
+            )
+
+    def _renew(self, db: sqlite3.Connection, head: Header) -> None:
+        """Seal a ledger of before, if it is sound, and close it to those who can only read it."""
+        self._checked(db)
+        chain.renew(db, head.seal)
+        self._narrow()
+
+    def _connect(self) -> sqlite3.Connection:
+        # mode=rw: a file that SQLite makes can be read by everybody.
+        where = f"{Path(self.path).as_uri()}?mode=rw"
+        db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
+        try:
+            for setting in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON",
+                            "wal_autocheckpoint = 0", "trusted_schema = OFF",
+                            "secure_delete = ON"):  # fmt: skip
+                db.execute("PRAGMA " + setting)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _look(self, making: bool) -> None:
+        """What the name of the file says, before SQLite is asked."""
+        try:
+            found = os.stat(self.path)
+        except OSError as error:
+            if not (making and isinstance(error, FileNotFoundError)):
+                why = f"cannot be looked at: {error.strerror}"
+                if isinstance(error, FileNotFoundError):
+                    new = self._known is None
+                    why = "is not there" + (", and a new one needs a limit" if new else " any more")
+                raise LedgerError(f"ledger {self.path} {why}") from None
+            folder = os.path.dirname(self.path)
+            if not os.path.isdir(folder):
+                raise LedgerError(
+                    f"ledger {self.path} cannot be made: {folder} is no directory"
+                ) from None
+            self._create()
+            return
+        if not os.path.isfile(self.path):
+            raise LedgerError(f"ledger {self.path} is no file")
+        if found.st_nlink > 1:  # each name would have its own log and its own locks
+            raise LedgerError(
+                f"ledger {self.path} has {found.st_nlink} names (hard links), under each of which "
+                "it could be spent; copy the file, and remove the other names"
+            )
+
+    def _create(self) -> None:
+        """An empty file that is its owner's alone. SQLite gives its log the same rights."""
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:  # by another process, just now
+            pass
+        except OSError as error:
+            raise LedgerError(f"ledger {self.path} cannot be made: {error.strerror}") from None
+
+    def _narrow(self) -> None:
+        """Close the files to those who can read them and not write, who cannot use a ledger.
+
+        Others are meant to share it. Whoever must not change these rights leaves them as they are.
+        """
+        for name in (self.path, self.path + "-wal", self.path + "-shm"):
+            with suppress(OSError):
+                found = stat.S_IMODE(os.stat(name).st_mode)
+                kept = found & ~sum(every for every in (0o070, 0o007) if not found & every & 0o222)
+                if kept != found:
+                    os.chmod(name, kept)
+
+    def _lockless(self) -> bool:
+        """Whether the file system says that it has no locks, which SQLite takes for busy.
+
+        A file of its own is asked: who closes the ledger's loses the locks of others here on it.
+        """
+        try:
+            import fcntl
+            import tempfile
+
+            with tempfile.TemporaryFile(dir=os.path.dirname(self.path)) as beside:
+                fcntl.lockf(beside, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            pass
+        except OSError as error:
+            return error.errno in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+        return False
+
+    def _files(self) -> list[tuple[int, int] | None]:
+        """Which files are behind the names of the ledger and of its log.
+
+        A log that is no longer there takes what is written to it along. SQLite's locks prevent
+        that, but a process loses its locks on a file when any part of it closes the file.
+        """
+        found: list[tuple[int, int] | None] = []
+        for name in (self.path, self.path + "-wal"):
+            try:
+                entry = os.stat(name)
+                found.append((entry.st_dev, entry.st_ino))
+            except OSError:
+                found.append(None)
+        return found
+
+    @staticmethod
+    def _use_log(db: sqlite3.Connection) -> None:
+        (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise LedgerError("a ledger needs a disk on which SQLite can keep a log (WAL)")
+
+    # --- rows -----------------------------------------------------------------------------------
+
+    @staticmethod
+    def _blank(db: sqlite3.Connection) -> bool:
+        """Whether nothing was ever put into this database, by anybody."""
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return (application, version, tables) == (0, 0, 0)
+
+    def _make(self, db: sqlite3.Connection, limit: Loss, neighbors: str | None, name: str) -> None:
+        if not self._blank(db):
+            return
+        define(db, TABLES + guards("ledger", "lines", "answers"))
+        parts = (now(), process(), name, text.loss(limit), neighbors)
+        first = text.seal("", *parts)
+        db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?)", (*parts, first))
+        zero = text.exact(Amounts().epsilon)
+        db.execute(
+            "INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?)", (zero, zero, zero, neighbors, first)
+        )
+        chain.begin(db, first)
+        chain.close(db)
+        db.execute(f"PRAGMA application_id = {APPLICATION}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        self._narrow()
+
+    def _head(self, db: sqlite3.Connection) -> Header:
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        version = chain.form(db)
+        if application != APPLICATION:
+            empty = self._blank(db)
+            what = "is empty: it needs a limit" if empty else "is an SQLite file, but no ledger"
+            raise LedgerError(f"ledger {self.path} {what}")
+        if version > VERSION:
+            raise LedgerError(
+                f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "
+                f"here is {VERSION}): pip install --upgrade dpfast"
+            )
+        rows = db.execute(
+            "SELECT created, process, name, loss, neighbors, seal FROM ledger"
+        ).fetchall()
+        ((*parts, found),) = rows
+        if version < 1 or text.seal("", *parts) != found:
+            raise Damaged("its first line is not what was written")
+        created, _, name, limit, neighbors = parts
+        return Header(text.unpack(limit), neighbors, name, created, found)
+
+    def _state(self, db: sqlite3.Connection) -> State:
+        every = "SELECT lines, epsilon, delta, rho, neighbors FROM state"
+        ((lines, *amounts, neighbors),) = db.execute(every).fetchall()
+        return State(Amounts(*map(text.number, amounts)), neighbors, lines)
+
+    def _keyed(self, db: sqlite3.Connection, key: str) -> int | None:
+        """Number of the line that bears a key."""
+        found = self._keys(db, "WHERE key = ?", key)
+        chain.check(db, "keys", key, found[0][1] if found else None)
+        return found[0][0] if found else None
+
+    def _keys(self, db: sqlite3.Connection, which: str = "", *values: str) -> list[tuple[int, str]]:
+        """Numbers of the lines of some keys, each checked against its seal, which comes along."""
+        if not chain.has(db, "keys"):
+            return []
+        both = "SELECT key, line, keys.seal, lines.seal FROM keys LEFT JOIN lines USING (line) "
+        rows = db.execute(both + which, values).fetchall()
+        for key, _, found, line in rows:
+            if line is None or text.seal(line, key) != found:
+                raise Damaged("a key is not that of its line")
+        return [(number, found) for _, number, found, _ in rows]
+
+    def _write(self, db: sqlite3.Connection, state: State, entry: Entry) -> str:
+        """The line and the sums. Both, or neither, as the transaction around them sees to."""
+        line, counted = entry.line, entry.line.counted
+        parts = (
+            line.time, line.process, line.what, line.note, text.loss(line.loss), line.neighbors,
+            *map(text.exact, (counted.epsilon, counted.delta, counted.rho)), entry.neighbors,
+        )  # fmt: skip
+        before, number = self.header.seal, state.lines + 1
+        if state.lines:
+            one = "SELECT seal FROM lines WHERE line = ?"
+            (before,) = db.execute(one, (state.lines,)).fetchone()
+        found = text.seal(before, str(number), *parts)
+        chain.grow(db, "lines", str(number), (number, *parts, found))
+        total = state.spent.plus(counted)
+        sums = map(text.exact, (total.epsilon, total.delta, total.rho))
+        db.execute(
+            "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?",
+            (number, *sums, entry.neighbors),
+        )
+        return found
+
+    def _checked(self, db: sqlite3.Connection) -> tuple[Spend, ...]:
+        """All lines, each against its seal, and their sum against the sums and the limit."""
+        state, head = self._state(db), self._head(db)
+        before, total, relation = head.seal, Amounts(), head.neighbors
+        made: list[Spend] = []
+        answers = _answers(db)
+        for number, *parts, found in db.execute("SELECT * FROM lines ORDER BY line").fetchall():
+            before = text.seal(before, str(number), *parts)
+            if found != before or number != len(made) + 1:
+                raise Damaged(f"line {len(made) + 1} is not what was written")
+            when, by, what, note, loss, neighbors, *amounts, relation = parts
+            cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
+            total = total.plus(counted)
+            answer, _ = answers.get(number, (None, None))
+            made.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
+        self._keys(db)
+        chain.whole(db, head.seal)
+        if (total, relation) != (state.spent, state.neighbors):
+            raise Damaged("its sums are not those of its lines")
+        if not _within(total, head.limit):
+            raise Damaged("more is spent than its limit")
+        return tuple(made)
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def _fail(self, why: str, then: str) -> NoReturn:
+        raise LedgerError(f"ledger {self.path} {why}; {then}")
+
+    def _damaged(self, why: object) -> NoReturn:
+        self._fail(
+            f"is damaged: {why}", "nothing can be spent, and what was spent must be counted by hand"
+        )
+
+    def _explain(self, error: sqlite3.Error) -> NoReturn:
+        code = _code(error)
+        if code == sqlite3.SQLITE_NOTADB:
+            why = "is no ledger: it is no SQLite file"
+        elif code == sqlite3.SQLITE_READONLY or (
+            code == sqlite3.SQLITE_CANTOPEN and not os.access(self.path, os.W_OK)
+        ):
+            why = "cannot be written: the file, its directory or the disk is read-only"
+        elif code == sqlite3.SQLITE_CANTOPEN:
+            why = "cannot be opened, or no file beside it can be made"
+        elif code == sqlite3.SQLITE_FULL:
+            why = "cannot be written: the disk is full"
+        elif code == sqlite3.SQLITE_IOERR:
+            why = NO_LOCKS if self._lockless() else f"cannot be read or written ({error})"
+        else:
+            self._damaged("SQLite cannot read it")
+        self._fail(why, "nothing can be spent")
+
+
+def _answers(
+    db: sqlite3.Connection, which: str = "", *values: int
+) -> dict[int, tuple[Any, str | None]]:
+    """Recorded answers by the numbers of their lines, each checked against its seal, which comes
+    along."""
+    sealed = "answers.seal" if chain.form(db) > 1 else "NULL"
+    both = f"SELECT line, answers.time, answer, {sealed}, lines.seal FROM answers "
+    rows = db.execute(both + "LEFT JOIN lines USING (line) " + which, values).fetchall()
+    made = {}
+    for number, when, answer, seal, paid in rows:
+        if paid is None or seal not in (None, chain.answered(paid, when, answer)):
+            raise Damaged("an answer is not what was written")
+        made[number] = json.loads(answer), seal
+    return made
+
+
+def _answer(db: sqlite3.Connection, number: int) -> Any:
+    """The recorded answer of a line, or None."""
+    answer, seal = _answers(db, "WHERE line = ?", number).get(number, (None, None))
+    chain.check(db, "answers", str(number), seal)
+    return answer
+
+
+def _put(db: sqlite3.Connection, number: int, answer: str) -> None:
+    (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (number,)).fetchone()
+    when = now()
+    row = (number, when, answer, chain.answered(paid, when, answer))
+    chain.grow(db, "answers", str(number), row)
+
+
+def _within(total: Amounts, limit: Loss) -> bool:
+    if isinstance(limit, ZCDP):
+        return total.rho <= limit.rho
+    delta = limit.delta if isinstance(limit, Approx) else 0
+    return total.epsilon <= limit.epsilon and total.delta <= delta
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The primary result code of SQLite; 0 for what Python's module says by itself."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _busy(error: sqlite3.Error) -> bool:
+    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)

@@ -1,0 +1,205 @@
+"""Streams of answers that outlive their process, in the file of a ledger.
+
+A stream has one line of the ledger, which pays for all its answers, and for each answer a turn, in
+order. A turn is written in one transaction, after the answer was computed and before anybody sees
+it. If a turn of that number is there already, by another process, nothing is written: whoever came
+second throws its own answer away unseen and goes on from what the file holds. So each turn has one
+answer, whichever process computed it, and a kill loses only what nobody has seen.
+
+What a stream must remember and must not tell (the noise of its threshold) is in a table of its own,
+`secrets`, one row a stream: it is no part of the history or of an export, it is replaced in the
+transaction of each turn, sealed with it, and removed (overwritten, as far as SQLite and the disk do
+that) by the turn with which the stream is over. All other tables only grow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from ..._core import checks
+from . import chain, text
+from .chain import Damaged, define, guards
+from .entries import now
+from .file import File
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS streams (
+    line INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL, start TEXT NOT NULL,
+    seal TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS turns (
+    line INTEGER NOT NULL, turn INTEGER NOT NULL, time TEXT NOT NULL, question TEXT NOT NULL,
+    answer TEXT NOT NULL, body BLOB NOT NULL, seal TEXT NOT NULL, PRIMARY KEY (line, turn)
+);
+CREATE TABLE IF NOT EXISTS secrets (
+    line INTEGER PRIMARY KEY, state TEXT NOT NULL, seal TEXT NOT NULL
+);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question, its answer, and what else has to be known of it to go on.
+
+    All of it is public: `question` must not come from the data but through answers.
+    """
+
+    question: str
+    answer: Any
+    body: bytes = b""
+
+
+class Record:
+    """One stream of a file.
+
+    Parameters
+    ----------
+    file : File
+    name : str
+        The name of the stream in this file.
+    facts : str
+        All that its answers depend on besides the data and chance. Another stream with the same
+        name is refused, and would not find the line of this one.
+    """
+
+    def __init__(self, file: File, name: str, facts: str) -> None:
+        self.name, self.facts = name, facts
+        self.key = "stream " + hashlib.sha256(json.dumps([name, facts]).encode()).hexdigest()
+        self._file = file
+        self._line, self._seal, self._seen = 0, "", 0
+        self._file._run(self._same)
+
+    def _same(self, db: sqlite3.Connection) -> tuple[str, str] | None:
+        """Start and seal of this stream, if it is there. The name of another one is refused."""
+        row = None
+        if chain.has(db, "streams"):
+            both = "SELECT facts, start, streams.seal, lines.seal FROM streams "
+            both += "LEFT JOIN lines USING (line) WHERE streams.name = ?"
+            row = db.execute(both, (self.name,)).fetchone()
+        chain.check(db, "streams", self.name, None if row is None else row[2])
+        if row is None:
+            return None
+        facts, start, seal, paid = row
+        if paid is None or text.seal(paid, self.name, facts, start) != seal:
+            raise Damaged("a stream is not what was written")
+        if facts != self.facts:
+            checks.fail("name", "new, or that of a stream with the same arguments", self.name)
+        return str(start), str(seal)
+
+    def found(self) -> Any:
+        """What the stream started from, or None for a new one."""
+
+        def look(db: sqlite3.Connection) -> Any:
+            known = self._same(db)
+            return None if known is None else json.loads(known[0])
+
+        return self._file._run(look)
+
+    def begin(self, start: Any, secret: Any) -> Any:
+        """What the stream starts from: this, or what is there already.
+
+        A new stream has the secret, if it is not None; that of an old one comes with its turns
+        (`later`). The key has been paid for.
+        """
+
+        def first(db: sqlite3.Connection) -> Any:
+            line = self._file._keyed(db, self.key)
+            assert line is not None
+            define(db, TABLES + guards("streams", "turns"))
+            known = self._same(db)
+            if known is None:
+                (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (line,)).fetchone()
+                plain = json.dumps(start)
+                known = plain, text.seal(paid, self.name, self.facts, plain)
+                chain.grow(db, "streams", self.name, (line, self.name, self.facts, *known))
+                if secret is not None:
+                    state = json.dumps(secret)
+                    row = (line, state, chain.hidden(db, line, state))
+                    db.execute("INSERT INTO secrets VALUES (?, ?, ?)", row)
+            self._line, self._seal = line, known[1]
+            return json.loads(known[0])
+
+        return self._file._run(first, write=True)
+
+    def _secret(self, db: sqlite3.Connection) -> Any:
+        sealed = "seal" if chain.form(db) > 1 else "NULL"
+        one = f"SELECT state, {sealed} FROM secrets WHERE line = ?"
+        row = db.execute(one, (self._line,)).fetchone()
+        if row is None:
+            return None
+        if row[1] not in (None, chain.hidden(db, self._line, row[0])):
+            raise Damaged("the secret of a stream is not what was written")
+        return json.loads(row[0])
+
+    def later(self) -> tuple[list[Turn], Any]:
+        """The turns since those that were seen here, and the secret state after the last: None for
+        a stream that is over."""
+
+        def look(db: sqlite3.Connection) -> tuple[list[Turn], Any, str]:
+            which = "SELECT turn, time, question, answer, body, seal FROM turns WHERE line = ? "
+            rows = db.execute(
+                which + "AND turn > ? ORDER BY turn", (self._line, self._seen)
+            ).fetchall()
+            found: list[Turn] = []
+            before = self._seal
+            self._last(db)
+            for turn, when, question, answer, body, seal in rows:
+                before = _sealed(before, turn, when, question, answer, body)
+                if seal != before or turn != self._seen + len(found) + 1:
+                    raise Damaged("a turn of a stream is not what was written")
+                found.append(Turn(question, json.loads(answer), body))
+            chain.check(db, "turns", f"{self._line} {self._seen + len(found) + 1}", None)
+            return found, self._secret(db), before
+
+        found, secret, self._seal = self._file._run(look)
+        self._seen += len(found)
+        return found, secret
+
+    def add(self, turn: Turn, secret: Any) -> str | None:
+        """Write the next turn, which is seen when `passed` is told of what comes back; None if
+        there is one already, and then nothing is written."""
+
+        def write(db: sqlite3.Connection) -> str | None:
+            number = self._seen + 1
+            if self._last(db) > self._seen:
+                return None
+            parts = (now(), turn.question, json.dumps(turn.answer), turn.body)
+            seal = _sealed(self._seal, number, *parts)
+            row = (self._line, number, *parts, seal)
+            chain.grow(db, "turns", f"{self._line} {number}", row)
+            if secret is None:
+                db.execute("DELETE FROM secrets WHERE line = ?", (self._line,))
+            else:
+                state = json.dumps(secret)
+                change = (state, chain.hidden(db, self._line, state), self._line)
+                db.execute("UPDATE secrets SET state = ?, seal = ? WHERE line = ?", change)
+            return seal
+
+        return self._file._run(write, write=True)
+
+    def passed(self, seal: str) -> None:
+        """The turn that was added is seen, and none that comes `later`."""
+        self._seen, self._seal = self._seen + 1, seal
+
+    def damaged(self, why: str) -> NoReturn:
+        self._file._damaged(why)
+
+    def _last(self, db: sqlite3.Connection) -> int:
+        """The number of the last turn; damage if the last that was seen here is not there."""
+        one = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
+        if self._seen and db.execute(one, (self._line, self._seen)).fetchone() != (self._seal,):
+            raise Damaged("turns of a stream are missing, or others than were seen")
+        most = "SELECT ifnull(max(turn), 0) FROM turns WHERE line = ?"
+        return int(db.execute(most, (self._line,)).fetchone()[0])
+
+
+def _sealed(before: str, turn: int, when: str, question: str, answer: str, body: bytes) -> str:
+    return text.seal(before, str(turn), when, question, answer, hashlib.sha256(body).hexdigest())

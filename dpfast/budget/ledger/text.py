@@ -1,0 +1,81 @@
+"""Lines as text: exact amounts, losses, answers, and the seal that a damaged byte breaks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import fields
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..._core import checks
+from ...privacy import ZCDP, Approx, Draws, Loss, Pure
+
+LOSSES: dict[str, type[Loss]] = {kind.__name__: kind for kind in (Pure, Draws, Approx, ZCDP)}
+#: Python prints no more than 4300 decimal digits unless told otherwise.
+LONG = 10_000
+#: What can be recorded.
+RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict of them"
+
+
+def exact(amount: Fraction) -> str:
+    """Numerator/denominator: decimal, or hexadecimal where they are very long."""
+    parts = (amount.numerator, amount.denominator)
+    return "/".join(hex(p) if p.bit_length() > LONG else str(p) for p in parts)
+
+
+@lru_cache(1024)
+def number(text: str) -> Fraction:
+    """What `exact` wrote."""
+    above, below = text.split("/")
+    return Fraction(int(above, 0), int(below, 0))
+
+
+def loss(amount: Loss) -> str:
+    """A loss as JSON: the name of its kind, and its parameters."""
+    parts: dict[str, Any] = {"kind": type(amount).__name__}
+    for each in fields(amount):
+        value = getattr(amount, each.name)
+        parts[each.name] = exact(value) if isinstance(value, Fraction) else value
+    return json.dumps(parts)
+
+
+@lru_cache(256)
+def unpack(text: str) -> Loss:
+    """What `loss` wrote. KeyError for a kind that this version does not know."""
+    parts = json.loads(text)
+    kind = LOSSES[parts.pop("kind")]
+    return kind(**{n: number(v) if isinstance(v, str) else v for n, v in parts.items()})
+
+
+def plain(answer: Any) -> Any:
+    """An answer in the types of JSON, the same floats exactly."""
+    try:
+        return _plain(answer)
+    except RecursionError:
+        checks.fail("answer", RULE, answer)
+
+
+def _plain(answer: Any) -> Any:
+    if isinstance(answer, (np.ndarray, np.generic)):
+        answer = answer.tolist()
+    if isinstance(answer, (str, bool)):
+        return answer
+    if isinstance(answer, int):
+        return answer if answer.bit_length() <= LONG else checks.fail("answer", RULE, answer)
+    if isinstance(answer, float):
+        return answer if math.isfinite(answer) else checks.fail("answer", RULE, answer)
+    if isinstance(answer, (list, tuple)):
+        return [_plain(each) for each in answer]
+    if isinstance(answer, dict) and all(isinstance(key, str) for key in answer):
+        return {key: _plain(each) for key, each in answer.items()}
+    checks.fail_type("answer", RULE, answer)
+
+
+def seal(before: str, *parts: str | None) -> str:
+    """A digest of these parts and of the seal before them. It finds damage, not forgery."""
+    return hashlib.sha256(json.dumps([before, *parts]).encode()).hexdigest()

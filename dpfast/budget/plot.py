@@ -1,0 +1,66 @@
+"""A picture of a ledger: what was spent over time, under its limit."""
+
+from __future__ import annotations
+
+import warnings
+from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from .._core import checks
+from ..errors import MissingExtraError, SourceError
+from .budget import Budget
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def figure(budget: Budget) -> Figure:
+    """One panel for each amount that the ledger limits: steps up to the limit.
+
+    A clock that was put back does not draw a step back: a line stands no earlier than those
+    before it.
+    """
+    try:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError('a plot needs matplotlib: pip install "dpfast[plot]"') from None
+    lines = budget.history
+    times = list(accumulate((datetime.fromisoformat(line.time) for line in lines), max))
+    limited = {name: amount for name, amount in budget.limit.items() if amount}
+    end = max([datetime.now(UTC), *times[-1:]])
+    made = Figure(figsize=(8, 3 * len(limited)), layout="constrained")
+    panels = made.subplots(len(limited), squeeze=False, sharex=True)[:, 0]
+    for panel, (name, limit) in zip(panels, limited.items(), strict=True):
+        costs = (getattr(line.counted, name) for line in lines)
+        sums = [float(total) for total in accumulate(costs, initial=Fraction(0))]
+        x = [times[0] if times else end, *times, end]
+        panel.step(x, [*sums, sums[-1]], where="post", label="spent")
+        panel.plot(times, sums[1:], "o", color="C0", markersize=3)
+        panel.axhline(float(limit), color="0.3", linestyle="--", label="limit")
+        panel.set(ylabel=name, ylim=(0, 1.08 * float(limit)))
+        panel.legend(loc="lower right")
+    locator = AutoDateLocator(minticks=2, maxticks=6)  # type: ignore[no-untyped-call]
+    panels[-1].xaxis.set_major_locator(locator)
+    shown = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    panels[-1].xaxis.set_major_formatter(shown)
+    panels[-1].set_xlabel("time (UTC)")
+    panels[0].set_title(budget.name.replace("$", r"\$"))
+    return made
+
+
+def draw(budget: Budget, path: str) -> None:
+    """Write the picture. The ending of its name says in which format."""
+    checks.text("plot", path)
+    made = figure(budget)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # of a name that the font does not have
+            made.savefig(path)
+    except ValueError:
+        known = ", ".join(sorted(made.canvas.get_supported_filetypes()))
+        checks.fail("plot", f"a name that ends in one of {known}", path)
+    except OSError as error:
+        raise SourceError(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,137 @@
+"""Noise for a statistic of known sensitivity, as little of it as a loss allows.
+
+* Laplace of scale 1 / epsilon for sensitivity 1 is epsilon-DP (Dwork, McSherry, Nissim and Smith,
+  TCC 2006), hence (epsilon, delta)-DP with delta unspent, and (epsilon + e^-epsilon - 1)-zCDP
+  (Harrison and Manurangsi, FORC 2026; `privacy.Draws`, cells=0), rounded to a grid or not.
+* Gaussian of standard deviation 1 / sqrt(2 rho) is rho-zCDP (Bun and Steinke, TCC 2016).
+* Gaussian of standard deviation 1 / s is (epsilon, delta)-DP if and only if
+  delta >= F(s/2 - epsilon/s) - e^epsilon F(-s/2 - epsilon/s), F the normal distribution function
+  (Balle and Wang, ICML 2018). With x = epsilon/s - s/2, n the normal density and M Mills' ratio,
+  that is n(x) (M(x) - M(x + s)), since e^epsilon n(x + s) = n(x). s is the largest solution with
+  x >= 0, by bisection.
+
+Where two serve, the one with the smaller standard deviation is taken, a choice among public
+numbers.
+
+Several coordinates that all move at once. Let coordinate i of d have integer sensitivity D_i and
+independent noise of scale u D_i. Divided by its scale each, the coordinates move by at most 1/u,
+so by d/u in l1 and by sqrt(d)/u in l2, whatever the D_i are, and the noise is standard. So
+* Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate, and in
+  zCDP d times what that costs;
+* Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP: the same as rho / d for each;
+* Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, s as above: the law of a spherical Gaussian
+  looks the same along every direction, so only the l2 length of the move counts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from .._core import checks
+from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
+from .distributions import Gaussian, Laplace, Law
+from .smooth.mills import mills_drop
+
+LEAST, MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
+_LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True, slots=True)
+class Additive:
+    """A law, its scale for a sensitivity of 1 (of each coordinate), and what all of it costs."""
+
+    law: Law
+    unit: float
+    loss: Loss
+
+    def scale(self, sensitivity: int) -> float:
+        """The scale for an integer sensitivity below 2**53, rounded up."""
+        return math.nextafter(self.unit * sensitivity, math.inf)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation for a sensitivity of 1."""
+        return self.unit * (math.sqrt(2.0) if isinstance(self.law, Laplace) else 1.0)
+
+
+def amount(loss: Loss, coordinates: int = 1) -> Fraction:
+    """Check the size of a loss, and of an equal share of it: the epsilon or the rho."""
+    name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
+    least = LEAST[name]
+    if not least * coordinates <= size <= MOST:
+        each = f" for each of {coordinates} coordinates" if coordinates > 1 else ""
+        power = least.denominator.bit_length() - 1
+        checks.fail(name, f"at least 2**-{power}{each} and at most {MOST}", float(size))
+    if isinstance(loss, Approx) and loss.delta < Fraction(1, 10**300):
+        checks.fail("delta", "0, or at least 1e-300 and less than 1", float(loss.delta))
+    return size
+
+
+def without_delta(loss: Loss) -> Pure | ZCDP:
+    """What a mechanism that has no use for delta spends."""
+    return Pure(loss.epsilon) if isinstance(loss, Approx) else loss
+
+
+def several(each: Pure, times: int) -> Pure:
+    """The loss of so many independent releases of `each`, for budgets in rho too."""
+    if times == 1:
+        return each
+    if isinstance(each, Draws):
+        return replace(each, epsilon=times * each.epsilon, draws=times * each.draws)
+    return Draws(times * each.epsilon, draws=times)
+
+
+def _laplace(epsilon: Fraction) -> float:
+    return math.nextafter(1.0 / float_down(epsilon), math.inf)
+
+
+def _log_delta(epsilon: float, s: float) -> float:
+    x = epsilon / s - 0.5 * s
+    return -0.5 * x * x - _LOG_ROOT_2PI + math.log(mills_drop(x, s))
+
+
+@lru_cache(maxsize=1024)
+def analytic(epsilon: float, delta: float) -> float:
+    """The standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
+    target = math.log(delta) - 1e-9
+    low, high = 0.0, math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
+    if _log_delta(epsilon, high) <= target:
+        low = high
+    # delta grows with s and is 0 at 0; below epsilon / 60 it is less than 1e-700.
+    else:
+        low = epsilon / 60.0
+        for _ in range(100):
+            middle = 0.5 * (low + high)
+            if _log_delta(epsilon, middle) <= target:
+                low = middle
+            else:
+                high = middle
+    return 1.0 / low * (1.0 + 2.0**-40)
+
+
+def additive(loss: Loss, coordinates: int = 1) -> Additive:
+    """The better of Laplace and Gaussian noise for a loss.
+
+    With several coordinates it is that for one joint release of all of them, each of which has the
+    sensitivity 1.
+    """
+    size = amount(loss, coordinates)
+    each = size / coordinates
+    spent: Loss = loss
+    if not isinstance(loss, ZCDP):
+        spent = Draws(size, draws=coordinates, cells=0)
+    if isinstance(loss, Pure):
+        return Additive(Laplace(), _laplace(each), spent)
+    if isinstance(loss, ZCDP):
+        sigma = math.sqrt(0.5 / float_down(each)) * (1.0 + 2.0**-50)
+        found = Additive(Gaussian(), sigma, loss)
+        other = Additive(Laplace(), _laplace(laplace_within(each, 1, 0)), loss)
+    else:
+        root = math.nextafter(math.sqrt(coordinates), math.inf) if coordinates > 1 else 1.0
+        sigma = root * analytic(float_down(size), float_down(loss.delta)) * (1.0 + 2.0**-50)
+        found = Additive(Gaussian(), sigma, loss)
+        other = Additive(Laplace(), _laplace(each), spent)
+    return found if found.deviation < other.deviation else other

@@ -1,0 +1,131 @@
+"""Discrete Laplace and Gaussian noise, exactly, from the table of the Laplace law.
+
+|Z| = -ln(2 p) is a standard exponential. *Discrete Laplace* of scale s, P(K = k) ~ q^|k| with q =
+exp(-1/s): P(|K| >= m) = 2 q^m / (1 + q) for m >= 1, so that with |K| = max(0, floor(s |Z| + s
+ln(2 / (1 + q)))) and a random sign K has the law: |K| >= m if and only if p <= q^m / (1 + q). The
+floor of x is the integer nearest to x - 1/2.
+
+*Discrete Gaussian*, P(K = k) ~ exp(-k^2 / (2 sigma^2)), by rejection (Canonne, Kamath and
+Steinke, NeurIPS 2020): a discrete Laplace y of scale t = floor(sigma) + 1 is kept with
+probability exp(-gamma), gamma = (|y| - sigma^2 / t)^2 / (2 sigma^2), that is if a standard
+exponential is above gamma.
+
+Either comparison is left to arbitrary precision where float64's bound does not decide it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._kernels.noise import accept, integers
+from ..._kernels.rng import BitStream
+from .base import context
+from .exact import Tail
+from .laplace import Laplace
+from .table import Prepared, prepare
+
+_ROOM = 4096
+_TRIALS = 1 << 14
+
+
+@lru_cache(maxsize=1024)
+def _shift(scale: Fraction) -> float:
+    """s ln(2 / (1 + q)) - 1/2, which lies in [-1/2, 0], to half a unit of rounding."""
+    mp = context(200)
+    s = mp.mpf(scale.numerator) / scale.denominator
+    return float(s * mp.log(2 / (1 + mp.exp(-1 / s))) - 0.5)
+
+
+def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
+    """The integer that the bits `word`, and those that `more` yields, stand for."""
+    tail = Tail(word >> 1, more)
+    while tail.k >> 60 == 0:
+        tail.refine()
+    mp = context(tail.bits + 64)
+    s = mp.mpf(scale.numerator) / scale.denominator
+    size = int(mp.floor(s * (-mp.log(mp.ldexp(tail.k, -tail.bits)) - mp.log1p(mp.exp(-1 / s)))))
+    size = max(size, 0)
+
+    def reaches(m: int) -> bool:
+        """Whether |K| >= m."""
+        rate = m / scale, 1 / scale
+
+        def probability(mp):  # type: ignore[no-untyped-def]
+            far, one = (mp.mpf(x.numerator) / x.denominator for x in rate)
+            return mp.exp(-far) / (1 + mp.exp(-one))
+
+        return m <= 0 or tail.below(probability)
+
+    while not reaches(size):
+        size -= 1
+    while reaches(size + 1):
+        size += 1
+    return -size if word & 1 else size
+
+
+def laplace_integers(
+    out: NDArray[np.int64],
+    scale: Fraction,
+    stream: BitStream | None,
+    given: NDArray[np.uint64] | None,
+    more: Callable[[], int],
+    prepared: Prepared | None = None,
+) -> None:
+    """Fill `out` with discrete Laplace noise of the given scale, at most 2**41."""
+    table = (prepared or prepare(Laplace())).table
+    ratio, frac = float(scale), _shift(scale)
+    lane, word = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.uint64)
+    start = 0
+    while start < out.size:
+        start, found = integers(stream, given, table, ratio, frac, out, start, lane, word)
+        for i, bits in zip(lane[:found].tolist(), word[:found].tolist(), strict=True):
+            out[i] = _decide_laplace(bits, scale, more)
+
+
+def _decide_keep(word: int, gamma: Fraction, more: Callable[[], int]) -> bool:
+    """Whether the exponential that `word` stands for is above gamma."""
+
+    def probability(mp):  # type: ignore[no-untyped-def]
+        return mp.exp(-mp.mpf(gamma.numerator) / gamma.denominator) / 2
+
+    return gamma == 0 or Tail(word >> 1, more).below(probability)
+
+
+def gaussian_trials(
+    y: NDArray[np.int64],
+    sigma: Fraction,
+    stream: BitStream | None,
+    given: NDArray[np.uint64] | None,
+    more: Callable[[], int],
+    prepared: Prepared | None = None,
+) -> NDArray[np.bool_]:
+    """Which of the candidates y, discrete Laplace of scale floor(sigma) + 1, are kept."""
+    table = (prepared or prepare(Laplace())).table
+    centre = sigma**2 / (int(sigma) + 1)
+    half_precision = 1 / (2 * sigma**2)
+    drawn, keep = np.empty(y.size, np.uint64), np.empty(y.size, np.uint8)
+    if accept(stream, given, table, y, float(centre), float(half_precision), drawn, keep):
+        for i in np.flatnonzero(keep == 2).tolist():
+            gamma = (abs(int(y[i])) - centre) ** 2 * half_precision
+            keep[i] = _decide_keep(int(drawn[i]), gamma, more)
+    return keep.view(np.bool_)
+
+
+def gaussian_integers(out: NDArray[np.int64], sigma: Fraction, stream: BitStream) -> None:
+    """Fill `out` with discrete Gaussian noise, sigma at most 2**40.
+
+    Trials are made in batches and kept in order; those beyond the last place are dropped unseen.
+    """
+    proposal = Fraction(int(sigma) + 1)
+    start = 0
+    while start < out.size:
+        y = np.empty(min(_TRIALS, 16 + 3 * (out.size - start) // 2), np.int64)
+        laplace_integers(y, proposal, stream, None, stream.word)
+        kept = y[gaussian_trials(y, sigma, stream, None, stream.word)][: out.size - start]
+        out[start : start + kept.size] = kept
+        start += kept.size

@@ -1,0 +1,126 @@
+"""The decision of a sample by arbitrary precision, where float64 leaves it open.
+
+p is only ever known to lie in an interval [k, k + 1] 2**-bits, which shrinks about the same real
+number as further bits are drawn, so that the law of the result is exact. No step depends on how
+good an approximation is, only how long it takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from .base import Law, context
+from .table import Prepared
+
+
+def _exactly(x: Any) -> Fraction:
+    """The value of an mpmath number."""
+    sign, man, exponent, _ = x._mpf_
+    value = Fraction(int(man) << exponent) if exponent >= 0 else Fraction(int(man), 1 << -exponent)
+    return -value if sign else value
+
+
+def _as_mpf(mp: Any, x: Fraction) -> Any:
+    return mp.mpf(x.numerator) / mp.mpf(x.denominator)
+
+
+class Tail:
+    """A tail probability p of which 64 bits are known and more can be drawn."""
+
+    def __init__(self, k: int, more: Callable[[], int]) -> None:
+        self.k = k
+        self.bits = 64
+        self._more = more
+
+    def refine(self) -> None:
+        """Draw 64 further bits."""
+        self.k = (self.k << 64) | self._more()
+        self.bits += 64
+
+    def below(self, probability: Callable[[Any], Any]) -> bool:
+        """Whether p < `probability`, a function of the context, good to 2**(20 - prec) relative."""
+        while True:
+            mp = context(self.bits + 64)
+            near = probability(mp)
+            if not near or mp.mag(near) < -self.bits - 2:
+                # Below every k but 0; as a fraction exp(-2^40) would not fit into memory.
+                if self.k:
+                    return False
+                self.refine()
+                continue
+            value = _exactly(near) * (1 << self.bits)
+            slack = abs(value) / 2 ** (mp.prec - 21)
+            if self.k + 1 <= value - slack:
+                return True
+            if self.k >= value + slack:
+                return False
+            self.refine()
+
+    def beyond(self, law: Law, z: Fraction) -> bool:
+        """Whether Q(p) > z."""
+        return z <= 0 or self.below(lambda mp: law.survival(mp, _as_mpf(mp, z)))
+
+    def enclose(self, law: Law) -> tuple[Fraction, Fraction]:
+        """An interval that holds Q(p), about as narrow as the bits allow."""
+        while self.k == 0:
+            self.refine()
+        extra = 64
+        while True:
+            mp = context(self.bits + extra + 20)
+            slack = mp.ldexp(1, -self.bits - 8)
+            near, far = mp.ldexp(self.k + 1, -self.bits), mp.ldexp(self.k, -self.bits)
+            error = mp.ldexp(1, 20 - mp.prec)
+            low, high = mp.zero, law.quantile(mp, far - slack)
+            good = law.survival(mp, high) * (1 + 2 * error) <= far
+            if near + slack < 0.5:
+                low = law.quantile(mp, near + slack)
+                good = good and law.survival(mp, low) * (1 - 2 * error) >= near
+            if good:
+                return _exactly(low), _exactly(high)
+            extra *= 2
+
+
+def nearest_double(x: Fraction) -> float:
+    """The double nearest to x; infinite beyond the largest."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+def decide(
+    prepared: Prepared,
+    word: int,
+    value: float,
+    scale: float,
+    granularity: float,
+    more: Callable[[], int],
+) -> float:
+    """The sample that the bits `word`, and those that `more` yields, stand for."""
+    law = prepared.law
+    negative = bool(word & 1)
+    tail = Tail(word >> 1, more)
+    grid = Fraction(granularity)
+    centre, ratio = Fraction(value) / grid, Fraction(scale) / grid
+    z, bound = prepared.evaluate(tail.k)
+    if math.isfinite(bound) and ratio * Fraction(bound) < Fraction(1, 4):
+        # Only the two integers on either side of one half-integer come into question.
+        y = centre + (-ratio if negative else ratio) * Fraction(z)
+        lower = math.floor(y)
+        half = lower + Fraction(1, 2)
+        distance = (centre - half) / ratio if negative else (half - centre) / ratio
+        above = tail.beyond(law, distance) != negative
+        return nearest_double((lower + above) * grid)
+    while True:
+        low, high = tail.enclose(law)
+        if negative:
+            low, high = -high, -low
+        first = math.floor(centre + ratio * low + Fraction(1, 2))
+        last = math.floor(centre + ratio * high + Fraction(1, 2))
+        result = nearest_double(first * grid)
+        if result == nearest_double(last * grid):
+            return result
+        tail.refine()

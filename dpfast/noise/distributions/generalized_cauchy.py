@@ -1,0 +1,121 @@
+"""Generalised Cauchy: density C / (1 + |z|^gamma). Q' = (1 + Q^gamma) / C, absolutely monotone for
+integer gamma. |Z|^gamma / (1 + |Z|^gamma) has a beta law."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..._core import checks
+from .base import Law
+from .beta import beta_tail, march
+from .series import Positive, dot
+
+
+def _powers(gamma: int) -> list[tuple[int, int]]:
+    """Products (i, j) of earlier entries, entry 0 being Q, that end in the power gamma."""
+    steps: list[tuple[int, int]] = []
+    at = 0
+    for bit in bin(gamma)[3:]:
+        steps.append((at, at))
+        at = len(steps)
+        if bit == "1":
+            steps.append((at, 0))
+            at = len(steps)
+    return steps
+
+
+@dataclass(frozen=True)
+class GeneralizedCauchy(Law):
+    """Density proportional to 1 / (1 + |z|**gamma), gamma an integer of at least 2."""
+
+    gamma: int
+
+    def __post_init__(self) -> None:
+        gamma = checks.whole("gamma", self.gamma, 2)
+        if gamma > 100:
+            checks.fail("gamma", "an integer from 2 to 100", self.gamma)
+        object.__setattr__(self, "gamma", gamma)
+
+    def _constant(self, mp: Any) -> Any:
+        return self.gamma * mp.sinpi(mp.mpf(1) / self.gamma) / (2 * mp.pi)
+
+    def survival(self, mp: Any, z: Any) -> Any:
+        z = mp.mpf(z)
+
+        def split() -> tuple[Any, Any]:
+            mp.prec += self.gamma.bit_length()
+            power = z**self.gamma
+            mp.prec -= self.gamma.bit_length()
+            w = 1 / (1 + power)
+            return w, power * w
+
+        return beta_tail(mp, 1 - Fraction(1, self.gamma), Fraction(1, self.gamma), split)
+
+    def density(self, mp: Any, z: Any) -> Any:
+        return self._constant(mp) / (1 + z**self.gamma)
+
+    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+        constant, gamma = float(self._constant(mp)), self.gamma
+
+        def density(z: float) -> float:
+            return constant / (1 + z**gamma)
+
+        def decline(z: float) -> float:
+            return (
+                gamma / (z + z ** (1 - gamma))
+                if z > 1
+                else gamma * z ** (gamma - 1) / (1 + z**gamma)
+            )
+
+        return march(self, mp, p, density, decline)
+
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        rate = 1 / float(self._constant(mp))
+        series: list[list[Positive]] = [[Positive(q, 1.0)]]
+        steps = _powers(self.gamma)
+        series += [[] for _ in steps]
+        scale = Positive(h * rate, 3.0)
+        for n in range(order):
+            for at, (i, j) in enumerate(steps, 1):
+                series[at].append(dot(series[i], series[j], n))
+            inside = series[-1][n]
+            if n == 0:
+                inside = inside + Positive(1.0, 0.0)
+            series[0].append((inside * scale).times(1 / (n + 1)))
+        return series[0][1:]
+
+
+@dataclass(frozen=True)
+class Cauchy(Law):
+    """Density 1 / (pi (1 + z**2)): the case gamma = 2 in closed form."""
+
+    def survival(self, mp: Any, z: Any) -> Any:
+        return mp.atan2(1, z) / mp.pi
+
+    def density(self, mp: Any, z: Any) -> Any:
+        return 1 / (mp.pi * (1 + z * z))
+
+    def quantile(self, mp: Any, p: Any) -> Any:
+        mp.prec += 20
+        result = mp.cot(mp.pi * p)
+        mp.prec -= 20
+        return +result
+
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        series = [Positive(q, 1.0)]
+        scale = Positive(h * math.pi, 2.0)
+        for n in range(order):
+            square = dot(series, series, n)
+            if n == 0:
+                square = square + Positive(1.0, 0.0)
+            series.append((square * scale).times(1 / (n + 1)))
+        return series[1:]

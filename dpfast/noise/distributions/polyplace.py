@@ -1,0 +1,155 @@
+"""PolyPlace (Hladik and Tetek, FORC 2025), shape a = epsilon / beta > 1, in units of alpha = beta:
+density C (1 - |z|)^(a - 1) up to 1/a, C_t (1 + |z|)^-(a + 1) beyond. Both pieces of Q are
+powers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..._core import checks
+from .base import Law, context
+from .series import Positive
+
+
+@lru_cache(maxsize=256)
+def _constants(shape: float, precision: int) -> tuple[Any, ...]:
+    """(C, C_t, p at the corner) as raw mpmath numbers, with 80 bits in hand."""
+    mp = context(precision + 80)
+    a = mp.mpf(shape)
+    inner, outer = 1 - 1 / a, 1 + 1 / a
+    c = a / 2 / (1 + 2 / a * inner ** (a - 1))
+    # One-sided tail mass beyond the corner: C_t outer^-a / a.
+    c_tail = c * inner ** (a - 1) * outer ** (a + 1)
+    knee = c_tail * outer**-a / a
+    mp.prec = precision
+    return c._mpf_, c_tail._mpf_, knee._mpf_
+
+
+@dataclass(frozen=True)
+class PolyPlace(Law):
+    """The PolyPlace law of shape a > 1."""
+
+    shape: float
+
+    def __post_init__(self) -> None:
+        rule = "a number from 1.001 to 1,000,000"
+        shape = checks.number("shape", self.shape, rule)
+        if not 1.001 <= shape <= 1e6:
+            checks.fail("shape", rule, self.shape)
+        object.__setattr__(self, "shape", shape)
+
+    def constants(self, mp: Any) -> tuple[Any, ...]:
+        """C, C_t and the tail probability at the corner."""
+        full = mp.prec
+        made = tuple(mp.make_mpf(x) for x in _constants(self.shape, full))
+        mp.prec = full
+        return made
+
+    def knee(self, mp: Any) -> Any:
+        return +self.constants(mp)[2]
+
+    def pieces(self) -> tuple[Any, ...]:
+        return _Tail(self), _Centre(self)
+
+    def survival(self, mp: Any, z: Any) -> Any:
+        a = mp.mpf(self.shape)
+        c, c_tail, _ = self.constants(mp)
+        if a * z >= 1:
+            mp.prec += 60
+            result = c_tail / a * (1 + z) ** -a
+        else:
+            mp.prec += 60
+            result = mp.mpf(0.5) - c / a * (1 - (1 - z) ** a)
+        mp.prec -= 60
+        return +result
+
+    def density(self, mp: Any, z: Any) -> Any:
+        a = mp.mpf(self.shape)
+        c, c_tail, _ = self.constants(mp)
+        return c_tail * (1 + z) ** -(a + 1) if a * z >= 1 else c * (1 - z) ** (a - 1)
+
+    def quantile(self, mp: Any, p: Any) -> Any:
+        tail, centre = self.pieces()
+        return (tail if p <= self.constants(mp)[2] else centre).quantile(mp, p)
+
+
+class _Tail:
+    """Q + 1 = (p a / C_t)^(-1/a), as far as it goes."""
+
+    def __init__(self, law: PolyPlace) -> None:
+        self.law = law
+
+    def quantile(self, mp: Any, p: Any) -> Any:
+        mp.prec += 60
+        a = mp.mpf(self.law.shape)
+        result = (p * a / self.law.constants(mp)[1]) ** (-1 / a) - 1
+        mp.prec -= 60
+        return +result
+
+    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+        return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
+
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        ratio = Positive(h / p, 1.0)
+        term = Positive(1 + q, 3.0)
+        made = []
+        for j in range(order):
+            # 1/a + j is within two units, the quotient within three: one more by `times(1)`.
+            term = (term * ratio).times((1 / self.law.shape + j) / (j + 1)).times(1.0)
+            made.append(term)
+        return made
+
+    def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return Law.reach(self, mp, p)  # type: ignore[arg-type]
+
+
+class _Centre:
+    """Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, on p > p_s."""
+
+    def __init__(self, law: PolyPlace) -> None:
+        self.law = law
+
+    def _start(self, mp: Any) -> Any:
+        return 0.5 - self.law.constants(mp)[0] / mp.mpf(self.law.shape)
+
+    def quantile(self, mp: Any, p: Any) -> Any:
+        mp.prec += 60
+        a = mp.mpf(self.law.shape)
+        base = 1 - (mp.mpf(0.5) - p) * a / self.law.constants(mp)[0]
+        result = 1 - base ** (1 / a) if base > 0 else mp.one
+        mp.prec -= 60
+        return +result
+
+    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+        return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
+
+    def expand(
+        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
+    ) -> list[Positive]:
+        a = self.law.shape
+        start = float(self._start(mp))
+        room = p - start
+        # 1 - (1 - h t / room)^(1/a): the factors (j - 1/a) / (j + 1) are positive since a > 1.
+        with np.errstate(all="ignore"):
+            ratio = Positive(h / room, 2 + start / room)
+            term = Positive(1 - q, 2 + q / (1 - q))
+            made = [(term * ratio).times(1 / a)]
+            for j in range(1, order):
+                factor = (a - 1) / a if j == 1 else j - 1 / a
+                made.append((made[-1] * ratio).times(factor / (j + 1)).times(1.0))
+        return made
+
+    def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # Up to 15/16 of the way to the branch point p_s, where B is a sixteenth.
+        room = p - float(self._start(mp))
+        a = self.law.shape
+        base = room * (a / float(self.law.constants(mp)[0]))
+        with np.errstate(all="ignore"):
+            most = -np.expm1(np.log(base / 16) / a) * (1 + 2.0**-30)
+        return room * (15 / 16), most

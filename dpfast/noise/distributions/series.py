@@ -1,0 +1,41 @@
+"""Power series with nonnegative coefficients and a running bound of their rounding errors.
+
+Numbers that are only added and multiplied, and never negative, lose no relative accuracy to
+cancellation. So one number per coefficient, the relative error in units of 2**-53, is carried
+along: a product adds the errors of its factors and one more, a sum takes the larger and one more.
+(Terms of second order are paid for by the factor `_table.SAFETY`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class Positive:
+    """An array of nonnegative numbers with relative error at most ``slack * 2**-53``."""
+
+    __slots__ = ("slack", "value")
+
+    def __init__(self, value: Any, slack: Any) -> None:
+        self.value = value
+        self.slack = slack
+
+    def __mul__(self, other: Positive) -> Positive:
+        return Positive(self.value * other.value, self.slack + other.slack + 1.0)
+
+    def __add__(self, other: Positive) -> Positive:
+        a, b = self.slack, other.slack
+        return Positive(self.value + other.value, (a + b + abs(a - b)) / 2 + 1.0)
+
+    def times(self, factor: float) -> Positive:
+        """Product with a number that is within two units of what it stands for."""
+        return Positive(self.value * factor, self.slack + 3.0)
+
+
+def dot(a: Sequence[Positive], b: Sequence[Positive], n: int) -> Positive:
+    """Coefficient n of the product of two series."""
+    total = a[0] * b[n]
+    for i in range(1, n + 1):
+        total = total + a[i] * b[n - i]
+    return total

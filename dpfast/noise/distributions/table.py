@@ -1,0 +1,196 @@
+"""Tables of a law's quantile function with a proved error bound, for `csrc/noise/grid.h`.
+
+Put p = (k + theta) 2**-64 and let m be the midpoint of a segment of half width h, both in units
+of k. With t = (m - d) / h in [-1, 1], Q is a power series in t with nonnegative coefficients c_j
+(the law is absolutely monotone towards the tail, see `Law`). A row stores a polynomial of degree
+6 and the sum of:
+
+1. *Truncation.* If |Q| <= M at distance r = h / rho towards the tail then c_j <= M rho**j, so
+   that what follows degree ORDER = 8 is at most M rho**9 / (1 - rho).
+2. *Economising.* t**8 and t**7 are replaced by the polynomials of lower degree that are nearest to
+   them on [-1, 1]; that costs c_8 / 128 + c_7 / 64.
+3. *Coefficients.* c_0 is known to the bound that `_centres` states, and rounded once; c_j, j > 0,
+   carries the relative error that `Positive` counted; economising adds a rounding and a half to
+   each.
+4. *Horner's rule* without fused operations, which is off by at most
+   sum over j of (2 j + 1) u |c_j| (and 2 j for the last), u = 2**-53 (Higham, Accuracy and
+   Stability of Numerical Algorithms, 5.1).
+5. *The argument.* d is within 2**(e - 53) of k in octave e, and theta is within 1: the error is
+   at most that times the largest slope, which is at t = 1 and is at most sum j c_j / h plus
+   9 M rho**9 / (1 - rho)**2 / h.
+6. *A corner.* Rows on its two sides agree at the corner in value and slope, so that choosing the
+   wrong side, which only happens within the argument's error (below 2**-40 relative), costs less
+   than 2**-75 of the coefficients' sum.
+
+The sum is multiplied by SAFETY, which pays for second-order terms and for the roundings of this
+computation itself, and 1e-200 pays for underflow. `tests/noise/test_distributions.py` holds every
+bound against mpmath.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..._kernels.noise import OCTAVE, ROWS, SPLIT, WIDTH, Table
+from .base import Law, context
+
+ORDER = 8
+SAFETY = 1 + 2.0**-10
+_FAR = 14  # order of the series that reach from one segment to its neighbours
+_U = 2.0**-53
+
+# t**7 = T7/64 + ..., t**8 = T8/128 + ...: what is left of them in degrees 0 .. 6.
+_ECONOMY = ((7, {1: 7 / 64, 3: -7 / 8, 5: 7 / 4}), (8, {0: -1 / 128, 2: 1 / 4, 4: -5 / 4, 6: 2.0}))
+
+
+class Prepared:
+    """A law ready for use: the rows, as Python sees them and as the kernel does."""
+
+    __slots__ = ("knee", "law", "rows", "table")
+
+    def __init__(self, law: Law, rows: np.ndarray, knee: float) -> None:
+        self.law = law
+        self.rows = rows
+        self.knee = knee
+        self.table = Table(rows, knee)
+
+    def evaluate(self, k: int) -> tuple[float, float]:
+        """The kernel's approximation of Q at k, and its bound, one at a time and slowly."""
+        d = float(k)
+        if d < 2.0**OCTAVE:
+            return 0.0, np.inf
+        d = min(d, 2.0**63 - 1024)
+        octave = int(np.frexp(d)[1]) - 1
+        part = int((d / 2.0**octave - 1) * 2**SPLIT)
+        row = self.rows[1 + ((octave - OCTAVE) << SPLIT) + part + (d >= self.knee)].tolist()
+        x = 2.0**octave * (1 + (part + 0.5) / 2**SPLIT) - d
+        z = row[WIDTH - 2]
+        for c in row[WIDTH - 3 :: -1]:
+            z = z * x + c
+        return z, row[WIDTH - 1]
+
+
+def _centres(
+    piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q at the midpoints as an unevaluated sum of two doubles, and an error bound of that sum.
+
+    In each octave every fifth segment is computed by the piece itself, to 2**-60; its neighbours
+    follow from its Taylor series, where that is good to about an ulp, and by the piece if not.
+    """
+    p = np.ldexp(middle, -64)
+    first = part - part % 5
+    anchor = np.minimum(first + 2, 62)
+    nodes, where = np.unique((octave << SPLIT) + anchor, return_inverse=True)
+    node_octave, node_part = nodes >> SPLIT, nodes & ((1 << SPLIT) - 1)
+    at = np.ldexp(1 + (node_part + 0.5) / (1 << SPLIT), node_octave - 64)
+    h = np.ldexp(1.0, node_octave - 64 - SPLIT - 1)
+    high, low = _split(mp, piece.centres(mp, at))
+    terms = piece.expand(mp, at, h, high, _FAR)
+    t = 2.0 * (anchor - part)
+    head, rest = high[where], low[where]
+    with np.errstate(all="ignore"):
+        _, most, rho = _reach(piece, mp, at, 4 * h)
+        error = np.abs(most * rho ** (_FAR + 1) / (1 - rho))[where] * (t != 0)
+        further = np.zeros_like(t)
+        for j in range(_FAR, 0, -1):
+            value = np.broadcast_to(terms[j - 1].value, at.shape)[where] * t**j
+            slack = np.broadcast_to(np.asarray(terms[j - 1].slack), at.shape)[where]
+            error += np.abs(value) * ((slack + 2 + j) * _U)
+            further += value
+        rest = rest + further
+        error += np.abs(head) * 2.0**-60
+        poor = ~(error <= _U * (np.abs(head + rest) + 2.0**-4))
+    if poor.any():
+        head, rest = head.copy(), rest.copy()
+        head[poor], rest[poor] = _split(mp, piece.centres(mp, p[poor]))
+        error[poor] = np.abs(head[poor]) * 2.0**-60
+    total = head + rest
+    return total, rest - (total - head), error
+
+
+def _split(mp: Any, exact: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    high = np.array([float(z) for z in exact])
+    low = [float(z - mp.mpf(q)) for z, q in zip(exact, high.tolist(), strict=True)]
+    return high, np.array(low)
+
+
+def _reach(piece: Any, mp: Any, p: np.ndarray, h: np.ndarray) -> tuple[Any, Any, Any]:
+    radius, most = piece.reach(mp, p)
+    rho = h / radius
+    return radius, most, np.where((rho > 0) & (rho < 0.95), rho, np.inf)
+
+
+def _rows(
+    piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray
+) -> np.ndarray:
+    """Rows of one analytic piece for segments with the given midpoints (in units of k)."""
+    p = np.ldexp(middle, -64)
+    half = np.ldexp(1.0, octave - SPLIT - 1)
+    h = np.ldexp(half, -64)
+    head, rest, known = _centres(piece, mp, octave, part, middle)
+    terms = piece.expand(mp, p, h, head, ORDER)
+    c = np.array([rest, *(np.broadcast_to(t.value, p.shape) for t in terms)])
+    with np.errstate(all="ignore"):
+        _, most, rho = _reach(piece, mp, p, h)
+        truncated = most * rho**9 / (1 - rho)
+        steeper = 9 * most * rho**9 / (1 - rho) ** 2
+        size = np.abs(c)
+        size[0] = np.abs(head)
+        error = np.abs(truncated) + size[7] / 64 + size[8] / 128 + known
+        for j, term in enumerate(terms, 1):
+            error += size[j] * ((np.asarray(term.slack) + 3) * _U)
+        for degree, parts in _ECONOMY:
+            for j, factor in parts.items():
+                c[j] += factor * c[degree]
+                size[j] += abs(factor) * size[degree]
+        c[0] += head
+        error += size[0] * _U
+        for j in range(WIDTH - 1):
+            error += size[j] * ((2 * j + 1) * _U)
+        slope = sum(j * size[j] for j in range(1, ORDER + 1)) + np.abs(steeper)
+        argument = 1 + np.ldexp(1.0, octave - 53)
+        argument[middle == middle.max()] += 512  # d is kept below 2**63
+        error += slope * argument / half
+        error += size.sum(0) * 2.0**-75 + 1e-200
+    error = np.where(np.isfinite(error) & np.isfinite(c).all(0), error * SAFETY, np.inf)
+    rows = np.empty((len(p), WIDTH))
+    for j in range(WIDTH - 1):
+        rows[:, j] = c[j] / half**j
+    rows[:, WIDTH - 1] = error
+    rows[~np.isfinite(error), : WIDTH - 1] = 0.0
+    return rows
+
+
+@lru_cache(maxsize=64)
+def prepare(law: Law) -> Prepared:
+    """Table of `law`, made once."""
+    mp = context(90)
+    octave = np.repeat(np.arange(OCTAVE, 63), 1 << SPLIT)
+    part = np.tile(np.arange(1 << SPLIT), 63 - OCTAVE)
+    middle = np.ldexp(1 + (part + 0.5) / (1 << SPLIT), octave)
+    nothing = np.zeros((1, WIDTH))
+    nothing[0, -1] = np.inf
+    corner = law.knee(mp)
+    if corner is None:
+        knee = np.inf
+        (piece,) = law.pieces()
+        parts = [nothing, _rows(piece, mp, octave, part, middle)]
+    else:
+        knee = float(mp.ldexp(corner, 64))
+        half = np.ldexp(1.0, octave - SPLIT - 1)
+        tail, centre = law.pieces()
+        below, above = middle - half < knee, middle + half >= knee
+        parts = [
+            nothing,
+            _rows(tail, mp, octave[below], part[below], middle[below]),
+            _rows(centre, mp, octave[above], part[above], middle[above]),
+        ]
+    parts.append(nothing)
+    rows = np.concatenate(parts)[:ROWS]
+    rows = np.concatenate([rows, np.repeat(nothing, ROWS - len(rows), 0)])
+    rows.setflags(write=False)
+    return Prepared(law, np.ascontiguousarray(rows), knee)

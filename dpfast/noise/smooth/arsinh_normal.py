@@ -1,0 +1,66 @@
+"""Arsinh-normal noise Z = sinh(sigma Y) / sigma for zero-concentrated privacy (rho).
+
+Bun and Steinke (2019, Theorem 25) bound its Renyi divergences; their bound is loose by far. With
+e = sqrt(2 rho) the table beside this file holds, for t = 0.6 e and sigma = 0.9, shifts s for which
+the worst pair of `_pair` has D_a <= rho a for all orders, by quadrature on fine grids and less a
+safety factor (`tools/make_arsinh_table.py`): a careful numeric value, not a proved one. The
+divergence grows with the shift, as every Renyi divergence is a mixture of hockey-stick divergences.
+
+An entry (e', s', t') serves every e >= k e' with an integer k as (k s', k t'): cut the way from P
+to Q into k equal steps; in units of its own smaller scale each step shifts by at most s' and
+dilates by at most t', and group privacy of zCDP multiplies rho by k^2 (Bun and Steinke 2016).
+So no step of this file relies on a monotone table, budgets below the grid use many steps of a tiny
+entry, and budgets above it a few steps of a large one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._core import checks
+from ..distributions import ArsinhNormal
+from .arsinh_table import LOWEST, PER_OCTAVE, SHARE, SHIFT, SIGMA, TINY, TINY_SHIFT
+from .beta import best, weight
+from .calibration import Draft
+
+LEAST_RHO = 2.0**-41
+
+_ENTRIES = (
+    (2.0**TINY, TINY_SHIFT),
+    *((2.0 ** (LOWEST + i / PER_OCTAVE), shift) for i, shift in enumerate(SHIFT)),
+)
+
+
+def arsinh_normal(rho: float) -> Draft:
+    """The best multiple of a table entry."""
+    if rho < LEAST_RHO:
+        checks.fail("rho", "at least 2**-41 for noise='arsinh-normal'", rho)
+    e = math.sqrt(2.0 * rho)  # the safety factor of the table covers its rounding
+    merit, alpha, beta = 0.0, 0.0, 0.0
+    for entry, shift in _ENTRIES:
+        steps = math.floor(e / entry)
+        s, t = steps * entry * shift, steps * entry * SHARE
+        if s * weight(t) > merit:
+            merit, alpha, beta = s * weight(t), s, t
+    return Draft(
+        ArsinhNormal(SIGMA),
+        alpha,
+        beta,
+        "exact Renyi divergence by quadrature (table), dpfast.noise.smooth.arsinh_normal",
+    )
+
+
+def published(rho: float) -> Draft:
+    """Bun and Steinke 2019, Theorem 25, sigma = 2 / sqrt(3): the t of least noise."""
+    sigma = 2.0 / math.sqrt(3.0)
+    e = math.sqrt(2.0 * rho) * (1.0 - 2.0**-50)
+
+    def shift(t: float) -> float:
+        left = e - math.sqrt(t * (t / sigma**2 + 1.0 / sigma + 2.0))
+        return 6.0 * sigma / (4.0 + 3.0 * sigma**2) * left
+
+    # left > 0 means t^2 / sigma^2 + (1/sigma + 2) t < e^2
+    half = 0.5 * (1.0 / sigma + 2.0)
+    top = e * e / (half + math.sqrt(half * half + (e / sigma) ** 2))
+    alpha, beta = best(shift, top)
+    return Draft(ArsinhNormal(sigma), alpha, beta, "Bun and Steinke 2019, Theorem 25")

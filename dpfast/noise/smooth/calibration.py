@@ -1,0 +1,87 @@
+"""What a calibration is, and the one place where it is rounded towards privacy.
+
+`SLACK` is added to beta before anything is proved: a smooth sensitivity S computed in floating
+point is an upper bound with relative excess below 2^-41, so it is only (beta + 2^-41)-smooth; the
+other 2^-41 covers the division S / alpha. `MARGIN` is taken off alpha; it covers the float error
+of every formula here (each below 1e-12 relative, see the families) and of that division.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ... import privacy
+from ..._core import checks
+from ..distributions import Law
+
+SLACK = 2.0**-40
+MARGIN = 2.0**-38
+_LEAST_BETA = 2.0**-36
+
+
+class Loss(NamedTuple):
+    """The public budget as floats that are not above what was asked for."""
+
+    epsilon: float | None
+    delta: float
+    rho: float | None
+
+
+class Draft(NamedTuple):
+    """What a family proves: (alpha, beta) is admissible for `law`, before rounding."""
+
+    law: Law
+    alpha: float
+    beta: float
+    theorem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How to calibrate noise to a smooth sensitivity.
+
+    If S(x) is at least the local sensitivity at x and S(x) <= e^beta (1 + 2^-41) S(x') for all
+    neighbours x, x', in exact arithmetic on the computed S, then releasing
+    ``value + (S / alpha) * Z`` with Z from `law` has the loss named by `epsilon` and `delta`, or by
+    `rho`, under the neighbouring relation of S.
+
+    Attributes
+    ----------
+    law : frozen dataclass of `dpfast.noise.distributions`
+        The standardised noise Z.
+    alpha, beta : float
+        Admissible pair: the noise scale is S / alpha, and S is beta-smooth.
+    noise : str
+        The name that was asked for, with "auto" resolved.
+    epsilon, delta, rho : float or None
+        The loss that is proved; never more than was asked for.
+    loss : Pure, Approx or ZCDP
+        The same as exact fractions, to be charged: what was asked for, without the delta that a
+        pure law leaves unspent.
+    theorem : str
+        Where the proof is.
+    """
+
+    law: Law
+    alpha: float
+    beta: float
+    noise: str
+    epsilon: float | None
+    delta: float
+    rho: float | None
+    loss: privacy.Loss
+    theorem: str
+
+
+def finish(noise: str, draft: Draft, loss: Loss, asked: privacy.Loss) -> Calibration:
+    """Round `draft` towards privacy."""
+    name, amount = ("rho", loss.rho) if loss.rho is not None else ("epsilon", loss.epsilon)
+    if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
+        checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", amount)
+    alpha = draft.alpha * (1.0 - MARGIN)
+    beta = math.nextafter(draft.beta - SLACK, 0.0)
+    return Calibration(
+        draft.law, alpha, beta, noise, loss.epsilon, loss.delta, loss.rho, asked, draft.theorem
+    )

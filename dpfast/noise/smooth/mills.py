@@ -1,0 +1,38 @@
+"""Mills' ratio M(x) = (1 - Phi(x)) / phi(x), x >= 0, and its differences, without cancellation."""
+
+from __future__ import annotations
+
+import math
+
+_ROOT_HALF_PI = math.sqrt(0.5 * math.pi)
+_ROOT_HALF = math.sqrt(0.5)
+# Gauss-Legendre, 6 points on [-1, 1].
+_NODES = (0.2386191860831969, 0.6612093864662645, 0.9324695142031521)
+_WEIGHTS = (0.46791393457269104, 0.3607615730481386, 0.17132449237917036)
+
+
+def mills(x: float) -> float:
+    """M(x); relative error below 1e-14 (tested against mpmath)."""
+    if x < 5.0:
+        return _ROOT_HALF_PI * math.exp(0.5 * x * x) * math.erfc(x * _ROOT_HALF)
+    # Laplace's continued fraction 1/(x + 1/(x + 2/(x + ...))).
+    tail = x
+    for k in range(int(4.0 + 400.0 / (x * x)) + 14, 0, -1):
+        tail = x + k / tail
+    return 1.0 / tail
+
+
+def mills_drop(low: float, width: float) -> float:
+    """M(low) - M(low + width), low >= 0.
+
+    M' = x M - 1, so for a short interval the difference is an integral of a positive function.
+    """
+    if abs(width) > 0.25:
+        return mills(low) - mills(low + width)
+    half = 0.5 * width
+    centre = low + half
+    total = 0.0
+    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+        for x in (centre - half * node, centre + half * node):
+            total += weight * (1.0 - x * mills(x))
+    return half * total

@@ -1,0 +1,103 @@
+"""The constants of the paper on the median mechanism, which no table in the world is large enough
+for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from .. import privacy as _privacy
+from .._core import checks
+
+#: Of which logarithms and products are still numbers.
+MOST = 1 << 62
+
+
+class Published(NamedTuple):
+    """The published parameters of a median mechanism.
+
+    Attributes
+    ----------
+    size : int
+        Rows of a candidate (m in the paper).
+    hard : int
+        Hard answers at most (20 m log N).
+    epsilon : float
+        What one hard answer costs (alpha').
+    slack : float
+        The step between the thresholds 3/4, 3/4 + slack, and so on, for one row (gamma n).
+    kept : float
+        Candidates within so much of a hard answer are kept (accuracy / 50).
+    rows : int
+        The least number of rows for which there is more than one threshold up to 9/10.
+    """
+
+    size: int
+    hard: int
+    epsilon: float
+    slack: float
+    kept: float
+    rows: int
+
+
+def published(universe: int, *, queries: int, epsilon: Any, accuracy: float) -> Published:
+    """The constants that are published for the median mechanism.
+
+    NOT PRIVATE by itself: it is told no data, and computes public numbers from public numbers.
+
+    Parameters
+    ----------
+    universe : int
+        How many elements there are (N), at least 2.
+    queries : int
+        How many queries are asked.
+    epsilon : float, Fraction or Decimal
+        The loss of all answers (alpha in the paper).
+    accuracy : float
+        By how much an answer may be off, less than 1 (epsilon in the paper).
+
+    Returns
+    -------
+    Published
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: nothing. `MedianMechanism` needs none of these: with ``test="closeness"`` it makes the
+    comparison of the paper, with constants that are worked out for its own arguments.
+
+    References
+    ----------
+    Roth and Roughgarden, "Interactive privacy via the median mechanism", STOC 2010, section 4.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> there = dp.online.published(16, queries=1000, epsilon=1, accuracy=0.1)
+    >>> there.size > 10**8, there.rows > 10**12
+    (True, True)
+    """
+    elements = checks.whole("universe", universe, 2)
+    count = checks.whole("queries", queries, 2)
+    for name, value in (("universe", elements), ("queries", count)):
+        if value > MOST:
+            checks.fail(name, "at most 2**62", value)
+    alpha = float(_privacy.Pure(epsilon).epsilon)
+    if not 1 / MOST <= alpha <= count:
+        checks.fail("epsilon", "at least 2**-62 and at most the number of queries", epsilon)
+    wanted = checks.positive("accuracy", accuracy)
+    if not 1 / MOST <= wanted < 1:
+        checks.fail("accuracy", "at least 2**-62 and less than 1", accuracy)
+    size = math.ceil(160_000 * math.log(count) * math.log(1 / wanted) / wanted**2)
+    each = alpha / (720 * size * math.log(elements))
+    try:
+        slack = 4 * (math.log(2 * count) - math.log(alpha)) / (each * wanted)
+        rows = math.ceil(slack * 20 / 3)
+    except (OverflowError, ZeroDivisionError, ValueError):
+        checks.fail("epsilon", "so large that the constants are numbers of float64", epsilon)
+    hard = math.ceil(20 * size * math.log(elements))
+    return Published(size, hard, each, slack, wanted / 50, rows)

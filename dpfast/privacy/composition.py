@@ -1,0 +1,392 @@
+"""What several releases cost together, and what one costs a group or under another relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from .._core import checks
+from . import conversions
+from .losses import ZCDP, Approx, Draws, Loss, Pure, _delta
+
+
+def _checked(losses: tuple[Any, ...]) -> list[Loss]:
+    if not losses:
+        checks.fail("losses", "at least one loss", losses)
+    for amount in losses:
+        _one(amount, "losses", "Pure, Approx or ZCDP losses")
+    return list(losses)
+
+
+def _one(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP loss") -> Loss:
+    if not isinstance(amount, (Pure, Approx, ZCDP)):
+        checks.fail_type(name, rule, amount)
+    return amount
+
+
+def _alike(losses: list[Loss]) -> list[Loss]:
+    """Pure ones as ZCDP where there is a ZCDP."""
+    if not any(isinstance(one, ZCDP) for one in losses):
+        return losses
+    found: list[Loss] = []
+    for one in losses:
+        if isinstance(one, Approx):
+            rule = "of one kind: delta > 0 has no rho, so convert each ZCDP with to_approx(delta)"
+            checks.fail("losses", rule, one)
+        found.append(one if isinstance(one, ZCDP) else one.to_zcdp())
+    return found
+
+
+def _put_together(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> Loss:
+    """Amount by amount."""
+    losses = _alike(losses)
+    size = how([_size(one) for one in losses])
+    if isinstance(losses[0], ZCDP):
+        return ZCDP(size)
+    delta = how([_delta_of(one) for one in losses])
+    if delta >= 1:
+        checks.fail("losses", "small enough for a delta below 1 in all", float(delta))
+    return Approx(size, delta) if delta else Pure(size)
+
+
+def _sum(losses: list[Loss]) -> Loss:
+    return _put_together(losses, lambda amounts: sum(amounts, Fraction(0)))
+
+
+def _most(losses: list[Loss]) -> Loss:
+    """A loss that is at least each of them."""
+    return _put_together(losses, max)
+
+
+def compose(*losses: Loss) -> Loss:
+    """What releases about the same data cost one after the other: their amounts add up.
+
+    Each release may depend on the answers of those before it; what it may cost must have been fixed
+    before the first. (Where costs too are chosen on the way, check them with a `Filter` or a
+    `dpfast.Budget`.)
+
+    Parameters
+    ----------
+    *losses : Pure, Approx or ZCDP
+        Under one neighbouring relation, which is that of the result. Where one is a ZCDP, pure ones
+        are converted to it.
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+        The exact sums.
+
+    Raises
+    ------
+    ArgumentError
+        For no loss; for ZCDP beside Approx, since delta has no price in rho; for deltas that add up
+        to 1 or more.
+
+    Notes
+    -----
+    Dwork, McSherry, Nissim and Smith, TCC 2006; for zCDP Bun and Steinke, TCC 2016.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.compose(*[dp.privacy.Pure(0.1)] * 10)
+    Pure(epsilon=1)
+    >>> dp.privacy.compose(dp.privacy.Pure(0.5), dp.privacy.Approx(0.5, 1e-6))
+    Approx(epsilon=1, delta=1e-06)
+    """
+    return _sum(_checked(losses))
+
+
+def parallel(
+    *losses: Loss,
+    neighbors: str,
+    parts: str = "content",
+    staying: Sequence[Loss | None] | None = None,
+) -> Loss:
+    """What releases about disjoint parts of the rows cost together, one release a part.
+
+    Parameters
+    ----------
+    *losses : Pure, Approx or ZCDP
+        Of the release about each part, under the add-remove relation for that part
+        (with ``parts="position"``: under the replace relation).
+    neighbors : {"replace", "add-remove"}
+        The relation of the result.
+    parts : {"content", "position"}, default "content"
+        Whether the part of a row is a function of that row alone (its age group, its user), or of
+        its place in a list of public length.
+    staying : sequence of losses or None, optional
+        Only under replace with parts by content: what each release costs, under replace, when a row
+        is replaced by one of the same part; None where that changes nothing (a count of rows). By
+        default it is derived from `losses`.
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+        Under add-remove, where one row touches one part, the largest loss. Under replace a row may
+        also leave a part and enter another: the larger of the largest sum of two and of what a row
+        costs that stays. By position one row touches one part, and the largest loss is the answer.
+
+    Raises
+    ------
+    ArgumentError
+        For no loss; ZCDP beside Approx; parts by position under add-remove, where a row that is
+        added moves all rows behind it into other parts.
+
+    Notes
+    -----
+    Under replace, two neighbours x and x' differ in a row that is r in x and r' in x'. If r and r'
+    belong to parts a and b, part a loses a row and part b gains one, each an add-remove step of one
+    release, and the two releases draw independently, so the two losses compose: e_a + e_b,
+    delta_a + delta_b, rho_a + rho_b. If a = b, the two steps are of the same release: a group of
+    two, 2 e, delta (1 + exp(e)), 4 rho, unless `staying` knows better. (A loss under replace alone
+    says nothing about a part that grows or shrinks, so it cannot stand in `losses`.)
+    McSherry, SIGMOD 2009, for the largest loss under add-remove.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> each = [dp.privacy.Pure(1), dp.privacy.Pure(0.25)]
+    >>> dp.privacy.parallel(*each, neighbors="add-remove")
+    Pure(epsilon=1)
+    >>> dp.privacy.parallel(*each, neighbors="replace")
+    Pure(epsilon=2)
+    >>> dp.privacy.parallel(*each, neighbors="replace", staying=[None, None])  # counts
+    Pure(epsilon=1.25)
+    >>> dp.privacy.parallel(*each, neighbors="replace", parts="position")
+    Pure(epsilon=1)
+    """
+    given = _alike(_checked(losses))
+    checks.neighbors(neighbors)
+    checks.choice("parts", parts, ("content", "position"))
+    if parts == "position" and neighbors == "add-remove":
+        rule = "'content' under add-remove: a row that is added moves others to other positions"
+        checks.fail("parts", rule, parts)
+    moving = neighbors == "replace" and parts == "content"
+    if staying is not None and not moving:
+        checks.fail("staying", "left out but for parts by content under replace", staying)
+    if not moving:
+        return _most(given)
+    stays = [_doubled(one) for one in given] if staying is None else _known(staying, len(given))
+    if len(given) > 1:
+        # The largest two of either amount bound every sum of two.
+        sums = [given[k] for k in _largest_two(given, _size)]
+        stays.append(_sum(sums))
+        if any(isinstance(one, Approx) for one in given):
+            stays.append(_sum([given[k] for k in _largest_two(given, _delta_of)]))
+    if not stays:
+        checks.fail("staying", "a loss when there is one part only", staying)
+    return _most(stays)
+
+
+def _doubled(one: Loss) -> Loss:
+    found = _grouped(one, 2)
+    if found is None:
+        checks.fail("losses", "small enough for a delta below 1 under replace", one)
+    return found
+
+
+def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
+    if not isinstance(staying, Sequence) or isinstance(staying, str):
+        checks.fail_type("staying", "a list of losses or None, one for each part", staying)
+    if len(staying) != parts:
+        checks.fail("staying", f"{parts} losses or None, one for each part", staying)
+    return [_one(one, "staying", "losses or None") for one in staying if one is not None]
+
+
+def _largest_two(losses: list[Loss], key: Callable[[Loss], Fraction]) -> list[int]:
+    return sorted(range(len(losses)), key=lambda k: key(losses[k]))[-2:]
+
+
+def _delta_of(one: Loss) -> Fraction:
+    return one.delta if isinstance(one, Approx) else Fraction(0)
+
+
+def _size(one: Loss) -> Fraction:
+    return one.rho if isinstance(one, ZCDP) else one.epsilon
+
+
+def group(loss: Loss, size: int) -> Loss:
+    """The loss for groups of rows: for datasets that differ in up to `size` rows, not one.
+
+    Parameters
+    ----------
+    loss : Pure, Approx or ZCDP
+        For one row.
+    size : int
+        At least 1.
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+        With ``size epsilon``; with ``size epsilon`` and ``delta (exp(size epsilon) - 1) /
+        (exp(epsilon) - 1)``, rounded up at the 15th digit; with ``size**2 rho``. Under the same
+        relation.
+
+    Raises
+    ------
+    ArgumentError
+        When delta for the group would not be below 1: then nothing is promised.
+
+    Notes
+    -----
+    A chain of `size` neighbours lies between two such datasets (Dwork, McSherry, Nissim and Smith,
+    TCC 2006); for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and
+    Steinke, TCC 2016. Of `Draws`, ranges add up along the chain, and so do moves: Laplace noise
+    costs what it costs for so many times the cells. What is known of responses is not used.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.group(dp.privacy.Pure(0.1), 5)
+    Pure(epsilon=0.5)
+    >>> dp.privacy.group(dp.privacy.ZCDP(0.1), 5)
+    ZCDP(rho=2.5)
+    """
+    _one(loss)
+    checks.whole("size", size, 1)
+    found = _grouped(loss, size)
+    if found is None:
+        checks.fail("size", f"smaller, for a delta below 1 with {loss!r}", size)
+    return found
+
+
+def _grouped(loss: Loss, size: int) -> Loss | None:
+    if isinstance(loss, Draws):  # a change of the law but for bounded range and a longer move
+        cells = None if loss.cells is None else size * loss.cells
+        return replace(loss, epsilon=size * loss.epsilon, cells=cells, categories=None)
+    if isinstance(loss, Pure):
+        return Pure(size * loss.epsilon)
+    if isinstance(loss, ZCDP):
+        return ZCDP(size**2 * loss.rho)
+    delta = conversions.group_delta(loss.epsilon, loss.delta, size)
+    return None if delta is None else Approx(size * loss.epsilon, delta)
+
+
+def convert(amount: Loss, given: str, wanted: str) -> Loss | None:
+    """The same loss under another neighbouring relation, or None where nothing can be derived.
+
+    To replace a row is to remove one and add one, so a loss under add-remove holds for groups of
+    two: (2 epsilon, delta (1 + e^epsilon)), or 4 rho. A loss under replace says nothing about
+    datasets of different sizes.
+
+    Parameters
+    ----------
+    amount : Pure, Approx or ZCDP
+    given, wanted : {"replace", "add-remove"}
+        The relation under which it holds, and the one that it is to hold under.
+
+    Returns
+    -------
+    Pure, Approx, ZCDP or None
+        None also where delta would be 1 or more.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Group privacy: see `group`.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.convert(dp.privacy.Pure(1), "add-remove", "replace")
+    Pure(epsilon=2)
+    """
+    _one(amount, "amount")
+    for name, relation in (("given", given), ("wanted", wanted)):
+        checks.choice(name, relation, ("replace", "add-remove"))
+    if given == wanted:
+        return amount
+    return _grouped(amount, 2) if given == "add-remove" else None
+
+
+def post_processing(loss: Loss) -> Loss:
+    """The loss itself: whatever is computed from an answer alone costs nothing more.
+
+    The computation may use fresh randomness and public numbers, and it may be chosen after the
+    answer was seen. It must not touch the data again, nor anything else that was computed from
+    them and not released. The function is here so that an account can say where this was used.
+
+    Parameters
+    ----------
+    loss : Pure, Approx or ZCDP
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+        `loss`.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what is no loss.
+
+    Notes
+    -----
+    Dwork, McSherry, Nissim and Smith, TCC 2006.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.post_processing(dp.privacy.Pure(1))
+    Pure(epsilon=1)
+    """
+    return _one(loss)
+
+
+def advanced_composition(*losses: Pure | Approx, delta: Any) -> Approx:
+    """Less epsilon for many releases, at the price of a further delta.
+
+    Parameters
+    ----------
+    *losses : Pure or Approx
+        Fixed before the first release, under one neighbouring relation; the releases themselves may
+        depend on the answers of those before.
+    delta : float, Fraction or Decimal
+        What is paid besides the deltas of the losses. Greater than 0, less than 1.
+
+    Returns
+    -------
+    Approx
+        epsilon = sqrt(2 ln(1/delta) sum epsilon_i**2) + sum epsilon_i tanh(epsilon_i / 2), rounded
+        up at the 15th digit, or the sum of the epsilon_i where that is less; delta + sum delta_i.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For no losses, or ZCDP ones (which add up; convert the sum); for deltas of 1 or more in all.
+
+    Notes
+    -----
+    Dwork, Rothblum and Vadhan, FOCS 2010, with the tight mean of the privacy loss, as in Kairouz,
+    Oh and Viswanath, ICML 2015. The loss of one release lies within epsilon_i of 0 and
+    has a mean of at most epsilon_i tanh(epsilon_i / 2) whatever came before, so the Azuma-Hoeffding
+    inequality bounds the sum. `optimal_composition` is better where all losses are equal; the way
+    over `Pure.to_zcdp`, `compose` and `ZCDP.to_approx` is mostly better too.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> each = [dp.privacy.Pure(0.1)] * 100
+    >>> total = dp.privacy.advanced_composition(*each, delta=1e-6)
+    >>> f"{float(total.epsilon):.4f}"
+    '5.7561'
+    """
+    given = _checked(losses)
+    extra = _delta(delta)
+    for one in given:
+        if isinstance(one, ZCDP):
+            rule = "Pure or Approx: ZCDP losses add up, and the sum has to_approx(delta)"
+            checks.fail_type("losses", rule, one)
+    total = _sum(given)
+    sure = total.delta if isinstance(total, Approx) else Fraction(0)
+    if extra + sure >= 1:
+        checks.fail("delta", "less than 1 with the deltas of all losses", delta)
+    epsilons = [one.epsilon for one in given if not isinstance(one, ZCDP)]
+    return Approx(conversions.advanced_epsilon(epsilons, extra), extra + sure)

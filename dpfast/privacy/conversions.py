@@ -1,0 +1,164 @@
+"""The numbers behind the conversions: exact fractions in, fractions rounded towards more loss out.
+
+Each formula is evaluated on intervals (`_interval.py`) and its upper end rounded up at the 15th
+digit. Where a formula has a free parameter, every value of it gives a true statement, so the search
+for the best one needs no proof of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from .enclosure import UP, Interval, down, exp, expm1, log1p, log_of, up
+
+# What stands for "no loss at all", where a loss has to be positive.
+LEAST_EPSILON = Decimal("1e-300")
+LEAST_DELTA = Decimal("1e-9999")
+
+
+def _mean_loss(epsilon: Fraction) -> Interval:
+    """epsilon tanh(epsilon / 2)."""
+    x = Interval.of(epsilon)
+    if x.high > 300:  # 1 - tanh(150) < 10**-129
+        return x
+    grown = expm1(x)
+    return x * grown / (grown + 2)
+
+
+@lru_cache(maxsize=1024)
+def rho_of_pure(epsilon: Fraction) -> Fraction:
+    """The tight rho = epsilon tanh(epsilon / 2). Remembered: a budget in rho asks at each spend."""
+    return min(up(_mean_loss(epsilon).high, LEAST_DELTA), epsilon**2 / 2)
+
+
+def _root(f: Callable[[Decimal], tuple[Decimal, Decimal]], low: Decimal, high: Decimal) -> Decimal:
+    """Where an increasing function is 0, to 30 digits: Newton's method inside a bracket.
+
+    `f` returns a value and the slope there.
+    """
+    x = high
+    for _ in range(400):
+        value, slope = f(x)
+        low, high = (low, x) if value > 0 else (x, high)
+        to = UP.subtract(x, UP.divide(value, slope))
+        if not low < to < high:
+            to = UP.sqrt(UP.multiply(low, high))
+        if UP.subtract(to, x).copy_abs() <= UP.multiply(x, Decimal("1e-30")):
+            return to
+        x = to
+    return x
+
+
+def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
+    """The least epsilon for delta over all orders a = 1 + t of the Renyi divergence.
+
+    epsilon = (1 + t) rho + ln(t / (1 + t)) + (ln(1 / delta) - ln(1 + t)) / t, of which the slope
+    in t is rho - (ln(1 / delta) - ln(1 + t)) / t**2.
+    """
+    r, bits = Interval.of(rho), -log_of(delta)
+    most = bits.high
+
+    def slope(t: Decimal) -> tuple[Decimal, Decimal]:
+        value = UP.multiply(UP.multiply(r.high, t), t)
+        value = UP.subtract(UP.add(value, log1p(Interval.of(t)).high), most)
+        steep = UP.multiply(UP.multiply(Decimal(2), r.high), t)
+        return value, UP.add(steep, UP.divide(Decimal(1), UP.add(Decimal(1), t)))
+
+    low, high = (
+        min(UP.sqrt(UP.divide(part, r.high)), expm1(Interval.of(part)).high)
+        for part in (UP.divide(most, Decimal(2)), most)
+    )
+    t = Interval.of(_root(slope, low, high))
+    whole = (t + 1) * r - log1p(1 / t) + (bits - log1p(t)) / t
+    return up(whole.high, LEAST_EPSILON)
+
+
+def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
+    """The least delta for epsilon over all orders a = 1 + t; None where it is 1 for all we know.
+
+    ln(delta) = t ((1 + t) rho - epsilon) - ln(1 + t) - t ln(1 + 1 / t), of which the slope in t is
+    (1 + 2 t) rho - epsilon - ln(1 + 1 / t).
+    """
+    r, e = Interval.of(rho), Interval.of(epsilon)
+
+    def slope(t: Decimal) -> tuple[Decimal, Decimal]:
+        inverse = UP.divide(Decimal(1), t)
+        value = UP.multiply(UP.add(UP.multiply(Decimal(2), t), Decimal(1)), r.high)
+        value = UP.subtract(UP.subtract(value, log1p(Interval.of(inverse)).high), e.high)
+        curved = UP.divide(inverse, UP.add(t, Decimal(1)))
+        return value, UP.add(UP.multiply(Decimal(2), r.high), curved)
+
+    high = max(Decimal(1), UP.divide(UP.add(e.high, Decimal(1)), r.high))
+    low = Decimal(0)
+    if r.high < 10**6:
+        low = min(Decimal(1), UP.divide(Decimal(1), expm1(r * 3).high))
+    if epsilon > rho:
+        low = max(low, UP.divide(UP.subtract(e.high, r.high), UP.multiply(Decimal(2), r.high)))
+    if not low:
+        return None
+    t = Interval.of(_root(slope, low, high))
+    whole = t * ((t + 1) * r - e) - log1p(t) - t * log1p(1 / t)
+    delta = up(exp(whole).high, LEAST_DELTA)
+    return delta if delta < 1 else None
+
+
+def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """A rho of which the least epsilon for delta is at most `epsilon`, nearly the largest.
+
+    `epsilon` is at least LEAST_EPSILON.
+    """
+    bits = -log_of(delta)
+    root = (bits + Interval.of(epsilon)).sqrt() - bits.sqrt()
+    # From rho + 2 sqrt(rho ln(1 / delta)), which is never below the least epsilon.
+    low = down(max((root * root).low, LEAST_EPSILON))
+    while epsilon_of_rho(low, delta) > epsilon:  # by rounding
+        low /= 2
+    factor, high = 2, 2 * low
+    while epsilon_of_rho(high, delta) <= epsilon:
+        low, high, factor = high, high * factor, factor * factor
+    while high - low > low / 2**44:
+        middle = Interval.of((low + high) / 2)
+        if high > 4 * low:
+            middle = Interval.of(low * high).sqrt()
+        between = down(middle.low)
+        if not low < between < high:
+            break
+        fits = epsilon_of_rho(between, delta) <= epsilon
+        low, high = (between, high) if fits else (low, between)
+    return low
+
+
+def pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """ln(e^epsilon - delta (1 + e^epsilon)): the least epsilon' at delta.
+
+    Every pure-epsilon pair is a post-processing of randomized response, whose hockey-stick
+    divergence at epsilon' is (e^epsilon - e^epsilon') / (1 + e^epsilon).
+    """
+    less = Interval.of(delta) * (exp(-Interval.of(epsilon)) + 1)
+    if less.high >= 1:
+        return Fraction(LEAST_EPSILON)
+    return min(epsilon, up((Interval.of(epsilon) + log1p(-less)).high, LEAST_EPSILON))
+
+
+def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | None:
+    """delta (e^(size epsilon) - 1) / (e^epsilon - 1); None where it is not below 1."""
+    if size == 1:
+        return delta
+    if size * epsilon > 10**6:
+        return None
+    x = Interval.of(epsilon)
+    grown = up((Interval.of(delta) * expm1(x * size) / expm1(x)).high, LEAST_DELTA)
+    return grown if grown < 1 else None
+
+
+def advanced_epsilon(epsilons: list[Fraction], delta: Fraction) -> Fraction:
+    """sqrt(2 ln(1 / delta) sum epsilon_i^2) + sum epsilon_i tanh(epsilon_i / 2), or the sum."""
+    squares = Interval.of(sum((e * e for e in epsilons), Fraction(0)))
+    mean = Interval.of(0)
+    for e in epsilons:
+        mean = mean + _mean_loss(e)
+    whole = (squares * (-log_of(delta)) * 2).sqrt() + mean
+    return min(sum(epsilons, Fraction(0)), up(whole.high, LEAST_EPSILON))

@@ -1,0 +1,147 @@
+"""Intervals of 60-digit decimals that surely hold the real number that a formula stands for.
+
+Sums, products and quotients are rounded outwards. The exponential and the logarithm of `decimal`
+are correctly rounded (to nearest), so the number next to the result on either side encloses it.
+Exponents reach 10**18, so nothing that a loss can mean overflows, and no library is loaded.
+"""
+
+from __future__ import annotations
+
+import decimal
+from decimal import Decimal
+from fractions import Fraction
+
+
+def _context(rounding: str, digits: int = 60) -> decimal.Context:
+    return decimal.Context(
+        prec=digits,
+        rounding=rounding,
+        Emin=decimal.MIN_EMIN,
+        Emax=decimal.MAX_EMAX,
+        traps=[decimal.InvalidOperation, decimal.DivisionByZero],
+    )
+
+
+UP = _context(decimal.ROUND_CEILING)
+DOWN = _context(decimal.ROUND_FLOOR)
+_SHORT = _context(decimal.ROUND_CEILING, 15)
+
+_ZERO = Decimal(0)
+# Below it a short series is better than a difference of rounded numbers.
+_SMALL = Decimal("1e-20")
+
+
+class Interval:
+    """A closed interval; the arithmetic of intervals."""
+
+    __slots__ = ("high", "low")
+
+    def __init__(self, low: Decimal, high: Decimal) -> None:
+        self.low = low
+        self.high = high
+
+    @classmethod
+    def of(cls, x: Interval | Fraction | Decimal | int) -> Interval:
+        """The narrowest interval about an exact number."""
+        if isinstance(x, Interval):
+            return x
+        if isinstance(x, Fraction):
+            top, bottom = Decimal(x.numerator), Decimal(x.denominator)
+            return cls(DOWN.divide(top, bottom), UP.divide(top, bottom))
+        exact = Decimal(x)
+        return cls(exact, exact)
+
+    def __add__(self, other: Interval | int) -> Interval:
+        o = Interval.of(other)
+        return Interval(DOWN.add(self.low, o.low), UP.add(self.high, o.high))
+
+    def __neg__(self) -> Interval:
+        return Interval(self.high.copy_negate(), self.low.copy_negate())
+
+    def __sub__(self, other: Interval | int) -> Interval:
+        return self + (-Interval.of(other))
+
+    def __rsub__(self, other: int) -> Interval:
+        return Interval.of(other) - self
+
+    def __mul__(self, other: Interval | int) -> Interval:
+        o = Interval.of(other)
+        ends = [(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
+        return Interval(
+            min(DOWN.multiply(a, b) for a, b in ends), max(UP.multiply(a, b) for a, b in ends)
+        )
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Interval | int) -> Interval:
+        """By an interval of positive numbers."""
+        o = Interval.of(other)
+        ends = [(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
+        return Interval(
+            min(DOWN.divide(a, b) for a, b in ends), max(UP.divide(a, b) for a, b in ends)
+        )
+
+    def __rtruediv__(self, other: int) -> Interval:
+        return Interval.of(other) / self
+
+    def sqrt(self) -> Interval:
+        """Of numbers that are not negative. The square root of `decimal` is correctly rounded."""
+        return Interval(
+            max(_ZERO, DOWN.next_minus(DOWN.sqrt(self.low))), UP.next_plus(UP.sqrt(self.high))
+        )
+
+
+def _widened(low: Decimal, high: Decimal) -> Interval:
+    return Interval(DOWN.next_minus(low), UP.next_plus(high))
+
+
+def exp(x: Interval) -> Interval:
+    found = _widened(DOWN.exp(x.low), UP.exp(x.high))
+    return Interval(max(_ZERO, found.low), found.high)
+
+
+def log(x: Interval) -> Interval:
+    """Of positive numbers, far from 1 or needed only absolutely."""
+    return _widened(DOWN.ln(x.low), UP.ln(x.high))
+
+
+def expm1(x: Interval) -> Interval:
+    """Of positive numbers."""
+    if x.high >= _SMALL:
+        return exp(x) - 1
+    # x + x**2 / 2 is what the series begins with, and the rest is below x**3 / 4.
+    begins = x + x * x / 2
+    return Interval(begins.low, (begins + x * x * x / 4).high)
+
+
+def log1p(x: Interval) -> Interval:
+    """Of numbers above -1."""
+    size = max(x.low.copy_abs(), x.high.copy_abs())
+    if size >= _SMALL:
+        return log(x + 1)
+    begins = x - x * x / 2
+    rest = UP.power(size, 3)
+    return Interval(DOWN.subtract(begins.low, rest), UP.add(begins.high, rest))
+
+
+def log_of(x: Fraction) -> Interval:
+    """The logarithm of a positive fraction, relatively good near 1 too."""
+    if Fraction(1, 2) < x < 2:
+        return log1p(Interval.of(x - 1))
+    return log(Interval.of(x))
+
+
+def up(x: Decimal, least: Decimal) -> Fraction:
+    """A number of 15 digits that is not below `x`, and at least `least`.
+
+    So few digits survive the way through float64, so that what is shown is what is meant.
+    """
+    return Fraction(max(_SHORT.plus(x), least))
+
+
+def down(x: Decimal) -> Fraction:
+    """A number of 15 digits that is not above `x` >= 0."""
+    short = _SHORT.copy()
+    short.rounding = decimal.ROUND_FLOOR
+    return Fraction(short.plus(x))

@@ -1,0 +1,127 @@
+"""A privacy filter: costs that are chosen on the way, held within a limit that was fixed before."""
+
+from __future__ import annotations
+
+import threading
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from .._core import checks
+from ..errors import BudgetError
+from .losses import ZCDP, Approx, Loss, Pure
+
+
+class Filter:
+    """Says of each release in turn whether it may still be made, whatever it costs.
+
+    Composition theorems are about costs that were fixed beforehand. Where the next cost depends on
+    answers already seen, the guarantee is that of a filter: a limit is fixed, and a release is made
+    only if the sum of all costs, its own included, is within the limit.
+
+    Parameters
+    ----------
+    limit : Pure, ZCDP or Approx
+        What all releases together may cost. An `Approx` limit holds the largest `ZCDP` that is
+        within it (`ZCDP.within`): the releases together are (epsilon, delta)-DP, and their number
+        grows with the square of epsilon and not with epsilon.
+
+    Notes
+    -----
+    Pure: Rogers, Roth, Ullman and Vadhan, NeurIPS 2016. On every path of answers the log-likelihood
+    ratio is at most the sum of the epsilons on that path, which is within the limit.
+    ZCDP: Feldman and Zrnic, NeurIPS 2021 (a filter at each order of the Renyi divergence);
+    Whitehouse, Ramdas, Rogers and Wu, ICML 2023. For each order a > 1,
+    exp((a - 1) (loss so far - a rho so far)) is a supermartingale whatever the next cost depends
+    on, so that D_a is at most a times the limit.
+    A filter with an Approx limit is the latter followed by the conversion; it takes no costs with
+    a delta. All costs are for one neighbouring relation. `dpfast.Budget` is the rule of the first
+    two with a ledger. A refused release has not been counted, and a smaller one may follow.
+
+    Safe for use from several threads. It can be neither pickled nor copied.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> limit = dp.privacy.Filter(dp.privacy.Pure(1))
+    >>> limit.charge(dp.privacy.Pure(0.75))
+    True
+    >>> limit.charge(dp.privacy.Pure(0.5))
+    False
+    >>> limit.remaining
+    Pure(epsilon=0.25)
+    """
+
+    def __init__(self, limit: Loss) -> None:
+        if not isinstance(limit, (Pure, Approx, ZCDP)):
+            checks.fail_type("limit", "a Pure, Approx or ZCDP loss", limit)
+        self.limit = limit
+        held = ZCDP.within(limit.epsilon, limit.delta) if isinstance(limit, Approx) else limit
+        self._most = held.rho if isinstance(held, ZCDP) else held.epsilon
+        self._by_rho = isinstance(held, ZCDP)
+        self._spent = Fraction(0)
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Filter({self.limit!r}, spent={self.spent!r})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a filter can be neither pickled nor copied: both copies could be charged")
+
+    def _price(self, loss: Any) -> Fraction:
+        if isinstance(loss, Approx) or not isinstance(loss, (Pure, ZCDP)):
+            checks.fail_type("loss", "a Pure or ZCDP loss", loss)
+        if self._by_rho:
+            return (loss if isinstance(loss, ZCDP) else loss.to_zcdp()).rho
+        if isinstance(loss, ZCDP):
+            checks.fail("loss", "Pure: a ZCDP loss has no finite epsilon", loss)
+        return loss.epsilon
+
+    def _of(self, amount: Fraction) -> Loss | None:
+        if not amount:
+            return None
+        return ZCDP(amount) if self._by_rho else Pure(amount)
+
+    @property
+    def spent(self) -> Loss | None:
+        """The sum so far; None for nothing."""
+        return self._of(self._spent)
+
+    @property
+    def remaining(self) -> Loss | None:
+        """What a further release may cost; None for nothing."""
+        return self._of(self._most - self._spent)
+
+    def charge(self, loss: Pure | ZCDP) -> bool:
+        """Count a loss and return True, or return False if it would pass the limit.
+
+        Call it before the release, and do not make the release when the answer is False.
+
+        Parameters
+        ----------
+        loss : Pure or ZCDP
+
+        Returns
+        -------
+        bool
+        """
+        price = self._price(loss)
+        with self._lock:
+            if self._spent + price > self._most:
+                return False
+            self._spent += price
+            return True
+
+    def require(self, loss: Pure | ZCDP) -> None:
+        """`charge`, with an error in place of False.
+
+        Parameters
+        ----------
+        loss : Pure or ZCDP
+
+        Raises
+        ------
+        BudgetError
+            When less is left.
+        """
+        if not self.charge(loss):
+            raise BudgetError(f"the filter refused {loss!r}: left {self.remaining!r}")

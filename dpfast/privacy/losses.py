@@ -1,0 +1,388 @@
+"""The kinds of loss, and their conversions into one another."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+from .._core import checks
+from . import conversions, prices
+
+#: Decimals of any size, where float64 would be 0.
+_FEW = Context(prec=15, Emin=MIN_EMIN, Emax=MAX_EMAX)
+
+
+def _positive(name: str, value: Any) -> Fraction:
+    amount = checks.fraction(name, value)
+    if amount <= 0:
+        checks.fail(name, "a finite number greater than 0", value)
+    return amount
+
+
+def _delta(value: Any) -> Fraction:
+    delta = _positive("delta", value)
+    if delta >= 1:
+        checks.fail("delta", "greater than 0 and less than 1", value)
+    return delta
+
+
+def shown(amount: Fraction) -> tuple[str, str]:
+    """A decimal, and the ratio behind it: "" if the decimal is exact, "..." if it is too long."""
+    text = repr(float(amount)).removesuffix(".0")
+    if Fraction(text) == amount:
+        return text, ""
+    if abs(float(amount)) < sys.float_info.min:
+        near = _FEW.divide(Decimal(amount.numerator), Decimal(amount.denominator))
+        text = str(near.normalize(_FEW)).lower()
+    bits = amount.numerator.bit_length() + amount.denominator.bit_length()
+    return text, str(amount) if bits < 700 else "..."
+
+
+def _show(amount: Fraction) -> str:
+    """A decimal when it is exact and short, else a ratio with its value."""
+    text, ratio = shown(amount)
+    if not ratio:
+        return text
+    return f"about {text}" if ratio == "..." else f"{ratio} (about {text})"
+
+
+@dataclass(frozen=True, slots=True)
+class Pure:
+    """Pure differential privacy: no event is more than exp(epsilon) times likelier on a neighbour.
+
+    Parameters
+    ----------
+    epsilon : int, float, str-exact Decimal or Fraction
+        Greater than 0. A float stands for the decimal it prints as.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.Pure(0.1)
+    Pure(epsilon=0.1)
+    """
+
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
+
+    def __repr__(self) -> str:
+        return f"Pure(epsilon={_show(self.epsilon)})"
+
+    def to_zcdp(self) -> ZCDP:
+        """The same loss as zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
+
+        For `Draws` less, where their law is known.
+
+        Returns
+        -------
+        ZCDP
+            Rounded up at the 15th digit.
+
+        Notes
+        -----
+        The published epsilon**2 / 2 (Bun and Steinke, TCC 2016) is never less. Every pair of laws
+        that is epsilon-DP is a post-processing of randomized response with that epsilon, whose
+        largest D_a / a is its Kullback-Leibler divergence.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.Pure(1.0).to_zcdp()
+        ZCDP(rho=0.46211715726001)
+        """
+        return ZCDP.of_pure(self)
+
+    def to_approx(self, delta: Any) -> Approx:
+        """The least epsilon at a `delta` that is allowed besides.
+
+        Parameters
+        ----------
+        delta : float, Fraction or Decimal
+            Greater than 0, less than 1.
+
+        Returns
+        -------
+        Approx
+            With epsilon' = ln(e**epsilon - delta (1 + e**epsilon)), rounded up at the 15th digit.
+            That is tight; it is hardly less than epsilon, so a pure loss is mostly best kept pure.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.Pure(1.0).to_approx(0.01)
+        Approx(epsilon=0.986226788886893, delta=0.01)
+        """
+        amount = _delta(delta)
+        return Approx(conversions.pure_epsilon(self.epsilon, amount), amount)
+
+
+@dataclass(frozen=True, slots=True)
+class Draws(Pure):
+    """The pure loss of one or several draws, of which zCDP knows more than that it is pure.
+
+    Each of the draws has epsilon / draws. What is said of their law makes them cheaper in rho, by
+    the exact supremum over all orders, rounded up; the proofs are in ``dpfast/privacy/prices.py``.
+
+    Parameters
+    ----------
+    epsilon : int, float, Decimal or Fraction
+        Of all the draws. Greater than 0.
+    draws : int
+        At least 1. Each may depend on the answers of those before it.
+    bounded_range : bool
+        Whether no draw has two events whose log-probabilities move, between neighbours, by amounts
+        that differ by more than e = epsilon / draws. (Pure privacy alone promises twice that.) Such
+        a draw is (ln x - 1 + 1 / x)-zCDP, x = (exp(e) - 1) / e, which is at most ``e**2 / 8``
+        (Cesar and Rogers, ALT 2021).
+    cells : int, optional
+        Each draw is Laplace noise on a number of its own. 0: continuous noise, rounded to a grid or
+        not. Otherwise the noise is on integers, with probabilities proportional to ``exp(-h |z|)``,
+        h = e / cells, and neighbours move the number by at most `cells`. Such a draw is
+        (e - (1 - exp(-e)) h / sinh(h))-zCDP, and (e - 1 + exp(-e))-zCDP for continuous noise
+        (Harrison and Manurangsi, FORC 2026).
+    categories : int, optional
+        Each draw is one of so many answers, as in `dpfast.response.kary`. For up to
+        ``2 + 2 exp(e / 2)`` of them it is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more
+        the supremum is found by a search.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.Draws(1, draws=2, bounded_range=True).to_zcdp()
+    ZCDP(rho=0.0622841845223118)
+    >>> dp.privacy.Draws(1, cells=0).to_zcdp()
+    ZCDP(rho=0.367879441171443)
+    """
+
+    draws: int = 1
+    bounded_range: bool = False
+    cells: int | None = None
+    categories: int | None = None
+
+    def __post_init__(self) -> None:
+        Pure.__post_init__(self)
+        checks.whole("draws", self.draws, 1)
+        checks.flag("bounded_range", self.bounded_range)
+        if self.cells is not None:
+            checks.whole("cells", self.cells)
+        if self.categories is not None:
+            checks.whole("categories", self.categories, 1)
+        if self.bounded_range + (self.cells is not None) + (self.categories is not None) > 1:
+            checks.fail("draws", "of one law: bounded_range, cells or categories", repr(self))
+
+    def __repr__(self) -> str:
+        said = [f"draws={self.draws}"]
+        said += ["bounded_range=True"] * self.bounded_range
+        said += [f"cells={self.cells}"] * (self.cells is not None)
+        said += [f"categories={self.categories}"] * (self.categories is not None)
+        return f"Draws(epsilon={_show(self.epsilon)}, {', '.join(said)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Approx:
+    """Approximate differential privacy, (epsilon, delta).
+
+    Parameters
+    ----------
+    epsilon, delta : int, float, Decimal or Fraction
+        ``epsilon > 0`` and ``0 < delta < 1``.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", _delta(self.delta))
+
+    def __repr__(self) -> str:
+        return f"Approx(epsilon={_show(self.epsilon)}, delta={_show(self.delta)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ZCDP:
+    """Zero-concentrated differential privacy: every Renyi divergence of order a is at most rho a.
+
+    Parameters
+    ----------
+    rho : int, float, Decimal or Fraction
+        Greater than 0.
+    """
+
+    rho: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", _positive("rho", self.rho))
+
+    def __repr__(self) -> str:
+        return f"ZCDP(rho={_show(self.rho)})"
+
+    @classmethod
+    def of_pure(cls, pure: Pure) -> ZCDP:
+        """The tight conversion rho = epsilon tanh(epsilon / 2), rounded up.
+
+        Every epsilon-DP pair is a post-processing of randomised response with that epsilon, whose
+        largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
+        converted one by one, by what is known of their law, and added up.
+
+        Parameters
+        ----------
+        pure : Pure
+
+        Returns
+        -------
+        ZCDP
+        """
+        if not isinstance(pure, Pure):
+            checks.fail_type("pure", "a Pure loss", pure)
+        if not isinstance(pure, Draws):
+            return cls(conversions.rho_of_pure(pure.epsilon))
+        each = pure.epsilon / pure.draws
+        if pure.bounded_range:
+            rho = prices.rho_of_range(each)
+        elif pure.cells is not None:
+            rho = prices.rho_of_laplace(each, pure.cells)
+        elif pure.categories is not None:
+            rho = prices.rho_of_response(each, pure.categories)
+        else:
+            rho = conversions.rho_of_pure(each)
+        return cls(pure.draws * rho)
+
+    @classmethod
+    def within(cls, epsilon: Any, delta: Any) -> ZCDP:
+        """The largest zero-concentrated loss that is within (epsilon, delta).
+
+        Parameters
+        ----------
+        epsilon, delta : float, Fraction or Decimal
+            ``epsilon >= 1e-300`` and ``0 < delta < 1``.
+
+        Returns
+        -------
+        ZCDP
+            Rounded down: ``within(epsilon, delta).to_approx(delta).epsilon <= epsilon``. Relatively
+            within 2**-40 of the largest.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.ZCDP.within(1.0, 1e-6)
+        ZCDP(rho=0.0243559703595381)
+        """
+        target = Approx(epsilon, delta)
+        if target.epsilon < conversions.LEAST_EPSILON:
+            checks.fail("epsilon", "at least 1e-300", epsilon)
+        return cls(conversions.rho_within(target.epsilon, target.delta))
+
+    def to_approx(self, delta: Any) -> Approx:
+        """The same loss as (epsilon, delta), with the least epsilon that is known for `delta`.
+
+        Parameters
+        ----------
+        delta : float, Fraction or Decimal
+            Greater than 0, less than 1.
+
+        Returns
+        -------
+        Approx
+            The minimum over all orders a > 1 of ``a rho + ln(1 - 1/a) - ln(a delta) / (a - 1)``,
+            rounded up at the 15th digit. (Where that is not above 0, a tiny positive number.)
+
+        Notes
+        -----
+        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4).
+        ``rho + 2 sqrt(rho ln(1/delta))`` is more. The best order solves
+        ``rho (a - 1)**2 = ln(1 / (a delta))``. Cost: about a millisecond.
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.ZCDP(0.5).to_approx(1e-6)
+        Approx(epsilon=5.22153444453017, delta=1e-06)
+        """
+        amount = _delta(delta)
+        return Approx(conversions.epsilon_of_rho(self.rho, amount), amount)
+
+    def to_approx_delta(self, epsilon: Any) -> Approx:
+        """The same loss as (epsilon, delta), with the least delta that is known for `epsilon`.
+
+        Parameters
+        ----------
+        epsilon : float, Fraction or Decimal
+            Greater than 0.
+
+        Returns
+        -------
+        Approx
+            With delta the minimum over all orders a > 1 of
+            ``exp((a - 1)(a rho - epsilon)) / (a - 1) (1 - 1/a)**a``, rounded up at the 15th digit.
+
+        Raises
+        ------
+        ArgumentError
+            When epsilon is so far below rho that no delta below 1 is known.
+
+        Notes
+        -----
+        Canonne, Kamath and Steinke, NeurIPS 2020 (Proposition 12 of arXiv:2004.00010v4).
+
+        Examples
+        --------
+        >>> import dpfast as dp
+        >>> dp.privacy.ZCDP(0.5).to_approx_delta(4.0)
+        Approx(epsilon=4, delta=0.000195795416957722)
+        """
+        amount = _positive("epsilon", epsilon)
+        delta = conversions.delta_of_rho(self.rho, amount)
+        if delta is None:
+            checks.fail("epsilon", f"larger, for rho={_show(self.rho)}", epsilon)
+        return Approx(amount, delta)
+
+
+Loss = Pure | Approx | ZCDP
+
+
+def loss(epsilon: Any = None, delta: Any = 0, rho: Any = None) -> Loss:
+    """The loss that a call asks for, from the three keyword arguments that every release has.
+
+    Parameters
+    ----------
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+
+    Returns
+    -------
+    Pure, Approx or ZCDP
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument, or none.
+
+    Notes
+    -----
+    Numbers are taken as the decimals that are written.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.privacy.loss(0.1, 1e-6)
+    Approx(epsilon=0.1, delta=1e-06)
+    """
+    if epsilon is None and rho is None:
+        checks.fail("epsilon", "given (or rho instead)", epsilon)
+    if epsilon is not None and rho is not None:
+        checks.fail("rho", "left out when epsilon is given: a call has one kind of loss", rho)
+    amount = checks.fraction("delta", delta)
+    if not 0 <= amount < 1:
+        checks.fail("delta", "at least 0 and less than 1", delta)
+    if rho is not None:
+        if amount:
+            checks.fail("delta", "left out when rho is given: a zCDP loss has no delta", delta)
+        return ZCDP(rho)
+    return Approx(epsilon, amount) if amount else Pure(epsilon)

@@ -1,0 +1,157 @@
+"""What known laws cost in rho: the largest D_a / a over all orders a, exactly, rounded up.
+
+A pair of laws P, Q has the privacy loss L = ln(P / Q); write s(t) = ln E_P[exp(t L)] for the order
+a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of s(t) / (t (1 + t)).
+
+*When it is the Kullback-Leibler divergence.* Let the pair look the same from both sides, as a
+shift of a symmetric law does: s(t) = s(-1 - t). With u = t + 1/2 it is a function G of v = u^2,
+t (1 + t) = v - 1/4, and G(1/4) = 0. Where G is concave, G(v) <= (v - 1/4) G'(1/4), and
+G'(1/4) = s'(0) is the divergence: the supremum is that of orders near 1. G is concave where the
+even entire function exp(s) of u has imaginary zeros only, for then it is a product of factors
+1 + v / z^2, each of which has a concave logarithm.
+
+*Laplace.* Integers with probabilities proportional to q^|z|, q = e^-h, moved by m cells,
+E = h m. Up to a factor, exp(s) = w^-m (1 + c w^2 + c w^4 + ... + c w^(2 m - 2) + w^(2 m)) with
+w = e^(u h) and c = 1 - q. Times z - 1 the polynomial in z = w^2 is z^m (z - q) - (1 - q z), so its
+zeros solve B(z) = z^m (z - q) / (1 - q z) = 1. B is a finite Blaschke product, of size 1 on the
+unit circle and nowhere else: all zeros are there, and those of exp(s) imaginary. Hence
+
+    rho = E - (1 - e^-E) h / sinh(h),        h = E / m.
+
+For m = 1 that is E tanh(E / 2), randomized response; it falls with m, since h / sinh(h) falls with
+h, and for m to infinity, which is continuous noise, it is E + e^-E - 1 (Harrison and Manurangsi,
+FORC 2026). At a fixed h it is R(m) = h m - k (1 - e^(-h m)) with k <= 1: convex, 0 at 0, and
+increasing, so lesser moves cost less, R(m) / m increases, and moves of several coordinates, each
+with noise of its own, of at most m each and n m in all, cost at most n R(m). Rounding the noisy
+number to a grid is post-processing. For groups of g rows m becomes g m, and R(g m) <= g^2 R(m).
+
+*Bounded range.* If L lies within [x - E, x] for some x, s(t) is largest for the two ends alone
+(z -> z^a is convex), and of these for e^x = t (1 + r) / ((1 + t) r), r = (1 - e^(-t E)) /
+(e^E - 1). With b(y) = ln(2 sinh(E y / 2) / y) that makes
+
+    s(t) / (t (1 + t)) = (b(1 + t) - b(1)) / t + (b(1) - b(t)) / (1 + t).
+
+b is a constant and a sum of ln(1 + y^2 / T) over T = (2 pi n / E)^2, n = 1, 2, ..., so let b be one
+of these, and k = 1 / (1 + T). The right-hand side is at most its limit for t to 0 if
+
+    ln(1 + 2 k t + k t^2) <= 2 k t + t / (1 + t) (t ln(1 / (1 - k)) + ln(1 + t^2 / T)).
+
+The left side is at most ln(1 + k t^2) + 2 k t / (1 + k t^2), the right side at least
+2 k t + t / (1 + t) (k t + ln(1 + k t^2)), and ln(1 + k t^2) <= k t^2 does the rest. So
+
+    rho = b(1) - b(0) + b'(1) = ln x - 1 + 1 / x,        x = (e^E - 1) / E,
+
+which is E^2 / 8 for small E (Cesar and Rogers, ALT 2021) and never more; the pair of the worst mean
+is that of Dong, Durfee and Rogers (ICML 2020). In E^2 it is concave, a sum over T of
+2 / (1 + T) + ln(1 + 1 / T), and in E convex: for z = E / 2 it is z coth(z) - 1 + ln(sinh(z) / z),
+of second derivative (2 z coth(z) - 3) / sinh(z)^2 + 1 / z^2 >= 1 / z^2 - 1 / sinh(z)^2 > 0.
+
+*One of k answers.* The truth with probability e^E / N, N = e^E + k - 1, any other with 1 / N:
+exp(s) = (2 e^(E / 2) cosh(u E) + c) / N, c = k - 2. It falls with c at each order. For
+c <= 2 e^(E / 2) the zeros are imaginary, so rho = E (e^E - 1) / N, which is E tanh(E / 4) at
+equality; that bounds rho for all larger c. There a lesser rho is found by a search: s(t) =
+rho t (1 + t) asks for zeros v of N e^(rho (v - 1/4)) - exp(s) N, a power series whose coefficients
+are those of a log-convex sequence less a constant, times positive numbers, but for the first,
+which is less by c. So its signs are at most - + - + and it has three positive zeros at most
+(Descartes), of which one is v = 1/4. Hence s(t) / (t (1 + t)) takes no value three times: it rises
+to the supremum, and falls. With a point that is higher than one on either side the supremum is
+between these, and there at most D of the right one over the order of the left one.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from .conversions import LEAST_DELTA, rho_of_pure
+from .enclosure import DOWN, UP, Interval, exp, expm1, log, log1p, up
+
+#: Beyond it, epsilon itself is the answer to many digits; below the other, half its square is.
+_FAR, _NEAR = 10**6, Fraction(1, 10**20)
+_GOLDEN = Decimal("0.61803398874989484820458683436563811772")
+
+
+@lru_cache(maxsize=1024)
+def rho_of_laplace(epsilon: Fraction, cells: int) -> Fraction:
+    """Of Laplace noise on integers that move by up to `cells`; 0 stands for continuous noise."""
+    most = rho_of_pure(epsilon)
+    if not _NEAR < epsilon < _FAR or cells == 1:
+        return most
+    x = Interval.of(epsilon)
+    odds = exp(-x)
+    lost = 1 - odds
+    if cells:
+        h = Interval.of(epsilon / cells)
+        lost = lost * h * 2 * exp(h) / expm1(h * 2)
+    return min(most, up((x - lost).high, LEAST_DELTA))
+
+
+@lru_cache(maxsize=1024)
+def rho_of_range(epsilon: Fraction) -> Fraction:
+    """Of a draw with bounded range."""
+    most = min(rho_of_pure(epsilon), epsilon**2 / 8)
+    if not _NEAR < epsilon < _FAR:
+        return most
+    x = Interval.of(epsilon)
+    ratio = expm1(x) / x
+    return min(most, up((log(ratio) - 1 + 1 / ratio).high, LEAST_DELTA))
+
+
+@lru_cache(maxsize=1024)
+def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
+    """Of one of so many answers: the truth, or a uniform other one."""
+    most = rho_of_pure(epsilon)
+    if epsilon >= _FAR or categories <= 2:
+        return most
+    x, others = Interval.of(epsilon), categories - 2
+    grown = expm1(x)
+    if UP.multiply(Decimal(others), Decimal(others)) <= (4 * (grown + 1)).low:
+        return min(most, up((x * grown / (grown + categories)).high, LEAST_DELTA))
+    half = exp(x / 2)
+    bound = (x * (half - 1) / (half + 1)).high  # epsilon tanh(epsilon / 4)
+    found = _highest(x, categories) if epsilon > _NEAR else None
+    return min(most, up(bound if found is None else min(found, bound), LEAST_DELTA))
+
+
+def _highest(x: Interval, categories: int) -> Decimal | None:
+    """The supremum over orders, rounded up, where the zeros are not imaginary; None if not found.
+
+    Where the variance of the loss is at most twice its mean, the rise ends before it begins.
+    """
+    grown, whole = expm1(x), expm1(x) + categories
+    mean = x * grown / whole
+    spread = x * x * (grown + 2) / whole - mean * mean
+    if spread.high <= (2 * mean).low:
+        return mean.high
+
+    def renyi(t: Decimal) -> Interval:
+        y = x * Interval.of(t)
+        more = (grown + 1) * expm1(y) - expm1(y) / exp(y)
+        return log1p(more / whole) / Interval.of(t)
+
+    def ratio(t: Decimal) -> Interval:
+        return renyi(t) / (Interval.of(t) + 1)
+
+    # By the golden section, in the logarithm of t.
+    size = UP.multiply(Decimal(4), UP.add(log(whole).high, Decimal(10)))
+    left = UP.subtract(Decimal(-9), UP.ln(x.high))
+    right = UP.subtract(UP.ln(size), UP.ln(x.high))
+    inner = [
+        UP.subtract(right, UP.multiply(_GOLDEN, UP.subtract(right, left))),
+        UP.add(left, UP.multiply(_GOLDEN, UP.subtract(right, left))),
+    ]
+    low, high = (ratio(UP.exp(at)).low for at in inner)
+    while UP.subtract(right, left) > Decimal("1e-11"):
+        if low > high:
+            right, inner[1], high = inner[1], inner[0], low
+            inner[0] = UP.subtract(right, UP.multiply(_GOLDEN, UP.subtract(right, left)))
+            low = ratio(UP.exp(inner[0])).low
+        else:
+            left, inner[0], low = inner[0], inner[1], high
+            inner[1] = UP.add(left, UP.multiply(_GOLDEN, UP.subtract(right, left)))
+            high = ratio(UP.exp(inner[1])).low
+    ends = UP.exp(left), UP.exp(right)
+    if max(low, high) <= max(ratio(end).high for end in ends):
+        return None
+    return UP.divide(renyi(ends[1]).high, DOWN.add(ends[0], Decimal(1)))

@@ -1,0 +1,194 @@
+"""The arguments of a selection: scores and log-weights as arrays, losses as the factor `c`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.rng import BitStream
+from ..errors import ArgumentError
+from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
+from ..rng import Generator
+from ..sources import chunk_dtype
+from .scores.based import REACH
+from .scores.numbers import real
+
+#: c may be no further from 1, so that no distance in float64 takes c d out of its range unnoticed.
+SCALE = 2.0**960
+
+#: Scores that have been passed over and not refused, ready to be drawn from.
+Prepared = Callable[[BitStream], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a selection costs, and the factor `c` of its weights ``exp(c score)``."""
+
+    name: str
+    c: float
+    loss: Loss
+    neighbors: str
+
+    def reduce(self, source: Prepared) -> Prepared:
+        return source
+
+    def finish(self, summary: Prepared, generator: Generator) -> Any:
+        return summary(generator.stream())
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _remembered(*arguments: Any) -> Selection:
+    return _make(*arguments)
+
+
+def selection(*arguments: Any) -> Selection:
+    """The mechanism for some arguments, all public: made once, then remembered."""
+    try:
+        return _remembered(*arguments)
+    except Exception:  # unhashable, or wrong: said below, where no other error stands behind it
+        pass
+    return _make(*arguments)
+
+
+def _make(
+    name: str,
+    ranged: bool,
+    sensitivity: Any,
+    epsilon: Any,
+    rho: Any,
+    monotone: Any,
+    neighbors: Any,
+    picks: int,
+    calls: int,
+) -> Selection:
+    """Check every public argument; `picks` share the loss that is asked for, `calls` repeat it."""
+    asked = loss(epsilon, 0, rho)
+    stored = Fraction(checks.positive("sensitivity", sensitivity))
+    # The number that is written or the one that scores in floats move by, whichever is larger.
+    change = max(checks.fraction("sensitivity", sensitivity), stored)
+    spread = change if checks.flag("monotone", monotone) else 2 * change
+    total: Loss
+    if isinstance(asked, ZCDP):
+        each = (range_within if ranged else pure_within)(asked.rho / picks)
+        total = ZCDP(asked.rho * calls)
+    else:
+        each = asked.epsilon / picks
+        total = Draws(asked.epsilon * calls, picks * calls, ranged)
+    ratio = each / spread
+    if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
+        checks.fail(
+            "sensitivity",
+            "within a factor of 2**960 of the epsilon of a draw, which is too small or too large "
+            "for float64 beside it",
+            sensitivity,
+        )
+    if neighbors is None:
+        neighbors = "add-remove" if monotone else "replace"
+    return Selection(name, float_down(ratio), total, checks.neighbors(neighbors))
+
+
+def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
+    """The array behind array-like scores, not copied where they have one."""
+    if type(scores) is np.ndarray:
+        array = scores
+    elif callable(scores):
+        checks.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
+    elif isinstance(scores, np.ma.MaskedArray):
+        checks.fail_kind(name, "without a mask: -inf says that a candidate is excluded", scores)
+    else:
+        array = _converted(scores, name)
+    typed = isinstance(getattr(scores, "dtype", None), np.dtype)
+    if array.ndim and (array.dtype.kind == "O" or not typed):
+        array = _exactly(scores, array, name)
+    if array.dtype.kind != "O":
+        chunk_dtype(array.dtype, name)
+    if array.ndim == 0:
+        checks.fail_kind(name, "an array of one dimension at least", scores)
+    return array
+
+
+def _converted(scores: Any, name: str) -> NDArray[Any]:
+    """As an array, or one error that repeats no score: libraries like to quote what they read."""
+    try:
+        return np.asarray(scores)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    why = f", which cannot be read as one ({kind})"
+    checks.fail_kind(name, "an array of real numbers", scores, why)
+
+
+def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Scores without a dtype, each as the number that it is, in whatever array holds all of them.
+
+    NumPy has read them as `array`; it makes floats of integers that stand beside one. Which array
+    it is decides how long a draw takes, and nothing else.
+    """
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind not in "fO" or (kind == "f" and size > 8):  # integers, or what is refused
+        return array
+    if kind == "f" and not ((np.abs(array) >= 2.0**53) & (np.abs(array) < math.inf)).any():
+        return array  # where integers are floats, too
+    rule = "an array of real numbers"
+    try:
+        each = np.array(scores, object)
+    except Exception:
+        each = array
+    found = np.frompyfunc(real, 1, 1)(each)
+    kinds = {type(one) for one in found.ravel()}
+    if each.shape != array.shape or not all(
+        issubclass(one, (int, float, Fraction)) for one in kinds
+    ):
+        checks.fail_kind(name, rule, scores)
+    if all(issubclass(one, float) for one in kinds):
+        return np.array(found, np.float64)
+    if all(issubclass(one, int) for one in kinds):
+        for dtype in (np.int64, np.uint64):
+            try:
+                return np.array(found, dtype)
+            except OverflowError:
+                pass
+    return np.array(found, object)
+
+
+def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
+    """A view of the scores with the candidates along the last axis."""
+    array = array_of(scores)
+    if array.ndim == 1 and type(axis) is int and axis in (-1, 0):
+        moved = array
+    else:
+        n = array.ndim
+        axis = checks.whole("axis", axis, -n)
+        if axis >= n:
+            checks.fail("axis", f"an integer from {-n} to {n - 1}", axis)
+        moved = np.moveaxis(array, axis, -1)
+    if 0 in moved.shape:
+        checks.fail("scores", "an array with a row and a candidate at least", array.shape)
+    return moved
+
+
+def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
+    """Public log-weights in the shape of the scores, as a view."""
+    array = array_of(base, "base")
+    chunk_dtype(array.dtype, "base")
+    rule = "minus infinity or numbers of at most 2**40 in size"
+    part: Any
+    for part in np.nditer(array, ["external_loop", "buffered", "zerosize_ok"], ["readonly"]):
+        bad = part[~((np.abs(part) <= REACH) | (part == -math.inf))]
+        if len(bad):
+            checks.fail("base", rule, bad[0].item())
+    try:
+        return np.broadcast_to(array.astype(np.float64, copy=False), moved.shape)
+    except ValueError:
+        pass
+    rule = f"of a shape that broadcasts to that of the scores, {moved.shape}, candidates last"
+    raise ArgumentError(f"base must be {rule}, got {array.shape}")

@@ -1,0 +1,229 @@
+"""The race: draws from the exponential mechanism for one read of the scores.
+
+``c score + Gumbel`` is minus the logarithm of the first arrival of a Poisson process of rate
+``exp(c score)``, so the winner among all candidates is whoever arrives first. Candidates are taken
+in blocks. One pass finds how far the best of each block lies below the best of all; a block is then
+proposed at the rate at which its candidates would arrive if each was as good as the best of them, a
+proposal names a uniform slot of the block, and a coin keeps it with the probability by which its
+candidate is worse. What is kept arrives exactly as in the full race, and no candidate's noise is
+ever drawn. Further arrivals are further independent draws; the order in which new candidates turn
+up is the order of the noisy scores, so the first k of them are the top k.
+
+Arrivals to come do not depend on those that were. So between two batches of proposals the rates may
+be changed: a block that was often proposed in vain is opened, each of its candidates then runs on
+its own and hardly ever fails, and candidates that are already among the top k are taken away.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.rng import BitStream
+from ..noise.choice import Weights
+from .scores import Peelable, Scores
+
+#: Candidates up to which each is a run of its own from the start.
+SMALL = 4096
+#: Candidates of the longest and the shortest block.
+LONGEST, SHORTEST = 256, 16
+#: Blocks at most: their peaks and bounds are all the memory that is used.
+BLOCKS = 1 << 22
+#: Proposals of the first and the largest batch.
+FIRST, LARGEST = 32, 1 << 13
+#: Proposals in vain, for each 16 runs, after which new rates are worth their price.
+PATIENCE = 16
+#: One in so many candidates may run on its own; or so many, if that is more.
+PART, ENOUGH = 16, 1 << 14
+
+
+def block_length(count: int, draws: int) -> int:
+    """Candidates a block, a power of two, from public numbers only.
+
+    Of scores that spread, a block has one candidate that is any good, so a draw takes about as many
+    proposals as a block has candidates, until it is opened. As measured, a proposal then costs
+    about as much as 10 blocks: ``count / length`` and ``10 draws length`` are to be small together.
+    """
+    if count <= SMALL:
+        return 1
+    length = LONGEST
+    while length > SHORTEST and length * length * draws * 10 > count:
+        length //= 2
+    while length * BLOCKS < count:
+        length *= 2
+    return length
+
+
+class Race:
+    """The race of some scores, ready to draw from: the pass is made here.
+
+    Parameters
+    ----------
+    scores : Scores
+    c : float
+        Candidate j arrives at the rate ``exp(-c distance(j))``.
+    draws : int
+        About so many draws are coming: they choose the length of a block.
+
+    Raises
+    ------
+    ArgumentError
+        As ``scores.peaks``.
+    """
+
+    def __init__(self, scores: Scores, c: float, draws: int = 1) -> None:
+        self.scores = scores
+        self.c = c
+        self.block = block_length(scores.count, draws)
+        self.peaks = scores.peaks(self.block)
+        self._gone = np.empty(0, np.int64)
+        self._single = np.empty(0, np.int64)  # candidates of opened blocks
+        self._opened = np.empty(0, np.int64)
+        self._vain: list[NDArray[np.int64]] = []  # runs that were proposed in vain
+        self._waste = 0
+        self._weigh()
+
+    def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
+        """`size` independent draws."""
+        if self.block == 1 and not self.scores.slack:
+            return self.weights.draw(size, self.scores.exact, stream)
+        out = np.empty(size, np.int64)
+        have, proposals = 0, FIRST
+        while True:
+            found = self._arrivals(proposals, stream)[: size - have]
+            out[have : have + len(found)] = found
+            have += len(found)
+            if have == size:
+                return out
+            proposals = self._next(proposals, len(found), size - have)
+
+    def _next(self, proposals: int, found: int, wanted: int) -> int:
+        """Proposals of the next batch: twice as many, or some more than ought to do."""
+        ought = 32 + 5 * wanted * proposals // (4 * found) if found else LARGEST
+        if min(self._waste, ought) * PATIENCE > max(self._runs, SMALL):
+            self._open()
+        return min(2 * proposals, ought, LARGEST)
+
+    def _weigh(self) -> None:
+        """The runs: blocks, each for all of its slots, then candidates of opened blocks."""
+        distance, count = self.peaks, None
+        if len(self._single):
+            distance = np.concatenate([distance, self.scores.distance(self._single)])
+            count = np.ones(len(distance), np.int64)
+            count[: len(self.peaks)] = self.block
+        self.weights = Weights(distance, self.c, count, self.scores.slack)
+        self._runs = len(distance)
+
+    def _arrivals(self, proposals: int, stream: BitStream) -> NDArray[np.int64]:
+        """The next arrivals in order: those that are kept of so many proposals."""
+        runs = self.weights.propose(proposals, stream)
+        index = runs
+        if self.block > 1:
+            index = runs * self.block + _slots(self.block, proposals, stream)
+            if len(self._single):
+                single = np.flatnonzero(runs >= len(self.peaks))
+                index[single] = self._single[runs[single] - len(self.peaks)]
+        none = index >= self.scores.count
+        if len(self._gone):
+            place = np.searchsorted(self._gone, index)
+            place[place == len(self._gone)] = 0
+            none |= self._gone[place] == index
+        distance = self.scores.distance(np.where(none, 0, index))
+        distance[none] = -1
+        exact = self.scores.exact
+        kept = self.weights.keep(
+            runs, distance, lambda i: exact(int(index[i])), stream, self.scores.slack
+        )
+        arrived: NDArray[np.int64] = index[kept]
+        if self.block > 1:
+            vain = runs[~kept]
+            self._waste += len(vain)
+            self._vain.append(vain[vain < len(self.peaks)])
+        return arrived
+
+    def _open(self) -> None:
+        """Open the blocks that were proposed in vain most often."""
+        vain = np.concatenate(self._vain)
+        self._vain, self._waste = [], 0
+        blocks, times = np.unique(vain, return_counts=True)
+        most = max(self.scores.count // PART, ENOUGH) - len(self._single)
+        room = min(most, max(self._runs, SMALL)) // self.block
+        if room < 1 or not len(blocks):
+            return
+        chosen = np.sort(blocks[np.argsort(-times, kind="stable")[:room]])
+        index = (chosen[:, None] * self.block + np.arange(self.block)).ravel()
+        index = index[index < self.scores.count]
+        self.peaks[chosen] = -1
+        self._opened = np.concatenate([self._opened, chosen])
+        self._single = np.concatenate([self._single, index])
+        self._leave()
+        self._weigh()
+
+    def _leave(self) -> None:
+        """Those that are gone run no more."""
+        self._single = self._single[~np.isin(self._single, self._gone)]
+
+
+class Top(Race):
+    """The race until `k` different candidates have arrived. It can be run once."""
+
+    scores: Peelable
+
+    def __init__(self, scores: Peelable, c: float, k: int) -> None:
+        super().__init__(scores, c, k)
+        self.k = k
+
+    def candidates(self) -> int:
+        """How many are not excluded; no more than `k` are counted."""
+        blocks = np.flatnonzero(self.peaks >= 0)
+        if self.block == 1 or len(blocks) >= self.k:
+            return min(len(blocks), self.k)
+        found = 0
+        for b in blocks.tolist():
+            near = np.arange(b * self.block, min((b + 1) * self.block, self.scores.count))
+            found += int(np.count_nonzero(self.scores.distance(near) >= 0))
+            if found >= self.k:
+                return self.k
+        return found
+
+    def first(self, stream: BitStream) -> NDArray[np.int64]:
+        """The first `k` to arrive, in order; at least so many must not be excluded."""
+        k = self.k
+        order: dict[int, None] = {}
+        proposals = FIRST
+        while True:
+            arrived = self._arrivals(proposals, stream)
+            before = len(order)
+            order.update(dict.fromkeys(arrived.tolist()))
+            if len(order) >= k:
+                return np.fromiter(order, np.int64, len(order))[:k]
+            if 4 * (len(order) - before) < len(arrived):
+                # Those who are there arrive again and again: let the others run alone.
+                self._remove(np.fromiter(order, np.int64, len(order)))
+            else:
+                proposals = self._next(proposals, len(order) - before, k - len(order))
+
+    def _remove(self, gone: NDArray[np.int64]) -> None:
+        gone.sort()
+        self._gone = gone
+        self.peaks = self.scores.without(gone)
+        self.peaks[self._opened] = -1
+        self._leave()
+        self._weigh()
+
+
+def _slots(block: int, count: int, stream: BitStream) -> NDArray[np.int64]:
+    """Uniform integers below `block`, a power of two of at most 2**32."""
+    words = np.empty(count, "<u4")
+    stream.fill(words.view(np.uint8))
+    return (words & np.uint32(block - 1)).astype(np.int64)
+
+
+def draw(scores: Scores, c: float, size: int, stream: BitStream) -> NDArray[np.int64]:
+    """`size` draws from the mechanism with weights ``exp(-c distance)``."""
+    return Race(scores, c, size).draw(size, stream)
+
+
+def top(scores: Peelable, c: float, k: int, stream: BitStream) -> NDArray[np.int64]:
+    """The `k` largest of ``c score + Gumbel`` in order; k of them at least are not excluded."""
+    return Top(scores, c, k).first(stream)

@@ -1,0 +1,113 @@
+"""Scores in an array, with public log-weights added to them."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from .numbers import distances
+from .stored import CHUNK, Stored
+
+#: A finite log-weight is at most so large, so that `slack` is small.
+REACH = 2.0**40
+
+
+def slack(reach: float) -> float:
+    """Absolute error of distances made by `tilted` where log-weights are within +-`reach`.
+
+    Beside a relative 2**-50. With u = 2**-53, a stored distance is rounded once, the product and
+    the difference once each: the error of a tilted score is at most 3.1 u c d + 2.1 u reach. Its
+    distance E from a reference within +-(reach + 1) has c d <= E + 2 reach + 1, and is rounded once
+    more: at most 5 u E + 10 u (reach + 1) together.
+    """
+    return 2.0**-48 * (reach + 1)
+
+
+def tilted(
+    base: NDArray[np.float64] | float, c: float, below: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """``base - c below``; minus infinity where a candidate is excluded, and only there."""
+    with np.errstate(over="ignore"):
+        found: NDArray[np.float64] = base - np.clip(c * below, 0, 2.0**1000)
+    found[below < 0] = -math.inf
+    return found
+
+
+class Based:
+    """Tilted scores ``c score + base``, whose distances are multiplied already: draw with c = 1.
+
+    Distances are taken from a number a little above the best tilted score, as only float64 tells
+    which that is, and tells it with an error of up to `slack`.
+
+    Parameters
+    ----------
+    stored : Stored
+    base : float64 array, shape (count,)
+        Public; minus infinity, or finite and within +-`REACH`. It may be a broadcast view.
+    c : float
+    """
+
+    def __init__(self, stored: Stored, base: NDArray[np.float64], c: float) -> None:
+        self.stored = stored
+        self.base = base
+        self.c = c
+        finite = [part[part > -math.inf] for part in self._stretches(base)]
+        self.reach = max((float(np.abs(part).max()) for part in finite if len(part)), default=0.0)
+        self.whole = sum(map(len, finite)) == self.count
+        self.slack = slack(self.reach)
+        self._reference = math.nan
+
+    @staticmethod
+    def _stretches(array: NDArray[Any]) -> list[NDArray[Any]]:
+        return [array[at : at + CHUNK] for at in range(0, len(array), CHUNK)]
+
+    @property
+    def count(self) -> int:
+        return self.stored.count
+
+    def best(self) -> float:
+        return self._reference
+
+    def peaks(self, block: int) -> NDArray[np.float64]:
+        self.stored.peaks(min(CHUNK, self.count))
+        if not self.whole:
+            self._anchor()
+        step = max(CHUNK // block, 1) * block
+        tops = []
+        for start in range(0, self.count, step):
+            near = slice(start, start + step)
+            below = distances(self.stored.best(), self.stored.array[near])
+            part = tilted(self.base[near], self.c, below)
+            tops.append(np.maximum.reduceat(part, np.arange(0, len(part), block)))
+        top = np.concatenate(tops)
+        self._reference = math.nextafter(float(top.max()) + self.slack, math.inf)
+        return self._below(top)
+
+    def _anchor(self) -> None:
+        """Measure scores from the best one that `base` does not exclude: the errors are of c d."""
+        best: Any = -math.inf
+        array = self.stored.array
+        for part, base in zip(self._stretches(array), self._stretches(self.base), strict=True):
+            allowed = part[base > -math.inf]
+            if len(allowed):
+                best = max(best, allowed.max())
+        if best == -math.inf:
+            checks.fail("scores and base", "above minus infinity for one candidate at least", best)
+        self.stored.anchor(best)
+
+    def _below(self, tilt: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = self._reference - tilt
+        found[tilt == -math.inf] = -1.0
+        return found
+
+    def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._below(tilted(self.base[index], self.c, self.stored.distance(index)))
+
+    def exact(self, candidate: int) -> Fraction:
+        base = Fraction(float(self.base[candidate]))
+        return Fraction(self._reference) - base + Fraction(self.c) * self.stored.exact(candidate)

@@ -1,0 +1,181 @@
+"""Scores that are computed by a function when they are looked at, and never stored."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import errors
+from ..._core import checks
+from ..._kernels import jit
+from ..._kernels.peaks import ABOVE
+from ...errors import DataError, SlowWarning
+from .numbers import difference, distances, tops
+from .plain import Plain
+from .stored import refuse
+from .without import tops_without
+
+#: Candidates that are evaluated together: their scores stay in the cache. If there are no more than
+#: that they are kept, since there is nothing to save.
+STRETCH = 1 << 15
+#: Candidates at most, so that numbers of candidates are exact in float64.
+MOST = 1 << 53
+
+_PACKAGE = os.path.dirname(errors.__file__) + os.sep
+
+
+def _say_slow() -> None:
+    """Warn at the line of the user that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(
+        "scores is a plain Python function: each candidate takes a call, which is slow; "
+        "compile it with numba.njit",
+        SlowWarning,
+        stacklevel=level,
+    )
+
+
+def _merge(values: NDArray[Any], start: int, block: int, best: NDArray[Any]) -> int:
+    """Bring the scores of candidates from `start` on into the best of each block; the flags."""
+    flags = 0
+    first = -(-start // block)
+    head = min(first * block - start, len(values))
+    if head:  # of a block that has begun before
+        top = np.empty(1, best.dtype)
+        flags = tops(values[:head], head, top)
+        best[first - 1] = max(best[first - 1], top[0])
+    if head < len(values):
+        values = values[head:]
+        flags |= tops(values, block, best[first : first - (-len(values) // block)])
+    return flags
+
+
+class Computed:
+    """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
+
+    The pass evaluates every candidate once, a stretch at a time; a later look evaluates again what
+    it needs (up to 32 neighbours of a candidate in a compiled function), unless all candidates fit
+    into one stretch. So the function must be pure: the same candidate must have the same score
+    every time. Where it is seen not to be, the error comes after the spend.
+
+    A function compiled by Numba runs in a compiled loop without the GIL. Integer scores stay
+    integers. Numba's own integers wrap beyond 64 bits, those of a plain function do not.
+
+    Whatever the function raises in the pass passes unchanged, before anything is spent.
+
+    Parameters
+    ----------
+    function : callable
+        ``score(data, candidate)`` giving a real number, minus infinity for an excluded candidate.
+    data : object
+        The first argument, as it is.
+    count : int
+        Number of candidates.
+    name : str
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        It is not callable, Numba cannot compile it for the data, or the count is not in 1 .. 2**53.
+
+    Warns
+    -----
+    SlowWarning
+        The function is not compiled by Numba.
+    """
+
+    slack = 0.0
+
+    def __init__(
+        self, function: Callable[[Any, int], Any], data: Any, count: int, name: str = "scores"
+    ) -> None:
+        if not callable(function):
+            checks.fail_type("scores", "a function score(data, candidate)", function)
+        count = checks.whole("candidates", count, 1)
+        if count > MOST:
+            checks.fail("candidates", "at most 2**53", count)
+        self.count = count
+        self.name = name
+        self._loop: jit.Tiles | Plain
+        if jit.is_compiled(function):
+            self._loop = jit.Tiles(function, data, count)
+        else:
+            self._loop = Plain(function, data, count)
+            _say_slow()
+        self._best: Any = None
+        self._block = 0
+        self._tops: NDArray[Any] = np.empty(0)  # the best score of each block
+        self._kept: NDArray[Any] | None = None  # all scores, if they are few
+
+    def best(self) -> Any:
+        return self._best
+
+    def peaks(self, block: int) -> NDArray[np.float64]:
+        tile = self._loop.tile
+        best = np.empty(-(-self.count // block), self._loop.dtype)
+        buffer = self._buffer(self.count)
+        flags = 0
+        for start in range(0, self.count, STRETCH):
+            stop = min(start + STRETCH, self.count)
+            self._loop.fill(np.arange(start // tile, -(-stop // tile)), buffer)
+            values = buffer.reshape(-1)[: stop - start]
+            flags |= _merge(values, start, block, best)
+            refuse(flags | ABOVE, self.name)  # NaN and infinity at once
+        refuse(flags, self.name)
+        self._kept = values if self.count <= STRETCH else None
+        self._best, self._block, self._tops = best.max(), block, best
+        return distances(self._best, best)
+
+    def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+        return distances(self._best, self._look(index))
+
+    def exact(self, candidate: int) -> Fraction:
+        return difference(self._best, self._look(np.array([candidate]))[0])
+
+    def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
+        best, empty = tops_without(self._tops, self._block, self.count, gone, self._look)
+        self._best = best[~empty].max()
+        peaks = distances(self._best, best)
+        peaks[empty] = -1
+        return peaks
+
+    def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
+        """The scores of some candidates, none better than the best of its block in the pass."""
+        if self._kept is not None:
+            return self._kept[index]
+        values = np.empty(len(index), self._loop.dtype)
+        tile = self._loop.tile
+        order = np.argsort(index)
+        tiles, first = np.unique(index[order] // tile, return_index=True)
+        step = STRETCH // tile
+        buffer = self._buffer(len(tiles) * tile)
+        for start in range(0, len(tiles), step):
+            part = tiles[start : start + step]
+            self._loop.fill(part, buffer)
+            stop = first[start + step] if start + step < len(tiles) else len(index)
+            place = order[first[start] : stop]
+            wanted = index[place]
+            row = np.searchsorted(part, wanted // tile)
+            values[place] = buffer[row, wanted % tile]
+        with np.errstate(invalid="ignore"):  # NaN among Python numbers
+            pure = (values <= self._tops[index // self._block]).all()
+        if not pure:
+            raise DataError(
+                "the score function gave a candidate two scores, but it must be a pure function of "
+                "(data, candidate), without randomness or memory. What was spent stays spent"
+            )
+        return values
+
+    def _buffer(self, count: int) -> NDArray[Any]:
+        tile = self._loop.tile
+        rows = -(-min(count, STRETCH) // tile)
+        return np.empty((rows, tile), self._loop.dtype)

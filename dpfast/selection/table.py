@@ -1,0 +1,150 @@
+"""Many draws at once: one for each row of a table of scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels.rng import BitStream
+from ..noise import choice
+from .scores.based import slack, tilted
+from .scores.numbers import difference, distances
+from .scores.stored import Stored, plain, row_peaks
+
+#: Scores that are looked at together: half a megabyte of float64.
+STRETCH = 1 << 16
+
+
+class Table:
+    """The last axis of an array of two or more dimensions, row by row, never copied whole."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.lead = array.shape[:-1]
+        self.rows = math.prod(self.lead)
+        self.count = array.shape[-1]
+
+    def part(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows `start` to `stop`, in the order of a C array, as a table of two dimensions."""
+        if self.array.ndim == 2:
+            return self.array[start:stop]
+        place = np.unravel_index(np.arange(start, stop), self.lead)
+        found: NDArray[Any] = self.array[place]
+        return found
+
+    def row(self, i: int) -> NDArray[Any]:
+        """One row, where it is."""
+        found: NDArray[Any] = self.array[np.unravel_index(i, self.lead)]
+        return found
+
+    def parts(self) -> Iterator[slice]:
+        step = max(STRETCH // self.count, 1)
+        for start in range(0, self.rows, step):
+            yield slice(start, min(start + step, self.rows))
+
+
+class Rows:
+    """Draws from each row; the pass that looks for the best is made.
+
+    Parameters
+    ----------
+    table : Table
+        Rows of some thousand candidates at most.
+    c : float
+    base : Table of float64, optional
+        Public log-weights of the same shape, as `dpfast.selection.scores.based.Based` takes them.
+
+    Raises
+    ------
+    ArgumentError
+        A score is NaN or plus infinity, or all of a row are excluded.
+    """
+
+    def __init__(self, table: Table, c: float, base: Table | None = None) -> None:
+        self.table = table
+        self.c = c
+        self.base = base
+        self.reach = 0.0
+        if table.rows == 1:
+            row = Stored(table.row(0))
+            row.peaks(table.count)
+            objects = table.array.dtype.kind == "O"
+            self.best = np.array([row.best()], object if objects else None)
+        elif table.array.ndim == 2:
+            self.best = row_peaks(table.array)
+        else:
+            parts = [row_peaks(table.part(part.start, part.stop)) for part in table.parts()]
+            self.best = np.concatenate(parts)
+        if base is not None:
+            for part in table.parts():
+                self._tilt(part, base.part(part.start, part.stop))
+
+    def _tilt(self, rows: slice, base: NDArray[np.float64]) -> None:
+        """The best score of those that `base` does not exclude."""
+        allowed = base > -math.inf
+        self.reach = max(self.reach, float(np.abs(base[allowed]).max(initial=0.0)))
+        if allowed.all():
+            return
+        kind = self.best.dtype
+        least = np.iinfo(kind).min if kind.kind in "iu" else -math.inf
+        values = self.table.part(rows.start, rows.stop).astype(kind, copy=False)
+        best = np.where(allowed, values, np.array(least, kind)).max(axis=1)
+        if not allowed.any(axis=1).all() or (kind.kind in "fO" and best.min() == -math.inf):
+            rule = "above minus infinity for one candidate of each row"
+            checks.fail("scores and base", rule, -math.inf)
+        self.best[rows] = best
+
+    def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
+        """`size` draws a row from the exponential mechanism, shape (rows, size)."""
+        out = np.empty((self.table.rows, size), np.int64)
+        for part in self.table.parts():
+            out[part] = self._draw(part, size, stream)
+        return out
+
+    def flip(self, size: int, stream: BitStream) -> NDArray[np.int64]:
+        """`size` draws a row by permute-and-flip, shape (rows, size). There is no `base`."""
+        out = np.empty((self.table.rows, size), np.int64)
+        for part in self.table.parts():
+            scores, best = self._wide(part)
+            for i in range(size):
+                out[part, i] = choice.subset_rows(scores, best, self.c, self._exact(part), stream)
+        return out
+
+    def _wide(self, at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Scores and the best of each row in float64, less a constant where that loses nothing."""
+        values = self.table.part(at.start, at.stop)
+        best = self.best[at]
+        if best.dtype.kind == "f":
+            return plain(values, np.float64), best.astype(np.float64, copy=False)
+        below = distances(best[:, None], values)
+        scores = -np.minimum(below, np.finfo(np.float64).max)
+        scores[below < 0] = -math.inf
+        return np.ascontiguousarray(scores), np.zeros(len(best))
+
+    def _exact(self, at: slice) -> Callable[[int, int], Fraction]:
+        values, best = self.table.part(at.start, at.stop), self.best[at]
+        return lambda i, j: difference(best[i], values[i, j])
+
+    def _draw(self, at: slice, size: int, stream: BitStream) -> NDArray[np.int64]:
+        exact = self._exact(at)
+        if self.base is None:
+            scores, best = self._wide(at)
+            return choice.rows(scores, best, self.c, exact, stream, draws=size)
+        base = self.base.part(at.start, at.stop)
+        values = self.table.part(at.start, at.stop)
+        tilt = tilted(base, self.c, distances(self.best[at, None], values))
+        error = slack(self.reach)
+        reference = np.nextafter(tilt.max(axis=1) + error, math.inf)
+
+        def exact_tilt(i: int, j: int) -> Fraction:
+            weight = Fraction(float(base[i, j]))
+            return Fraction(float(reference[i])) - weight + Fraction(self.c) * exact(i, j)
+
+        tilt = np.ascontiguousarray(tilt)
+        return choice.rows(tilt, reference, 1.0, exact_tilt, stream, error, size)

@@ -1,0 +1,114 @@
+"""What the sensitivities of one column share: arguments, ranks, exact sums of order statistics."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks, nan_policy
+from ..errors import ArgumentError
+from ..sources import as_source
+from ..summaries.order import Ranks
+from .ranks import FARTHEST
+
+#: Bits of a cell: two limbs of 30, so that sums of fewer than 2**33 limbs fit into 64 bits.
+_BITS = 60
+
+
+class Given(NamedTuple):
+    """Checked arguments of a column's sensitivity."""
+
+    ranks: Ranks
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+
+    def refuse(self, missing: int) -> None:
+        """Raise what ``nan="raise"`` asks for."""
+        nan_policy.refuse(self.nan, missing)
+
+
+def given(
+    data: Any, bounds: Any, neighbors: Any, nan: Any = "raise", assume_sorted: Any = False
+) -> Given:
+    """Arguments that every statistic of a column has; nothing is read yet."""
+    lo, hi = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    trusted = checks.flag("assume_sorted", assume_sorted)
+    missing = nan_policy.replacement(policy, lo, hi)
+    ranks = Ranks(as_source(data), missing=missing, assume_sorted=trusted)
+    return Given(ranks, lo, hi, relation, policy)
+
+
+def only_replace(statistic: str, neighbors: Any) -> str:
+    """The relation of statistics for which no bound under "add-remove" is known."""
+    relation = checks.neighbors(neighbors)
+    if relation != "replace":
+        raise ArgumentError(
+            f"neighbors must be 'replace' for the {statistic}, got {neighbors!r}: with a private "
+            "number of rows no useful bound is known"
+        )
+    return relation
+
+
+def rows(n: Any) -> int:
+    """A public number of rows."""
+    return checks.whole("n", n)
+
+
+def share(value: Any) -> Fraction:
+    """The proportion that is cut off at each end."""
+    found = checks.fraction("proportion", value)
+    if not 0 <= 2 * found < 1:
+        checks.fail("proportion", "a number that is at least 0 and less than 0.5", value)
+    return found
+
+
+class Cells:
+    """A clipped ascending column as integers above `lo`, with exact sums; NOT PRIVATE.
+
+    A cell is ``2**-60`` of a power of two just above the range, so a value is off by less than
+    ``2**-52`` of the range, the rounding of ``x - lo`` included.
+    """
+
+    def __init__(self, values: NDArray[Any], lo: float, hi: float) -> None:
+        x = np.clip(values.astype(np.float64), lo, hi) - lo
+        exponent = math.frexp(hi - lo)[1]
+        self.unit = Fraction(2) ** (exponent - _BITS)
+        self.span = int(Fraction(hi - lo) / self.unit)
+        self.n = len(x)
+        self._y = np.ldexp(x, -exponent)
+        scaled = np.ldexp(self._y, _BITS // 2)
+        high = np.floor(scaled)
+        low = np.rint(np.ldexp(scaled - high, _BITS // 2))
+        self._limbs = np.zeros((2, self.n + 1), np.int64)
+        np.cumsum(high.astype(np.int64), out=self._limbs[0, 1:])
+        np.cumsum(low.astype(np.int64), out=self._limbs[1, 1:])
+
+    def below(self, i: int) -> int:
+        """The sum of the `i` smallest."""
+        high, low = self._limbs[:, i]
+        return (int(high) << _BITS // 2) + int(low)
+
+    def at(self, i: int) -> int:
+        """The value of rank `i`, counted from 1."""
+        return self.below(i) - self.below(i - 1)
+
+    def near(self, value: Fraction, most: int) -> range:
+        """Ranks, up to `most`, whose values are nearest to `value` on either side."""
+        place = float(value * self.unit / (self.unit * (1 << _BITS)))
+        i = int(np.searchsorted(self._y[:most], place)) + 1
+        return range(max(1, i - 2), min(most, i + 2) + 1)
+
+
+def sorted_cells(column: Given) -> Cells:
+    """All of the column, sorted. `hi` must be above `lo`."""
+    window = column.ranks.window(lambda n: 1, FARTHEST)
+    column.refuse(window.nan)
+    return Cells(window.values, column.lo, column.hi)

@@ -1,0 +1,200 @@
+"""Trimmed and winsorized means where rows come and go, so that what is cut off moves with n.
+
+x ascends, x_i = lo for i < 1 and x_i = hi for i > n, p = a / b in lowest terms, m = floor(p n) rows
+are cut off at each end, L = n - 2 m are left. The mean of no rows is the middle of the bounds.
+Rows are also counted from above: x^i = x_(n+1-i). A pair (i, j) is worth x^j - x_i.
+
+*One step.* Let y come to x, and z be y clamped to [x_m, x^m]. If m stays, z comes to the rows that
+are kept, and the trimmed mean moves by |z - mean| / (L + 1), at most the pair (m, m) over L + 1. If
+m grows to m + 1, then from the rows that are kept and z the least and the largest are cut off: the
+mean moves by |mean + z - least - largest| / (L - 1), at most the pair (m + 1, m + 1) over L - 1.
+Read backwards, from n rows to n - 1: if m stays, a row that is kept goes, which is at most the pair
+(m + 1, m + 1) over L - 1; if m falls, at most the pair (m, m) over L + 1. So the local sensitivity
+is at most the pair (m, m) over max(1, L - 1), also next to no rows (and L - 1 = 0 comes from there
+alone).
+
+*Pairs.* Let w(n) = p n - (b - 1) / b, so m - 1 < w <= m, and let a pair cost
+    c(i, j) = max(0, w - i) + max(0, w - j).
+The pair (m, m) costs nothing. A row that comes raises w by p; if it is between the rows of the pair
+they keep their numbers, and c grows by at most 2 p; else one of the two numbers grows by one, and c
+by at most p. A row that goes lowers w by p. If it was between them, c falls; else (if it is x_i
+itself, the row below takes its place) one number falls by one, and c grows by at most 1 - p. So
+with s = max(2 p, 1 - p) the largest of (x^j - x_i) exp(-beta c / s) is a beta-smooth bound of the
+pair (m, m).
+
+*Divisors.* L is at least (1 - 2 p) n, so 1 / max(1, L - 1) is at most the largest, over d >= 0, of
+exp(-beta d) / max(1, (1 - 2 p) (n - d) - 1), which is smooth: d grows by one when a row comes. It
+is log-convex in d, so largest at d = 0 or where the divisor has come to 1. A product of smooth
+bounds is smooth for the sum of their betas: the divisor gets an eighth.
+
+*Winsorized mean*, W = (m A + (x_(m+1) + ... + x^(m+1)) + m B) / n with A = x_(m+1), B = x^(m+1).
+If y comes and m stays, one of A and B may move outward, by d: W moves by (z - W -+ m d) / (n + 1),
+z the clamped y. If m grows, A may move up and B down: by (z - W + (m + 1) (d_A - d_B)) / (n + 1).
+Here m / (n + 1), or (m + 1) / (n + 1), is the new m over the new n, at most p. So the pair (m, m)
+over n (the smaller number of rows may be 0, but then it is over 1) plus p times the larger of the
+smooth sensitivities of A and B is a smooth bound.
+
+From some 100 / beta rows on these bounds are no larger than those for replaced rows, but for a few
+percent. (Of fewer rows so many may come or go at a price of e^beta each that the divisor is small.)
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.sensitivity import Column
+from ..summaries.order import Window
+from .column import Given
+from .quantile import first_width
+from .ranks import FARTHEST, effective_floor, reach
+from .rounding import inflated, rounded_up
+
+
+class Moving(NamedTuple):
+    """A smooth bound, the number of rows and the outermost of those kept; NOT PRIVATE."""
+
+    sensitivity: float
+    n: int
+    low: float
+    high: float
+
+
+def largest_pair(
+    lower: NDArray[np.float64], upper: NDArray[np.float64], weight: NDArray[np.float64]
+) -> float:
+    """The largest ``weight[s] weight[t] (upper[t] - lower[s])``, at most 2**-43 too small.
+
+    `lower` falls, `upper` rises, `weight` falls. As functions of ``-lower`` the columns are lines
+    with the slopes ``weight``, so the best column never rises with the row, and rows are divided
+    and conquered. A column that is best but for a factor 1 + u leaves, on either side, columns
+    that are best but for such a factor, so roundings add up over the log2 of the rows only.
+    """
+    rows, best = len(lower), 0.0
+    at = np.zeros(rows, np.int64)
+    step = 1 << (rows - 1).bit_length()
+    while step:
+        middle = np.arange(step - 1, rows, 2 * step)
+        start, stop = np.zeros(len(middle), np.int64), np.full(len(middle), len(upper))
+        after = middle + step < rows
+        start[after] = at[middle[after] + step]
+        stop[middle >= step] = at[middle[middle >= step] - step] + 1
+        sizes = stop - start
+        begin = np.cumsum(sizes) - sizes
+        column = np.arange(int(sizes.sum())) - np.repeat(begin - start, sizes)
+        worth = weight[column] * (upper[column] - np.repeat(lower[middle], sizes))
+        if len(middle):
+            most = np.maximum.reduceat(worth, begin)
+            places = np.flatnonzero(worth == np.repeat(most, sizes))
+            at[middle] = column[places[np.searchsorted(places, begin)]]
+            best = max(best, float(np.max(most * weight[middle])))
+        step >>= 1
+    return best
+
+
+def smooth_moving(found: Given, p: Fraction, beta: float, winsorized: bool) -> Moving:
+    """NOT PRIVATE. A smooth bound under "add-remove"; arguments are taken as checked, lo < hi."""
+    lo, hi = found.lo, found.hi
+    least = effective_floor(0.0, lo, hi)
+    rate = beta * 0.875 / float(max(2 * p, 1 - p)) * (1 - 2.0**-50)
+    decay = min(rate, beta)
+    width = first_width(decay, lo, hi, least)
+    found.ranks.prefetch([(_low(p), width), (_high(p), width)])
+    while True:
+        windows = found.ranks.window(_low(p), width), found.ranks.window(_high(p), width)
+        found.refuse(windows[0].nan)
+        n = windows[0].n
+        pair = max(_pair(windows, p, rate, lo, hi), least)
+        ends = _ends(windows, p, beta, lo, hi, least, width) if winsorized and p else 0.0
+        smallest = min(pair, ends) if ends else pair
+        # A pair farther out is worth less than (hi - lo) exp(-rate (width - 1)).
+        needed = reach(decay, lo, hi, smallest * (1 - 2.0**-40)) + 2
+        if width >= min(needed, n + 2):
+            break
+        width = needed
+    if winsorized:
+        bound = pair * _over(Fraction(n), Fraction(1), beta) + float(p) * (1 + 2.0**-50) * ends
+    else:
+        slope = 1 - 2 * p
+        bound = pair * _over(slope * n - 1, slope, beta)
+    # Neither mean can leave the bounds.
+    bound = min(rounded_up(bound), rounded_up(hi - lo))
+    if not n:
+        return Moving(bound, 0, lo, hi)
+    cut = math.floor(p * n)
+    low, high = (
+        float(window.values[rank - window.first])
+        for window, rank in zip(windows, (cut + 1, n - cut), strict=True)
+    )
+    return Moving(bound, n, min(max(low, lo), hi), min(max(high, lo), hi))
+
+
+def _low(p: Fraction) -> Any:
+    return lambda n: math.floor(p * n) + 1
+
+
+def _high(p: Fraction) -> Any:
+    return lambda n: n - math.floor(p * n)
+
+
+def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
+    """The largest ``exp(-beta d / 8) / max(1, divisor - slope d)`` for d >= 0, rounded up."""
+    if divisor <= 1:
+        return 1.0
+    far = math.exp(-beta * 0.125 * (1 - 2.0**-40) * float((divisor - 1) / slope))
+    return max(1 / float(divisor), far) * (1 + 2.0**-45)
+
+
+def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, lo: float, hi: float) -> float:
+    """The pair part, inflated."""
+    low, high = windows
+    n = low.n
+    cut = math.floor(p * n)
+    lower, upper = np.full(1, lo), np.full(1, hi)
+    if cut:
+        inner = low.values[: cut + 1 - low.first].astype(np.float64)[::-1]
+        outer = high.values[n - cut + 1 - high.first :].astype(np.float64)
+        lower = np.concatenate([np.clip(inner, lo, hi), lower if low.reaches_start else lower[:0]])
+        upper = np.concatenate([np.clip(outer, lo, hi), upper if high.reaches_end else upper[:0]])
+    ahead = float(cut - (p * n - Fraction(p.denominator - 1, p.denominator)))
+    steps = np.arange(max(len(lower), len(upper))) - ahead
+    weight = np.exp(-rate * np.maximum(steps, 0.0))
+    return inflated(largest_pair(lower, upper, weight))
+
+
+def _ends(
+    windows: tuple[Window, Window],
+    p: Fraction,
+    beta: float,
+    lo: float,
+    hi: float,
+    least: float,
+    width: int,
+) -> float:
+    """The larger smooth sensitivity of the two outermost rows that are kept."""
+    low, high = windows
+    n = low.n
+    mirrored = -high.values.astype(np.float64)[::-1]
+    last = n + 2 - high.first - len(mirrored)  # counted from above
+    best = 0.0
+    for values, first, bounds in ((low.values, low.first, (lo, hi)), (mirrored, last, (-hi, -lo))):
+        levels, begin = _starts(p, first, len(values), min(width, n) + 2)
+        column = Column(values, first, n, *bounds)
+        best = max(best, column.smooth_quantile(levels, begin, beta, least))
+    return best
+
+
+def _starts(p: Fraction, first: int, count: int, margin: int) -> tuple[NDArray[np.int64], int]:
+    """The least ``n >= 1`` with ``floor(p n) + 1`` at each rank, as `_ranks.starts` has them."""
+    begin = max(0, first - 1 - margin)
+    stop = first + count + margin + 4
+    a, b = p.numerator, p.denominator
+    exact = (min(max(1, -(-(rank - 1) * b // a)), FARTHEST + rank) for rank in range(begin, stop))
+    found = np.fromiter(exact, np.int64, stop - begin)
+    if begin == 0:
+        found[0] = 0
+    return found, begin

@@ -1,0 +1,47 @@
+"""Rounding towards more noise, and the largest of A(k) e^(-beta k).
+
+The computed weight of a distance k has a relative error of at most (beta k + 2) units, and what is
+not 0 has beta k < 746, so a candidate is wrong by less than 2**-43. `inflated` raises the winner by
+2**-42: what comes out is at least the exact maximum and at most 1 + 2**-41 times it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+
+def float_up(amount: Fraction) -> float:
+    """The least float64 that is not below `amount`."""
+    try:
+        result = float(amount)
+    except OverflowError:
+        return math.inf
+    return math.nextafter(result, math.inf) if Fraction(result) < amount else result
+
+
+def rounded_up(amount: float) -> float:
+    """`amount`, a few roundings old, as an upper bound of the exact number; 0 stays 0."""
+    return amount * (1.0 + 2.0**-50) if amount else 0.0
+
+
+def inflated(amount: float) -> float:
+    """An upper bound of a maximum of weighted candidates; 0 stays 0."""
+    return math.nextafter(amount * (1.0 + 2.0**-42), math.inf) if amount else 0.0
+
+
+def largest(
+    at: Callable[[int], float], *, beta: float, most: float, stop: int, least: float = 0.0
+) -> float:
+    """The largest of `least` and ``at(k) e^(-beta k)`` for k = 0 .. stop, not yet `inflated`.
+
+    No ``at(k)`` is above `most`. Distances that cannot win are not asked for.
+    """
+    best = least
+    for k in range(stop + 1):
+        weight = math.exp(-beta * k)
+        if most * weight <= best:
+            break
+        best = max(best, at(k) * weight)
+    return best

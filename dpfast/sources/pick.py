@@ -1,0 +1,54 @@
+"""Which column of a file is meant: by name, by place, or the only one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .._core import checks
+from ..errors import SourceError
+
+#: How many names an error message lists.
+LISTED = 30
+
+#: ``pick(names, path)`` is the wanted one of the columns of a file, or an error.
+Pick = Callable[[Sequence[str], Path], str]
+
+
+def picker(column: str | int | None) -> Pick:
+    """What finds the wanted column among the names of a file."""
+
+    def pick(names: Sequence[str], path: Path) -> str:
+        shown = ", ".join(names[:LISTED]) + (
+            f", ... ({len(names)} in all)" if names[LISTED:] else ""
+        )
+        if column is None:
+            if len(names) == 1:
+                return names[0]
+            raise SourceError(f"column must be named for {path.name}, which has: {shown}")
+        if not isinstance(column, str):
+            if not 0 <= column < len(names):
+                raise SourceError(
+                    f"column must be a name or a place from 0 to {len(names) - 1} in {path.name}, "
+                    f"got {column}"
+                )
+            name = names[int(column)]
+        else:
+            name = column
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 3, 0.6)
+            hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+            raise SourceError(f"column {name!r} is not in {path.name}{hint}, which has: {shown}")
+        if names.count(name) > 1:
+            raise SourceError(f"column {name!r} stands more than once in {path.name}")
+        return name
+
+    return pick
+
+
+def distinct(names: list[str]) -> list[str]:
+    """The names of the columns of a table, once it is known that no two are the same."""
+    if len(set(names)) < len(names):
+        checks.fail("column", "a list of different columns", names)
+    return names

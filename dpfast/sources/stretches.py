@@ -1,0 +1,272 @@
+"""Columns and matrices in memory, any stretch of which can be written to a buffer.
+
+The dtype is decided by the type of what holds the numbers and never by the numbers: a column that
+can have nulls is float64 even if it has none.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import ArgumentTypeError
+from .array import (
+    ArraySource,
+    ColumnSource,
+    RowsSource,
+    arrow_cast,
+    arrow_numbers,
+    arrow_values,
+    chunked,
+    converted,
+    numpy_array,
+    pyarrow_for,
+    streamed,
+)
+from .base import chunk_dtype
+from .row_source import named_dtype
+from .untyped import (
+    fill_matrix,
+    fill_numbers,
+    is_arrow,
+    is_untyped,
+    unmasked,
+    untyped_rows,
+    unwrapped,
+)
+
+#: ``fill(start, stop, out)`` writes rows `start` .. `stop - 1` to `out`, NaN for what is missing.
+Fill = Callable[[int, int, NDArray[Any]], None]
+
+F8 = np.dtype(np.float64)
+
+
+class Column(NamedTuple):
+    """Numbers in memory, one a row, or `width` of them.
+
+    `array` is all of them where they lie, if kernels can read that; `apart` is the same where they
+    need not lie side by side. `only` makes the same numbers for somebody who looks at some columns
+    only; see `Choosing`.
+    """
+
+    dtype: np.dtype[Any]
+    length: int
+    fill: Fill
+    width: int | None = None
+    array: NDArray[Any] | None = None
+    apart: NDArray[Any] | None = None
+    only: Callable[[Collection[Any] | None], Column] | None = None
+
+
+def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Column:
+    """The numbers of anything that is neither a table nor records.
+
+    `width` is how many numbers a row has of what has no dtype, like a list, which does not say so
+    itself; by default one, and no sequence of one.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError
+        If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
+    """
+    if isinstance(data, RowsSource):
+        return _untyped(data.rows, None)
+    data = unwrapped(data)
+    if is_untyped(data):
+        return _untyped(untyped_rows(data, name), width)
+    if isinstance(data, np.ma.MaskedArray):
+        mask = np.broadcast_to(data.mask, data.shape)  # no mask at all is one False
+        return _plain(np.ma.getdata(data), mask, data, name, rule)
+    if isinstance(data, np.ndarray):
+        return _plain(np.asarray(data), None, data, name, rule)
+    if isinstance(data, ArraySource):
+        return _plain(data.array, data.mask, data, name, rule)
+    if isinstance(data, ColumnSource):
+        return _arrow(data.chunked, name, rule)
+    if is_arrow(data):
+        return _arrow(chunked(data, name, rule), name, rule)
+    array = converted(data, name, rule, numpy_array)
+    if array.ndim == 0:
+        hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
+        checks.fail_kind(name, rule, data, hint)
+    if is_untyped(array):
+        return _untyped(untyped_rows(array, name), width)
+    return _plain(array, None, data, name, rule)
+
+
+def _untyped(rows: Sequence[Any], width: int | None) -> Column:
+    write = fill_numbers if width is None else fill_matrix
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        write(rows[start:stop], out)
+
+    return Column(F8, len(rows), fill, width)
+
+
+# --- NumPy --------------------------------------------------------------------------------------
+
+
+def _plain(
+    array: NDArray[Any], mask: NDArray[np.bool_] | None, given: Any, name: str, rule: str
+) -> Column:
+    if array.ndim not in (1, 2):
+        checks.fail_kind(name, rule, given, f" of {array.ndim} dimensions")
+    if array.ndim == 2 and not array.shape[1]:
+        checks.fail_kind(name, rule, given, " without columns")
+    width = array.shape[1] if array.ndim == 2 else None
+    if array.dtype.kind == "O" and width is not None:
+        whole = array if mask is None else unmasked(np.ma.array(array, mask=mask))
+        return _untyped(whole.tolist(), width)
+    native = _native(array.dtype)
+    if native is None:
+        checks.fail_kind(name, rule, given, f" of dtype {array.dtype}")
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8)
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        out[...] = array[start:stop]
+
+    def masked(start: int, stop: int, out: NDArray[Any]) -> None:
+        assert mask is not None
+        out[...] = array[start:stop]
+        out[mask[start:stop]] = np.nan
+
+    if mask is not None:
+        return Column(F8, len(array), masked, width)
+    apart = array if array.dtype == native and array.flags.aligned else None
+    made = Column(native, len(array), fill, width, _direct(array, native), apart)
+    if width is None or apart is None:
+        return made
+    return made._replace(only=lambda columns: made._replace(array=apart))
+
+
+def _native(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    try:
+        return chunk_dtype(dtype)
+    except ArgumentTypeError:
+        return None
+
+
+def _direct(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    flags = array.flags
+    return array if array.dtype == dtype and flags.c_contiguous and flags.aligned else None
+
+
+def records(array: NDArray[Any], without: str | None, name: str) -> Column:
+    """A structured array; with `without`, all its fields but that one.
+
+    Its fields keep their types, in native byte order.
+    """
+    rule = "a one-dimensional array of records without objects"
+    if array.ndim != 1 or not array.dtype.names:
+        checks.fail_kind(name, rule, array, f" of {array.ndim} dimensions and {array.dtype}")
+    kept = [field for field in array.dtype.names if field != without]
+    if not kept:
+        checks.fail("ids", "the name of one column of several", without)
+    if any(array.dtype[field].hasobject for field in kept):
+        checks.fail_kind(name, rule, array, f" of {array.dtype}")
+    if without is None:
+        native = np.dtype((np.void, array.dtype.newbyteorder("=")))
+        direct = _direct(array, native)
+    else:
+        native = np.dtype([(field, array.dtype[field].newbyteorder("=")) for field in kept])
+        direct = None
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        for field in kept:
+            out[field] = array[field][start:stop]
+
+    return Column(native, len(array), fill, None, direct)
+
+
+def together(columns: Sequence[Column]) -> NDArray[Any] | None:
+    """Columns of one kind that lie at equal distances, as those of a table often do, as a matrix.
+
+    It is valid as long as the columns are.
+    """
+    arrays = [column.apart for column in columns if column.width is None]
+    first = arrays[0] if arrays else None
+    if first is None or len(arrays) < len(columns):
+        return None
+    forms = {None if one is None else (one.dtype, one.shape, one.strides) for one in arrays}
+    places = [one.__array_interface__["data"][0] for one in arrays if one is not None]
+    steps = {after - before for before, after in itertools.pairwise(places)} or {F8.itemsize}
+    if len(forms) > 1 or len(steps) > 1:
+        return None
+    shape, strides = (len(first), len(arrays)), (first.strides[0], steps.pop())
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+
+
+def side_by_side(columns: Mapping[str, Column]) -> Column:
+    """Columns of one number a row and of one length, as records of float64."""
+    made = list(columns.values())
+    length, kind, matrix = made[0].length, named_dtype(tuple(columns)), together(made)
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        if matrix is not None:
+            out.view(np.float64).reshape(len(out), len(made))[...] = matrix[start:stop]
+            return
+        for key, column in columns.items():
+            column.fill(start, stop, out[key])
+
+    def only(names: Collection[Any] | None) -> Column:
+        if names is None:
+            return whole
+        chosen = {name: column for name, column in columns.items() if name in names}
+        return side_by_side(chosen or {next(iter(columns)): made[0]})
+
+    direct = None
+    if matrix is not None and matrix.dtype == F8 and matrix.flags.c_contiguous:
+        direct = matrix.view(kind).reshape(length)
+    whole = Column(kind, length, fill, None, direct, only=only)
+    return whole
+
+
+# --- Arrow --------------------------------------------------------------------------------------
+
+
+def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
+    """The columns of anything that is a table in Arrow's eyes; None if it is one column."""
+    pa = pyarrow_for(name)
+    rule = "a table of numbers"
+    if not isinstance(data, (pa.Table, pa.RecordBatch)):
+        column = streamed(data, name, rule)
+        if not pa.types.is_struct(column.type):
+            return None
+        batches = [pa.RecordBatch.from_struct_array(part) for part in column.chunks]
+        data = pa.Table.from_batches(batches, pa.schema(list(column.type)))
+    if len(set(data.schema.names)) < len(data.schema.names):
+        checks.fail_kind(name, "a table whose columns have names of their own", data)
+    return dict(zip(data.schema.names, data.columns, strict=True))
+
+
+def _arrow(whole: Any, name: str, rule: str) -> Column:
+    how = arrow_numbers(whole.type)
+    if how is None:
+        checks.fail_kind(name, rule, whole, f" of Arrow type {whole.type}")
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        at = 0
+        for part in whole.slice(start, stop - start).chunks:
+            write_arrow(part, how.cast, out[at : at + len(part)])
+            at += len(part)
+
+    direct = None
+    if how == (F8, None) and whole.num_chunks == 1 and not whole.null_count:
+        direct = _direct(whole.chunk(0).to_numpy(zero_copy_only=True), F8)
+    return Column(F8, len(whole), fill, None, direct)
+
+
+def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
+    """Write the numbers of a `pyarrow.Array` to `out`, NaN where one is null."""
+    values, present = arrow_values(array if cast is None else arrow_cast(array, cast))
+    with np.errstate(invalid="ignore"):  # what stands in the place of a null is anything
+        out[...] = values
+    if present is not None:
+        out[~present] = np.nan

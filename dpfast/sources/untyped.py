@@ -1,0 +1,190 @@
+"""Rows without a dtype of their own: Python objects, each of them read by itself.
+
+A list, a tuple, a deque or an array of objects has no type that was declared. To look for a common
+one would make the type a fact about the rows: with one integer beside a None, all other integers
+would be read in another way. So there is one rule, which looks at one row and knows no other: a
+real number is the float64 nearest to it (infinite if it is too large), None is missing, and what is
+neither is a `DataError` in the pass. Integers beyond 2**53 are read exactly in what has a dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import DataError
+
+#: What says by itself how it is to be read.
+TYPED = (
+    "__array__",
+    "__array_interface__",
+    "__array_struct__",
+    "__dlpack__",
+)
+#: Types that NumPy reads as `number` does, many at once and without a call of anybody's code.
+PLAIN = frozenset(
+    [int, float, bool, type(None), np.bool_, np.float16, np.float32, np.float64]
+    + [np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8)]
+)
+#: The types of NumPy's and pandas' marks for a missing value, by name: pandas may not be there.
+MISSING = ("NAType", "NaTType", "MaskedConstant")
+
+
+def is_arrow(data: Any) -> bool:
+    """Whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
+    if isinstance(getattr(data, "dtype", None), np.dtype):
+        return False
+    return (
+        hasattr(data, "__arrow_c_stream__")
+        or hasattr(data, "__arrow_c_array__")
+        or hasattr(data, "__arrow_array__")
+        or type(data).__name__ == "Categorical"
+    )
+
+
+def unwrapped(data: Any) -> Any:
+    """What a column of pandas holds, by the type that it declares.
+
+    What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
+    on whether a sparse one has a gap. Everything else is returned as it is.
+    """
+    dtype: Any = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) or not hasattr(dtype, "construct_array_type"):
+        return data
+    array = getattr(data, "array", data)  # of a series or an index
+    if getattr(dtype, "kind", "O") == "M":  # with a time zone, which NumPy has not
+        return np.asarray(array, "M8[ns]")
+    if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # sparse
+        return np.asarray(array, dtype.subtype)
+    if is_arrow(array):  # but text in Python's own objects, which need not be text elsewhere
+        return np.asarray(array, object) if getattr(dtype, "storage", "") == "python" else array
+    return np.asarray(array, getattr(dtype, "numpy_dtype", object))
+
+
+def is_untyped(data: Any) -> bool:
+    """Whether `data` are one object after another, by their own type and without a look at any."""
+    if isinstance(data, (list, tuple)):
+        return True
+    dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "O" and getattr(data, "ndim", 1) == 1 and hasattr(data, "__len__")
+    if dtype is not None and is_arrow(data) and find_spec("pyarrow") is None:
+        return hasattr(data, "__array__")
+    if isinstance(data, (str, bytes, bytearray, memoryview, Mapping, Set)):
+        return False
+    if any(hasattr(data, one) for one in TYPED) or is_arrow(data) or _is_buffer(data):
+        return False
+    return hasattr(data, "__len__") and hasattr(data, "__getitem__")
+
+
+def _is_buffer(data: Any) -> bool:
+    try:
+        memoryview(data).release()
+    except Exception:  # whatever an object thinks of being looked into
+        return False
+    return True
+
+
+def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
+    """The rows of untyped data, in a form that can be cut into slices."""
+    if isinstance(data, (list, tuple)):
+        return data
+    if isinstance(data, np.ma.MaskedArray):
+        rows: list[Any] = unmasked(data).tolist()
+        return rows
+    try:
+        return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
+    except Exception:  # whatever an object thinks of being looked into
+        checks.fail_kind(name, "a sequence that can be read", data)
+
+
+def unmasked(data: Any) -> NDArray[Any]:
+    """A masked array as one of objects, None behind the mask."""
+    out: NDArray[Any] = np.ma.getdata(data).astype(object)
+    out[np.ma.getmaskarray(data)] = None
+    return out
+
+
+def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
+    """Write the number of each of some rows to `out`, NaN for one that is missing."""
+    if PLAIN.issuperset(map(type, some)):
+        try:
+            with np.errstate(invalid="ignore"):  # of a signalling NaN
+                out[...] = np.array(some, np.float64)
+            return
+        except OverflowError:  # an integer beyond float64
+            pass
+    out[...] = [_number(one) for one in some]
+
+
+def fill_matrix(some: Sequence[Any], out: NDArray[np.float64]) -> None:
+    """Write rows of as many numbers as `out` is wide, NaN for a row that is missing."""
+    width = out.shape[1]
+    if all(type(row) in (list, tuple) and len(row) == width for row in some):
+        fill_numbers(list(chain.from_iterable(some)), out.reshape(-1))
+        return
+    for i, row in enumerate(some):
+        if _is_missing(row):
+            out[i] = math.nan
+        else:
+            fill_numbers(_entries(row, width), out[i])
+
+
+def _entries(row: Any, width: int) -> Sequence[Any]:
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        row = row.tolist() if row.itemsize <= 8 or row.dtype.kind == "O" else list(row)
+    elif not is_untyped(row):
+        _refuse()
+    try:
+        entries = list(row)
+    except Exception:  # whatever an object thinks of being looked into
+        entries = []
+    return entries if len(entries) == width else _refuse()
+
+
+def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
+    """Of each of some rows whether it is a number other than 0, as True is.
+
+    What is missing, or no number, is not: there is no row that is an error.
+    """
+    values = np.empty(len(some))
+    if PLAIN.issuperset(map(type, some)):
+        fill_numbers(some, values)
+    else:
+        each = map(_or_none, some)
+        values[...] = [math.nan if one is None else one for one in each]
+    found: NDArray[np.bool_] = (values != 0) & ~np.isnan(values)
+    return found
+
+
+def _number(one: Any) -> float:
+    value = _or_none(one)
+    return _refuse() if value is None else value
+
+
+def _or_none(one: Any) -> float | None:
+    """The number that a row is, NaN if it is missing; None if it is neither."""
+    if _is_missing(one):
+        return math.nan
+    if isinstance(one, np.ndarray) and one.ndim == 0:
+        one = one[()]
+    return float(one) if isinstance(one, (bool, np.bool_)) else checks.real(one)
+
+
+def _is_missing(one: Any) -> bool:
+    return one is None or type(one).__name__ in MISSING
+
+
+def _refuse() -> NoReturn:
+    raise DataError(
+        "data without a dtype, like a list, must hold real numbers, or None for a missing one, and "
+        "do not; rows of several numbers are an array, as numpy.asarray(data, float) makes one, or "
+        "a table. This answer depends on the data: what was spent stays spent"
+    )

@@ -1,0 +1,1 @@
+"""Private statistics of one column or of several: one file or folder each."""

@@ -1,0 +1,221 @@
+"""The least and the largest row, as far as they can be told: the public functions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from .. import privacy
+from .._core import checks
+from ..budget.budget import Budget
+from ..budget.release import Mechanism
+from ..noise.smooth import Calibration
+from ..rng import Generator
+from .equal_parts import released
+from .quantiles.api import METHODS, chosen, pure
+from .quantiles.exponential import ExponentialExtreme
+from .quantiles.smooth import SmoothExtreme, answer_grid
+from .two_steps import calibrated
+
+
+def minimum(
+    data: Any,
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    noise: str = "auto",
+    method: str = "auto",
+    nan: str | float = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release a low value of a column, in the place of its minimum.
+
+    No private answer can follow one row. By default this is the value some ranks inside, about
+    ``28 / epsilon`` of them, where that is no more than half of the rows: few enough that it is
+    near the least where many rows are, and enough that the gap below all rows is not taken for it.
+    A value that at least as many rows share as the least of all is found exactly.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for.
+
+    ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
+    ``exp(-epsilon u(o) / 2)``, ``u(o) = max(0, #{x < o} - t, t - #{x <= o})`` and ``t = min(T,
+    n / 2)``, where T depends on the loss alone. A row changes u by at most 1, whether it is
+    replaced, comes or goes, so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007) and of bounded
+    range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    `dpfast.privacy.Draws`). "exponential-round" has a public base measure that favours round
+    numbers besides, as in `quantile`.
+
+    ``method="smooth"`` adds noise to the least row itself, of a scale that its smooth sensitivity
+    asks for (Nissim, Raskhodnikova and Smith, STOC 2007).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        As in `quantile`.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
+        a row is one record. `bounds` is then one pair, or one for each column.
+    noise : str, default "auto"
+        The noise law of ``method="smooth"``, as in `quantile`.
+    method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
+        "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` law is named. The
+        noise of "smooth" is never scaled to less than the distance of the least row from the lower
+        limit, which one row might be at; it is better only where a row lies near the limit, or,
+        for an epsilon of some 3 and more, where the last rows are far apart
+        (``benchmarks/crossings.py``).
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null, as in `quantile`.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone, as in `quantile`.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private value, within `bounds`, on a public grid of about ``2**-40`` of their distance.
+        Of no rows it is one that the bounds alone decide.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, or a mask of another length than a file, or
+        than data whose rows come and go.
+
+    Notes
+    -----
+    The empty range between the limit and the least row counts for about a millionth of its width.
+    Where rows are so many that they lie closer together than that, it is still taken for their
+    place now and then, the more often the wider it is: keep the limit near what can occur.
+
+    Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the same target
+    as the minimum itself, T = 0, and twice the rate: its answer lies anywhere between the lower
+    limit and the least rows.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> dp.minimum(ages, bounds=(0, 120), epsilon=1.0)
+    18.0
+    """
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _extreme(0, pair, asked, neighbors, noise, method, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+
+
+def maximum(
+    data: Any,
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    noise: str = "auto",
+    method: str = "auto",
+    nan: str | float = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release a high value of a column, in the place of its maximum.
+
+    The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the
+    largest.
+
+    Privacy
+    -------
+    As `minimum`: neighbours by `neighbors`, loss as asked, by an exact draw of the exponential
+    mechanism (McSherry and Talwar, FOCS 2007) or by smooth sensitivity (Nissim, Raskhodnikova and
+    Smith, STOC 2007).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    bounds : (float, float)
+    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, budget, rng
+        As in `minimum`.
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private value, within `bounds`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `minimum`.
+
+    Notes
+    -----
+    Cost: one read of the data. As in `minimum`, keep the limit near what can occur.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> dp.maximum(ages, bounds=(0, 120), epsilon=1.0)
+    90.0
+    """
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _extreme(1, pair, asked, neighbors, noise, method, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+
+
+def _extreme(
+    q: int,
+    bounds: Any,
+    asked: tuple[Any, Any, Any],
+    neighbors: Any,
+    noise: Any,
+    method: Any,
+    nan: Any,
+    some: bool,
+) -> Mechanism[float]:
+    """The mechanism, from unchecked arguments."""
+    lo, hi = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    loss = privacy.loss(*asked)
+    kind = chosen(method, noise, METHODS, "exponential-round")
+    if kind != "smooth":
+        rounded = kind != "exponential"
+        return ExponentialExtreme(
+            Fraction(q), lo, hi, relation, policy, pure(loss), rounded=rounded
+        )
+
+    def made(calibration: Calibration, moves: str) -> SmoothExtreme:
+        grid = answer_grid((lo, hi), calibration)
+        return SmoothExtreme(
+            Fraction(q), lo, hi, moves, policy, calibration.loss, calibration, grid, False
+        )
+
+    return calibrated(noise, asked, relation, some, made)

@@ -1,0 +1,342 @@
+"""Private histograms over public bins: exact counts with integer noise.
+
+A row is in at most one bin. One that comes or goes moves one count by 1, so the counts by 1 in the
+l1 and in the l2 norm; one that is replaced may leave one bin and enter another: 2, and sqrt(2).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .._core import checks
+from .._core.error_bars import NOISE, Expected
+from .._kernels.bins import MOST_CELLS, Axis, tally
+from ..budget.budget import Budget
+from ..budget.release import release
+from ..noise.additive import amount
+from ..noise.integer import WholeNoise, whole_noise
+from ..privacy import Loss
+from ..rng import Generator
+from ..sources import Chunk, Source, as_source
+from ..sources.masked import kept, mask, refuse_mask
+from ..sources.row_source import RowChunk, RowSource
+from ..sources.table import as_rows, coded_rows
+from ..sources.words import Words
+from ..summaries.side_by_side import expect_columns, flat, stretches
+
+#: Cells of the table from which a search starts, for each bin, as long as they are not too many.
+FINE, MOST_FINE = 4, 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """The public bins of one axis; see `dpfast.histogram`."""
+
+    edges: NDArray[Any]
+    native: Axis
+    words: Words | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts of rows in public bins; see `dpfast.histogram`."""
+
+    axes: tuple[Bins, ...]
+    neighbors: str
+    loss: Loss
+    where: NDArray[np.bool_] | None
+    rows: bool  # whether rows are read whole, and not as one column of numbers
+
+    name: ClassVar[str] = "histogram"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.native.bins for axis in self.axes)
+
+    def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
+        """Rows in each bin, those in none, and rows looked at."""
+        summarise: Any = self._rows if self.rows else self._column
+        found: NDArray[np.int64] = source.reduce(summarise, operator.iadd)
+        if self.where is not None and found[-1] != len(self.where):
+            refuse_mask()
+        return found[:-2]
+
+    @property
+    def noise(self) -> WholeNoise:
+        moved = 2 if self.neighbors == "replace" else 1
+        return whole_noise(self.loss, moved, moved, moved)
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
+        noise = self.noise
+        assert noise.shift == 0
+        noisy: NDArray[np.int64] = summary + noise.draw(len(summary), generator)
+        return noisy.reshape(self.shape)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each count: by the law of the noise."""
+        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+
+    def _column(self, chunk: Chunk) -> NDArray[np.int64]:
+        counts = np.zeros(self.axes[0].native.bins + 2, np.int64)
+        counts[-1] = len(chunk.values) + chunk.nulls
+        if self.where is None:
+            self.axes[0].native.histogram(chunk.values, counts[:-1])
+            return counts
+        for piece in kept(chunk, self.where):
+            self.axes[0].native.histogram(piece.values, counts[:-1])
+        return counts
+
+    def _rows(self, chunk: RowChunk) -> NDArray[np.int64]:
+        counts = np.zeros(math.prod(self.shape) + 2, np.int64)
+        for columns, read in stretches(chunk, self.where):
+            place = np.zeros(len(columns[0]), np.uint32)
+            stride = 1
+            for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
+                axis.native.place(flat(column), stride, place)
+                stride *= axis.native.bins
+            tally(place, counts[:-1])
+            counts[-1] += read
+        return counts
+
+
+def histogram(
+    data: Any,
+    *,
+    bins: Any = None,
+    bounds: Any = None,
+    categories: Any = None,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> tuple[NDArray[np.int64], Any]:
+    """Release how many rows are in each of some public bins.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for: a replaced row changes two
+    counts by 1, one that comes or goes changes one, however many bins and axes there are (Dwork,
+    McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete
+    Laplace or Gaussian, or a rounded Gaussian for `delta`. Bins must not come from the data.
+
+    Parameters
+    ----------
+    data : array_like of shape (n,) or (n, d), table, or source
+        One column, or d of them for a histogram in d dimensions (a matrix, a structured array, a
+        table, `dpfast.scan` with a list of columns). Columns of text may be lists, NumPy arrays of
+        text or objects, of pandas, Arrow or Polars (dictionary-encoded too), or of a file.
+    bins : int, sequence of float, or sequence of d of these
+        The number of equally wide bins between the `bounds`, or public edges, ascending. A bin
+        holds its lower edge and not the upper one, the last bin both, as in `numpy.histogram`.
+    bounds : (float, float) or sequence of d such pairs
+        Public limits, for bins that are given by number. Rows beyond the first and the last edge
+        are in no bin.
+    categories : sequence of str, float or bool, or sequence of d of these
+        Instead of `bins`, a public list of texts, or of numbers or truth values in ascending order:
+        a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
+        With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
+        is None; so are its `bounds` where an axis needs none.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    counts : ndarray of int64, shape (bins,) or one bin count for each dimension
+        Private counts. They are unbiased, so they may be negative. NaN and null are in no bin; an
+        integer beyond 2**53 counts as the float64 nearest to it.
+    edges : ndarray, or list of d of them
+        The edges, or the categories: float64, text or bool.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+
+    Notes
+    -----
+    Cost: one read of the data, and a sample of noise for each bin.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> counts, edges = dp.histogram(ages, bins=4, bounds=(0, 100), epsilon=1.0)
+    >>> edges.tolist()
+    [0.0, 25.0, 50.0, 75.0, 100.0]
+    >>> bool(abs(counts - [2800, 10_000, 10_000, 6400]).max() < 100)
+    True
+
+    Text by numbers: how many of each sex are of each age.
+
+    >>> table = {"sex": ["Female", "Male"] * 14_600, "age": ages}
+    >>> counts, _ = dp.histogram(
+    ...     table,
+    ...     categories=[["Female", "Male"], None],
+    ...     bins=[None, [18, 65, 91]],
+    ...     epsilon=1.0,
+    ... )
+    >>> bool(abs(counts - [[9400, 5200]]).max() < 100)
+    True
+    """
+    loss = privacy.loss(epsilon, delta, rho)
+    relation = checks.neighbors(neighbors)
+    amount(loss)
+    axes, several = axes_of(bins, bounds, categories)
+    if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
+        checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
+    source: Source | RowSource
+    words = [axis.words for axis in axes]
+    rows = several or any(words)
+    if rows:
+        source = coded_rows(data, words) if any(words) else as_rows(data, width=len(axes))
+        expect_columns(source, len(axes), "categories" if bins is None else "bins")
+    else:
+        source = as_source(data)
+    moved = 2 if relation == "replace" else 1
+    spent = whole_noise(loss, moved, moved, moved).loss
+    keep = mask(where, source.length, relation)
+    made = Histogram(axes, relation, spent, keep, rows)
+    counts = release(source, made, budget=budget, rng=rng, prepare=lambda found: found)
+    edges = [axis.edges for axis in axes]
+    return counts, edges if several else edges[0]
+
+
+def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
+    """The axes that are meant, and whether they are for rows of several columns."""
+    if bins is None and categories is None:
+        checks.fail("bins", "given, or categories instead", bins)
+    if bins is not None and categories is not None:
+        return _mixed(bins, bounds, categories), True
+    if bins is None:
+        if bounds is not None:
+            checks.fail("bounds", "left out with categories", bounds)
+        several = _nested(categories)
+        return tuple(
+            categories_of(one, f"categories[{i}]" if several else "categories")
+            for i, one in enumerate(categories if several else [categories])
+        ), several
+    pairs, several = ((), False) if bounds is None else checks.pairs(bounds)
+    if not several:
+        several = _nested(bins)
+    if not several:
+        return (_bins(bins, pairs[0] if pairs else None, "bins"),), False
+    each = list(bins) if _listed(bins) else [bins] * len(pairs)
+    limits: list[tuple[float, float] | None] = list(pairs)
+    if len(pairs) < 2:
+        limits = [pairs[0] if pairs else None] * len(each)
+    if len(each) != len(limits):
+        checks.fail("bins", f"for as many axes as there are bounds, {len(limits)}", bins)
+    return tuple(
+        _bins(one, limit, f"bins[{i}]")
+        for i, (one, limit) in enumerate(zip(each, limits, strict=True))
+    ), True
+
+
+def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
+    """The axes where each has either bins or categories."""
+    rule = "given, or categories instead: for each axis one of the two, and None for the other"
+    for one in (bins, categories):
+        if not _listed(one) or len(one) != len(bins):
+            checks.fail("bins", rule, bins)
+    limits = [None] * len(bins) if bounds is None else bounds
+    if not _listed(limits) or len(limits) != len(bins):
+        checks.fail("bounds", f"for as many axes as there are bins, {len(bins)}", bounds)
+    axes = []
+    for i, (own, limit, listed) in enumerate(zip(bins, limits, categories, strict=True)):
+        if (own is None) == (listed is None):
+            checks.fail("bins", rule, bins)
+        if listed is None:
+            pair = None if limit is None else checks.bounds(limit, f"bounds[{i}]")
+            axes.append(_bins(own, pair, f"bins[{i}]"))
+            continue
+        if limit is not None:
+            checks.fail(f"bounds[{i}]", "None for an axis with categories", limit)
+        axes.append(categories_of(listed, f"categories[{i}]"))
+    return tuple(axes)
+
+
+def _listed(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _nested(value: Any) -> bool:
+    """Whether a sequence holds sequences."""
+    return _listed(value) and any(map(_listed, value))
+
+
+def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
+    rule = f"at least {least} finite numbers in ascending order"
+    if not _listed(value):
+        checks.fail_type(name, rule, value)
+    if _nested(value) or np.ndim(value) != 1 or len(value) < least:
+        checks.fail(name, rule, value)
+    found = np.array([checks.number(name, one, rule) for one in value])
+    with np.errstate(over="ignore"):
+        if not (np.diff(found) > 0).all() or not math.isfinite(found[-1] - found[0]):
+            checks.fail(name, rule, value)
+    if len(found) > MOST_CELLS:
+        checks.fail(name, f"at most {MOST_CELLS} numbers", f"{len(found)} of them")
+    return found
+
+
+def categories_of(value: Any, name: str) -> Bins:
+    if _listed(value) and len(value) and all(isinstance(one, str) for one in value):
+        listed = [checks.text(f"{name}[{i}]", one) for i, one in enumerate(value)]
+        if len(set(listed)) < len(listed):
+            checks.fail(name, "a list of different texts", value)
+        return Bins(np.array(listed), _exactly(np.arange(float(len(listed)))), Words(listed))
+    if _listed(value) and len(value) and all(isinstance(one, (bool, np.bool_)) for one in value):
+        truths = _numbers([int(one) for one in value], name, 1)
+        return Bins(truths.astype(np.bool_), _exactly(truths))
+    found = _numbers(value, name, 1)
+    return Bins(found, _exactly(found))
+
+
+def _exactly(numbers: NDArray[np.float64]) -> Axis:
+    """Bins of one number each."""
+    if len(numbers) > MOST_CELLS:
+        checks.fail("categories", f"at most {MOST_CELLS} of them", len(numbers))
+    return Axis(numbers, float(numbers[-1]), min(FINE * len(numbers), MOST_FINE), True)
+
+
+def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
+    if isinstance(value, (Sequence, np.ndarray)):
+        edges = _numbers(value, name, 2)
+        fine = FINE
+    else:
+        count = checks.whole(name, value, 1)
+        if limits is None:
+            checks.bounds(None)  # says what is missing
+        assert limits is not None
+        if count > MOST_CELLS:
+            checks.fail(name, f"at most {MOST_CELLS}", value)
+        edges = np.linspace(*limits, count + 1)
+        fine = 1
+        if not (np.diff(edges) > 0).all():
+            checks.fail("bounds", f"far enough apart for {count} bins", limits)
+    table = min(fine * (len(edges) - 1), MOST_FINE)
+    return Bins(edges, Axis(edges[:-1].copy(), float(edges[-1]), table, False))

@@ -1,0 +1,213 @@
+"""The interquartile range: two quantiles and their difference, or its smooth sensitivity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from .. import privacy
+from .._core import checks, nan_policy
+from ..budget.budget import Budget
+from ..budget.release import Mechanism
+from ..noise.smooth import Calibration
+from ..privacy import Loss
+from ..rng import Generator
+from ..sensitivity.iqr import QUARTILES, iqr_from_ranks
+from ..sensitivity.rounding import rounded_up
+from ..sources import Source
+from ..summaries.cells import nearest
+from ..summaries.order import Ranks
+from .equal_parts import released
+from .quantiles.api import chosen, pure, reaches
+from .quantiles.exponential import RecursiveQuantiles
+from .quantiles.joint import JointQuantiles
+from .quantiles.smooth import Smooth, answer_grid
+from .two_steps import calibrated
+
+METHODS = ("auto", "smooth", "recursive", "joint")
+#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors cross for
+#: even, uniform, normal and lognormal rows (`benchmarks/crossings.py`), of one step and of two (see
+#: `quantile.TWO_STEPS_FROM`).
+SMOOTH_FROM = Fraction(1, 2), Fraction(1, 4)
+TWO_STEPS_FROM = Fraction(2), Fraction(6)
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialRange:
+    """The distance of two quartiles that one exponential mechanism, or three, have drawn."""
+
+    quartiles: RecursiveQuantiles | JointQuantiles
+
+    name: ClassVar[str] = "interquartile range"
+
+    @property
+    def loss(self) -> Loss:
+        return self.quartiles.loss
+
+    @property
+    def neighbors(self) -> str:
+        return self.quartiles.neighbors
+
+    def reduce(self, source: Source) -> Any:
+        return self.quartiles.reduce(source)
+
+    def finish(self, summary: Any, generator: Generator) -> float:
+        lower, upper = self.quartiles.finish(summary, generator)
+        return float(upper - lower)
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothRange(Smooth):
+    """The distance of the quartiles with noise for its smooth sensitivity.
+
+    The distance is rounded to float64, by at most half a step of the public grid: that its
+    neighbours differ by one step more is paid for.
+    """
+
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    calibration: Calibration
+    grid: float
+
+    name: ClassVar[str] = "interquartile range"
+
+    def reduce(self, source: Source) -> tuple[float, float]:
+        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing)
+        found = iqr_from_ranks(ranks, self.calibration.beta, self.lo, self.hi, self.neighbors)
+        nan_policy.refuse(self.nan, found.missing)
+        value = nearest(Fraction(found.upper) - Fraction(found.lower))
+        return value, rounded_up(found.sensitivity + self.grid)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        return 0.0, self.hi - self.lo
+
+
+def iqr(
+    data: Any,
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    noise: str = "auto",
+    method: str = "auto",
+    nan: str | float = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release the interquartile range of a column.
+
+    The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and
+    ``ceil(3 n / 4)``, of the data clipped to `bounds`.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for.
+
+    ``method="recursive"`` and ``method="joint"`` release both quartiles as `quantiles` does, by
+    exponential mechanisms (McSherry and Talwar, FOCS 2007), and what leaves is their difference.
+    ``method="smooth"`` adds noise to the distance itself, for a smooth bound on its local
+    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of those
+    of the quartiles, since both move the same way, under "add-remove" their sum.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        As in `quantile`.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
+        a row is one record. `bounds` is then one pair, or one for each column.
+    noise : str, default "auto"
+        The noise law of ``method="smooth"``, as in `quantile`.
+    method : {"auto", "smooth", "recursive", "joint"}, default "auto"
+        "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
+        under "replace"), and "smooth" from there on or when a `noise` law is named. The rule knows
+        nothing of the data. Where many rows share a value "recursive" finds the quartiles exactly
+        at any loss; "joint" is better where they are spread out (``benchmarks/crossings.py``).
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null, as in `quantile`.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone, as in `quantile`.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private distance, from 0 to ``hi - lo``, on a public grid of about ``2**-40`` of that.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, or a mask of another length than a file, or
+        than data whose rows come and go.
+
+    Notes
+    -----
+    Cost: one read of the data, but "joint" sorts them. `dpfast.ptr.iqr` answers without bounds.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 33 < dp.iqr(ages, bounds=(0, 120), epsilon=1.0) < 40
+    True
+    """
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _range(pair, asked, neighbors, noise, method, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+
+
+def _range(
+    bounds: Any,
+    asked: tuple[Any, Any, Any],
+    neighbors: Any,
+    noise: Any,
+    method: Any,
+    nan: Any,
+    some: bool,
+) -> Mechanism[float]:
+    """The mechanism, from unchecked arguments."""
+    lo, hi = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    loss = privacy.loss(*asked)
+    least = TWO_STEPS_FROM if some and relation == "replace" else SMOOTH_FROM
+    kind = chosen(method, noise, METHODS, "smooth" if reaches(loss, least) else "recursive")
+    if kind == "recursive":
+        quartiles = RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss))
+        return ExponentialRange(quartiles)
+    if kind == "joint":
+        made = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
+        return ExponentialRange(made)
+
+    def smooth(calibration: Calibration, moves: str) -> SmoothRange:
+        grid = answer_grid((0.0, hi - lo), calibration)
+        return SmoothRange(lo, hi, moves, policy, calibration.loss, calibration, grid)
+
+    return calibrated(noise, asked, relation, some, smooth)

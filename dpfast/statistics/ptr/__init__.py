@@ -1,0 +1,13 @@
+"""Propose, test, release: noise for a sensitivity that you propose, if the data are far from worse.
+
+The test draws a noisy distance to the nearest data whose local sensitivity is above the proposal,
+and below a threshold the answer is `dpfast.NO_ANSWER`. `_test` has the theorem.
+"""
+
+from .answer import NO_ANSWER, NoAnswer
+from .iqr import iqr
+from .mean import mean
+from .quantile import quantile
+from .release import release
+
+__all__ = ["NO_ANSWER", "NoAnswer", "iqr", "mean", "quantile", "release"]

@@ -1,0 +1,38 @@
+"""The answer that is none."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+class NoAnswer:
+    """The type of `dpfast.NO_ANSWER`, of which there is one; copies and pickles are the same one.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.NO_ANSWER
+    dpfast.NO_ANSWER
+    >>> bool(dp.NO_ANSWER)
+    False
+    """
+
+    __slots__ = ()
+    _one: NoAnswer | None = None
+
+    def __new__(cls) -> NoAnswer:
+        if cls._one is None:
+            cls._one = super().__new__(cls)
+        return cls._one
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "dpfast.NO_ANSWER"
+
+    def __reduce__(self) -> str:
+        return "NO_ANSWER"
+
+
+NO_ANSWER: Final = NoAnswer()

@@ -1,0 +1,199 @@
+"""The test, its threshold, and the mechanism that all proposals share.
+
+Let D(x) be a whole number for each dataset, which differs by at most 1 between neighbours, such
+that D(x) = 0 wherever some neighbour x' of x has |f(x) - f(x')| > b. (The fewest rows to change
+until the local sensitivity is above b are such a number, and so is anything below them that
+differs by at most 1.) With K discrete Laplace, P(K = k) ~ e^(-epsilon1 |k|), and t a threshold,
+
+    if D(x) + K < t: no answer; else f(x) + Laplace noise of scale b / epsilon2.
+
+Theorem. For neighbours this is (epsilon1 + epsilon2, delta)-DP with
+
+    delta = P(K >= t) = e^(-epsilon1 t) / (1 + e^(-epsilon1)),  t >= 0,
+
+and no smaller epsilon or delta holds for all data. (Dwork and Lei, STOC 2009; the constants are
+derived here.)
+
+Proof. If D(x) > 0 or D(x') > 0, f(x) and f(x') are at most b apart. Whether there is an answer is a
+post-processing of D + K, which is epsilon1-DP, and the answer is epsilon2-DP on either side. Else D
+is 0 for both: either passes with probability delta, and "no answer" has the same probability.
+Attained: delta by x, x' with D = 0 and f far apart; epsilon1 + epsilon2 by D = d and d + 1 below t,
+f at b from each other, and answers beyond both.
+
+In particular the whole of delta is in the test: noise of 1 / (2 epsilon1) in place of 1 / epsilon1,
+or a threshold of ln(2 / delta) / (2 epsilon), as it is found in print, is not enough.
+
+min(D, c) for a public c is such a number too, so nothing farther than c = 4 t is ever looked at: a
+dataset so far away is refused with probability below delta**3.
+
+What is computed is a float64. Let f be rounded to a number within `error` of it: then the noise is
+for b + 2 error, rounded up. Comparisons of A(k) with b use A(k) rounded to nearest; that is an
+increasing function, so the distance still differs by at most 1, and the sensitivity is at most the
+next float64 above b.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import privacy
+from ..._core import checks
+from ..._core.error_bars import Expected
+from ...noise import samplers as _noise
+from ...noise.additive import amount
+from ...noise.distributions import Laplace
+from ...noise.distributions.base import context
+from ...noise.distributions.discrete import laplace_integers
+from ...noise.grid import public_grid
+from ...privacy import Approx, float_down
+from ...rng import Generator
+from .answer import NO_ANSWER, NoAnswer
+
+_FARTHEST = 4  # thresholds
+
+
+@lru_cache(maxsize=256)
+def threshold(epsilon: Fraction, delta: Fraction) -> int:
+    """The least t >= 0 with ``e^(-epsilon t) / (1 + e^(-epsilon)) <= delta``."""
+    mp = context(256)
+    e, d = (mp.mpf(x.numerator) / x.denominator for x in (epsilon, delta))
+    exact = -mp.log(d * (1 + mp.exp(-e))) / e
+    # Rounded up where 256 bits cannot tell; a threshold that is too high costs only answers.
+    return max(0, int(mp.ceil(exact + mp.ldexp(1 + abs(exact), -200))))
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceTest:
+    """Whether a noisy distance reaches the threshold."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @property
+    def threshold(self) -> int:
+        return threshold(self.epsilon, self.delta)
+
+    @property
+    def farthest(self) -> int:
+        """Distances count up to here. Public."""
+        return _FARTHEST * max(self.threshold, 1)
+
+    def passes(self, distance: int, generator: Generator) -> bool:
+        """One draw of the exact discrete Laplace law."""
+        found = np.empty(1, np.int64)
+        stream = generator.stream()
+        laplace_integers(found, 1 / self.epsilon, stream, None, stream.word)
+        return min(distance, self.farthest) + int(found[0]) >= self.threshold
+
+
+class Measured(NamedTuple):
+    """A statistic, and its distance to data that the proposal does not cover; NOT PRIVATE."""
+
+    value: float
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A statistic with Laplace noise of a proposed size, if the data pass the test."""
+
+    name: str
+    lo: float
+    hi: float
+    neighbors: str
+    loss: Approx
+    test: DistanceTest
+    scale: float
+    grid: float
+    measure: Callable[[Any, int], Measured]
+
+    def reduce(self, source: Any) -> Measured:
+        return self.measure(source, self.test.farthest)
+
+    def finish(self, summary: Measured, generator: Generator) -> float | NoAnswer:
+        if not self.test.passes(summary.distance, generator):
+            return NO_ANSWER
+        noisy = _noise.draw(
+            Laplace(),
+            value=summary.value,
+            scale=self.scale,
+            granularity=self.grid,
+            generator=generator,
+        )
+        return min(max(noisy, self.lo), self.hi)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect if there is an answer, which the noise does not depend on."""
+        size = self.scale * -math.log(1 - confidence) + self.grid
+        width = min(size, self.hi - self.lo)
+        return Expected(confidence, width, note="by the law of the noise, if there is an answer")
+
+
+def split(epsilon: Any, delta: Any, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
+    """The whole loss, the test, and the epsilon that is left for the noise."""
+    loss = privacy.loss(epsilon, delta)
+    if not isinstance(loss, Approx):
+        checks.fail("delta", "greater than 0 and less than 1: the test needs it", delta)
+    part = checks.fraction("test_share", test_share)
+    if not 0 < part < 1:
+        checks.fail("test_share", "more than 0 and less than 1", test_share)
+    amount(loss)
+    test = DistanceTest(part * loss.epsilon, loss.delta)
+    for piece in (test.epsilon, loss.epsilon - test.epsilon):
+        if piece < Fraction(1, 2**40):
+            checks.fail("test_share", "such that each part of epsilon is at least 2**-40", part)
+    return loss, test, loss.epsilon - test.epsilon
+
+
+def laplace_scale(sensitivity: float, error: float, epsilon: Fraction) -> float:
+    """The scale of the noise, rounded up."""
+    wide = math.nextafter(sensitivity, math.inf) * (1 + 2.0**-50) + 2 * error
+    return math.nextafter(wide / float_down(epsilon) * (1 + 2.0**-50), math.inf)
+
+
+def proposal(
+    name: str,
+    measure: Callable[[Any, int], Measured],
+    *,
+    bounds: tuple[float, float],
+    proposed: float,
+    epsilon: Any,
+    delta: Any,
+    test_share: Any,
+    neighbors: str,
+) -> Proposal:
+    """The mechanism for checked bounds and a checked proposal."""
+    lo, hi = bounds
+    loss, test, rest = split(epsilon, delta, test_share)
+    scale = laplace_scale(proposed, 2.0**-51 * max(abs(lo), abs(hi), hi - lo), rest)
+    if not 2.0**-900 < scale < 2.0**900:
+        rule = "such that the noise, proposed / epsilon, lies between 2**-900 and 2**900"
+        checks.fail("proposed", rule, proposed)
+    fine = math.ldexp(1.0, max(math.frexp(scale)[1] - 31, -1000))
+    grid = min(public_grid(lo, hi), fine) if lo < hi else fine
+    return Proposal(name, lo, hi, neighbors, loss, test, scale, grid, measure)
+
+
+def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) -> int:
+    """The least k with ``at(k) > limit``, at most `most`; `at` grows, and is constant from `stop`.
+
+    By bisection, for an increasing `at`.
+    """
+    high = min(most, stop + 1)
+    if high <= 0 or at(high - 1) <= limit:
+        return most
+    low, high = -1, high - 1  # at(low) <= limit < at(high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if at(middle) > limit:
+            high = middle
+        else:
+            low = middle
+    return high

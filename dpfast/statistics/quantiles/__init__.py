@@ -1,0 +1,1 @@
+"""Medians and quantiles, by smooth sensitivity and by the exponential mechanism."""

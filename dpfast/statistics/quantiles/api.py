@@ -1,0 +1,437 @@
+"""Private medians and quantiles: the public functions, and the choice between the mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import privacy
+from ..._core import checks
+from ...budget.budget import Budget
+from ...budget.release import Mechanism, release
+from ...noise.smooth import Calibration
+from ...rng import Generator
+from ...sources import masked
+from ..two_steps import calibrated
+from .exponential import ExponentialQuantile, RecursiveQuantiles
+from .joint import JointQuantiles
+from .smooth import SmoothQuantile, smooth_quantile
+
+METHODS = ("auto", "smooth", "exponential", "exponential-round")
+#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors of the two
+#: cross for evenly and for randomly spaced values (`benchmarks/crossings.py`).
+SMOOTH_FROM = Fraction(1), Fraction(2, 5)
+#: The same where noise is for two steps, since rows that are replaced may also leave or enter.
+TWO_STEPS_FROM = Fraction(3), Fraction(3)
+
+
+def quantile(
+    data: Any,
+    q: Any,
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    noise: str = "auto",
+    method: str = "auto",
+    nan: str | float = "raise",
+    where: Any = None,
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float:
+    """Release a quantile of a column.
+
+    The statistic is the value of rank ``min(max(1, ceil(q n)), n)`` of the data clipped to
+    `bounds`; ``q = 0.5`` is the lower median. The answer lies within `bounds`, on a public grid of
+    about ``2**-40`` of their distance.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for: pure `epsilon`,
+    (`epsilon`, `delta`), or `rho`-zCDP. Nothing but the value leaves.
+
+    ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, for a
+    `beta`-smooth upper bound ``S`` on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC
+    2007), with ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the
+    chosen law; the sample is correctly rounded to the grid, so it is a post-processing of the ideal
+    mechanism.
+
+    ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
+    ``exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``, where every
+    row counts as the point of the grid at or next below it. A replaced row changes ``u`` by at most
+    D = 1, an added one by at most D = max(q, 1 - q) (at q = 0 and q = 1 all of ``u`` moves in one
+    direction, and D = 1/2), so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles
+    Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and
+    Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The draw is exact.
+
+    ``method="exponential-round"`` is the same with a public base measure that favours round
+    numbers: the probability is proportional to ``base(o) exp(-epsilon u(o) / (2 D))``, where
+    ``base(o)`` is the sum of the powers ``2**k`` that divide the number of the point
+    (``dpfast/noise/grid.py``). What is public costs nothing, so the loss is the same.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        Any real dtype: NumPy arrays (strided, byte-swapped, read-only or memory-mapped too),
+        pandas, Polars and Arrow columns, or what `dpfast.scan` returns.
+    q : float or Fraction
+        The quantile, 0 to 1, as the decimal that is written: ``0.9`` is nine tenths.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    noise : str, default "auto"
+        The noise law of ``method="smooth"``. Pure laws serve every kind of loss: "polyplace",
+        "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
+        (`epsilon`, `delta`) there are also "laplace" and "gaussian", for `rho` "arsinh-normal".
+        "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho of 4, and Cauchy from
+        there on. A pure law leaves `delta` unspent, and the budget is not charged for it. For
+        comparison, the looser published constants: "polyplace-hladik-tetek", "cauchy-nrs",
+        "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
+        "gaussian-nrs", "arsinh-normal-bun-steinke".
+    method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
+        "auto" is "exponential-round" for an epsilon below 1 (with or without `delta`) or a rho
+        below 0.4 (3 and 3 with `where` under "replace"), and "smooth" from there on or when a
+        `noise` law is named: the rule knows nothing of the data. The error of the exponential
+        mechanism is about ``2 ln(2) D / epsilon`` ranks, and it does not shrink below half a gap
+        between values; that of smooth sensitivity falls like ``1 / epsilon**2``, and further. Where
+        many rows share a value, such as a whole year of age, "exponential" sees one point among the
+        billions up to the next value, which `epsilon` times the number of these rows has to make up
+        for; "exponential-round" finds it sooner, and elsewhere its error is at most about twice as
+        large. The exponential mechanism is pure: it leaves `delta` unspent, and the budget is not
+        charged for it.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
+        row at all (add-remove only), or a public replacement number. The error of "raise" depends
+        on the data; it comes after the spend, which stands.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private. Under
+        "replace" a row may then leave or enter, which the exponential mechanism covers as it is;
+        noise gets half of epsilon, or a quarter of rho, for either of two steps.
+    assume_sorted : bool, default False
+        Take ascending data at its word and read only what is needed.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float
+        The private value, in the data's units.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
+
+    Notes
+    -----
+    Cost: one read of the data and O(w) more, where the window ``w`` is about
+    ``(2 / beta) ln(R / S)`` ranks (smooth) or ``120 D / epsilon`` (exponential); memory O(w) beside
+    a pivot sample. The first call of a process with smooth sensitivity also makes the table of its
+    noise law, which takes some tens of milliseconds.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> salaries = np.arange(20_000, 120_000, dtype=np.float64)
+    >>> top = dp.quantile(salaries, 0.9, bounds=(0, 1e6), epsilon=1.0)
+    >>> 100_000 < top < 120_000
+    True
+    """
+    some = where is not None
+    made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some)
+    return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
+
+
+def median(
+    data: Any,
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    noise: str = "auto",
+    method: str = "auto",
+    nan: str | float = "raise",
+    where: Any = None,
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float:
+    """Release the lower median; the same as `quantile` at one half.
+
+    Privacy
+    -------
+    As `quantile`: neighbours by `neighbors`, loss as asked, by smooth sensitivity (Nissim,
+    Raskhodnikova and Smith, STOC 2007) with exactly rounded admissible noise, or by an exact draw
+    of the exponential mechanism (McSherry and Talwar, FOCS 2007).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+    bounds : (float, float)
+    epsilon, delta, rho, neighbors, noise, method, nan, where, assume_sorted, budget, rng
+        As in `quantile`.
+
+    Returns
+    -------
+    float
+        The private value, within `bounds`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `quantile`.
+
+    Notes
+    -----
+    Cost: one read of the data.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
+    True
+    """
+    some = where is not None
+    rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
+    made = one(_HALF, bounds, *rest)
+    return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
+
+
+def quantiles(
+    data: Any,
+    qs: Sequence[Any] | NDArray[Any],
+    *,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    rho: Any = None,
+    neighbors: str = "replace",
+    method: str = "recursive",
+    nan: str | float = "raise",
+    where: Any = None,
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> NDArray[np.float64]:
+    """Release many quantiles of a column for one loss.
+
+    The answers lie within `bounds`, on a public grid of about ``2**-40`` of their distance, and
+    ascend with the quantile.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). All answers together satisfy the loss that is asked for, pure `epsilon` or
+    `rho`-zCDP. Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007),
+    whose cost is less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    `dpfast.privacy.Draws`).
+
+    ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
+    side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the base measure of
+    ``dpfast.quantile(..., method="exponential-round")``, which favours round numbers. Each of the
+    ``floor(log2 m) + 1`` levels takes an equal part of the loss; ties are divided so that a row
+    counts once a level (``dpfast/statistics/quantiles/exponential.py`` has the proof).
+
+    ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
+    2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive
+    answers, and all points of the grid alike. What epsilon is divided by is the exact range of its
+    changes: 4 when a row is replaced (2 if the quantiles are all 0 or all 1), and ``2 (1 - g) + 2
+    (1 - g')`` when one is added, g the least of the ``m + 1`` gaps between 0, the quantiles and 1,
+    and g' the least that is not 0 (``dpfast/statistics/quantiles/joint.py`` has the proof). The
+    sums that it needs are made of positive numbers alone, and their rounding, a relative ``8 (m +
+    2)**2 2**-53``, is paid four times over out of epsilon, so the loss is still the one that was
+    asked for.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        As in `quantile`.
+    qs : sequence of float or Fraction, shape (m,)
+        The quantiles, each 0 to 1, in any order; the same one may come twice.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped.
+    epsilon, rho : float, Fraction or Decimal, optional
+        The loss of all answers together: one of the two.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation. Under "add-remove" the answers are about twice as accurate with
+        the recursive method, since a replaced row can be on both sides of a split.
+    method : {"recursive", "joint"}, default "recursive"
+        "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
+        all of them, and is mostly more accurate where values are spread out, above all under
+        "replace" (``benchmarks/crossings.py`` says by how much).
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        As in `quantile`.
+    where : array_like of bool, shape (n,), optional
+        As in `quantile`; it costs nothing here.
+    assume_sorted : bool, default False
+        Take ascending data at its word.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        The private values, in the data's units and in the order of `qs`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, unsorted data under `assume_sorted`, or more than
+        ``2**31 - 1`` rows for "joint".
+
+    Notes
+    -----
+    Cost: "recursive" reads the data about once and sorts windows round the quantiles, some hundred
+    ``log2(m) / epsilon`` ranks each. "joint" sorts all of the data, and then takes time
+    O(m n), with a share of m**2 n that counts from some tens of quantiles on, and 12 m bytes a row:
+    about a second for nine quantiles of a million rows.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> low, middle, high = dp.quantiles(ages, [0.25, 0.5, 0.75], bounds=(0, 120), epsilon=1.0)
+    >>> bool(30 < low < 42 and 50 < middle < 58 and 66 < high < 78)
+    True
+    """
+    mechanism = many(qs, bounds, epsilon, rho, neighbors, method, nan, assume_sorted)
+    kept = masked(data, where, mechanism.neighbors)
+    return release(kept, mechanism, budget=budget, rng=rng)
+
+
+def many(
+    qs: Any,
+    bounds: Any,
+    epsilon: Any,
+    rho: Any,
+    neighbors: Any,
+    method: Any,
+    nan: Any,
+    assume_sorted: Any,
+) -> RecursiveQuantiles | JointQuantiles:
+    """The mechanism of `quantiles`, from unchecked arguments."""
+    wanted = _wanted(qs)
+    interval = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    trusted = checks.flag("assume_sorted", assume_sorted)
+    kind = checks.choice("method", method, ("recursive", "joint"))
+    loss = pure(privacy.loss(epsilon, 0, rho))
+    if kind == "joint":
+        return JointQuantiles.make(wanted, interval, loss, relation, policy, trusted)
+    return RecursiveQuantiles(wanted, *interval, relation, policy, loss, trusted)
+
+
+def _wanted(qs: Any) -> tuple[Fraction, ...]:
+    rule = "a sequence of numbers between 0 and 1"
+    if isinstance(qs, np.ndarray):
+        if qs.ndim != 1:
+            checks.fail_type("qs", rule, qs)
+        qs = list(qs)
+    if isinstance(qs, (str, bytes)) or not isinstance(qs, Sequence):
+        checks.fail_type("qs", rule, qs)
+    if not len(qs):
+        checks.fail("qs", rule + ", at least one", qs)
+    return tuple(checks.quantile(q, f"qs[{i}]") for i, q in enumerate(qs))
+
+
+_HALF = Fraction(1, 2)
+
+
+def one(q: Any, bounds: Any, *rest: Any) -> Mechanism[float]:
+    """The mechanism of `quantile`, from unchecked arguments: made once, then remembered."""
+    if type(bounds) is tuple and len(bounds) == 2:
+        try:
+            return _remembered(q, *bounds, *rest)
+        except Exception:  # unhashable, or wrong: said below, where no other error is behind it
+            pass
+    return _make(q, bounds, *rest)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _remembered(q: Any, lo: Any, hi: Any, *rest: Any) -> Mechanism[float]:
+    return _make(q, (lo, hi), *rest)
+
+
+def _make(
+    q: Any,
+    bounds: Any,
+    epsilon: Any,
+    delta: Any,
+    rho: Any,
+    neighbors: Any,
+    noise: Any,
+    method: Any,
+    nan: Any,
+    assume_sorted: Any,
+    some: bool = False,
+) -> Mechanism[float]:
+    """Check every argument and choose, from public numbers only, all that there is to choose.
+
+    `some` says that only some rows are used, and how many is private.
+    """
+    rank = checks.quantile(q)
+    interval = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    trusted = checks.flag("assume_sorted", assume_sorted)
+    loss = privacy.loss(epsilon, delta, rho)
+    least = TWO_STEPS_FROM if some and relation == "replace" else SMOOTH_FROM
+    automatic = "smooth" if reaches(loss, least) else "exponential-round"
+    kind = chosen(method, noise, METHODS, automatic)
+    if kind != "smooth":
+        rounded = kind == "exponential-round"
+        return ExponentialQuantile(rank, *interval, relation, policy, pure(loss), trusted, rounded)
+
+    def made(calibration: Calibration, moves: str) -> SmoothQuantile:
+        return smooth_quantile(rank, interval, calibration, moves, policy, trusted)
+
+    return calibrated(noise, (epsilon, delta, rho), relation, some, made)
+
+
+def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> str:
+    """The method that is meant: `automatic` for "auto", smooth noise where a law is named."""
+    kind = checks.choice("method", method, methods)
+    if isinstance(noise, str) and noise == "auto":
+        return automatic if kind == "auto" else kind
+    if kind not in ("auto", "smooth"):
+        checks.fail("noise", f"left out with method={kind!r}, which adds none", noise)
+    return "smooth"
+
+
+def reaches(loss: privacy.Loss, least: tuple[Fraction, Fraction]) -> bool:
+    """Whether a loss is at least some epsilon, or some rho."""
+    epsilon, rho = least
+    return loss.rho >= rho if isinstance(loss, privacy.ZCDP) else loss.epsilon >= epsilon
+
+
+def pure(loss: privacy.Loss) -> privacy.Pure | privacy.ZCDP:
+    """What the exponential mechanism spends of a loss: all but delta."""
+    return privacy.Pure(loss.epsilon) if isinstance(loss, privacy.Approx) else loss

@@ -1,0 +1,406 @@
+"""Quantiles by the exponential mechanism, as mechanisms for the door: one, and many by recursion.
+
+    ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False, rounded=False)
+    ExponentialExtreme(q, lo, hi, neighbors, nan, loss, rounded=False), q = 0 or 1
+    RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss, assume_sorted=False)
+
+`q` is a Fraction in [0, 1], `qs` a tuple of them in any order, duplicates allowed; `lo <= hi`
+finite floats; `neighbors` "replace" or "add-remove"; `nan` a policy as `_check.nan_policy` returns
+it; `loss` a `privacy.Pure` or `privacy.ZCDP`, the whole of what the call costs. The constructors
+raise `ArgumentError` for bounds too close for a grid and a loss too small for float64, so nothing
+has been spent by then. Both are given to `release.release`; the first returns a float, the second
+a float64 array in the order of `qs`, which ascends if `qs` does. `cells` (first, last), `grid` and
+`rate` tell the public numbers that were chosen, for a comparison of methods.
+
+One quantile
+------------
+Every row is first put on the cell of the public grid at or next below it, a change of each row
+by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
+candidate is a cell ``o``, t = q n is the target. The utility is minus
+``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. The base measure, what cells weigh whatever the data
+are, is uniform, or with `rounded` that of `_grid.Base`, which favours round numbers. A row that is
+added moves ``#{x < o} - t`` by ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so
+u by D = max(q, 1 - q) at most; a row that is replaced leaves t and moves u by at most D = 1. So
+probabilities proportional to ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and
+Talwar, FOCS 2007), of range epsilon moreover, which costs less than ``epsilon**2 / 8`` in zCDP
+(Cesar and Rogers, ALT 2021; exactly: `privacy.Draws`). At the ends, q = 0 and q = 1, u is
+``#{x < o}`` or ``#{x > o}``, which a row moves by 0 or 1 and in one direction for all cells. So
+there the range of the changes is 1, and c = epsilon: D = 1/2.
+
+Where only some rows are kept, a row that is replaced may also leave them or enter. That moves u by
+no more than D = 1 either, or 1/2 at the ends, so nothing changes but that n is private.
+
+Many quantiles
+--------------
+The middle one is drawn first, then those below it from the rows below, and those above it from the
+rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022): L = floor(log2 m) + 1 levels for m
+different quantiles, each of which spends one L-th of the loss.
+
+The base measure is that of `_grid.Base`, without which a value that many rows share would be found
+only by luck. Every row has a mass in every node (a range of cells with some quantiles to find in
+it), 1 in the root. What a node releases is a cell v, and a fraction f unless it is a leaf, which
+has no quantile left to pass on. The rows below v go to the left child with the mass that they had,
+those above to the right, and of those at v the fraction f of their mass goes left, the rest right.
+So, given what has been released, the masses are a function of the row alone, and those of a row add
+up to at most 1 over the nodes of a level. (To give a tie to one side, or half of it to each, would
+be private too, but shift every quantile on that side by up to the size of the tie.) With M the mass
+in a node, q' the place of the quantile in the node and D = max(q', 1 - q'), the utility is the
+distance of ``q' M`` from the mass below (v, f), or in a leaf from what lies between the mass below
+v and the mass up to v. A row of mass s in the node has a part w s of it below, with w from 0 to 1,
+and is worth ``s (w - q')``, so:
+
+* Adding a row moves the utility by at most ``b = D s``.
+* Replacing a row of mass s by one of mass s' moves it by at most
+  ``b = D max(s, s') + (1 - D) min(s, s')``. What moves is ``s' (w' - q') - s (w - q')``. If the row
+  that goes is the lower one, w >= w', and at the corners of this triangle that is ``q' (s - s')``,
+  ``(1 - q') (s' - s)`` or ``-(1 - q') s - q' s'``, none of them larger than b in size. If it is the
+  higher one, exchange the rows.
+* At the ends, ``q' = 0`` and ``q' = 1``, the utility is the mass below or above, which changes by
+  ``s' w' - s w``, or the same with 1 - w. In order, as before, that has the corners 0, -s and
+  s' - s, so the *range* of the changes, which in general is at most 2 b, is ``max(s, s')``. That is
+  what b = D s with D = 1/2 gives for one row, and for two ``b = max(s, s') / 2``.
+
+With ``c = e / (2 k)`` in a node, its log-probabilities change by amounts whose range is at most
+``e b / k``. Ranges add up over the nodes of a level, and in zCDP the costs of these ranges do. The
+cost r(e) of a range is convex in e and concave in ``e**2`` (`privacy.Draws`). The first makes both
+sums convex in the masses of either row, so they are largest where all of a row is in one node.
+Adding: the largest is D / k, which is 1 for **k = D**. Replacing: both rows in one node need
+``k >= b``, which is B = 1, or 1/2 at the ends; in two nodes, ``D1 / k1 + D2 / k2 <= 1`` holds for
+**k = 2 D**, and ``(D1 / k1)**2 + (D2 / k2)**2 <= 1`` for **k = max(B, sqrt(2) D)**; a level of one
+node needs no more than **k = B**. So a level has the range e, and in zCDP with the last k it costs
+at most ``2 r(e / sqrt(2))``, for the sum of two costs with such squares is largest where these are
+equal, and that is no less than r(e). The levels add up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks, nan_policy
+from ..._core.error_bars import RANKS, Expected
+from ..._kernels.rng import BitStream
+from ...noise.grid import base, ends, public_grid
+from ...privacy import ZCDP, Draws, Pure, float_down, range_within
+from ...rng import Generator
+from ...sensitivity.ranks import rank_rule
+from ...sources import Source
+from ...summaries.order import Ranks
+from .draws import CUT, PARTS, Column, choose, divide, width
+
+#: The smallest rate in use: below it products with ranks would leave the normal float64.
+LEAST_RATE = 2.0**-900
+#: What a cell weighs that all rows are above, exp(-INSIDE), where the least of them is looked for:
+#: less would find the gap below them instead, more a row too far inside. Of 20,000 even rows and
+#: for an epsilon of 4 it is the gap about once in a hundred times (`benchmarks/crossings.py`).
+INSIDE = 14
+
+
+class Node(NamedTuple):
+    """A step of the recursion, all of it public: quantile `number`, at `place` in its node."""
+
+    number: int
+    place: Fraction
+    rate: float
+    left: Node | None
+    right: Node | None
+
+
+def plan(qs: list[Fraction], loss: Pure | ZCDP, neighbors: str) -> Node:
+    """The recursion over ascending different quantiles; see the top of this file."""
+    levels = len(qs).bit_length()
+    size = [0] * levels
+
+    def measure(i: int, j: int, level: int) -> None:
+        if i < j:
+            size[level] += 1
+            middle = (i + j) // 2
+            measure(i, middle, level + 1)
+            measure(middle + 1, j, level + 1)
+
+    def node(i: int, j: int, low: Fraction, high: Fraction, level: int) -> Node | None:
+        if i >= j:
+            return None
+        middle = (i + j) // 2
+        q = qs[middle]
+        # Quantiles are different, so only 0 or 1 can be at an end, and then the other is not.
+        place = (q - low) / (high - low)
+        rate = _rate(loss, levels, place, neighbors, size[level] == 1)
+        left = node(i, middle, low, q, level + 1)
+        right = node(middle + 1, j, q, high, level + 1)
+        return Node(middle, place, rate, left, right)
+
+    measure(0, len(qs), 0)
+    root = node(0, len(qs), Fraction(0), Fraction(1), 0)
+    assert root is not None
+    return root
+
+
+def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone: bool) -> float:
+    """``c = e / (2 k)`` of a node, rounded down; `alone` says that no other is on its level."""
+    end = place in (0, 1)
+    most = Fraction(1, 2) if end else max(place, 1 - place)
+    both = Fraction(1, 2) if end else Fraction(1)
+    if isinstance(loss, Pure):
+        k = most if neighbors == "add-remove" else both if alone else 2 * most
+        rate = float_down(loss.epsilon / levels / (2 * k))
+    else:
+        k = most if neighbors == "add-remove" else both
+        nodes, square = 1, k * k
+        if neighbors == "replace" and not alone:
+            nodes, square = 2, max(square, 2 * most * most)
+        rate = _root_down(nodes * range_within(loss.rho / levels / nodes) ** 2 / (4 * square))
+    if rate < LEAST_RATE:
+        name = "rho" if isinstance(loss, ZCDP) else "epsilon"
+        parts = f" for {levels} draws that share it" if levels > 1 else ""
+        checks.fail(name, f"larger{parts}, or ranks beside it are no numbers of float64", loss)
+    return rate
+
+
+def _charged(loss: Pure | ZCDP, levels: int) -> Pure | ZCDP:
+    """What draws of bounded range cost, of which the levels share a pure loss."""
+    return loss if isinstance(loss, ZCDP) else Draws(loss.epsilon, levels, bounded_range=True)
+
+
+def _root_down(x: Fraction) -> float:
+    """The largest float64 that is not above the square root of `x`, or the next below."""
+    shift = 2 * max(0, 64 + x.denominator.bit_length() - x.numerator.bit_length())
+    return float_down(
+        Fraction(math.isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)
+    )
+
+
+def draw_all(
+    column: Column,
+    n: int,
+    root: Node,
+    count: int,
+    stream: BitStream,
+    *,
+    parts: int = PARTS,
+    cut: float = CUT,
+) -> list[int]:
+    """The cells of all quantiles of a plan, ascending: one exact draw of the whole recursion."""
+    cells = [0] * count
+    waiting = [(root, (column.first, column.last), (Fraction(0), Fraction(n)))]
+    while waiting:
+        node, (a, b), (low, high) = waiting.pop()
+        target = low + node.place * (high - low)
+        position = target
+        if a == b:
+            cell = a
+        elif node.left is None and node.right is None:
+            cell = choose(column, target, node.rate, (a, b), stream, cut=cut)
+        else:
+            cell, position = divide(
+                column, target, node.rate, (a, b), (low, high), stream, parts=parts, cut=cut
+            )
+        cells[node.number] = cell
+        if node.right is not None:
+            waiting.append((node.right, (cell, b), (position, high)))
+        if node.left is not None:
+            waiting.append((node.left, (a, cell), (low, position)))
+    return cells
+
+
+def _grid(lo: float, hi: float) -> float:
+    grid = public_grid(lo, hi)
+    if lo < hi and hi - lo < grid:
+        checks.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
+    return grid
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialQuantile:
+    """One quantile: a cell of the grid, more probable the nearer its ranks are to ``q n``.
+
+    All cells weigh the same before the data are seen, or if `rounded`, round numbers weigh more.
+    """
+
+    q: Fraction
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Pure | ZCDP
+    assume_sorted: bool = False
+    rounded: bool = False
+    grid: float = field(init=False)
+    rate: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", _grid(self.lo, self.hi))
+        object.__setattr__(self, "rate", _rate(self.loss, 1, self.q, self.neighbors, True))
+        object.__setattr__(self, "loss", _charged(self.loss, 1))
+
+    @property
+    def name(self) -> str:
+        return f"quantile {self.q}"
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """The first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
+        return ends(self.lo, self.hi, self.grid)
+
+    def reduce(self, source: Source) -> tuple[Column, int]:
+        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
+        first, last = self.cells
+        cells = base(first, last, None if self.rounded else 0)
+        reach = width(self.rate, cells.total) if self.lo < self.hi else 0
+        column = Column(ranks, self.lo, self.hi, self.grid, cells)
+        window = column.look(lambda n: min(max(1, math.ceil(self.target(n))), n), reach)
+        nan_policy.refuse(self.nan, window.nan)
+        return column, window.n
+
+    def target(self, n: int) -> Fraction:
+        """The rank position that is looked for, from 0 to n."""
+        return self.q * n
+
+    def finish(self, summary: tuple[Column, int], generator: Generator) -> float:
+        column, n = summary
+        if self.lo == self.hi:
+            return self.lo
+        cell = choose(column, self.target(n), self.rate, self.cells, generator.stream())
+        return cell * self.grid
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect, in ranks: McSherry and Talwar's bound, whatever the data.
+
+        The quantile's own cell has u = 0 and a weight of at least 1. All cells with u > g together
+        weigh at most ``total exp(-c g)``, which is `miss` for g = ln(total / miss) / c.
+        """
+        if self.lo == self.hi:
+            return Expected(confidence, 0.0, 0.0)
+        total = base(*self.cells, None if self.rounded else 0).total
+        ranks = math.log(total / (1 - confidence)) / self.rate
+        return Expected(confidence, None, ranks, RANKS)
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialExtreme(ExponentialQuantile):
+    """A low or a high quantile that stands for the least or the largest row.
+
+    The one at a fixed number of ranks from that end, which depends on the loss alone.
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", _grid(self.lo, self.hi))
+        object.__setattr__(self, "rate", _rate(self.loss, 1, Fraction(1, 2), "replace", True))
+        object.__setattr__(self, "loss", _charged(self.loss, 1))
+
+    @property
+    def name(self) -> str:
+        return "maximum" if self.q else "minimum"
+
+    @property
+    def ranks(self) -> int:
+        """T, the ranks between the end and the target."""
+        return math.ceil(INSIDE / Fraction(self.rate))
+
+    def target(self, n: int) -> Fraction:
+        inside = min(Fraction(self.ranks), Fraction(n, 2))
+        return n - inside if self.q else inside
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveQuantiles:
+    """Many quantiles: the middle one, then those on either side among the rows on that side."""
+
+    qs: tuple[Fraction, ...]
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Pure | ZCDP
+    assume_sorted: bool = False
+    grid: float = field(init=False)
+    root: Node = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not self.qs:
+            checks.fail("qs", "at least one quantile", self.qs)
+        object.__setattr__(self, "grid", _grid(self.lo, self.hi))
+        different = sorted(set(self.qs))
+        object.__setattr__(self, "root", plan(different, self.loss, self.neighbors))
+        object.__setattr__(self, "loss", _charged(self.loss, len(different).bit_length()))
+
+    @property
+    def name(self) -> str:
+        return "quantiles " + ", ".join(str(q) for q in self.qs)
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """The first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
+        return ends(self.lo, self.hi, self.grid)
+
+    @property
+    def rate(self) -> float:
+        """``c`` of the first draw."""
+        return self.root.rate
+
+    def reduce(self, source: Source) -> tuple[Column, int]:
+        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
+        first, last = self.cells
+        cells = base(first, last)
+        column = Column(ranks, self.lo, self.hi, self.grid, cells)
+        different = sorted(set(self.qs))
+        if self.lo == self.hi:
+            window = ranks.window(rank_rule(different[0]), 0, column.cells)
+        else:
+            reach = width(_slowest(self.root), cells.total)
+            # Targets deep in the recursion are off by what the draws before were off.
+            rules = [rank_rule(q) for q in different]
+            ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
+            window = ranks.window(rules[self.root.number], reach, column.cells)
+        nan_policy.refuse(self.nan, window.nan)
+        return column, window.n
+
+    def finish(self, summary: tuple[Column, int], generator: Generator) -> NDArray[np.float64]:
+        column, n = summary
+        if self.lo == self.hi:
+            return np.full(len(self.qs), self.lo)
+        different = sorted(set(self.qs))
+        cells = draw_all(column, n, self.root, len(different), generator.stream())
+        released = {q: cell * self.grid for q, cell in zip(different, cells, strict=True)}
+        return np.array([released[q] for q in self.qs])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each quantile, in ranks: the bound of one draw, draw by draw.
+
+        A draw is off by what the ends of its range are off, in the proportion of its place between
+        them, and by g of its own, as in `ExponentialQuantile.error`; one that divides a cell has
+        `PARTS` candidates for each cell, one of which is within a rank of the target for up to as
+        many rows. On the way to a quantile there are at most as many draws as levels.
+        """
+        if self.lo == self.hi:
+            return Expected(confidence, 0.0, 0.0)
+        different = sorted(set(self.qs))
+        total = base(*self.cells).total
+        miss = (1 - confidence) / len(different).bit_length()
+        found: dict[int, float] = {}
+
+        def walk(node: Node | None, low: float, high: float) -> None:
+            if node is None:
+                return
+            own = (1 - float(node.place)) * low + float(node.place) * high
+            leaf = node.left is None and node.right is None
+            own += math.log(total / miss * (1 if leaf else PARTS)) / node.rate + (not leaf)
+            found[node.number] = own
+            walk(node.left, low, own)
+            walk(node.right, own, high)
+
+        walk(self.root, 0.0, 0.0)
+        ranks = [found[different.index(q)] for q in self.qs]
+        return Expected(confidence, None, ranks, RANKS)
+
+
+def _slowest(node: Node) -> float:
+    children = (child for child in (node.left, node.right) if child is not None)
+    return min([node.rate, *map(_slowest, children)])

@@ -1,0 +1,277 @@
+"""Many quantiles in one draw (JointExp): an exact sample of the exponential mechanism.
+
+The candidates are all ordered m-tuples of points of the public grid. Their weights fall into runs
+of grid points between the data, and sums over runs are made of positive numbers only, by a
+recursion of two words (``csrc/statistics/joint.h``): no transform, no difference, so that no small
+weight is lost. What rounding is left changes the probability of an answer by a factor within
+``exp(+- ROUNDINGS 2**-53)`` whatever the data, and is paid for out of epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks, nan_policy
+from ..._kernels.joint import POWERS, Table
+from ..._kernels.rng import BitStream
+from ...errors import DataError
+from ...noise.choice import below
+from ...noise.distributions.base import context
+from ...noise.distributions.exact import Tail
+from ...noise.grid import public_grid
+from ...privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
+from ...rng import Generator
+from ...sources import Source
+from ...summaries.order import Ranks
+from .draws import Column
+
+Wide = tuple[float, int]
+
+#: A wide number is (m, e) for m 2**(512 e).
+BITS = 512
+#: A steeper exponent would only make numbers longer: one rank is already worth a factor exp(-256).
+STEEPEST = 256.0
+MOST_ROWS = 2 ** (POWERS - 1) - 1
+#: A window of this many ranks on either side holds all data.
+EVERY = 1 << 60
+
+
+def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
+    """The length of the interval that the changes of all utilities lie in, for one neighbour.
+
+    `qs` ascend. Let g_1, ..., g_(m + 1) be the gaps between 0, the quantiles and 1, and x_j =
+    count_j - g_j n for a candidate, which divides the rows into so many intervals; the utility is
+    minus the sum of |x_j|. The x_j add up to 0, and x_j >= 0 where g_j = 0. How a row is read by a
+    candidate is the interval that it falls into.
+
+    *A row is added*, and falls into interval k. Its term moves by |x_k + 1 - g_k| - |x_k|, the
+    others by |x_j - g_j| - |x_j|: between -2 (1 - g_k) and 2 (1 - g_k) in all.
+
+    - The upper end is reached where x_k >= 0 >= x_j for all others, so by some candidate whatever
+      k is: the most is 2 (1 - g), g the least gap.
+    - The lower end asks for x_k <= g_k - 1, so for g_k > 0, and for x_j >= g_j for all others: the
+      least is -2 (1 - g'), g' the least gap that is not 0. If that is 1, all rows belong into one
+      interval, and the change is 0 there.
+    - Where g_k = 0 its term moves by 1, and the others by no less than -1 all together: at least 0.
+
+    *A row is replaced*, and goes from interval a to interval b. |x_a - 1| - |x_a| is between -1 and
+    1, and -1 where g_a = 0; |x_b + 1| - |x_b| is too, and 1 where g_b = 0. If the row moves up,
+    then a <= b for every candidate, and the sum is 2 for some if a gap before the last is not 0,
+    and -2 for some if a gap behind the first is not 0; else it is 0 at most, or at least. (If it
+    moves down, exchange the rows.) So the length is 4, but 2 if the quantiles are all 0 or all 1.
+    """
+    if neighbors == "replace":
+        return Fraction(2 if qs[-1] == 0 or qs[0] == 1 else 4)
+    gaps = [b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1)))]
+    return 2 * (1 - min(gaps)) + 2 * (1 - min(filter(None, gaps)))
+
+
+def rounding(m: int) -> Fraction:
+    """A bound on the logarithm of (computed / exact) for the probability of any answer.
+
+    An answer is drawn block by block (quantiles that share a run), last first. A block that ends
+    with quantile s is drawn by a product that is rounded at most 4 s + 11 times, over sums that are
+    rounded as often, and its size by terms with at most 3 s + 3 roundings over their sum: in all
+    fewer than 14 s + 28 for quantile s, whose sum over s = 1 .. m is below 8 (m + 2)**2. The
+    recursions in two words err by less than 2**-64 for any number of rows that is allowed.
+    """
+    return Fraction(8 * (m + 2) ** 2, 2**53)
+
+
+def _wide(mp: Any, x: Any) -> tuple[Any, int]:
+    """The mantissa, in [2**-256, 2**256], and the exponent of a positive mpmath number."""
+    e = (mp.mag(x) + 255) // BITS
+    return mp.ldexp(x, -BITS * e), e
+
+
+def _decay(mp: Any, c: float, distance: Fraction) -> Wide:
+    """exp(-c distance)."""
+    x = mp.mpf(c) * distance.numerator / distance.denominator
+    m, e = _wide(mp, mp.exp(-x))
+    return float(m), e
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """The noise-free summary: runs of grid points, and the sums over them."""
+
+    first: NDArray[np.int64]  # first cell of each run
+    length: NDArray[np.int64]
+    at: NDArray[np.int64]
+    n: int
+    table: Table
+
+
+def summary(
+    rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float
+) -> Joint:
+    """The table of weights for ascending `rows`, which are cells; those below a cell count."""
+    n, m = len(rows), len(qs)
+    edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
+    length = np.diff(edges)
+    at = np.flatnonzero(length)
+    length = length[at]
+    first = edges[:-1][at] + 1
+    mp = context(160)
+    zero = (1.0, 0)
+    marks = (Fraction(0), *qs, Fraction(1))
+    firsts, far, near = [1], [zero], [zero]
+    for a, b in pairwise(marks):
+        t = (b - a) * n
+        firsts.append(max(math.ceil(t), 1))
+        far.append(_decay(mp, c, firsts[-1] - t))
+        near.append(_decay(mp, c, max(t - (firsts[-1] - 1), Fraction(0))))
+    stay = [
+        [zero if r < 1 else _decay(mp, c, (marks[s] - marks[s - r + 1]) * n) for r in range(s + 1)]
+        for s in range(m + 1)
+    ]
+    power = []
+    for bit in range(POWERS):
+        mantissa, e = (mp.one, 0)
+        if bit <= n.bit_length():
+            mantissa, e = _wide(mp, mp.exp(-mp.ldexp(mp.mpf(c), bit)))
+        power.append((float(mantissa), float(mantissa - float(mantissa)), e))
+    table = Table(at.astype(np.int64), length, m, n, firsts, far, near, stay, power)
+    table.fill()
+    return Joint(first, length, at, n, table)
+
+
+def _coin(weight: Wide, scale: Wide, bound: int, stream: BitStream) -> bool:
+    """Whether U < 2**60 weight / (scale bound)."""
+    shift = 60 + BITS * (weight[1] - scale[1])
+
+    def probability(mp: Any) -> Any:
+        return mp.ldexp(mp.mpf(weight[0]) / mp.mpf(scale[0]) / bound, shift)
+
+    return Tail(stream.word(), stream.word).below(probability)
+
+
+def pick(weights: list[Wide], stream: BitStream) -> int:
+    """An index with probability proportional to its weight, exactly."""
+    e = max(w[1] for w in weights if w[0])
+    scale = max((w[0], w[1]) for w in weights if w[1] == e)
+    bounds = []
+    for mantissa, exponent in weights:
+        # The ratio of two mantissas is below 2**512, and that of two weights at most 1.
+        ratio = math.ldexp(mantissa / scale[0], max(BITS * (exponent - e), -2000))
+        bounds.append(int(ratio * 2.0**60 * (1 + 2.0**-40)) + 1 if mantissa else 0)
+    total = sum(bounds)
+    while True:
+        place, i = below(total, stream), 0
+        while place >= bounds[i]:
+            place -= bounds[i]
+            i += 1
+        if _coin(weights[i], scale, bounds[i], stream):
+            return i
+
+
+def together(length: int, r: int, stream: BitStream) -> list[int]:
+    """r of `length` cells in ascending order, repeats allowed: each such choice equally likely."""
+    # Ordered choices with repeats are the r-subsets of length + r - 1, spread out (Floyd's draw).
+    chosen: set[int] = set()
+    for top in range(length - 1, length + r - 1):
+        place = below(top + 1, stream)
+        chosen.add(top if place in chosen else place)
+    return [place - k for k, place in enumerate(sorted(chosen))]
+
+
+def draw(found: Joint, m: int, stream: BitStream) -> list[int]:
+    """One ordered m-tuple of cells."""
+    table = found.table
+    out = [0] * m
+    step, stop, position = m + 1, len(found.at), found.n
+    while step > 1:
+        total, scale = table.look(step, stop, position)
+        while True:
+            i, bound = table.find(below(total, stream))
+            if _coin(table.weight(step, position, i), scale, bound, stream):
+                break
+        last = step - 1
+        r = 1 + pick(table.terms(last, i), stream)
+        run = int(found.first[i])
+        out[last - r : last] = [run + k for k in together(int(found.length[i]), r, stream)]
+        step, stop, position = last - r + 1, i, int(found.at[i])
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class JointQuantiles:
+    """Several quantiles by one exponential mechanism; see `dpfast.quantiles`."""
+
+    qs: tuple[Fraction, ...]  # in the order in which they were asked for
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    c: float
+    grid: float
+    assume_sorted: bool
+
+    @classmethod
+    def make(
+        cls,
+        qs: tuple[Fraction, ...],
+        bounds: tuple[float, float],
+        loss: Pure | ZCDP,
+        neighbors: str,
+        nan: str | float,
+        assume_sorted: bool,
+    ) -> JointQuantiles:
+        """From checked arguments."""
+        lo, hi = bounds
+        grid = public_grid(lo, hi)
+        if hi > lo and hi - lo < grid:
+            checks.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
+        epsilon = loss.epsilon if isinstance(loss, Pure) else range_within(loss.rho)
+        charge = 4 * rounding(len(qs))
+        if epsilon < 2 * charge:
+            name, least = "epsilon", 2 * charge
+            if isinstance(loss, ZCDP):
+                name, least = "rho", least**2 / 8
+            checks.fail(
+                name,
+                f"at least {math.nextafter(float(least), 1):.3g} for {len(qs)} quantiles with "
+                "method='joint', since rounding is paid from it",
+                float(loss.epsilon if isinstance(loss, Pure) else loss.rho),
+            )
+        exponent = (epsilon - charge) / spread(tuple(sorted(qs)), neighbors)
+        c = min(float_down(exponent), STEEPEST) if exponent < STEEPEST else STEEPEST
+        if isinstance(loss, Pure):
+            loss = Draws(loss.epsilon, bounded_range=True)
+        return cls(qs, lo, hi, neighbors, nan, loss, c, grid, assume_sorted)
+
+    @property
+    def name(self) -> str:
+        return "quantiles " + ", ".join(str(q) for q in self.qs)
+
+    def reduce(self, source: Source) -> Joint | None:
+        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
+        column = Column(ranks, self.lo, self.hi, self.grid)
+        window = ranks.window(lambda n: 1, EVERY, column.cells)
+        nan_policy.refuse(self.nan, window.nan)
+        if self.lo == self.hi:
+            return None
+        if window.n > MOST_ROWS:
+            raise DataError(
+                f"method='joint' takes at most {MOST_ROWS} rows; use method='recursive'. This "
+                "answer depends on the data: what was spent stays spent"
+            )
+        ends = column.first, column.last
+        return summary(window.values, ends, tuple(sorted(self.qs)), self.c)
+
+    def finish(self, summary: Joint | None, generator: Generator) -> NDArray[np.float64]:
+        out = np.full(len(self.qs), self.lo)
+        if summary is not None:
+            found = draw(summary, len(self.qs), generator.stream())
+            order = sorted(range(len(self.qs)), key=lambda k: self.qs[k])
+            out[order] = np.array(found, np.float64) * self.grid
+        return out

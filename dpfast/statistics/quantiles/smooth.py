@@ -1,0 +1,145 @@
+"""Private quantiles by smooth sensitivity: one pass, one noise sample on a public grid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..._core import checks, nan_policy
+from ..._core.error_bars import SECRET, Expected, unknown
+from ...errors import ArgumentError
+from ...noise import samplers as _noise
+from ...noise.grid import ends, public_grid
+from ...noise.smooth import Calibration
+from ...privacy import Loss
+from ...rng import Generator
+from ...sensitivity.quantile import smooth_from_ranks
+from ...sources import Source
+from ...summaries.order import Ranks
+
+
+def spacing(lo: float, hi: float, widest: float) -> float:
+    """The public grid, coarser where the widest possible noise could not be counted on it.
+
+    (Were the grid to follow the secret noise scale, two neighbours whose scales straddle a power of
+    two would have different supports.)
+    """
+    return max(public_grid(lo, hi), math.ldexp(1.0, math.frexp(widest)[1] - 49))
+
+
+def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
+    """The public grid of an answer within `bounds`, whose smooth bound is at least that grid."""
+    lo, hi = bounds
+    widest = (hi - lo) / calibration.alpha
+    if not widest < 2.0**900:
+        raise ArgumentError(
+            f"bounds must be closer together for so small a privacy loss: noise of up to "
+            f"(hi - lo) / {calibration.alpha:.3g} would pass 2**900, got {bounds!r}"
+        )
+    # S is secret and at least the grid: S / alpha is kept a normal float64, whatever the data.
+    least = max(math.frexp(calibration.alpha)[1] - 1021, -1000)
+    if hi > lo and hi - lo < 2.0**least:
+        checks.fail("bounds", f"equal, or at least 2**{least} apart", bounds)
+    grid = max(spacing(lo, hi, widest), 2.0**least) if hi > lo else 1.0
+    if hi > lo and hi - lo < grid:
+        checks.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
+    return grid
+
+
+class Smooth:
+    """What mechanisms share that add noise scaled to a smooth bound.
+
+    Their `reduce` gives the value and the bound.
+    """
+
+    __slots__ = ()
+
+    lo: float
+    hi: float
+    calibration: Calibration
+    grid: float
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Those of the answer."""
+        return self.lo, self.hi
+
+    def finish(self, summary: tuple[float, float], generator: Generator) -> float:
+        """The value with noise scaled to its smooth bound, on the grid and within the limits."""
+        value, sensitivity = summary
+        lo, hi = self.limits
+        if lo == hi:
+            return lo
+        found = _noise.draw(
+            self.calibration.law,
+            value=value,
+            scale=sensitivity / self.calibration.alpha,
+            granularity=self.grid,
+            generator=generator,
+        )
+        first, last = ends(lo, hi, self.grid)
+        return min(max(found, first * self.grid), last * self.grid)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: its noise is as large as the data make it, so nothing is public."""
+        return unknown(confidence, SECRET)
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothQuantile(Smooth):
+    """The lower q-quantile plus noise scaled to its smooth sensitivity; see `dpfast.quantile`."""
+
+    q: Fraction
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    calibration: Calibration
+    grid: float
+    assume_sorted: bool
+
+    @property
+    def name(self) -> str:
+        return f"quantile {self.q}"
+
+    def reduce(self, source: Source) -> tuple[float, float]:
+        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
+        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
+        found = smooth_from_ranks(
+            ranks,
+            self.q,
+            beta=self.calibration.beta,
+            lo=self.lo,
+            hi=self.hi,
+            neighbors=self.neighbors,
+            floor=self.grid,
+        )
+        nan_policy.refuse(self.nan, found.missing)
+        return found.value, found.sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothExtreme(SmoothQuantile):
+    """The least or the largest row with such noise; see `dpfast.minimum`."""
+
+    @property
+    def name(self) -> str:
+        return "maximum" if self.q else "minimum"
+
+
+def smooth_quantile(
+    q: Fraction,
+    bounds: tuple[float, float],
+    calibration: Calibration,
+    neighbors: str,
+    nan: str | float,
+    assume_sorted: bool,
+) -> SmoothQuantile:
+    """The mechanism for checked arguments; its grid is chosen from public numbers only."""
+    lo, hi = bounds
+    grid = answer_grid(bounds, calibration)
+    return SmoothQuantile(
+        q, lo, hi, neighbors, nan, calibration.loss, calibration, grid, assume_sorted
+    )

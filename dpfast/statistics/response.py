@@ -1,0 +1,905 @@
+"""Randomized response: each record is randomised by itself, so that nobody has to be trusted.
+
+This is the local model, the exception in this library: noise enters once a record and not once a
+release. What comes out is a private answer for each record, which may be stored, shown and shared;
+its loss is that record's. The price is accuracy: a fraction of n records is known to about
+``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. Where one party may see the data, count them
+with noise instead.
+
+The law of every answer is exact: the coin that decides whether the truth is told, with an
+irrational probability, compares it with as many random bits as the comparison takes
+(``csrc/statistics/response.c``; in one of 2**72 answers with mpmath).
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import response as _native
+from .._kernels.choice import Script
+from .._kernels.rng import BitStream
+from ..budget.budget import Budget
+from ..budget.release import release
+from ..noise.distributions.exact import Tail
+from ..privacy import Draws, Loss, Pure
+from ..privacy.enclosure import Interval, exp
+from ..rng import Generator
+from ..sources.array import arrow_values, chunked, converted
+from ..sources.ids import family
+from ..sources.untyped import is_arrow, is_untyped, truths, unmasked, untyped_rows, unwrapped
+from ..sources.words import Words
+
+__all__ = [
+    "Estimate",
+    "binary",
+    "estimate_binary",
+    "estimate_kary",
+    "estimate_unary",
+    "kary",
+    "unary",
+]
+
+Stream = BitStream | Script
+
+_LARGEST = (1 << 63) - 1
+
+#: Bytes that are worked on at a time, which stay in the cache.
+PART = 1 << 18
+
+
+class Coin:
+    """A coin that shows heads with probability ``others / (exp(epsilon) + others)``, exactly.
+
+    `first` and `second` are the first 8 bits of that number and its next 64.
+    """
+
+    def __init__(self, epsilon: Fraction, others: int) -> None:
+        self.epsilon = epsilon
+        self.others = others
+        leading = _leading(epsilon, others)
+        self.first, self.second = leading >> 64, leading & (1 << 64) - 1
+
+    def probability(self, mp: Any) -> Any:
+        # An error of epsilon is one of the exponential relatively.
+        extra = math.floor(self.epsilon).bit_length()
+        with mp.extraprec(extra):
+            grown = mp.exp(mp.mpf(self.epsilon.numerator) / self.epsilon.denominator)
+        return self.others / (grown + self.others)
+
+    def decide(self, stream: Stream) -> bool:
+        """Heads, given that the first 72 bits are those of the probability."""
+        tail = Tail(self.first << 64 | self.second, stream.word)
+        tail.bits = 72
+        return tail.below(self.probability)
+
+    def flip(self, bits: NDArray[np.uint8], stream: Stream) -> None:
+        """Change each of the contiguous `bits` (0 or 1) where a coin of its own shows heads."""
+        if _native.flip(self.first, self.second, bits, stream):
+            self._settle(bits, stream)
+
+    def answer(self, values: NDArray[Any], out: NDArray[Any], stream: Stream) -> None:
+        """Write whether `values` are not 0 to `out`, and change these bits as `flip` does."""
+        if _native.binary(self.first, self.second, values, out, stream):
+            self._settle(out, stream)
+
+    def _settle(self, bits: NDArray[Any], stream: Stream) -> None:
+        for i in np.flatnonzero(bits & _native.OPEN).tolist():
+            bits[i] ^= _native.OPEN | self.decide(stream)
+
+
+@lru_cache(maxsize=256)
+def coin(epsilon: Fraction, others: int) -> Coin:
+    return Coin(epsilon, others)
+
+
+def _leading(epsilon: Fraction, others: int) -> int:
+    """The first 72 bits of ``others / (exp(epsilon) + others)``.
+
+    It is irrational, so enough digits settle every bit.
+    """
+    near = Interval.of(others << 72) / (exp(Interval.of(epsilon)) + others)
+    low, high = (math.floor(min(end, Decimal(1 << 72))) for end in (near.low, near.high))
+    return low if low == high else _leading_slowly(epsilon, others)
+
+
+def _leading_slowly(epsilon: Fraction, others: int) -> int:
+    from mpmath import MPContext
+
+    mp = MPContext()
+    mp.prec = 256
+    while True:
+        x = mp.mpf(epsilon.numerator) / epsilon.denominator
+        near = mp.ldexp(others / (mp.exp(x) + others), 72)
+        slack = mp.ldexp(near * (1 + x), 8 - mp.prec)
+        low, high = int(mp.floor(near - slack)), int(mp.floor(near + slack))
+        if low == high:
+            return low
+        mp.prec *= 2
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """What the door needs to know: answers for each row, under the replace relation."""
+
+    loss: Loss
+    name: str
+    answer: Callable[[Any, Stream], Any]
+    neighbors: ClassVar[str] = "replace"
+
+    def reduce(self, source: Any) -> Any:
+        return source
+
+    def finish(self, summary: Any, generator: Generator) -> Any:
+        return self.answer(summary, generator.stream())
+
+
+def _as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
+    array: NDArray[Any] = converted(data, name, rule, np.asarray)
+    if array.dtype.kind == "O" or array.dtype.kind not in kinds:
+        if array.size == 0 and not hasattr(data, "dtype"):
+            return array.astype(np.int64)  # an empty list
+        checks.fail_kind(name, rule, data, f" of dtype {array.dtype}")
+    return array
+
+
+def _given(name: str, data: Any, kinds: str, rule: str) -> Any:
+    """Typed data as an array of one of `kinds` or as an Arrow column; what has no dtype, row by
+    row, as an array of objects.
+
+    Which of these it is, and the dtype, is a matter of types alone, and no row is read.
+    """
+    data, text = unwrapped(data), kinds in "US"
+    if is_untyped(data):
+        return _objects(untyped_rows(data, name))
+    if is_arrow(data):
+        column = chunked(data, name, rule)
+        if family(column.type) not in (("text", "bytes", "nothing") if text else ("integers",)):
+            checks.fail_kind(name, rule, data, f" of Arrow type {column.type}")
+        return column
+    if not hasattr(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
+        return _objects([data]).reshape(())
+    array: NDArray[Any] = converted(data, name, rule, np.asarray)
+    if text and array.dtype.kind == "T":
+        array = array.astype(object)
+    objects = array.dtype.kind == "O" and array.ndim > 0
+    if not objects and array.dtype.kind not in kinds:
+        checks.fail_kind(name, rule, data, f" of dtype {array.dtype}")
+    return unmasked(data) if isinstance(data, np.ma.MaskedArray) else array
+
+
+def _objects(rows: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(rows, object, len(rows))
+
+
+def _shape(data: Any) -> tuple[int, ...]:
+    return data.shape if isinstance(data, np.ndarray) else (len(data),)
+
+
+def _each(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
+    """What `of` makes of each row of an Arrow array; `none` for a null, or a place that is not in
+    its dictionary."""
+    from pyarrow import types
+
+    if types.is_dictionary(array.type):
+        own = _each(array.dictionary, of, none)
+        places, present = arrow_values(array.indices)
+        inside = (places >= 0) & (places < len(own))
+        if present is not None:
+            inside &= present
+        out = np.full(len(places), none, own.dtype)
+        out[inside] = own[places[inside]]
+        return out
+    if family(array.type) != "integers":
+        return of(array)
+    values, present = arrow_values(array.cast("uint8") if types.is_boolean(array.type) else array)
+    out = of(values)
+    if present is not None:
+        out[~present] = none
+    return out
+
+
+def _integer(one: Any) -> int | None:
+    """The integer that a row is, by itself; None if it is none."""
+    if type(one) is int:
+        return one
+    exact: Any = one
+    if not isinstance(one, (numbers.Real, Decimal, np.bool_)) or isinstance(one, np.timedelta64):
+        return None
+    try:
+        found = int(exact)
+        return found if found == exact else None
+    except Exception:  # infinite, or whatever an object thinks of being a number
+        return None
+
+
+def _row_loss(epsilon: Fraction, shape: tuple[int, ...], categories: int = 2) -> Pure:
+    """Of all answers of a row, each one of so many: of one place along the first axis."""
+    each = max(1, math.prod(shape[1:]))
+    if categories > 2:
+        return Draws(each * epsilon, each, categories=categories)
+    return Pure(epsilon) if each == 1 else Draws(each * epsilon, each)
+
+
+def _epsilon(value: Any) -> Fraction:
+    return Pure(value).epsilon
+
+
+def _respond(
+    data: Any,
+    epsilon: Fraction,
+    name: str,
+    answer: Callable[[Any, Stream], NDArray[Any]],
+    budget: Budget | None,
+    rng: Generator | None,
+    categories: int = 2,
+) -> Any:
+    mechanism = Responses(_row_loss(epsilon, _shape(data), categories), name, answer)
+    found = release(data, mechanism, budget=budget, rng=rng, prepare=lambda data: data)
+    return found[()] if found.ndim == 0 else found
+
+
+def binary(
+    bits: Any, *, epsilon: Any, budget: Budget | None = None, rng: Generator | None = None
+) -> Any:
+    """Answer a yes-or-no question for each record: the truth, or now and then its opposite.
+
+    The truth is told with probability ``exp(epsilon) / (1 + exp(epsilon))``, exactly, and
+    independently for each entry.
+
+    Privacy
+    -------
+    Local model: each answer is epsilon-differentially private about its own bit, whoever looks at
+    it and whatever is known of the others (Warner 1965; Dwork, McSherry, Nissim and Smith, TCC
+    2006). Neighbours are datasets in which one row is replaced; the number of rows is public. The
+    loss is epsilon for an array of one axis. Where there are more, a row has d entries, each with
+    an answer of its own, and its loss is d epsilon. Asking again is a further loss.
+
+    Parameters
+    ----------
+    bits : array_like of bool or integers
+        An array of any shape: 0 counts as no, every other value as yes. What has no dtype, like a
+        list, has one axis, and each entry is one row: a number other than 0 is yes, and everything
+        else is no, a list in a list too, as a null is. No value is an error.
+    epsilon : float, Fraction or Decimal
+        The loss of one answer; greater than 0.
+    budget : Budget, optional
+        A ledger about these rows, if there is one: it is charged the loss of a row. By default none
+        is kept, since in the local model each person would keep their own.
+    rng : Generator, optional
+        The source of random bits; secure by default.
+
+    Returns
+    -------
+    ndarray
+        Of the shape and dtype of `bits`, of 0 and 1, or False and True; bool where `bits` has no
+        dtype. A scalar for a scalar.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For bad arguments, among them bits of a dtype that is not integer or boolean. Nothing is
+        spent.
+    BudgetError
+        When the budget refuses.
+
+    See Also
+    --------
+    estimate_binary : what the answers say about all records.
+
+    Notes
+    -----
+    Cost: one pass, with about 8 random bits an answer.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> answers = dp.response.binary([True, False, True, True], epsilon=1.0)
+    >>> answers.dtype, answers.shape
+    (dtype('bool'), (4,))
+    """
+    amount = _epsilon(epsilon)
+    rows = _given("bits", bits, "biu", "an array of booleans or integers")
+    flipped = coin(amount, 1)
+
+    def answer(rows: Any, stream: Stream) -> NDArray[Any]:
+        data = _bits(rows)
+        given = _unsigned(data, 2)
+        out = np.empty_like(given)
+        for at in range(0, given.size, PART):
+            flipped.answer(given[at : at + PART], out[at : at + PART], stream)
+        native = out.view(data.dtype.newbyteorder("="))
+        return native.astype(data.dtype, copy=False).reshape(data.shape)
+
+    return _respond(rows, amount, "binary randomized response", answer, budget, rng)
+
+
+def _bits(rows: Any) -> NDArray[Any]:
+    """What is not 0 where the answer is yes, in the dtype of the answers."""
+    if not isinstance(rows, np.ndarray):
+        kind = np.bool_ if str(rows.type) == "bool" else np.int64
+        each = [_each(array, lambda values: values != 0, 0) for array in rows.chunks]
+        return np.concatenate([np.empty(0, np.bool_), *each]).astype(kind)
+    return truths(rows.ravel().tolist()).reshape(rows.shape) if rows.dtype.kind == "O" else rows
+
+
+class _Categories:
+    """Public categories: 0 .. k - 1, or k labels."""
+
+    def __init__(self, categories: Any) -> None:
+        rule = "a number of categories of at least 1, or a list of different labels"
+        self.labels: NDArray[Any] | None = None
+        self._words: Words | None = None
+        if checks.is_whole(categories):
+            self.count = checks.whole("categories", categories, 1)
+        else:
+            labels = _as_array("categories", categories, "biuUS", rule)
+            if labels.ndim != 1 or not labels.size or len(np.unique(labels)) != labels.size:
+                checks.fail("categories", rule, categories)
+            self.labels, self.count = labels, labels.size
+            if labels.dtype.kind in "biu":
+                if int(labels.max()) > _LARGEST:
+                    checks.fail("categories", f"at most {_LARGEST} each", categories)
+                labels = labels.astype(np.int64)
+            self._order = np.argsort(labels, kind="stable")
+            self._sorted = labels[self._order]
+            self._places = {label: place for place, label in enumerate(labels.tolist())}
+            if labels.dtype.kind in "US":
+                self._words = Words(labels.tolist())
+        if self.count > _native.MOST:
+            checks.fail("categories", f"at most {_native.MOST} of them", categories)
+
+    def rows(self, name: str, data: Any) -> Any:
+        """Rows that `codes` takes, of which none has been read."""
+        if self.labels is None or self._words is None:
+            return _given(name, data, "biu", "an array of integers")
+        kind = self.labels.dtype.kind
+        words = "text" if kind == "U" else "bytes"
+        return _given(name, data, kind, f"an array of {words}, as the categories are")
+
+    def number(self, name: str, label: Any) -> int:
+        """The place of a category."""
+        numbers = self.labels is None or self.labels.dtype.kind in "biu"
+        kinds = (int, np.integer, np.bool_) if numbers else (str, bytes)
+        given = np.asarray(label if isinstance(label, kinds) else None)
+        alike = (
+            given.dtype.kind in "biu" if numbers else given.dtype.kind == self._sorted.dtype.kind
+        )
+        found = int(self.codes(given)) if alike else -1
+        if found < 0:
+            checks.fail(name, "one of the categories", label)
+        return found
+
+    def codes(self, data: Any) -> NDArray[np.int64]:
+        """Places of the categories; -1 for what is none."""
+        if not isinstance(data, np.ndarray):
+            each = [_each(array, self._of_arrow, -1) for array in data.chunks]
+            return np.concatenate([np.empty(0, np.int64), *each])
+        if data.dtype.kind == "O":
+            return self._of_objects(data.ravel().tolist()).reshape(data.shape)
+        if self.labels is None:
+            found = data.astype(np.int64)
+            found[(data < 0) | (data >= self.count)] = -1
+            return found
+        none = np.zeros(data.shape, np.bool_)
+        if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
+            none = data > _LARGEST
+            data = data.astype(np.int64)
+        at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
+        return np.where((self._sorted[at] == data) & ~none, self._order[at], -1).astype(np.int64)
+
+    def _of_arrow(self, array: Any) -> NDArray[np.int64]:
+        """The same of integers, or of an Arrow array of text or nulls."""
+        if isinstance(array, np.ndarray):
+            return self.codes(array)
+        if self._words is None:
+            return np.full(len(array), -1)
+        return _whole(self._words.of_arrow(array))
+
+    def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
+        """The same of rows without a dtype, each by itself."""
+        if self._words is not None:
+            return _whole(self._words.of_objects(rows))
+        if {int, bool}.issuperset(map(type, rows)):
+            try:
+                return self.codes(np.array(rows, np.int64))
+            except OverflowError:
+                pass
+        return np.fromiter(map(self._place, rows), np.int64, len(rows))
+
+    def _place(self, one: Any) -> int:
+        found = _integer(one)
+        if self.labels is None:
+            return -1 if found is None or not 0 <= found < self.count else found
+        return -1 if found is None else self._places.get(found, -1)
+
+    def answers(self, codes: NDArray[Any]) -> NDArray[Any]:
+        return codes if self.labels is None else np.asarray(self.labels[codes])
+
+
+def _whole(numbers: Any) -> NDArray[np.int64]:
+    found = np.asarray(numbers, np.float64)
+    return np.where(np.isnan(found), -1, found).astype(np.int64)
+
+
+def _unsigned(array: NDArray[Any], categories: int) -> NDArray[Any]:
+    """Contiguous integers as they are, in an unsigned type that holds all categories.
+
+    What was negative is then large, and no category.
+    """
+    kind = array.dtype
+    if kind.kind == "b":
+        kind = np.dtype(np.uint8)
+    if categories - 1 > np.iinfo(kind).max:
+        kind = np.dtype(np.int64)
+    fitting = np.ascontiguousarray(array, kind.newbyteorder("=")).reshape(-1)
+    return fitting.view(f"u{kind.itemsize}")
+
+
+def kary(
+    values: Any,
+    *,
+    categories: Any,
+    epsilon: Any,
+    default: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Answer with one of k categories for each record: the true one, or a uniform other one.
+
+    The truth is told with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``, exactly, and each
+    other category with ``1 / (exp(epsilon) + k - 1)``.
+
+    Privacy
+    -------
+    Local model: each answer is epsilon-differentially private about its own value (Kairouz,
+    Bonawitz and Ramage, ICML 2016). Neighbours are datasets in which one row is replaced; the
+    number of rows is public. A row of d entries has d answers, and its loss is d epsilon. A budget
+    in rho is charged the exact supremum over orders for k answers (`dpfast.privacy.Draws`). Asking
+    again is a further loss.
+
+    Parameters
+    ----------
+    values : array_like
+        Integers of 0 .. k - 1, or labels, in an array of any shape. Any other value, and a null,
+        counts as `default`, so that no value is an error: an error would be an answer without
+        noise. What has no dtype, like a list, has one axis, and each entry is one row, which is
+        the category that it equals; a list in a list is none.
+    categories : int or array_like
+        How many there are, or their labels (integers or text), which are public.
+    epsilon : float, Fraction or Decimal
+        The loss of one answer; greater than 0.
+    default : int or label, optional
+        The category of values that are none; by default the first.
+    budget : Budget, optional
+        A ledger about these rows, if there is one: it is charged the loss of a row. By default none
+        is kept, since in the local model each person would keep their own.
+    rng : Generator, optional
+        The source of random bits; secure by default.
+
+    Returns
+    -------
+    ndarray
+        Of the shape of `values`: integers, of the dtype of `values` if it has one that holds all
+        categories and else int64; or labels. A scalar for a scalar.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For bad arguments. Nothing is spent.
+    BudgetError
+        When the budget refuses.
+
+    See Also
+    --------
+    estimate_kary : what the answers say about all records.
+    unary : better for more than ``3 exp(epsilon) + 2`` categories.
+
+    Notes
+    -----
+    Cost: one pass, with about 40 random bits an answer; labels are looked up besides.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> answers = dp.response.kary([0, 2, 1, 1], categories=3, epsilon=2.0)
+    >>> answers.shape, bool((answers < 3).all())
+    ((4,), True)
+    >>> str(dp.response.kary("tea", categories=["tea", "coffee"], epsilon=50.0))
+    'tea'
+    """
+    amount = _epsilon(epsilon)
+    known = _Categories(categories)
+    rows = known.rows("values", values)
+    instead = 0 if default is None else known.number("default", default)
+    told = coin(amount, max(1, known.count - 1))
+
+    def answer(rows: Any, stream: Stream) -> NDArray[Any]:
+        typed = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
+        codes = rows if typed and known.labels is None else known.codes(rows)
+        given = _unsigned(codes, known.count)
+        out = np.empty_like(given)
+        if known.count == 1:
+            out.fill(0)
+        room = np.empty(min(PART, given.size), np.uint8)
+        for at in range(0, given.size if known.count > 1 else 0, PART):
+            part = given[at : at + PART]
+            other = room[: part.size]
+            other.fill(0)
+            told.flip(other, stream)
+            _native.others(known.count, instead, part, other, out[at : at + PART], stream)
+        kept = known.count - 1 <= np.iinfo(codes.dtype).max if codes.dtype.kind != "b" else False
+        kind = codes.dtype if kept or known.count <= 2 else np.dtype(np.int64)
+        native = kind.newbyteorder("=")
+        if native.itemsize == out.itemsize:
+            out = out.view(native)  # not another pass
+        return known.answers(out.astype(kind, copy=False).reshape(codes.shape))
+
+    name = f"{known.count}-ary randomized response"
+    return _respond(rows, amount, name, answer, budget, rng, known.count)
+
+
+def unary(
+    values: Any,
+    *,
+    categories: Any,
+    epsilon: Any,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Answer with one bit for each of k categories and each record (optimised unary encoding).
+
+    The bit of the true category is a fair coin; each other bit is 1 with probability
+    ``1 / (exp(epsilon) + 1)``, exactly. For many categories this says more than one answer does.
+
+    Privacy
+    -------
+    Local model: the bits of a record together are epsilon-differentially private about its value
+    (Wang, Blocki, Li and Jha, USENIX Security 2017; as pure privacy of a product, Dwork, McSherry,
+    Nissim and Smith, TCC 2006). Neighbours are datasets in which one row is replaced; the number of
+    rows is public. A row of d values has a loss of d epsilon. A budget in rho is charged for it as
+    for one of about exp(epsilon) + 3 answers of `kary`. Asking again is a further loss.
+
+    Parameters
+    ----------
+    values : array_like
+        As in `kary`. Any value that is no category has no bit of its own, and no value is an error.
+    categories : int or array_like
+        How many there are, or their labels (integers or text), which are public.
+    epsilon : float, Fraction or Decimal
+        The loss of the bits of one value; greater than 0.
+    budget : Budget, optional
+        A ledger about these rows, if there is one: it is charged the loss of a row. By default none
+        is kept, since in the local model each person would keep their own.
+    rng : Generator, optional
+        The source of random bits; secure by default.
+
+    Returns
+    -------
+    ndarray of bool
+        Of the shape of `values` and one more axis of k.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For bad arguments. Nothing is spent.
+    BudgetError
+        When the budget refuses.
+
+    See Also
+    --------
+    estimate_unary : what the answers say about all records.
+
+    Notes
+    -----
+    Between two values the bits of two categories differ in law: 1/2 against q = 1 / (e^epsilon + 1)
+    each. The largest ratio is (1/2)(1 - q) / (q (1/2)) = e^epsilon. A value without a category
+    differs from others in one bit, by less.
+    Cost: one pass over the bits, with about 8 random bits each.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> dp.response.unary([0, 2, 1, 1], categories=3, epsilon=2.0).shape
+    (4, 3)
+    """
+    amount = _epsilon(epsilon)
+    known = _Categories(categories)
+    rows = known.rows("values", values)
+    noisy = coin(amount, 1)
+
+    def answer(rows: Any, stream: Stream) -> NDArray[Any]:
+        codes = known.codes(rows).reshape(-1)
+        out = np.zeros((codes.size, known.count), np.uint8)
+        step = max(1, PART // known.count)
+        for at in range(0, codes.size, step):
+            part = out[at : at + step]
+            noisy.flip(part.reshape(-1), stream)
+            _native.own(codes[at : at + step], part, stream)
+        return out.view(np.bool_).reshape(*_shape(rows), known.count)
+
+    name = f"unary encoding of {known.count}"
+    return _respond(rows, amount, name, answer, budget, rng, _alike(amount))
+
+
+def _alike(epsilon: Fraction) -> int:
+    """Categories of a single answer that costs as much as the bits of a unary encoding, or more.
+
+    Their ratio is e^epsilon, 1 or e^-epsilon, with e^epsilon / N, 1/2 and 1 / N for
+    N = 2 (e^epsilon + 1). So it is of k answers with N = e^epsilon + k - 1 (a k that is rounded
+    down costs more).
+    """
+    return math.floor(exp(Interval.of(min(epsilon, Fraction(50)))).low) + 3
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What private answers say about all records: post-processing, at no further loss.
+
+    Attributes
+    ----------
+    value : float or ndarray
+        The estimated fraction; unbiased, so it may lie outside 0 .. 1.
+    variance : float or ndarray
+        Of `value`; unbiased too.
+    low, high : float or ndarray
+        The ends of the confidence interval, within 0 .. 1.
+    confidence : float
+        Of the interval.
+    """
+
+    value: Any
+    variance: Any
+    low: Any
+    high: Any
+    confidence: float
+
+
+def _estimate(
+    count: Any, n: int, keep: float, stray: float, gap: float, of: str, confidence: Any
+) -> Estimate:
+    """From how many of n answers say so; a record that is so says it with probability `keep`, any
+    other with `stray`, and gap = keep - stray."""
+    checks.choice("of", of, ("data", "population"))
+    level = checks.positive("confidence", confidence)
+    if level >= 1:
+        checks.fail("confidence", "greater than 0 and less than 1", confidence)
+    least = 1 if of == "data" else 2
+    if n < least:
+        checks.fail("responses", f"at least {least} of them", n)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    said = np.asarray(count, np.float64) / n
+    value = (said - stray) / gap
+    if of == "data":
+        # Linear in the fraction, so the plug-in is unbiased; positive for every count.
+        one, other = keep * (1 - keep), stray * (1 - stray)
+        steep = (one - other) / (n * gap * gap)
+        variance = other / (n * gap * gap) + value * steep
+        # The score interval: every fraction f with (value - f)^2 <= z^2 times the variance at f.
+        # With the variance at `value` it would be far too short where a rare answer did not come.
+        middle = value + z * z * steep / 2
+        reach = z * np.sqrt(variance + (z * steep / 2) ** 2)
+        low, high = middle - reach, middle + reach
+    else:
+        variance = said * (1 - said) / ((n - 1) * gap * gap)
+        # Wilson 1927, for the fraction of answers.
+        middle = (said + z * z / (2 * n)) / (1 + z * z / n)
+        reach = z / (1 + z * z / n) * np.sqrt(said * (1 - said) / n + (z / (2 * n)) ** 2)
+        low, high = (middle - reach - stray) / gap, (middle + reach - stray) / gap
+    parts: list[Any] = [value, variance, np.clip(low, 0, 1), np.clip(high, 0, 1)]
+    shown = [float(x) if np.ndim(x) == 0 else x for x in parts]
+    return Estimate(shown[0], shown[1], shown[2], shown[3], level)
+
+
+def _laws(epsilon: Any, others: int) -> tuple[float, float, float]:
+    """How often the truth is told, each other answer, and the difference, without cancellation."""
+    amount = float(_epsilon(epsilon))
+    if amount < 2.0**-500:
+        checks.fail("epsilon", "at least 2**-500: less tells nothing that float64 holds", epsilon)
+    rare = math.exp(-amount)
+    whole = 1 + others * rare
+    return 1 / whole, rare / whole, -math.expm1(-amount) / whole
+
+
+def _zeros_and_ones(responses: Any) -> NDArray[Any]:
+    array = _as_array("responses", responses, "biu", "an array of booleans or integers")
+    if array.size and (array.min() < 0 or array.max() > 1):
+        checks.fail("responses", "0 or 1, as answers are", (array.min(), array.max()))
+    return array
+
+
+def _axes(axis: Any, dimensions: int) -> int | None:
+    if axis is None:
+        return None
+    if not checks.is_whole(axis):
+        checks.fail_type("axis", "None or an integer", axis)
+    if not -dimensions <= axis < dimensions:
+        checks.fail("axis", f"an axis of {dimensions}", axis)
+    return int(axis) % dimensions
+
+
+def estimate_binary(
+    responses: Any,
+    *,
+    epsilon: Any,
+    of: str = "data",
+    confidence: Any = 0.95,
+    axis: int | None = None,
+) -> Estimate:
+    """Estimate the fraction of ones behind the answers of `binary`.
+
+    Parameters
+    ----------
+    responses : array_like of bool or integers
+        Answers, 0 or 1.
+    epsilon : float, Fraction or Decimal
+        With which they were made.
+    of : {"data", "population"}, default "data"
+        Whether the variance and the interval speak of the fraction among these records, where the
+        answers alone are random, or of a population from which they are independent draws.
+    confidence : float, default 0.95
+        Of the interval, a score interval (for a "population" it is Wilson's). It is approximate,
+        and too short where fewer than about one of the answers is expected to be untrue.
+    axis : int, optional
+        Along which to count; by default over everything.
+
+    Returns
+    -------
+    Estimate
+        Scalars, or arrays without `axis`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For bad arguments, among them no responses, or one for a population.
+
+    Notes
+    -----
+    Post-processing: no loss. The standard deviation is ``1 / (2 sinh(epsilon / 2) sqrt(n))`` for
+    the data. Cost: one pass.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> found = dp.response.estimate_binary([1, 0, 1, 1] * 1000, epsilon=2.0)
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.828, 0.815, 0.841)
+    """
+    array = _zeros_and_ones(responses)
+    line = _axes(axis, array.ndim)
+    n = array.size if line is None else array.shape[line]
+    count = np.count_nonzero(array, axis=line)
+    return _estimate(count, n, *_laws(epsilon, 1), of, confidence)
+
+
+def estimate_kary(
+    responses: Any,
+    *,
+    categories: Any,
+    epsilon: Any,
+    of: str = "data",
+    confidence: Any = 0.95,
+    axis: int | None = None,
+) -> Estimate:
+    """Estimate the fraction of each category behind the answers of `kary`.
+
+    Parameters
+    ----------
+    responses : array_like
+        Answers, all among the categories.
+    categories : int or array_like
+        As they were for `kary`; at least 2.
+    epsilon : float, Fraction or Decimal
+        With which the answers were made.
+    of : {"data", "population"}, default "data"
+        See `estimate_binary`.
+    confidence : float, default 0.95
+        Of each interval by itself.
+    axis : int, optional
+        Along which to count; by default over everything.
+
+    Returns
+    -------
+    Estimate
+        Arrays whose last axis is the categories.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For bad arguments, among them no responses, or some that are no category.
+
+    Notes
+    -----
+    Post-processing: no loss. The fractions add up to 1. Cost: one pass.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> found = dp.response.estimate_kary([0, 1, 2, 2] * 1000, categories=3, epsilon=2.0)
+    >>> found.value.round(3)
+    array([0.211, 0.211, 0.578])
+    """
+    known = _Categories(categories)
+    if known.count < 2:
+        checks.fail("categories", "at least 2, or nothing is to be estimated", categories)
+    codes = known.codes(known.rows("responses", responses))
+    if codes.size and codes.min() < 0:
+        wrong = f"another in place {codes.argmin()}"
+        checks.fail("responses", "among the categories, as answers are", wrong)
+    line = _axes(axis, codes.ndim)
+    lines = codes.reshape(1, -1) if line is None else np.moveaxis(codes, line, -1)
+    rest = () if line is None else lines.shape[:-1]
+    n, k = lines.shape[-1], known.count
+    lines = lines.reshape(math.prod(rest), n)
+    places = lines + k * np.arange(len(lines), dtype=np.int64)[:, None]
+    count = np.bincount(places.ravel(), minlength=k * len(lines)).reshape(*rest, k)
+    return _estimate(count, n, *_laws(epsilon, k - 1), of, confidence)
+
+
+def estimate_unary(
+    responses: Any,
+    *,
+    epsilon: Any,
+    of: str = "data",
+    confidence: Any = 0.95,
+    axis: int | None = None,
+) -> Estimate:
+    """Estimate the fraction of each category behind the answers of `unary`.
+
+    Parameters
+    ----------
+    responses : array_like of bool or integers, shape (..., k)
+        Answers, 0 or 1; the last axis is the categories.
+    epsilon : float, Fraction or Decimal
+        With which they were made.
+    of : {"data", "population"}, default "data"
+        See `estimate_binary`.
+    confidence : float, default 0.95
+        Of each interval by itself.
+    axis : int, optional
+        Along which to count, not the last; by default over all but the last.
+
+    Returns
+    -------
+    Estimate
+        Arrays whose last axis is the categories.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For bad arguments, among them no responses.
+
+    Notes
+    -----
+    Post-processing: no loss. The variance is about ``4 exp(epsilon) / (n (exp(epsilon) - 1)**2)``
+    for a rare category, whatever k is. Cost: one pass.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> answers = dp.response.unary([0, 2, 2, 1] * 500, categories=3, epsilon=2.0)
+    >>> dp.response.estimate_unary(answers, epsilon=2.0).value.shape
+    (3,)
+    """
+    array = _zeros_and_ones(responses)
+    if array.ndim < 2:
+        checks.fail("responses", "of at least two axes, the last for the categories", array.shape)
+    line = _axes(axis, array.ndim)
+    if line == array.ndim - 1:
+        checks.fail("axis", "another than the last, which is the categories", axis)
+    over = tuple(range(array.ndim - 1)) if line is None else (line,)
+    n = math.prod(array.shape[a] for a in over)
+    _, stray, _ = _laws(epsilon, 1)
+    gap = math.tanh(float(_epsilon(epsilon)) / 2) / 2
+    return _estimate(np.count_nonzero(array, axis=over), n, 0.5, stray, gap, of, confidence)

@@ -1,0 +1,201 @@
+"""A value of any kind with noise scaled to a smooth bound that the caller has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+from .._core import checks
+from ..budget.budget import Budget
+from ..budget.release import release
+from ..errors import DataError
+from ..noise.smooth import Calibration, calibrate
+from ..privacy import Loss
+from ..rng import Generator
+from ..sensitivity.rounding import rounded_up
+from .quantiles.smooth import Smooth, answer_grid
+
+
+class _Given(NamedTuple):
+    """What the caller has computed; NOT PRIVATE."""
+
+    value: Any
+    sensitivity: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _SmoothRelease(Smooth):
+    lo: float
+    hi: float
+    neighbors: str
+    loss: Loss
+    calibration: Calibration
+    grid: float
+    name: str = "smooth release"
+
+    def reduce(self, source: _Given) -> tuple[float, float]:
+        value, found = source
+        if callable(found):
+            found = found(self.calibration.beta)
+        number, bound = checks.real(value), checks.real(found)
+        if number is None or math.isnan(number):
+            _refuse("value", "a number, not NaN")
+        if bound is None or not bound >= 0:
+            _refuse("smooth_sensitivity", "a number of at least 0")
+        # Clipped, the value changes by no more than the bound, and by no more than the range; the
+        # smaller and the larger of a smooth bound and a public number are smooth.
+        widest = rounded_up(self.hi - self.lo)
+        return min(max(number, self.lo), self.hi), max(min(bound, widest), self.grid)
+
+
+def _refuse(name: str, rule: str) -> NoReturn:
+    raise DataError(
+        f"{name} must be {rule}; what it is, is not shown, since it depends on the data. What was "
+        "spent stays spent"
+    )
+
+
+def smooth_beta(
+    *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, noise: str = "auto"
+) -> float:
+    """The smoothness that a smooth bound has to have for a loss: public, and best as it is.
+
+    Parameters
+    ----------
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss, as for `smooth_release`.
+    noise : str, default "auto"
+        The noise law, as for `smooth_release`.
+
+    Returns
+    -------
+    float
+        The `beta` to compute the bound with.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument.
+
+    Notes
+    -----
+    Cost: some milliseconds for a loss that was not seen before.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> round(dp.smooth_beta(epsilon=1.0, noise="cauchy"), 4)
+    0.7353
+    """
+    return calibrate(noise, epsilon=epsilon, delta=delta, rho=rho).beta
+
+
+def smooth_release(
+    value: Any,
+    smooth_sensitivity: float | Callable[[float], float],
+    *,
+    bounds: tuple[float, float],
+    beta: float | None = None,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    noise: str = "auto",
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float:
+    """Release a value with noise scaled to a smooth bound on its local sensitivity.
+
+    For statistics that have no function of their own here: the value and the bound may come from
+    `dpfast.sensitivity`, from `dpfast.sensitivity.smooth`, or from a proof of yours.
+
+    Privacy
+    -------
+    Let f(x) be the value and S(x) the bound for data x, both as the float64 numbers that arrive
+    here. The call satisfies the loss that it is asked for if, for all neighbours x, x' (nothing
+    here can check it),
+
+    1. ``abs(f(x) - f(x'))`` is at most S(x), and
+    2. S(x) is at most ``exp(beta) S(x')``, but for rounding by a factor of ``1 + 2**-41``,
+
+    for the `beta` that is given, or with which `smooth_sensitivity` is called. The answer is
+    ``f + (S / alpha) Z`` with an admissible law (Nissim, Raskhodnikova and Smith, STOC 2007),
+    correctly rounded to a public grid and clipped to `bounds`. Neighbours are what the bound was
+    computed for; neither f nor S may leave in any other way.
+
+    Parameters
+    ----------
+    value : float
+        The statistic of the data. It is clipped to `bounds`.
+    smooth_sensitivity : float or callable
+        The bound: a number of at least 0, together with `beta`; or a function that gives it for a
+        beta, called once, after the spend.
+    bounds : (float, float)
+        Public limits of the answer, in its units. They set the grid, and noise is never scaled to
+        more than their distance.
+    beta : float, optional
+        The smoothness of a bound that is given as a number: at most ``dp.smooth_beta(...)`` for the
+        same loss and noise, and best that.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The relation that the bound was computed for; the ledger keeps it. For edges of a graph that
+        come and go it is "add-remove", for weights that change "replace".
+    noise : str, default "auto"
+        As in `dpfast.quantile`.
+    budget : Budget, optional
+        Pays for the call.
+    rng : Generator, optional
+        By default the secure one.
+
+    Returns
+    -------
+    float
+        The private value, within `bounds`, on a public grid of about ``2**-40`` of their distance.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent. No message shows the value or the bound.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        The value or the bound is NaN or no number, None say, or the bound is negative. It depends
+        on the data; the spend stands, as it does for an exception of `smooth_sensitivity`.
+
+    Notes
+    -----
+    Cost: one noise sample.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> i, j = np.indices((200, 200))
+    >>> graph = (i * j % 5 == 1) & (i != j)
+    >>> triangles = np.trace(np.linalg.matrix_power(graph.astype(float), 3)) / 6
+    >>> found = dp.smooth_release(
+    ...     triangles,
+    ...     lambda beta: dp.sensitivity.smooth_triangles(graph, beta=beta),
+    ...     bounds=(0, 1_313_400), epsilon=2.0, neighbors="add-remove")
+    >>> bool(abs(found - triangles) < 5000)
+    True
+    """
+    lo, hi = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    calibration = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
+    if callable(smooth_sensitivity):
+        if beta is not None:
+            checks.fail("beta", "left out when smooth_sensitivity is a function of it", beta)
+    else:
+        if beta is None:
+            checks.fail("beta", "given, unless smooth_sensitivity is a function of it", beta)
+        if not checks.positive("beta", beta) <= calibration.beta:
+            rule = f"at most {calibration.beta!r} for this loss and noise"
+            checks.fail("beta", rule, beta)
+    mechanism = _SmoothRelease(
+        lo, hi, relation, calibration.loss, calibration, answer_grid((lo, hi), calibration)
+    )
+    given = _Given(value, smooth_sensitivity)
+    return release(given, mechanism, budget=budget, rng=rng, prepare=lambda found: found)

@@ -1,0 +1,499 @@
+"""`count`, `sum`, `mean` and `variance` of a column, or of each column of a table.
+
+The mechanisms are in `_one_column` and `_each_column`, and in `_weighted` for rows with weights;
+here arguments are checked, and it is said what each call promises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ... import privacy
+from ..._core import checks
+from ...budget.budget import Budget
+from ...budget.release import release
+from ...noise.additive import amount
+from ...noise.box import box_noise
+from ...noise.integer import whole_noise
+from ...privacy import Loss, Pure
+from ...rng import Generator
+from ...sources import Source, as_source
+from ...sources.columns import Apart, by_column, has_columns
+from ...sources.masked import mask
+from ...sources.row_source import RowSource
+from ...sources.stretches import as_column
+from ...sources.table import as_rows, feature_rows, with_column
+from ...summaries.cells import SQUARES, Cells, cells
+from ...summaries.side_by_side import width_of
+from ..axis import RECORDS, each_column, pairs_for, said
+from .each_column import EachCount, EachMean, EachSum, EachVariance, with_loss
+from .one_column import Count, Mean, Sum, Variance
+from .weighted import WeightedMean, WeightedSum
+
+
+def count(
+    data: Any,
+    *,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "add-remove",
+    axis: int | None = None,
+    nan: str = "keep",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release the number of rows of a column, or of some of its rows; or of each of several.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, added or removed, or replaced. The call
+    satisfies the loss that it is asked for. A row changes the count by at most 1; the noise is an
+    exact integer for that (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009;
+    discrete Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). The number of all rows does not
+    change when one is replaced: it is public then, and released as it is. With ``axis=0`` the loss
+    is that of all counts together: of those that are present, a row may change each by 1, and the
+    noise is that of `sum`; without `nan` all columns have one count, which is drawn once.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        As in `sum`.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        As in `sum`.
+    nan : {"keep", "drop"}, default "keep"
+        Whether rows that are NaN or null are counted.
+    where : array_like of bool, shape (n,), optional
+        The rows to count, each a function of that row alone.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    int, or int64 array of shape (d,)
+        The private count. It is unbiased, so it may be negative.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+
+    Notes
+    -----
+    Cost: none where the length is known and nothing is left out, else one read of the data.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 10_300 < dp.count(ages, where=ages >= 65, epsilon=1.0) < 10_500
+    True
+    """
+    loss = privacy.loss(epsilon, delta, rho)
+    relation = checks.neighbors(neighbors)
+    present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
+    amount(loss)
+    source: Source | Apart | RowSource
+    made: Any
+    if each_column(axis, data):
+        source = by_column(data)
+        keep = mask(where, source.length, relation)
+        made = with_loss(EachCount(relation, loss, present, keep, _width(source)))
+    else:
+        source = as_source(data)
+        keep = mask(where, source.length, relation)
+        made = Count(relation, _spent(loss), present, keep)
+    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+
+
+def sum(
+    data: Any,
+    *,
+    bounds: Any,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    nan: str | float = "raise",
+    where: Any = None,
+    weights: Any = None,
+    weight_bounds: tuple[float, float] | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release the sum of a column, or of each of several, each row clamped to public bounds.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for. Rows are clamped and put on
+    a public grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a
+    replaced row, ``max(|lo|, |hi|)`` for one that comes or goes, and
+    ``max(hi, 0) - min(lo, 0)`` for one that is replaced where only some rows are summed. The noise
+    is an exact integer too (discrete Laplace or Gaussian, or a rounded Gaussian for `delta`).
+
+    With ``axis=0`` the loss is that of all answers together, for a row may change in all its
+    columns. The noise of each is in proportion to its own sensitivity: for `epsilon` and d columns,
+    that of the norm whose ball is the box of all sensitivities (Hardt and Talwar, "On the geometry
+    of differential privacy", STOC 2010), with a variance of ``(d + 1) (d + 2) / (3 epsilon**2)`` in
+    units of the squared sensitivity, down to a sixth of that of Laplace noise; for `rho`, and for
+    `delta` with many columns, Gaussian noise.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        One column as in `quantile`, or several: a matrix in any order, a structured array, a
+        mapping of names to columns, a table of pandas, Polars or Arrow, `dpfast.scan` with a list
+        of columns. Integers beyond 2**53 count as the float64 nearest to them.
+    bounds : (float, float), or sequence of d such pairs
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data. One pair serves all columns.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 (or -2) for data of several columns: one answer a column. A row is a record, whose numbers
+        belong together, so there is no other axis.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null, as in `quantile`; each column drops its own.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private.
+    weights : array_like of shape (n,), or str, optional
+        A factor for each row, a function of that row alone, or the name of the column that holds
+        it: of a table, then no part of the data, or of the file of what is scanned.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, with `weights`; others are clipped, and a NaN among them is
+        treated as one among the data. The sensitivity is that of the products.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float, or float64 array of shape (d,)
+        The private sum. It is unbiased up to the grid, half a cell a row at most, and not clamped.
+        A cell is about ``2**-40`` of ``hi - lo``, or of ``max(|lo|, |hi|)`` if that is more and `n`
+        is private.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``.
+
+    Notes
+    -----
+    Cost: one read of the data, file or array, in small pieces.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> hours = np.tile([35.0, 40.0, 45.0], 1000)
+    >>> 119_000 < dp.sum(hours, bounds=(0, 100), epsilon=1.0) < 121_000
+    True
+    >>> table = {"hours": hours, "pay": 20 * hours}
+    >>> found = dp.sum(table, axis=0, bounds=[(0, 100), (0, 3000)], epsilon=1.0)
+    >>> bool(abs(found / [120_000, 2_400_000] - 1).max() < 0.05)
+    True
+    """
+    rest = (epsilon, delta, rho), neighbors, where, nan
+    source, made = (
+        _make(Sum, data, bounds, axis, *rest)
+        if weights is None and weight_bounds is None
+        else _weighted(WeightedSum, data, bounds, axis, weights, weight_bounds, *rest)
+    )
+    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+
+
+def mean(
+    data: Any,
+    *,
+    bounds: Any,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    nan: str | float = "raise",
+    where: Any = None,
+    weights: Any = None,
+    weight_bounds: tuple[float, float] | None = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release the mean of a column, or of each of several, each row clamped to public bounds.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for. With a public `n`, noise for
+    a sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private one, two exact
+    integers get noise: how much of the rows lies towards the upper, and how much towards the lower
+    bound; a row adds 1 to the two together, so they cost as much as one. Their sum is a noisy
+    count. (The variance is half of that of a noisy sum over a noisy count with half the loss each;
+    ``dpfast/statistics/totals/one_column.py`` has the derivation.) With ``axis=0`` the loss is that
+    of all means together, as in `sum`, and they share one noisy count.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    bounds : (float, float), or sequence of d such pairs
+    epsilon, delta, rho, neighbors, axis, where, weights, nan, budget, rng
+        As in `sum`.
+    weight_bounds : (float, float), optional
+        Public limits of the weights, not negative.
+
+    Returns
+    -------
+    float, or float64 array of shape (d,)
+        The private mean, within `bounds`; their middle if the noisy count is not positive.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `sum`.
+
+    Notes
+    -----
+    Cost: one read of the data.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis",
+    TCC 2006.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 53 < dp.mean(ages, bounds=(0, 120), epsilon=1.0, neighbors="add-remove") < 55
+    True
+    >>> both = np.stack([ages, 2.0 * ages], axis=1)
+    >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
+    [50.0, 110.0]
+    """
+    rest = (epsilon, delta, rho), neighbors, where, nan
+    source, made = (
+        _make(Mean, data, bounds, axis, *rest)
+        if weights is None and weight_bounds is None
+        else _weighted(WeightedMean, data, bounds, axis, weights, weight_bounds, *rest)
+    )
+    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+
+
+def variance(
+    data: Any,
+    *,
+    bounds: Any,
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    ddof: int = 0,
+    nan: str | float = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release the variance of a column, or of each of several, rows clamped to public bounds.
+
+    It is that of the rows themselves, the mean squared deviation from their own mean, unless `ddof`
+    is given.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for. With a public `n`, noise for
+    the sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private
+    one, three exact integers get noise, from which the number of rows, their sum and the sum of
+    their squares follow; a row adds 1 to the three together, so they cost as much as one
+    (``dpfast/statistics/totals/one_column.py`` has the derivation). With ``axis=0`` the loss is
+    that of all variances together, as in `sum`, and they share one noisy count.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    bounds : (float, float), or sequence of d such pairs
+    epsilon, delta, rho, neighbors, axis, where, nan, budget, rng
+        As in `sum`.
+    ddof : int, default 0
+        The sum of squared deviations is divided by ``n - ddof``, as in `numpy.var`: 1 makes it an
+        unbiased estimate for what the rows are a sample of (before noise and clamping).
+
+    Returns
+    -------
+    float, or float64 array of shape (d,)
+        The private variance, within what the bounds allow, 0 to ``(hi - lo)**2 / 4`` (times
+        ``n / (n - ddof)``). With a public `n` of at most 1 or `ddof` it is 0; with a noisy one, the
+        middle of what is allowed. Rows count as the nearest of about ``2**30`` values between the
+        bounds.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `sum`.
+
+    Notes
+    -----
+    Cost: one read of the data.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis",
+    TCC 2006.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 435 < dp.variance(ages, bounds=(0, 120), epsilon=1.0) < 455
+    True
+    """
+    ddof = checks.whole("ddof", ddof)
+    source, made = _make(
+        Variance, data, bounds, axis, (epsilon, delta, rho), neighbors, where, nan, ddof
+    )
+    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+
+
+EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
+
+
+def _width(source: Apart | RowSource) -> int:
+    return len(source.columns) if isinstance(source, Apart) else width_of(source)
+
+
+def _make(
+    kind: type[Any],
+    data: Any,
+    bounds: Any,
+    axis: Any,
+    loss: tuple[Any, Any, Any],
+    neighbors: Any,
+    where: Any,
+    nan: Any,
+    *more: Any,
+) -> tuple[Source | Apart | RowSource, Any]:
+    """The source and the mechanism, from arguments that are checked here."""
+    each = each_column(axis, data)
+    pairs = checks.pairs(bounds)[0] if each else (checks.bounds(bounds),)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    found = privacy.loss(*loss)
+    amount(found)
+    source: Source | Apart | RowSource
+    if each:
+        source = by_column(data, width=said(bounds))
+        pairs = pairs_for(bounds, _width(source))
+    else:
+        source = as_source(data)
+    keep = mask(where, source.length, relation)
+    both = not each and kind is not Sum and relation == "replace" and keep is not None
+    spent = found if each else _spent(found, 2 if both else 1)
+    columns = tuple(
+        kind(
+            lo,
+            hi,
+            relation,
+            policy,
+            spent,
+            keep,
+            _cells(kind, lo, hi, relation == "replace" and keep is None),
+            *more,
+        )
+        for lo, hi in pairs
+    )
+    if each:
+        return source, with_loss(EACH[kind](columns))
+    only = columns[0]
+    return source, replace(only, loss=only.charged) if isinstance(spent, Pure) else only
+
+
+def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
+    if kind is Variance:
+        return cells(lo, hi, SQUARES)
+    if kind is Sum and not known:
+        return cells(lo, hi, width=max(hi - lo, abs(lo), abs(hi)))
+    return cells(lo, hi)
+
+
+def _weighted(
+    kind: type[Any],
+    data: Any,
+    bounds: Any,
+    axis: Any,
+    weights: Any,
+    weight_bounds: Any,
+    loss: tuple[Any, Any, Any],
+    neighbors: Any,
+    where: Any,
+    nan: Any,
+) -> tuple[RowSource, Any]:
+    """The same for columns and the weights of their rows."""
+    if weights is None or weight_bounds is None:
+        checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
+    limits = checks.bounds(weight_bounds, "weight_bounds")
+    if kind is WeightedMean and not 0 <= limits[0] <= limits[1] != 0:
+        checks.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
+    named = isinstance(weights, str)
+    each = each_column(0 if named and axis is None and has_columns(data) else axis, data)
+    each = each and axis is not None
+    if not each:
+        checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    found = privacy.loss(*loss)
+    amount(found)
+    beside = None
+    if named:
+        source = with_column(data, weights, "weights")
+        width = width_of(source) - 1
+        if not width:
+            checks.fail("weights", "a column beside those of the data", weights)
+        if axis is None and width > 1:
+            checks.fail("axis", RECORDS, axis)
+    else:
+        source = feature_rows(data, said(bounds), name="data") if each else as_rows(data)
+        width = width_of(source)
+        beside = as_column(weights, "weights", "one number for each row, or the name of a column")
+        if beside.width is not None:
+            checks.fail_kind("weights", "one number for each row", weights)
+        checks.entries("weights", beside.length, source.length, relation)
+    keep = mask(where, source.length, relation)
+    pairs = (*pairs_for(bounds, width), limits)
+    grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
+    made = kind(pairs, relation, policy, found, keep, grids, beside, not each)
+    spent = box_noise(found, made.moves).loss
+    return source, kind(pairs, relation, policy, spent, keep, grids, beside, not each)
+
+
+def _spent(loss: Loss, vectors: int = 1) -> Loss:
+    """What is spent of a loss: no delta where noise without it is smaller.
+
+    That is decided by the loss alone, for a sensitivity so large that the grid plays no part. What
+    its noise costs in rho is another matter, and said of the noise itself.
+    """
+    large = 1 << 32
+    found = whole_noise(loss, vectors * large, vectors * large**2).loss
+    return Pure(found.epsilon) if isinstance(found, Pure) else found
+
+
+def _as_it_is(source: Any) -> Any:
+    return source

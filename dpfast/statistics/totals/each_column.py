@@ -1,0 +1,303 @@
+"""Counts, sums, means and variances of each column of a table, for one loss.
+
+A row is a record, and may change in all its columns at once: with d columns, each of which asks for
+the integers that `_one_column` speaks of, all those integers are one vector, and `_box_noise` says
+what noise it needs, in proportion to what a row can do to each.
+
+*n is public*: d sums of cells, each moved by at most its span s; or d sums of squared distances of
+pairs, each moved by (n - 1) s^2.
+
+*n is private*: a sum of cells moves by max |c|. For means, with w = 2 u - s, of -s .. s, the sums
+of w and the number of rows; a row moves them by s and by 1. m = (1 + sum(w) / (n s)) / 2 is the
+mean's place between the bounds. Here d columns share one number of rows, so this is d + 1 numbers
+and not d pairs. For variances the sums of 2 w^2 - s^2 besides, moved by s^2: centred, for that is
+half of what 2 w^2 by itself would ask for. Each column has its own number of rows if its missing
+numbers are dropped.
+
+Under "replace" with `where`, a row may also leave or enter. That moves the number of rows by 1, as
+before, and everything else by at most twice as much.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.error_bars import ALL, BOUND, NOISE, ROWS, Expected, unknown
+from ...noise.box import BoxNoise, box_noise, count_shares
+from ...noise.integer import whole_noise
+from ...privacy import Loss
+from ...rng import Generator
+from ...sources.columns import Apart
+from ...sources.row_source import RowSource
+from ...summaries.cells import nearest
+from ...summaries.column_totals import column_totals
+from ...summaries.totals import Totals, settled
+from .one_column import Mean, OfCells, Sum, Variance
+
+Data = Apart | RowSource
+Own = TypeVar("Own", bound=OfCells)
+
+
+@dataclass(frozen=True, slots=True)
+class EachCount:
+    """How many rows of each column have a number, or how many there are; see `dpfast.count`."""
+
+    neighbors: str
+    loss: Loss
+    present: bool
+    where: NDArray[np.bool_] | None
+    width: int
+
+    name: ClassVar[str] = "count of each column"
+
+    def reduce(self, source: Data) -> list[int]:
+        if not self.present and self.where is None and source.length is not None:
+            return [source.length]
+        found = column_totals(source, [None] * self.width, self.where)
+        if self.present:
+            return [one.rows for one in found]
+        return [found[0].rows + found[0].missing]
+
+    def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
+        """Without a look at the numbers all columns have one count, and it is drawn once."""
+        if self.present:
+            noisy = box_noise(self.loss, [1] * self.width).add(summary, generator)
+        else:
+            moves = int(self.neighbors == "add-remove" or self.where is not None)
+            noisy = whole_noise(self.loss, moves, moves).add(summary, generator) * self.width
+        return np.array(noisy, np.int64)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise."""
+        if self.present:
+            size = math.ceil(box_noise(self.loss, [1] * self.width).within(1 - confidence))
+        else:
+            moves = int(self.neighbors == "add-remove" or self.where is not None)
+            size = whole_noise(self.loss, moves, moves).within(1 - confidence)
+        return Expected(confidence, float(size), note=NOISE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Each(Generic[Own]):
+    """What the statistics of cells share; `columns` are the mechanisms of each column alone."""
+
+    columns: tuple[Own, ...]
+
+    @property
+    def loss(self) -> Loss:
+        return self.columns[0].loss
+
+    @property
+    def neighbors(self) -> str:
+        return self.columns[0].neighbors
+
+    @property
+    def known(self) -> bool:
+        """Whether the number of rows is public."""
+        return self.columns[0].known
+
+    @property
+    def times(self) -> int:
+        return self.columns[0].vectors
+
+    @property
+    def spans(self) -> list[int]:
+        return [own.cells.span for own in self.columns]
+
+    def reduce(self, source: Data) -> list[Totals]:
+        first = self.columns[0]
+        cells = [own.cells for own in self.columns]
+        found = column_totals(source, cells, first.where, first.squares)
+        return [
+            settled(one, own.nan, own.lo, own.hi, own.cells)
+            for one, own in zip(found, self.columns, strict=True)
+        ]
+
+    @property
+    def counts(self) -> int:
+        """Numbers of rows that are released."""
+        return len(self.columns) if self.columns[0].nan == "drop" else 1
+
+    def with_rows(
+        self, moves: Sequence[int], values: Sequence[int], rows: Sequence[int], generator: Generator
+    ) -> tuple[list[int], list[int]]:
+        """One release of the numbers of rows and of other integers: the first for each column."""
+        noisy = self.noise_with_rows(moves).add([*rows[: self.counts], *values], generator)
+        counts = noisy[: self.counts]
+        return counts * (len(self.columns) // self.counts), noisy[self.counts :]
+
+    def noise_with_rows(self, moves: Sequence[int]) -> BoxNoise:
+        """The noise of that release."""
+        shares = count_shares(self.counts, len(moves))
+        all_moves = [1] * self.counts + [self.times * move for move in moves]
+        return box_noise(self.loss, all_moves, shares)
+
+    def sizes(
+        self, moves: Sequence[int], miss: float, kinds: int
+    ) -> tuple[Fraction, list[list[Fraction]]]:
+        """What noise of the number of rows, and of other integers, keeps within, all at once.
+
+        In units of a row: each with an equal part of the probability to miss, of the `kinds` and
+        the number of rows that one answer is made of.
+        """
+        noise, part, width = self.noise_with_rows(moves), miss / (kinds + 1), len(self.columns)
+        each = [self.times * noise.within(part, 1, self.counts + i) for i in range(len(moves))]
+        return noise.within(part, 1, 0), [each[i : i + width] for i in range(0, len(each), width)]
+
+
+def _array(found: Sequence[float]) -> NDArray[np.float64]:
+    return np.array(found, np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class EachSum(_Each[Sum]):
+    """The sum of each column; see `dpfast.sum`."""
+
+    name: ClassVar[str] = "sum of each column"
+
+    def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
+        exact = [own.exact(one) for own, one in zip(self.columns, summary, strict=True)]
+        noise = box_noise(self.loss, [own.sensitivity for own in self.columns])
+        noisy = noise.add(exact, generator)
+        each = zip(self.columns, summary, noisy, strict=True)
+        return _array([own.answer(one, value) for own, one, value in each])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise."""
+        noise = box_noise(self.loss, [own.sensitivity for own in self.columns])
+        part = noise.within(1 - confidence)
+        width = [nearest(part * own.sensitivity * Fraction(own.cells.grid)) for own in self.columns]
+        return Expected(confidence, width, note=NOISE)
+
+
+@dataclass(frozen=True, slots=True)
+class EachMean(_Each[Mean]):
+    """The mean of each column; see `dpfast.mean`."""
+
+    name: ClassVar[str] = "mean of each column"
+
+    def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
+        spans, rows, half = self.spans, [one.rows for one in summary], Fraction(1, 2)
+        if self.known:
+            noisy = box_noise(self.loss, spans).add([one.sum for one in summary], generator)
+            places = [
+                Fraction(total, n * span) if n and span else half
+                for total, n, span in zip(noisy, rows, spans, strict=True)
+            ]
+        elif not any(spans):
+            places = [half] * len(spans)
+        else:
+            centred = [2 * one.sum - one.rows * s for one, s in zip(summary, spans, strict=True)]
+            rows, centred = self.with_rows(spans, centred, rows, generator)
+            places = [
+                (1 + Fraction(w, n * span)) / 2 if n > 0 and span else half
+                for w, n, span in zip(centred, rows, spans, strict=True)
+            ]
+        each = zip(self.columns, places, strict=True)
+        return _array([own.place(m) if own.cells.span else own.lo for own, m in each])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise where `n` is public, else a bound.
+
+        With e the noise of the number of rows and f that of sum(w) / s, the error of m is (f - a e)
+        / (2 (n + e)), for a mean of w / s, which is between -1 and 1.
+        """
+        miss = 1 - confidence
+        if rows is None:
+            return unknown(confidence, ROWS)
+        if self.known:
+            part = box_noise(self.loss, self.spans).within(miss) / max(1, rows)
+            parts = [part] * len(self.columns)
+        else:
+            e, (f,) = self.sizes(self.spans, miss, 1)
+            parts = [(own + e) / (2 * (rows - e)) if rows > e else ALL for own in f]
+        width = [own.width(part) for own, part in zip(self.columns, parts, strict=True)]
+        return Expected(confidence, width, note=NOISE if self.known else BOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class EachVariance(_Each[Variance]):
+    """The variance of each column; see `dpfast.variance`."""
+
+    name: ClassVar[str] = "variance of each column"
+
+    def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
+        spans, rows = self.spans, [one.rows for one in summary]
+        if not any(spans):
+            return np.zeros(len(spans))
+        if self.known:
+            if rows[0] <= max(1, self.columns[0].ddof):
+                return np.zeros(len(spans))
+            moves = [own.sensitivity(rows[0]) for own in self.columns]
+            exact = [one.rows * one.squares - one.sum**2 for one in summary]
+            noisy = box_noise(self.loss, moves).add(exact, generator)
+            each = zip(self.columns, noisy, rows, strict=True)
+            return _array([own.of_pairs(pairs, n) for own, pairs, n in each])
+        both = list(zip(summary, spans, strict=True))
+        centred = [2 * one.sum - one.rows * s for one, s in both]
+        squares = [
+            8 * (one.squares - s * one.sum) + one.rows * s**2 for one, s in both
+        ]  # 2 w^2 - s^2, of w = 2 u - s
+        moves = [*spans, *(span**2 for span in spans)]
+        rows, noisy = self.with_rows(moves, [*centred, *squares], rows, generator)
+        found = []
+        for j, (own, n, span) in enumerate(zip(self.columns, rows, spans, strict=True)):
+            w, q = noisy[j], noisy[len(spans) + j]
+            first, second = n * span + w, q + 4 * span * w + 3 * n * span**2  # 2 u, and 8 u^2
+            found.append(own.of_moments(Fraction(n), Fraction(first, 2), Fraction(second, 8)))
+        return _array(found)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise where `n` is public, else a bound.
+
+        As for a variance in `Covariance.error`, with e, f, g the noises of the number of rows, of
+        sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by at most (|g| / 2
+        + 2 |f| + 3/2 |e|) / R + ((|f| + |e|) / R)^2.
+        """
+        miss = 1 - confidence
+        if rows is None:
+            return unknown(confidence, ROWS)
+        if self.known:
+            if rows <= max(1, self.columns[0].ddof):
+                return Expected(confidence, [0.0] * len(self.columns), note=NOISE)
+            moves = [own.sensitivity(rows) for own in self.columns]
+            part = box_noise(self.loss, moves).within(miss)
+            each = zip(self.columns, moves, strict=True)
+            known = [own.width_of_pairs(part * move, rows) for own, move in each]
+            return Expected(confidence, known, note=NOISE)
+        spans = self.spans
+        e, (firsts, seconds) = self.sizes([*spans, *(span**2 for span in spans)], miss, 2)
+        width = []
+        for own, f, g in zip(self.columns, firsts, seconds, strict=True):
+            least, part = rows - e, ALL
+            if least > 0:
+                part = ((g / 2 + 2 * f + 3 * e / 2) / least + ((f + e) / least) ** 2) / 4
+            width.append(own.width_of(part, e, rows))
+        return Expected(confidence, width, note=BOUND)
+
+
+def with_loss(made: Any) -> Any:
+    """A mechanism, with what it is charged of the loss that it was asked for.
+
+    That is no delta where noise without it is smaller: a matter of the loss and of how many numbers
+    there are, not of what moves them. What moves a single one says what its Laplace noise costs.
+    """
+    if isinstance(made, EachCount):
+        numbers = made.width if made.present else 1
+        return replace(made, loss=box_noise(made.loss, [1] * numbers).loss)
+    if isinstance(made, EachSum):
+        moves = [own.sensitivity for own in made.columns]
+    else:
+        variance = isinstance(made, EachVariance)
+        moves = [span**2 for span in made.spans] if variance else made.spans
+        if not made.known:
+            moves = [1] * made.counts + moves * (2 if variance else 1)
+    spent = box_noise(made.loss, moves).loss
+    return replace(made, columns=tuple(replace(own, loss=spent) for own in made.columns))

@@ -1,0 +1,317 @@
+"""Counts, sums, means and variances with noise for their global sensitivity.
+
+Everything is computed on integers: a row is a cell of a public grid, u of 0 .. s (`_cells`), sums
+of cells are exact, noise is an exact integer (`_whole_noise`), and dividing comes last. So the
+sensitivities below are those of the code, not of an ideal that it approximates.
+
+*n is public* (a row is replaced, no `where`). A sum of cells moves by at most s. The sum of all
+squared distances of pairs, V = n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2, moves by at most
+(n - 1) s^2, since n - 1 of its terms change, each between 0 and s^2.
+
+*n is private.* A sum of the cells themselves (c = first + u) moves by max |c| when a row comes or
+goes. A mean needs the number of rows as well. Instead of that and the sum, each with a share of the
+loss, release the pair A = sum(u) and B = sum(s - u): a row adds (u, s - u), whose l1 norm is s and
+whose l2 norm is at most s, so noise for s on either costs what noise for s on one number does, and
+(A + B) / s is the number of rows. With m = A / (A + B), the mean's place between the bounds, and
+noise of variance v in units of s, the error of m is ((1 - m) e_A - m e_B) / n to first order, of
+variance v ((1 - m)^2 + m^2) / n^2: between v / 2 and v. For comparison, the sum centred at the
+middle with a share 1 - a of epsilon and the count with a share a have
+
+    v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2),
+
+which in the worst case, m = 0 or 1, is least for a = 1/2: 2 v / n^2. That is twice the variance of
+the pair, for every m. (With Gaussian noise the best split of rho is as good as the pair.)
+
+A variance needs sum(u^2) too: a row adds the three numbers (u^2, 2 u (s - u), (s - u)^2), whose
+sum, and so whose l1 norm, is s^2, and whose l2 norm is at most that. Sums of them give n, sum(u)
+and sum(u^2) back.
+
+Under "replace" with `where`, a row may also leave or enter. Two such vectors differ by at most
+twice the l1 norm of one and, being nonnegative, by at most the square root of two times its l2
+norm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
+from ...noise.integer import WholeNoise, whole_noise
+from ...privacy import Loss
+from ...rng import Generator
+from ...sources import Source
+from ...summaries.cells import Cells, nearest
+from ...summaries.totals import Totals, settled, totals
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows, or how many of those that `where` keeps; see `dpfast.count`."""
+
+    neighbors: str
+    loss: Loss
+    present: bool
+    where: NDArray[np.bool_] | None
+
+    name: ClassVar[str] = "count"
+
+    @property
+    def sensitivity(self) -> int:
+        """A row that is replaced stays one row, unless something asks what it holds."""
+        return int(self.neighbors == "add-remove" or self.where is not None or self.present)
+
+    def reduce(self, source: Source) -> int:
+        if not self.present and source.length is not None:
+            if self.where is None:
+                return source.length
+            if len(self.where) == source.length:
+                return int(np.count_nonzero(self.where))
+        found = totals(source, None, self.where)
+        return found.rows + (0 if self.present else found.missing)
+
+    @property
+    def noise(self) -> WholeNoise:
+        return whole_noise(self.loss, self.sensitivity, self.sensitivity)
+
+    def finish(self, summary: int, generator: Generator) -> int:
+        return self.noise.add([summary], generator)[0]
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise."""
+        return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
+
+
+@dataclass(frozen=True, slots=True)
+class OfCells:
+    """What the statistics of one column of cells share."""
+
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    where: NDArray[np.bool_] | None
+    cells: Cells
+
+    squares: ClassVar[bool] = False
+
+    @property
+    def known(self) -> bool:
+        """Whether the number of rows is public."""
+        return self.neighbors == "replace" and self.where is None
+
+    @property
+    def vectors(self) -> int:
+        """How many rows' vectors a neighbour differs by; with a public number of rows it is one
+        number that moves."""
+        return 2 if self.neighbors == "replace" and self.where is not None else 1
+
+    def reduce(self, source: Source) -> Totals:
+        found = totals(source, self.cells, self.where, self.squares)
+        return settled(found, self.nan, self.lo, self.hi, self.cells)
+
+    def noises(self, size: int, several: int) -> WholeNoise:
+        """Noise for `several` integers that make up one vector of l1 norm `size` for each row.
+
+        The vectors are not negative, so no coordinate of a difference is larger than `size`.
+        """
+        l1, l2_squared = self.vectors * size, self.vectors * size**2
+        return whole_noise(self.loss, l1, l2_squared, several, None, size)
+
+    @property
+    def charged(self) -> Loss:
+        """What the noise costs, with its law; of a variance, whatever the number of rows."""
+        return self.noises(self.cells.span ** (2 if self.squares else 1), 1).loss
+
+    def width(self, part: Fraction) -> float:
+        """A part of the distance of the bounds, at most all of it."""
+        return nearest(Fraction(self.cells.grid) * self.cells.span * min(part, Fraction(1)))
+
+    def place(self, m: Fraction) -> float:
+        """The number at a place between the bounds, 0 for the lower and 1 for the upper."""
+        m = min(max(m, Fraction(0)), Fraction(1))
+        found = nearest(Fraction(self.cells.grid) * (self.cells.first + m * self.cells.span))
+        return min(max(found, self.lo), self.hi)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(OfCells):
+    """The sum of the clamped rows; see `dpfast.sum`."""
+
+    name: ClassVar[str] = "sum"
+
+    @property
+    def sensitivity(self) -> int:
+        """In cells."""
+        first, last = self.cells.first, self.cells.last
+        if self.known:
+            return last - first
+        if self.neighbors == "replace":
+            return max(last, 0) - min(first, 0)
+        return max(abs(first), abs(last))
+
+    def exact(self, summary: Totals) -> int:
+        """The sum in cells."""
+        return summary.sum + summary.rows * self.cells.first
+
+    def answer(self, summary: Totals, noisy: int) -> float:
+        if self.known and self.lo == self.hi:
+            return nearest(Fraction(self.lo) * summary.rows)
+        return nearest(Fraction(self.cells.grid) * noisy)
+
+    @property
+    def noise(self) -> WholeNoise:
+        return whole_noise(self.loss, self.sensitivity, self.sensitivity**2)
+
+    @property
+    def charged(self) -> Loss:
+        return self.noise.loss
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        return self.answer(summary, self.noise.add([self.exact(summary)], generator)[0])
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise."""
+        size = Fraction(self.noise.within(1 - confidence)) * Fraction(self.cells.grid)
+        return Expected(confidence, nearest(size), note=NOISE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean(OfCells):
+    """The mean of the clamped rows; see `dpfast.mean`."""
+
+    name: ClassVar[str] = "mean"
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        span, n = self.cells.span, summary.rows
+        if not span:
+            return self.lo
+        if self.known:
+            noise = self.noises(span, 1)
+            total = noise.add([summary.sum], generator)[0]
+            return self.place(Fraction(total, n * span) if n else Fraction(1, 2))
+        noise = self.noises(span, 2)
+        upper, lower = noise.add([summary.sum, n * span - summary.sum], generator)
+        both = upper + lower
+        return self.place(Fraction(upper, both) if both > 0 else Fraction(1, 2))
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise where `n` is public, else a bound.
+
+        With e, f the noises in rows, the error of m is ((1 - m) e - m f) / (n + e + f). A sum of
+        symmetric numbers with log-concave densities is likeliest to be large when all its weight is
+        on one of them (Proschan, Ann. Math. Statist. 1965), so the numerator is no larger than e.
+        The rest of the probability is for a denominator that is smaller than is allowed for.
+        """
+        span, miss = self.cells.span, 1 - confidence
+        if not span:
+            return Expected(confidence, 0.0, note=NOISE)
+        if rows is None:
+            return unknown(confidence, ROWS)
+        if self.known:
+            moved = self.noises(span, 1).within(miss)
+            return Expected(confidence, self.width(Fraction(moved, rows * span)), note=NOISE)
+        noise = self.noises(span, 2)
+        least = rows - Fraction(2 * noise.within(RARE * miss / 2), span)
+        size = Fraction(noise.within((1 - RARE) * miss), span)
+        return Expected(confidence, self.width(size / least if least > 0 else ALL), note=BOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class Variance(OfCells):
+    """The variance of the clamped rows; see `dpfast.variance`."""
+
+    ddof: int
+
+    name: ClassVar[str] = "variance"
+    squares: ClassVar[bool] = True
+
+    def finish(self, summary: Totals, generator: Generator) -> float:
+        span, n = self.cells.span, summary.rows
+        if not span:
+            return 0.0
+        if self.known:
+            if n <= max(1, self.ddof):
+                return 0.0
+            noise = self.noises(self.sensitivity(n), 1)
+            exact = n * summary.squares - summary.sum**2
+            return self.of_pairs(noise.add([exact], generator)[0], n)
+        square = span**2
+        noise = self.noises(square, 3)
+        high = summary.squares
+        middle = 2 * (span * summary.sum - summary.squares)
+        high, middle, low = noise.add([high, middle, n * square - high - middle], generator)
+        rows = Fraction(high + middle + low, square)
+        return self.of_moments(rows, (high + Fraction(middle, 2)) / span, Fraction(high))
+
+    def sensitivity(self, n: int) -> int:
+        """Of the sum of squared distances of pairs, in squares of cells."""
+        return (n - 1) * self.cells.span**2
+
+    def of_pairs(self, pairs: int, n: int) -> float:
+        """The variance of n rows from that sum."""
+        return self._within(Fraction(pairs, n * (n - self.ddof)), Fraction(n, n - self.ddof))
+
+    def of_moments(self, rows: Fraction, first: Fraction, second: Fraction) -> float:
+        """The variance from a number of rows, and from sums of cells and of their squares."""
+        if rows <= max(1, self.ddof):
+            return self._within(Fraction(self.cells.span**2, 8), Fraction(1))
+        grown = rows / (rows - self.ddof)
+        return self._within((second / rows - (first / rows) ** 2) * grown, grown)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: by the law of the noise where `n` is public, else a bound.
+
+        Let e, f, g be the noises in rows, R = n + e + f + g, and m and r the means of u / s and of
+        its square. With d = ((1 - m) e + (1/2 - m) f - m g) / R, the error of the mean, that of the
+        variance is ((1 - r) e - r f - r g) / R - 2 m d - d^2. Its linear part, over R, has weights
+        whose sizes add up to at most 1 for m^2 <= r <= m (they are linear in r, and at its ends
+        |1 - 2 m| + 2 m (1 - m) and 1 - m + m^2), so it is no larger than e (see `Mean.error`), and
+        those of d add up to at most 3/2.
+        """
+        span, miss = self.cells.span, 1 - confidence
+        if not span:
+            return Expected(confidence, 0.0, note=NOISE)
+        if rows is None:
+            return unknown(confidence, ROWS)
+        square = span**2
+        if self.known:
+            if rows <= max(1, self.ddof):
+                return Expected(confidence, 0.0, note=NOISE)
+            moved = self.noises(self.sensitivity(rows), 1).within(miss)
+            return Expected(confidence, self.width_of_pairs(Fraction(moved), rows), note=NOISE)
+        noise = self.noises(square, 3)
+        rare = Fraction(noise.within(RARE * miss / 3), square)
+        size, least = Fraction(noise.within((1 - RARE) * miss), square), rows - 3 * rare
+        part = size / least + (Fraction(3, 2) * rare / least) ** 2 if least > 0 else ALL
+        return Expected(confidence, self.width_of(part, 3 * rare, rows), note=BOUND)
+
+    def width_of_pairs(self, moved: Fraction, n: int) -> float:
+        """The error of a variance whose sum over pairs is off by so much, in squares of cells."""
+        most = Fraction(self.cells.span**2, 4) * Fraction(n, n - self.ddof)
+        part = min(moved / (n * (n - self.ddof)), most)
+        return nearest(part * Fraction(self.cells.grid) ** 2)
+
+    def width_of(self, part: Fraction, moved: Fraction, n: int) -> float:
+        """The error of a variance that is off by a part of s^2 but for its factor R / (R - ddof).
+
+        R, the noisy number of rows, is off by at most `moved`.
+        """
+        least, grown = n - moved, Fraction(1)
+        if least > max(1, self.ddof):
+            part = grown_error(part, moved, n, least, self.ddof)
+            grown = least / (least - self.ddof)
+        else:
+            part = ALL
+        most = Fraction(self.cells.span**2) * grown * min(part, Fraction(1, 4))
+        return nearest(most * Fraction(self.cells.grid) ** 2)
+
+    def _within(self, found: Fraction, grown: Fraction) -> float:
+        """In the data's units, within what a variance can be."""
+        found = min(max(found, Fraction(0)), Fraction(self.cells.span**2, 4) * grown)
+        return nearest(found * Fraction(self.cells.grid) ** 2)

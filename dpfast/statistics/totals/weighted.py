@@ -1,0 +1,149 @@
+"""Sums and means with weights within public bounds, of one column or of several.
+
+A row is a cell u of 0 .. s of each column, and its weight a cell w of a .. b of the weights' grid
+(not counted from 0 here: w times the grid is the weight itself). Both are exact, and so is their
+product.
+
+*Sums*: a row adds c w to each, c = first + u, an integer between the least and the largest product
+of ends.
+
+*Means*, for weights that are not negative: release W = sum(w) and V = sum(w (2 u - s)). A row adds
+w and w (2 u - s), at most b and b s in size, and one that is replaced moves W by at most b - a, or
+by b where it may leave, and V by at most 2 b s. (1 + V / (W s)) / 2 is the mean's place between the
+bounds. Columns share one W, unless their missing numbers are dropped.
+
+All of these are one release (`_box_noise`): a row may move all at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core.error_bars import NOISE, Expected, unknown
+from ...noise.box import box_noise, count_shares
+from ...privacy import Loss
+from ...rng import Generator
+from ...sources.row_source import RowSource
+from ...sources.stretches import Column
+from ...summaries.cells import Cells, nearest
+from ...summaries.moments import Moments, weighted_moments
+
+
+@dataclass(frozen=True, slots=True)
+class _Weighted:
+    """What the two share. `bounds` and `cells` are those of the columns, then of the weights.
+
+    The weights are the last column of the rows, or those `beside` them. `single` is for one number
+    instead of an array of one.
+    """
+
+    bounds: tuple[tuple[float, float], ...]
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    where: NDArray[np.bool_] | None
+    cells: tuple[Cells, ...]
+    beside: Column | None
+    single: bool
+
+    def reduce(self, source: RowSource) -> list[Moments]:
+        return weighted_moments(source, self.beside, self.bounds, self.cells, self.nan, self.where)
+
+    def form(self, found: list[float]) -> float | NDArray[np.float64]:
+        return found[0] if self.single else np.array(found, np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedSum(_Weighted):
+    """The sums of weight times clamped row; see `dpfast.sum`."""
+
+    name: ClassVar[str] = "weighted sum"
+
+    @property
+    def moves(self) -> list[int]:
+        """In products of cells."""
+        return [self._move(own) for own in self.cells[:-1]]
+
+    def _move(self, own: Cells) -> int:
+        weights = self.cells[-1]
+        ends = [c * w for c in (own.first, own.last) for w in (weights.first, weights.last)]
+        if self.neighbors == "add-remove":
+            return max(map(abs, ends))
+        if self.where is None:
+            return max(ends) - min(ends)
+        return max(*ends, 0) - min(*ends, 0)
+
+    def finish(self, summary: list[Moments], generator: Generator) -> float | NDArray[np.float64]:
+        *columns, weights = self.cells
+        exact = []
+        for own, one in zip(columns, summary, strict=True):
+            u, w = one.sums
+            both = one.products[0] + weights.first * u + own.first * w
+            exact.append(both + one.rows * own.first * weights.first)
+        noisy = box_noise(self.loss, self.moves).add(exact, generator)
+        return self.form([nearest(unit * x) for unit, x in zip(self.units, noisy, strict=True)])
+
+    @property
+    def units(self) -> list[Fraction]:
+        """What a product of cells is."""
+        *columns, weights = self.cells
+        return [Fraction(own.grid) * Fraction(weights.grid) for own in columns]
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect of each: by the law of the noise."""
+        part = box_noise(self.loss, self.moves).within(1 - confidence)
+        each = zip(self.units, self.moves, strict=True)
+        width = [nearest(unit * part * move) for unit, move in each]
+        return Expected(confidence, width[0] if self.single else width, note=NOISE)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedMean(_Weighted):
+    """The means of the clamped rows, each with its weight; see `dpfast.mean`."""
+
+    name: ClassVar[str] = "weighted mean"
+
+    @property
+    def totals(self) -> int:
+        """How many sums of weights are released."""
+        return len(self.cells) - 1 if self.nan == "drop" else 1
+
+    @property
+    def moves(self) -> list[int]:
+        """In cells of the weights, then in products of cells."""
+        *columns, weights = self.cells
+        if not any(own.span for own in columns):
+            return [0] * (self.totals + len(columns))
+        times = 2 if self.neighbors == "replace" else 1
+        known = self.neighbors == "replace" and self.where is None
+        total = weights.span if known else weights.last
+        return [total] * self.totals + [times * weights.last * own.span for own in columns]
+
+    def finish(self, summary: list[Moments], generator: Generator) -> float | NDArray[np.float64]:
+        *columns, weights = self.cells
+        total = [one.sums[1] + one.rows * weights.first for one in summary]
+        centred = [
+            2 * (one.products[0] + weights.first * one.sums[0]) - own.span * w
+            for own, one, w in zip(columns, summary, total, strict=True)
+        ]
+        noise = box_noise(self.loss, self.moves, count_shares(self.totals, len(columns)))
+        noisy = noise.add([*total[: self.totals], *centred], generator)
+        total = noisy[: self.totals] * (len(columns) // self.totals)
+        found = []
+        for own, w, v, (lo, hi) in zip(
+            columns, total, noisy[self.totals :], self.bounds[:-1], strict=True
+        ):
+            place = (1 + Fraction(v, w * own.span)) / 2 if w > 0 and own.span else Fraction(1, 2)
+            place = min(max(place, Fraction(0)), Fraction(1))
+            value = nearest(Fraction(own.grid) * (own.first + place * own.span))
+            found.append(min(max(value, lo), hi))
+        return self.form(found)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: it depends on the sum of all weights, which is private."""
+        return unknown(confidence, "the sum of the weights is private")

@@ -1,0 +1,262 @@
+"""Trimmed and winsorized means with noise for their smooth sensitivity, from exact integer sums.
+
+x ascends, m = floor(proportion n) rows are cut off at each end, a = x_(m+1) and b = x_(n-m) are the
+outermost of those that are kept. Windows of ranks give a, b and the smooth bound. A second pass
+adds up the cells of a public grid (`_cells`) that all rows clamped to a and b are on: an exact
+integer C. Clamping and rounding to cells never fall, so the m lowest rows count as a and the m
+highest as b, and with the cells A and B of a and b
+
+    winsorized mean = C / n,        trimmed mean = (C - m (A + B)) / (n - 2 m).
+
+Neither depends on the order of the rows or on how they come.
+
+*What rounding does.* Either is a mean of cells, so it is off by at most half a cell, and the two of
+neighbours differ by at most the smooth bound and one cell. Then it is rounded to float64, by half a
+step of the public grid of answers at most, so they differ by another step. Public numbers that
+are added to a smooth bound leave it smooth, so noise is scaled to the bound, a cell and a step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .._core import checks, nan_policy
+from ..budget.budget import Budget
+from ..budget.release import Mechanism
+from ..noise.smooth import Calibration
+from ..privacy import Loss
+from ..rng import Generator
+from ..sensitivity.column import Given, share
+from ..sensitivity.rounding import rounded_up
+from ..sensitivity.trimmed import from_ranks
+from ..sources import Source
+from ..summaries.cells import Cells, cells, nearest
+from ..summaries.order import Ranks
+from ..summaries.totals import settled, totals
+from .equal_parts import released
+from .quantiles.smooth import Smooth, answer_grid
+from .two_steps import calibrated
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothMean(Smooth):
+    """A trimmed or a winsorized mean; see `dpfast.trimmed_mean`."""
+
+    proportion: Fraction
+    winsorized: bool
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    loss: Loss
+    calibration: Calibration
+    cells: Cells
+    grid: float
+
+    @property
+    def name(self) -> str:
+        return f"{'winsorized' if self.winsorized else 'trimmed'} mean {self.proportion}"
+
+    def reduce(self, source: Source) -> tuple[float, float]:
+        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
+        column = Given(Ranks(source, missing=missing), self.lo, self.hi, self.neighbors, self.nan)
+        found = from_ranks(column, self.proportion, self.calibration.beta, self.winsorized)
+        covered = rounded_up(found.sensitivity + self.cells.grid + self.grid)
+        if not self.cells.span:
+            return self.lo, covered
+        if not found.n:
+            return nearest((Fraction(self.lo) + Fraction(self.hi)) / 2), covered
+        first, last = self.cells.cell(found.low), self.cells.cell(found.high)
+        clamped = Cells(self.cells.grid, self.cells.first + first, last - first)
+        rows = settled(totals(source, clamped, None), self.nan, self.lo, self.hi, clamped)
+        total = rows.sum + found.n * first
+        kept = found.n
+        if not self.winsorized:
+            kept -= 2 * found.cut
+            total -= found.cut * (first + last)
+        value = nearest((self.cells.first + Fraction(total, kept)) * Fraction(self.cells.grid))
+        return min(max(value, self.lo), self.hi), covered
+
+
+def trimmed_mean(
+    data: Any,
+    *,
+    proportion: Any = 0.1,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    noise: str = "auto",
+    nan: str | float = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release the mean of a column without its lowest and its highest rows.
+
+    ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to how far the
+    data are spread, not to how wide the bounds are, so wide bounds cost next to nothing.
+
+    Privacy
+    -------
+    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for. Noise of scale ``S / alpha``
+    is added to the exact statistic, with a `beta`-smooth upper bound S on its local sensitivity
+    (Nissim, Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019),
+    and ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the law. All
+    rounding is covered by S (``dpfast/statistics/trimmed.py``).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        As in `quantile`.
+    proportion : number, default 0.1
+        Left out at each end: at least 0 and less than 0.5, meant as written.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data.
+    epsilon, delta, rho : float, Fraction or Decimal, optional
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighbouring relation.
+    axis : {None, 0, -2}, optional
+        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
+        a row is one record. `bounds` is then one pair, or one for each column.
+    noise : str, default "auto"
+        The noise law, as in `quantile`.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN and null, as in `quantile`.
+    where : array_like of bool, shape (n,), optional
+        The rows to use, each a function of that row alone. How many they are is private, and under
+        "replace" noise gets half of epsilon, or a quarter of rho, for either of two steps.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched.
+    rng : Generator, optional
+        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private mean, within `bounds`, on a public grid of about ``2**-40`` of their distance.
+        The mean of no rows is the middle of the bounds.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, or a mask of another length than a file, or
+        than data whose rows come and go.
+
+    Notes
+    -----
+    Cost: two reads of the data. A `mean` whose bounds are about as wide as the data has less noise.
+    Under "add-remove" it takes some ``200 / epsilon`` rows; the bound of fewer is wider, since they
+    might be about to vanish (``benchmarks/crossings.py``).
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 53 < dp.trimmed_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
+    True
+    """
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _mean(False, proportion, pair, asked, neighbors, noise, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+
+
+def winsorized_mean(
+    data: Any,
+    *,
+    proportion: Any = 0.1,
+    bounds: tuple[float, float],
+    epsilon: Any = None,
+    delta: Any = 0.0,
+    rho: Any = None,
+    neighbors: str = "replace",
+    axis: int | None = None,
+    noise: str = "auto",
+    nan: str | float = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> Any:
+    """Release the mean of a column whose lowest and highest rows are pulled in.
+
+    ``floor(proportion n)`` rows at each end count as the nearest row that is kept.
+
+    Privacy
+    -------
+    As `trimmed_mean`: neighbours by `neighbors`, loss as asked, by noise for a smooth upper bound
+    on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), the sum of those of the
+    two ends and of the rows between them.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    proportion : number, default 0.1
+        Of the rows at each end that count as the nearest that is kept: at least 0, less than 0.5.
+    bounds : (float, float)
+    epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+        As in `trimmed_mean`.
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private mean, within `bounds`, as in `trimmed_mean`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `trimmed_mean`.
+
+    Notes
+    -----
+    Cost: two reads of the data.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 53 < dp.winsorized_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
+    True
+    """
+
+    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
+        return _mean(True, proportion, pair, asked, neighbors, noise, nan, where is not None)
+
+    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+
+
+def _mean(
+    winsorized: bool,
+    proportion: Any,
+    bounds: Any,
+    asked: tuple[Any, Any, Any],
+    neighbors: Any,
+    noise: Any,
+    nan: Any,
+    some: bool,
+) -> Mechanism[float]:
+    """The mechanism, from unchecked arguments."""
+    part = share(proportion)
+    lo, hi = checks.bounds(bounds)
+    relation = checks.neighbors(neighbors)
+    policy = checks.nan_policy(nan, relation)
+    rows = cells(lo, hi)
+
+    def made(calibration: Calibration, moves: str) -> SmoothMean:
+        grid = answer_grid((lo, hi), calibration)
+        rest = moves, policy, calibration.loss, calibration, rows, grid
+        return SmoothMean(part, winsorized, lo, hi, *rest)
+
+    return calibrated(noise, asked, relation, some, made)

@@ -1,0 +1,99 @@
+"""One change that is two steps: a mechanism for rows that come and go, where a row is replaced.
+
+To replace a row, of which a mask may keep the old one, the new one, both or neither, is at most to
+remove a row and to add one. So a mechanism that costs `one_step(loss)` for one of these steps costs
+`loss` for the change (group privacy; `privacy.convert`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+from .. import privacy
+from .._core.error_bars import SECRET, Expected, unknown
+from ..budget.release import Mechanism
+from ..errors import ArgumentError
+from ..noise.smooth import Calibration, calibrate
+from ..privacy import ZCDP, Approx, Loss, Pure
+from ..rng import Generator
+
+Value = TypeVar("Value")
+
+
+def one_step(loss: Loss) -> Loss:
+    """A loss such that two steps together cost `loss`: half of epsilon, a quarter of rho."""
+    if isinstance(loss, ZCDP):
+        return ZCDP(loss.rho / 4)
+    half = loss.epsilon / 2
+    if isinstance(loss, Approx):
+        grown = 1 + Fraction(math.exp(float(half))) * (1 + Fraction(1, 2**40))
+        return Approx(half, loss.delta / grown)
+    return Pure(half)
+
+
+def two_steps(loss: Loss) -> Loss:
+    """What two steps cost."""
+    found = privacy.convert(loss, "add-remove", "replace")
+    assert found is not None
+    return found
+
+
+def calibrated(
+    noise: str,
+    asked: tuple[Any, Any, Any],
+    relation: str,
+    some: bool,
+    make: Callable[[Calibration, str], Mechanism[Value]],
+) -> Mechanism[Value]:
+    """The mechanism that `make` gives for a calibration and the relation of the rows it sees.
+
+    `asked` is epsilon, delta and rho; `some` says that a mask keeps only some rows. Where those
+    can differ by two steps, either gets its part of the loss.
+    """
+    epsilon, delta, rho = asked
+    found = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
+    if not some or relation == "add-remove":
+        return make(found, relation)
+    loss = one_step(privacy.loss(epsilon, delta, rho))
+    try:
+        if isinstance(loss, ZCDP):
+            found = calibrate(noise, rho=loss.rho)
+        else:
+            part = loss.delta if isinstance(loss, Approx) else 0
+            found = calibrate(noise, epsilon=loss.epsilon, delta=part)
+    except ArgumentError as error:  # it shows a number that nobody has written
+        raise ArgumentError(f"{error}, the part of either of two steps (see `where`)") from None
+    return TwoSteps(make(found, "add-remove"))
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSteps(Generic[Value]):
+    """A mechanism under "add-remove" as one under "replace", with the loss of two steps."""
+
+    inner: Mechanism[Value]
+
+    @property
+    def loss(self) -> Loss:
+        return two_steps(self.inner.loss)
+
+    @property
+    def neighbors(self) -> str:
+        return "replace"
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def reduce(self, source: Any) -> Any:
+        return self.inner.reduce(source)
+
+    def finish(self, summary: Any, generator: Generator) -> Value:
+        return self.inner.finish(summary, generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """What to expect: noise that needs two steps is that for a smooth bound, a secret."""
+        return unknown(confidence, SECRET)

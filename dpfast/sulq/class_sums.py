@@ -1,0 +1,263 @@
+"""The sums of a class in each column by itself, as exact integers, and what a row moves.
+
+A row of class c adds 1 to the count of c, and for each column to sums of c alone.
+
+*A column of numbers.* Let z be the distance of a cell from the public middle, |z| <= h. Released
+are the sums of h z and of h^2 - z^2, with noise of one scale. For t = z / h their squares are h^4
+times t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1: means and variances of a column cost no more than
+one of the two alone (released as z^2, they would cost 2). In size, |t| + 1 - t^2 <= 5 / 4. A row
+that is replaced moves them, within a class, by a = t - t' and a b, b = t + t', |a| + |b| <= 2: in
+square by a^2 (1 + b^2), at most 4, for a^2 (1 + (2 - a)^2) never falls; in size by at most
+a (3 - a) <= 9 / 4. Between two classes, by 2 and by 5 / 2.
+
+*A column of categories.* 1 for the value in the class, so 1 or, replaced, 2 of these numbers move.
+
+*How the round is shared.* Columns have equal parts of it; counts, as in k-means, about
+1 / (1 + 2 sqrt(d)) or more. Where rows are replaced and noise is Gaussian, a column of numbers uses
+all of its part within a class, where counts do not move, and half of it between two. So counts have
+what the columns leave between two classes; if all are of numbers, half of the round for nothing.
+(Rounding down, for integers too large for the samplers, moves four numbers by 1 each, 2 in the l2
+norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks, nan_policy
+from .._kernels import cross
+from .._kernels.bins import tally
+from .._kernels.classes import totals as by_class
+from ..privacy import Loss, Pure
+from ..sources.words import Words
+from ..statistics.histogram import Bins, categories_of
+from ..summaries.cells import cells
+from .coded import BLOCK, Attributes, Classes, Coder
+from .matrices import expect_size
+from .rounds import Part
+from .targets import Labelled, Piece
+
+#: Bits of the number of cells of a column. The square of a cell then has at most 40, and the sum of
+#: BLOCK of them at most 52, so it is exact in float64.
+BITS = 20
+#: Rows whose sums of squares stay in 64 bits.
+MOST = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A column of numbers within public bounds: cells `first` .. `last`, counted from `middle`."""
+
+    bounds: tuple[float, float]
+    grid: float
+    first: int
+    last: int
+
+    @property
+    def middle(self) -> int:
+        return (self.first + self.last) // 2
+
+    @property
+    def reach(self) -> int:
+        """h, the largest distance of a cell from the middle."""
+        return self.last - self.middle
+
+
+class Columns:
+    """What is public of the columns: bounds of some, categories of the others.
+
+    Attributes
+    ----------
+    words : list of Words or None
+        Those of each column that is text; empty where none is.
+    said : int or None
+        How many columns they say that there are, if they do.
+    """
+
+    def __init__(self, bounds: Any, categories: Any) -> None:
+        self._repeat = False
+        self._attributes: Attributes | None = None
+        self._each: list[Number | Bins] = []
+        if categories is None:
+            pairs, is_vector = checks.pairs(bounds)
+            self._each, self._repeat = [_number(pair, bounds) for pair in pairs], not is_vector
+        elif bounds is None:
+            self._attributes = Attributes(None, None, categories)
+        else:
+            self._each = _mixed(bounds, categories)
+        words = [one.words if isinstance(one, Bins) else None for one in self._each]
+        self.words: list[Words | None] = words if any(words) else []
+        self.said = None if self._repeat else len(self._each)
+        if self._attributes is not None:
+            self.words, self.said = self._attributes.words, self._attributes.said
+
+    def each(self, width: int) -> list[Number | Bins]:
+        """What is known of each of so many columns."""
+        if self._attributes is not None:
+            return list(self._attributes.axes(width))
+        found = self._each * width if self._repeat else self._each
+        checks.columns("bounds", len(found), width)
+        return found
+
+
+def _number(pair: tuple[float, float], given: Any) -> Number:
+    expect_size([pair], 500, "bounds", given)  # squares are numbers
+    own = cells(*pair, BITS - 1)
+    return Number(pair, own.grid, own.first, own.last)
+
+
+def _mixed(bounds: Any, categories: Any) -> list[Number | Bins]:
+    rule = "for each column a pair, or None where it has categories"
+    try:
+        pairs, lists = list(bounds), list(categories)
+    except Exception:  # whatever an object thinks of being a sequence
+        checks.fail("bounds", rule, bounds)
+    if len(pairs) != len(lists):
+        checks.fail("bounds", rule, bounds)
+    found: list[Number | Bins] = []
+    for j, (pair, listed) in enumerate(zip(pairs, lists, strict=True)):
+        if (pair is None) == (listed is None):
+            checks.fail("bounds", rule, bounds)
+        if listed is None:
+            found.append(_number(checks.bounds(pair, f"bounds[{j}]"), bounds))
+        else:
+            found.append(categories_of(listed, f"categories[{j}]"))
+    return found
+
+
+class ByClass:
+    """Counts of classes, and the sums of each class in each column.
+
+    Parameters
+    ----------
+    each : sequence of Number or Bins
+        The columns.
+    classes : int
+    nan : str or float
+        What a NaN in a column of numbers counts as.
+
+    Attributes
+    ----------
+    numbers : dict of int to Number
+        Columns of numbers by place.
+    values : dict of int to int
+        How many values each column of categories has.
+    """
+
+    def __init__(self, each: Sequence[Number | Bins], classes: int, nan: str | float) -> None:
+        self.width, self.classes = len(each), classes
+        self.numbers = {j: one for j, one in enumerate(each) if isinstance(one, Number)}
+        axes = {j: one for j, one in enumerate(each) if isinstance(one, Bins)}
+        self.values = {j: axis.native.bins for j, axis in axes.items()}
+        self._coder = Coder(list(axes.values())) if axes else None
+        own = list(self.numbers.values())
+        self._limits = np.array([[1.0 / n.grid, n.first, n.last, n.middle] for n in own]).T.copy()
+        fills = [nan_policy.replacement(nan, *n.bounds) for n in own]
+        self._skip = any(isinstance(fill, str) for fill in fills)
+        self._fills = np.array([0.0 if isinstance(fill, str) else fill for fill in fills])
+
+    def parts(self, relation: str, loss: Loss) -> list[Part]:
+        """Counts, then each column."""
+        d = self.width
+        counts = Fraction(1, 1 + math.isqrt(4 * d))
+        column = (1 - counts) / d
+        replaced = relation == "replace"
+        if replaced and not isinstance(loss, Pure):
+            between = d - Fraction(len(self.numbers), 2)
+            column = min(Fraction(1, d), (1 - counts) / between)
+            counts = 1 - column * between
+        times = 2 if replaced else 1
+        found = [Part(self.classes, times, times, times, counts)]
+        for j in range(d):
+            if j in self.values:
+                size = self.classes * self.values[j]
+                found.append(Part(size, times, times, times, column))
+                continue
+            square = self.numbers[j].reach ** 2
+            l1, l2_squared = -(-5 * square * times // 4), (times * square) ** 2
+            found.append(Part(2 * self.classes, l1, l2_squared, 8 if replaced else 2, column))
+        return found
+
+    def total(self, source: Labelled, classes: Classes) -> tuple[list[int], int]:
+        """The integers in the order of the parts, and how many rows have a NaN."""
+        reduced = source.reduce(lambda pieces: self._tally(pieces, classes), _merged, BLOCK)
+        counts, first, second, cells_of, missing = reduced
+        found: list[int] = counts.tolist()
+        own = list(self.numbers)
+        for j in range(self.width):
+            if j in self.values:
+                found += cells_of[list(self.values).index(j)].ravel().tolist()
+                continue
+            place, h = own.index(j), self.numbers[j].reach
+            found += [h * int(z) for z in first[:, place]]
+            pairs = zip(found[: self.classes], second[:, place], strict=True)
+            found += [h * h * n - int(q) for n, q in pairs]
+        return found, missing
+
+    def codes(self, rows: NDArray[np.float64]) -> NDArray[np.uint32]:
+        """The code of each row in each column of categories, in their order."""
+        out = np.empty((len(rows), len(self.values)), np.uint32)
+        if self._coder is not None:
+            self._coder.codes(np.ascontiguousarray(rows[:, list(self.values)]), out)
+        return out
+
+    def _tally(self, pieces: Iterator[Piece], classes: Classes) -> tuple[Any, ...]:
+        many, numbers = self.classes, list(self.numbers)
+        counts = np.zeros(many + 1, np.int64)
+        whole = np.zeros((many, 2, len(numbers)), object)
+        found, fresh = np.zeros(whole.shape, np.int64), 0
+        coder = self._coder
+        values = np.zeros(0, np.uint32) if coder is None else coder.values
+        at, size = cross.cells(values, many)
+        table = np.zeros(size, np.int64)
+        sums = np.zeros((many + 1, 2, len(numbers)))
+        missing = 0
+        for rows, labels in pieces:
+            key = classes.codes(labels)
+            if numbers:
+                if fresh + len(rows) > MOST:  # more could leave 64 bits
+                    whole, fresh = whole + found, 0
+                    found[...] = 0
+                sums[...], fresh = 0.0, fresh + len(rows)
+                own = rows if len(numbers) == self.width else np.ascontiguousarray(rows[:, numbers])
+                if by_class(own, self._limits, key, sums):
+                    absent = np.isnan(own)
+                    lost = np.logical_or.reduce(absent, axis=1)
+                    missing += int(np.count_nonzero(lost))
+                    key[lost & self._skip] = cross.NONE
+                    sums[...] = 0.0
+                    by_class(np.where(absent, self._fills, own), self._limits, key, sums)
+                found += sums[:many].astype(np.int64)
+            tally(key, counts)
+            if coder is not None:
+                cross.count(self.codes(rows), key, many, values, table)
+        tables = [
+            table[start : start + (v + 1) * (many + 1)].reshape(v + 1, many + 1)[:v, :many].T
+            for start, v in zip(at.tolist(), values.tolist(), strict=True)
+        ]
+        whole = whole + found
+        return (
+            counts[:many].astype(object),
+            whole[:, 0],
+            whole[:, 1],
+            tables,
+            missing,
+        )
+
+
+def _merged(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    counts, first, second, tables, missing = zip(a, b, strict=True)
+    return (
+        sum(counts),
+        sum(first),
+        sum(second),
+        [x + y for x, y in zip(*tables, strict=True)],
+        sum(missing),
+    )

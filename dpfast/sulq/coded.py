@@ -1,0 +1,138 @@
+"""Rows as codes: which of an attribute's public values, or bins, each of their numbers is.
+
+What is in no bin, or is none of the values, has a code beyond theirs.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import cross
+from ..sources.words import Words
+from ..statistics.histogram import Bins, axes_of, categories_of
+
+#: Rows that are coded at a time.
+BLOCK = 1 << 12
+#: Numbers of the limits that lie side by side.
+LONG = 1 << 8
+
+
+class Classes:
+    """The public labels, in the order that is given.
+
+    Attributes
+    ----------
+    given : ndarray
+        The labels: text, bool, int64 or uint64 if all are integers that it holds, or float64.
+    """
+
+    def __init__(self, classes: Any) -> None:
+        self.axis = categories_of(classes, "classes")
+        given: NDArray[Any] = self.axis.edges
+        if given.dtype == np.float64 and (given == np.rint(given)).all():
+            given = _whole(classes, given)
+        self.given = given
+        self._coder = Coder([self.axis])
+
+    def __len__(self) -> int:
+        return self.axis.native.bins
+
+    def codes(self, labels: NDArray[Any]) -> NDArray[np.uint32]:
+        """The number of each label."""
+        out = np.empty((len(labels), 1), np.uint32)
+        self._coder.codes(labels.astype(np.float64, copy=False)[:, None], out)
+        return out[:, 0]
+
+
+def _whole(classes: Any, given: NDArray[np.float64]) -> NDArray[Any]:
+    """Integers as they were written, which float64 may have rounded; as given beyond 64 bits."""
+    exact = [int(one) for one in classes]
+    for kind in (np.int64, np.uint64):
+        try:
+            return np.array(exact, kind)
+        except OverflowError:
+            pass
+    return given
+
+
+class Attributes:
+    """The public values of each column.
+
+    Parameters
+    ----------
+    bins, bounds, categories : object
+        As in `dpfast.histogram`; one list of categories that are no text, or one number of bins, is
+        that of every column.
+
+    Attributes
+    ----------
+    words : list of Words or None
+        Those of each column that is text; empty where none is.
+    said : int or None
+        How many columns they say that there are, if they do.
+    """
+
+    def __init__(self, bins: Any, bounds: Any, categories: Any) -> None:
+        self._axes, several = axes_of(bins, bounds, categories)
+        words = [axis.words for axis in self._axes]
+        self.words: list[Words | None] = words if any(words) else []
+        self._repeat = not several and not self.words
+        self.said = None if self._repeat else len(self._axes)
+        one_number = isinstance(bins, numbers.Integral)
+        self._name = "categories" if bins is None else "bounds" if one_number else "bins"
+
+    def axes(self, width: int) -> tuple[Bins, ...]:
+        """Those of so many columns."""
+        axes = self._axes * width if self._repeat else self._axes
+        checks.columns(self._name, len(axes), width)
+        return axes
+
+
+class Coder:
+    """Codes of the rows of some columns.
+
+    Attributes
+    ----------
+    values : uint32 array
+        How many values each column has.
+    """
+
+    def __init__(self, axes: Sequence[Bins]) -> None:
+        self._axes = tuple(axes)
+        self.values = np.array([axis.native.bins for axis in axes], np.uint32)
+        firsts = [_first(axis) for axis in axes]
+        self._searched = [j for j, first in enumerate(firsts) if first is None]
+        rows = max(1, LONG // len(self._axes))
+        self._first = np.tile(np.array([first or 0.0 for first in firsts]), (rows, 1))
+        self._values = np.tile(self.values.astype(np.float64), (rows, 1))
+
+    @property
+    def width(self) -> int:
+        return len(self._axes)
+
+    def codes(self, rows: NDArray[np.float64], out: NDArray[np.uint32]) -> None:
+        """Write the codes of some rows."""
+        if len(self._searched) < self.width:
+            cross.codes(rows, self._first, self._values, out)
+        place = np.empty(len(rows), np.uint32)
+        for j in self._searched:
+            place[...] = 0
+            self._axes[j].native.place(np.ascontiguousarray(rows[:, j]), 1, place)
+            out[:, j] = place
+
+
+def _first(axis: Bins) -> float | None:
+    """The first value, if they are integers that follow one another, and not too large."""
+    if axis.words is not None:
+        return 0.0
+    listed = axis.edges.astype(np.float64)
+    first = float(listed[0])
+    if len(listed) > axis.native.bins or abs(first) >= 2.0**52 or not (np.diff(listed) == 1).all():
+        return None
+    return first if first == round(first) else None

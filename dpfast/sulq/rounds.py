@@ -1,0 +1,313 @@
+"""A slice of a budget for a fixed number of rounds, each a noisy vector of exact integers.
+
+What is asked in a round may depend on all answers before it. Let round t move by at most D_t in l2.
+It gets noise of deviation sqrt(T) D_t / s or more, T the number of rounds:
+
+* zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T a round, and rho adds up under adaptive
+  composition (Bun and Steinke, TCC 2016).
+* (epsilon, delta), s as in `_additive`: with Gaussian noise a round tells no more than whether a
+  standard normal variable was moved by s / sqrt(T), and T such rounds, chosen one after the other,
+  tell no more than whether one was moved by s (Dong, Roth and Su, "Gaussian differential privacy",
+  JRSS B 2022). Rounding to integers is post-processing.
+* epsilon alone: discrete Laplace noise for epsilon / T of the l1 norm.
+
+In all three a round is noise for one joint release of a vector that moves by sqrt(T) D_t (in l1,
+by T D_t), which is what `_whole_noise` is asked for. A round may consist of parts with noise of
+different scales; part p takes the share a_p of the round, noise for D_p / sqrt(a_p). If the shares
+add up to 1 that is always enough: the sum of a_p over the parts that move. It may be enough with
+larger shares where a row cannot move all parts as far as each goes.
+
+What is asked at once may use several of the T rounds, u_1, u_2 and so on, with the noise of that
+many: a share of u_t. How many may depend on the answers before, as long as they are T together:
+
+* epsilon, and zCDP: the part u_t / T of the loss. On every path of answers the logarithm of a ratio
+  of probabilities is a sum of parts that are no more than epsilon. And let r_t be what is left of
+  rho before answer t. At each order a of the Renyi divergence the mean power of what the answers
+  from t on add is at most exp(a (a - 1) r_t): so for the last, and if for t + 1, then for t, since
+  r_t - r_(t + 1) is fixed when t is asked, and its answer adds exp(a (a - 1) (r_t - r_(t + 1))) at
+  most. (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS 2021.)
+* (epsilon, delta): before rounding, such an answer is the mean of those of u_t rounds that all ask
+  the same. So all answers can be made of those of T rounds, each chosen by the answers before it,
+  which is the case above. (For parts of any size: Smith and Thakurta, "Fully adaptive composition
+  for Gaussian differential privacy", 2022.)
+
+A round may also be choices by the exponential mechanism, one for each of some disjoint sets of
+rows, with weights exp(c q). Let a row that comes or goes move the scores q of its own set by
+numbers of an interval of length r. The logarithm of the ratio of two probabilities then lies in an
+interval of length h = c r, "bounded range", and
+
+* that is h-DP and h^2 / 8 zCDP (Cesar and Rogers, ALT 2021);
+* a normal variable moved by m tells no less if m = 2 F^-1(L(h / 2)), F and L the normal and the
+  logistic distribution functions. For a ratio that lies in an interval and has the mean 1 is most
+  spread out at the ends of it (Blackwell, 1951: then it is easiest to tell apart), where a coin has
+  log-odds of x + h / 2 or of x - h / 2, and the deviate F^-1(L) of the one is largest above that of
+  the other at x = 0, as it is odd, and concave beyond 0 (van Zwet, 1964).
+
+A row that is replaced comes and goes: a range of 2 h in one set, or one of h in each of two sets,
+which costs no more: h + h, h^2 / 8 + h^2 / 8, and the square of m for 2 h is over twice that for h.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import privacy
+from .._core import checks
+from .._kernels.rng import witnesses
+from ..budget.allotment import Slice, as_it_is, paid
+from ..budget.budget import Budget
+from ..budget.release import release
+from ..errors import BudgetError
+from ..noise.additive import amount, analytic
+from ..noise.integer import WholeNoise, whole_noise
+from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
+from ..rng import Generator
+from ..selection.table import Rows, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some integers of a round, whose noise has one scale.
+
+    Parameters
+    ----------
+    size : int
+        How many integers.
+    l1, l2_squared, moved : int
+        By how much neighbours move them: the largest l1 norm, the largest square of the l2 norm,
+        and how many of them may move at once.
+    share : Fraction
+        Of the round, where parts have different ones.
+    """
+
+    size: int
+    l1: int
+    l2_squared: int
+    moved: int
+    share: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One round, which has been paid for by the slice that it belongs to."""
+
+    loss: Loss
+    neighbors: str
+    name: str
+    total: Callable[[Any], list[int]]
+    parts: tuple[Part, ...]
+    noises: tuple[WholeNoise, ...]
+
+    def reduce(self, source: Any) -> list[int]:
+        return self.total(source)
+
+    def finish(self, summary: list[int], generator: Generator) -> list[int]:
+        found: list[int] = []
+        sizes = [part.size for part in self.parts]
+        for own in groupby(zip(self.noises, sizes, strict=True), lambda pair: id(pair[0])):
+            (noise, size), *more = own[1]  # parts in a row with the same noise are one draw
+            end = len(found) + size + sum(other for _, other in more)
+            found += noise.add(summary[len(found) : end], generator)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Choices:
+    """One choice from each row of a table of scores, paid for by the slice."""
+
+    loss: Loss
+    neighbors: str
+    name: str
+    scores: Callable[[Any], NDArray[np.int64]]
+    c: float
+
+    def reduce(self, source: Any) -> NDArray[np.int64]:
+        return self.scores(source)
+
+    def finish(self, summary: NDArray[np.int64], generator: Generator) -> list[int]:
+        found = Rows(Table(summary), self.c).draw(1, generator.stream())
+        chosen: list[int] = found[:, 0].tolist()
+        return chosen
+
+
+#: One law for all rounds of a slice: losses of several laws have no exact sum.
+_LAWS: dict[type[Any], str] = {Pure: "laplace", Approx: "rounded-gaussian", ZCDP: "gaussian"}
+
+
+def round_noise(loss: Loss, rounds: int, part: Part) -> WholeNoise:
+    """The noise of a part of one of so many rounds: a matter of public numbers alone."""
+    times, share = rounds * part.share.denominator, part.share.numerator
+    sizes = (part.l1, part.l2_squared, part.moved)
+    l1, l2_squared, moved = (-(-times * x // share) for x in sizes)  # rounded up
+    return whole_noise(loss, l1, l2_squared, moved, _LAWS[type(loss)])
+
+
+class Rounds:
+    """So many rounds about one source, paid for when this object is made.
+
+    Parameters
+    ----------
+    source : object
+        What each round's `total` is given.
+    loss : Loss
+        Of all rounds together.
+    neighbors : str
+    rounds : int
+    name : str
+        For the ledger.
+    budget, rng
+        As in `release`.
+    parts : sequence of Part, optional
+        What will be asked for, as far as it is known: noise that cannot be had is refused now.
+
+    Raises
+    ------
+    ArgumentError
+        If the loss is too small for so many rounds; nothing has been spent.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        loss: Loss,
+        neighbors: str,
+        rounds: int,
+        name: str,
+        budget: Budget | None,
+        rng: Generator | None,
+        parts: Sequence[Part] = (),
+    ) -> None:
+        _enough(loss, rounds)
+        self.loss, self.neighbors, self.rounds, self.name = loss, neighbors, rounds, name
+        self._source, self._lock, self._used = source, threading.Lock(), 0
+        for part in parts:
+            self.noise(part)
+        _, self._generator = paid(Slice(name, loss, neighbors), source, budget, rng)
+        self._process = witnesses()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("rounds can be neither pickled nor copied: both copies could be asked")
+
+    @property
+    def remaining(self) -> int:
+        """How many rounds are left."""
+        return self.rounds - self._used
+
+    def noise(self, part: Part) -> WholeNoise:
+        """The noise of a part of a round."""
+        return round_noise(self.loss, self.rounds, part)
+
+    def ask(
+        self, total: Callable[[Any], list[int]], parts: Sequence[Part], uses: int = 1
+    ) -> list[int]:
+        """The integers that `total` makes of the source, part by part, with noise.
+
+        They may be those of several rounds, `uses` of them, in one pass: then shares add up to as
+        many. How many may depend on what was released before.
+
+        Raises
+        ------
+        ArgumentError
+            If the loss is too small for noise in these parts. The round has not been used.
+        BudgetError
+            When so many rounds are not left, or in a forked process. The data were not touched.
+        """
+        noises = tuple(self.noise(part) for part in parts)
+        self._use(uses)
+        mechanism = _Round(self.loss, self.neighbors, self.name, total, tuple(parts), noises)
+        return release(self._source, mechanism, budget=None, rng=self._generator, prepare=as_it_is)
+
+    def sharpness(self, spread: int) -> float:
+        """c of choices among scores that a row moves by numbers of an interval of that length."""
+        steps = 2 if self.neighbors == "replace" else 1
+        return float_down(self._range / (spread * steps))
+
+    def choose(self, scores: Callable[[Any], NDArray[np.int64]], spread: int) -> list[int]:
+        """A choice from each row of the table that `scores` makes of the source, of a row of it.
+
+        Each row of the table is of a set of rows of its own; a row that comes or goes moves the
+        scores by numbers of an interval of length `spread`.
+
+        Raises
+        ------
+        BudgetError
+            As `ask` does.
+        """
+        self._use(1)
+        c = self.sharpness(spread)
+        mechanism = _Choices(self.loss, self.neighbors, self.name, scores, c)
+        return release(self._source, mechanism, budget=None, rng=self._generator, prepare=as_it_is)
+
+    @property
+    def _range(self) -> Fraction:
+        """The range that a round may have."""
+        loss = self.loss
+        if isinstance(loss, Pure):
+            return loss.epsilon / self.rounds
+        if isinstance(loss, ZCDP):
+            return range_within(loss.rho / self.rounds)
+        assert isinstance(loss, Approx)
+        unit = analytic(float_down(loss.epsilon), float_down(loss.delta))
+        return Fraction(range_of_normal(1.0 / (unit * math.sqrt(self.rounds))))
+
+    def _use(self, uses: int) -> None:
+        """So many rounds less."""
+        if self._process != witnesses():  # before the lock, which may have been copied closed
+            raise BudgetError(
+                f"{self.name}: the rounds belong to the process that was forked, which would not "
+                "see that one was used here; ask there, or pay for rounds of this process"
+            )
+        with self._lock:
+            if self._used == self.rounds:
+                raise BudgetError(f"{self.name}: all {self.rounds} rounds have been used")
+            if self.remaining < uses:
+                raise BudgetError(
+                    f"{self.name}: {self.remaining} of {self.rounds} rounds are left, not {uses}"
+                )
+            self._used += uses
+
+
+def range_of_normal(move: float) -> float:
+    """A range that tells no more than whether a standard normal variable was moved by `move`.
+
+    That is 2 ln(F(x) / F(-x)), x = move / 2, F the normal distribution function, rounded down.
+    """
+    x = move / math.sqrt(8.0)
+    if x < 0.5:
+        found = 4.0 * math.atanh(math.erf(x))
+    else:
+        found = 2.0 * (math.log1p(math.erf(x)) - math.log(math.erfc(x)))
+    return found * (1.0 - 2.0**-40)
+
+
+def _enough(loss: Loss, rounds: int) -> None:
+    """A round has at least the loss that noise can be made for: rho / T, or epsilon / T.
+
+    Of (epsilon, delta) it has about epsilon / sqrt(T).
+    """
+    size, least, times = amount(loss), Fraction(1, 2**30), "the number of rounds"
+    if isinstance(loss, ZCDP):
+        if size < rounds * least**2:
+            checks.fail("rho", f"at least 2**-60 times {times}", float(size))
+    elif isinstance(loss, Pure):
+        if size < rounds * least:
+            checks.fail("epsilon", f"at least 2**-30 times {times}", float(size))
+    elif size**2 < rounds * least**2:
+        checks.fail("epsilon", f"at least 2**-30 times the root of {times}", float(size))
+
+
+def loss_of(epsilon: Any, delta: Any, rho: Any) -> Loss:
+    """The loss of a slice, of a size that noise can be made for."""
+    found = privacy.loss(epsilon, delta, rho)
+    amount(found)
+    return found

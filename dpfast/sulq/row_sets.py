@@ -1,0 +1,160 @@
+"""Public sets of rows, a bit for each row and set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rng as _rng
+from .._core import checks
+from .._kernels.pick import both
+from ..sources.masked import refuse_mask
+
+
+class RowSets:
+    """Public sets of rows: who asks about them hands out the sets, and no seed.
+
+    Parameters
+    ----------
+    masks : array_like of bool, of shape (sets, rows)
+        Which rows each set has.
+
+    Attributes
+    ----------
+    rows : int
+        How many rows there are to choose from.
+    sizes : int64 array
+        How many rows each set has.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what is no array of booleans of two dimensions.
+
+    Notes
+    -----
+    Cost: an eighth of a byte for each row and set.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> sets = dp.sulq.RowSets([[True, False, True], [False, True, False]])
+    >>> len(sets), sets.rows, sets.sizes
+    (2, 3, array([2, 1]))
+    >>> sets.mask(1)
+    array([False,  True, False])
+    """
+
+    rows: int
+
+    def __init__(self, masks: Any) -> None:
+        try:
+            given = np.asarray(masks)
+        except Exception:  # whatever an object thinks of being made an array
+            given = np.empty(0, object)
+        if given.dtype != np.bool_ or given.ndim != 2 or np.ma.is_masked(masks):
+            checks.fail_kind("masks", "an array of booleans of shape (sets, rows)", masks)
+        self.rows = given.shape[1]
+        self._words = _empty(*given.shape)
+        packed = np.packbits(given, axis=1, bitorder="little")
+        self._words.view(np.uint8)[:, : packed.shape[1]] = packed
+
+    @classmethod
+    def random(cls, rows: int, sets: int, rng: _rng.Generator | None = None) -> RowSets:
+        """Independent sets that have each row with probability 1/2.
+
+        Parameters
+        ----------
+        rows, sets : int
+            How many of each.
+        rng : Generator, optional
+            By default the secure one.
+
+        Returns
+        -------
+        RowSets
+            Every set of rows is as likely as any other.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If `rows` or `sets` is no integer of at least 0.
+        """
+        n, r = _size(rows, sets)
+        return cls._made(n, _rng.check(rng).random_raw((r, -(-n // 64))))
+
+    @classmethod
+    def from_bytes(cls, bits: Any, rows: int, sets: int) -> RowSets:
+        """What `to_bytes` gave; what it has after the last row of a set is ignored."""
+        n, r = _size(rows, sets)
+        size = -(-n // 8)
+        if not isinstance(bits, (bytes, bytearray, memoryview)):
+            checks.fail_kind("bits", "the bytes that to_bytes gave", bits)
+        given = bytes(bits)
+        if len(given) != r * size:
+            checks.fail("bits", f"{r * size} bytes for {r} sets of {n} rows", f"{len(given)} bytes")
+        words = _empty(r, n)
+        words.view(np.uint8)[:, :size] = np.frombuffer(given, np.uint8).reshape(r, size)
+        return cls._made(n, words)
+
+    @classmethod
+    def _made(cls, rows: int, words: NDArray[np.uint64]) -> RowSets:
+        """Sets of these bits, and no others than those of the rows."""
+        last = words.view(np.uint8)[:, rows // 8 :]
+        last[:, 1:] = 0
+        last[:, :1] &= (1 << rows % 8) - 1
+        made = cls.__new__(cls)
+        made.rows, made._words = rows, words
+        return made
+
+    def to_bytes(self) -> bytes:
+        """The bits of one set after the other, each from a byte of its own, least bit first."""
+        return self._words.view(np.uint8)[:, : -(-self.rows // 8)].tobytes()
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __repr__(self) -> str:
+        return f"RowSets({len(self)} sets of {self.rows} rows)"
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each set has."""
+        found: NDArray[np.int64] = np.bitwise_count(self._words).sum(axis=1, dtype=np.int64)
+        return found
+
+    def mask(self, number: int) -> NDArray[np.bool_]:
+        """Which rows the set of that number has."""
+        bits = np.unpackbits(self._words[number].view(np.uint8), bitorder="little")
+        return bits[: self.rows].view(np.bool_)
+
+    def counts(self, holds: NDArray[np.bool_], start: int) -> NDArray[np.int64]:
+        """In how many of some consecutive rows of each set something holds.
+
+        A row's bit is at the same place of a word in the set and here, so this counts the bits of
+        words.
+        """
+        if start + len(holds) > self.rows:
+            refuse_mask()
+        first, shift = divmod(start, 64)
+        bits = np.zeros(-(-(shift + len(holds)) // 64) * 64, np.bool_)
+        bits[shift : shift + len(holds)] = holds
+        own = np.packbits(bits, bitorder="little").view(np.uint64)
+        found = np.empty(len(self), np.int64)
+        both(self._words, first, own, found)
+        return found
+
+
+def _size(rows: Any, sets: Any) -> tuple[int, int]:
+    """How many rows and sets, of no more bits than a memory could have."""
+    n, r = checks.whole("rows", rows), checks.whole("sets", sets)
+    for name, count, value in (("rows", n, rows), ("sets", n * r, sets), ("sets", r, sets)):
+        if count > 1 << 43:
+            checks.fail(name, "at most 2**43, and so many bits in all", value)
+    return n, r
+
+
+def _empty(sets: int, rows: int) -> NDArray[np.uint64]:
+    return np.zeros((sets, -(-rows // 64)), np.uint64)

@@ -1,0 +1,163 @@
+"""Rows of features with what is to be learned of each: an array beside them, or a column of theirs.
+
+Labels keep their place beside the rows, so whoever brings or changes a row does so with its label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..sources.row_source import RowChunk, RowSource
+from ..sources.stretches import Column, as_column
+from ..sources.table import feature_rows, with_column
+from ..sources.words import Words, words_column
+from ..summaries.side_by_side import beside_of, flat, refuse_length, width_of
+from .matrices import matrices
+
+S = TypeVar("S")
+
+#: Features of some rows, (r, width) float64 and C order, and their labels, (r,) in a dtype that
+#: kernels read. Valid until the next ones are asked for.
+Piece = tuple[NDArray[np.float64], NDArray[Any]]
+
+#: Rows that are looked at together.
+BLOCK = 1 << 14
+
+RULE = "one number for each row, or the name of a column"
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Rows and their labels.
+
+    Attributes
+    ----------
+    source : RowSource
+        The features, and the labels as the last column unless they are `beside`.
+    beside : Column or None
+    width : int
+        Columns of features.
+    names : tuple of str or None
+        Theirs, if they have some.
+    """
+
+    source: RowSource
+    beside: Column | None
+    width: int
+    names: tuple[str, ...] | None
+
+    @property
+    def length(self) -> int | None:
+        """Rows; None when that is not known without reading."""
+        return self.source.length
+
+    def reduce(
+        self,
+        summarise: Callable[[Iterator[Piece]], S],
+        merge: Callable[[S, S], S],
+        most: int = BLOCK,
+    ) -> S:
+        """Summarise every chunk, `most` rows at a time, and merge the summaries.
+
+        Raises
+        ------
+        DataError
+            If there are more or fewer labels than rows, where their number was not known before.
+        """
+
+        def each(chunk: RowChunk) -> tuple[S, int]:
+            return summarise(self._pieces(chunk, most)), len(chunk.rows)
+
+        found, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
+        if self.beside is not None and read != self.beside.length:
+            refuse_length("y")
+        return found
+
+    def _pieces(self, chunk: RowChunk, most: int) -> Iterator[Piece]:
+        rows, own = chunk.rows, None
+        if self.beside is None:
+            *names, last = rows.dtype.names or ()
+            rows, own = rows[names], rows[last]
+        at = chunk.start
+        for x in matrices(chunk._replace(rows=rows), self.width, most):
+            stop = at + len(x)
+            if self.beside is not None:
+                y = beside_of(self.beside, at, stop, "y")
+            else:
+                assert own is not None
+                y = own[at - chunk.start : stop - chunk.start]
+            yield x, flat(y)
+            at = stop
+
+
+def labelled(
+    X: Any,
+    y: Any,
+    words: Sequence[Words | None] = (),
+    classes: Words | None = None,
+    width: int | None = None,
+    relation: str = "replace",
+) -> Labelled:
+    """The rows of X with the labels y.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d), structured array, table, or source
+    y : array_like of shape (n,), or str
+        An array beside the rows. Where X has columns with names, the name of one, which then is no
+        feature; of a file that is scanned, of any of its columns.
+    words : sequence of Words or None, optional
+        For each feature, in order: those that are text are read as the numbers of these words.
+    classes : Words, optional
+        The same for the labels.
+    width : int, optional
+        How many features the call says that there are, if it does: a list does not say so.
+    relation : {"replace", "add-remove"}, default "replace"
+        Where rows come and go their number is private, and the pass finds another one of labels.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, SourceError
+        For what cannot be read, and labels of another number than the rows. Nothing has been read:
+        what the rows hold decides nothing.
+    """
+    if isinstance(y, str):
+        source = with_column(X, y, "y", "X", words, classes)
+        width = width_of(source) - 1
+        if not width:
+            checks.fail("y", "a column beside those of X", y)
+        return Labelled(source, None, width, (names_of(X, source) or ())[:-1])
+    source = feature_rows(X, width, words)
+    beside = as_column(y, "y", RULE) if classes is None else words_column(y, classes, "y")
+    if beside.width is not None:
+        checks.fail_kind("y", RULE, y)
+    checks.entries("y", beside.length, source.length, relation)
+    return Labelled(source, beside, width_of(source), names_of(X, source))
+
+
+def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
+    """Names of the columns of X, which `source` reads; None for an array, which has numbers."""
+    if isinstance(X, np.ndarray) and X.dtype.names is None:
+        return None
+    return source.dtype.names
+
+
+def expect_same(
+    width: int,
+    names: Sequence[str] | None,
+    own: int,
+    known: Sequence[str] | None,
+    argument: str = "X",
+) -> None:
+    """Refuse columns that are not `own` many, or not `known`, where both have names."""
+    if width != own:
+        checks.fail(argument, f"of {own} columns as were learned from", f"{width} of them")
+    if names is not None and known is not None and list(names) != list(known):
+        order = ", ".join(known)
+        checks.fail(argument, f"of the columns {order} in this order, as were learned from", names)

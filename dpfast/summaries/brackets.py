@@ -1,0 +1,425 @@
+"""One pass over a source: pivots from a sample, counts and candidates from the kernels.
+
+Floyd and Rivest's selection, cut down to what a window needs: a random sample of about n**(2/3) / 2
+values says where the window must lie, up to a slack of a few standard deviations; the pass counts
+what is outside, and collects what is inside. The counts are exact, so a bad sample can only cost
+another pass, never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._kernels.order import bracket_pass, bracket_passes, count_bytes, histogram_bytes
+from ..rng import default_generator
+from ..sources import ArraySource, Chunk, Source
+from .layout import Block, Layout, Piece, Run, insert, least_from
+
+#: Standard deviations of the sample's error that the bracket allows for: a miss is then one in a
+#: million.
+SLACK = 5.0
+#: For bytes each threshold costs, and a miss is cheap.
+SLACK_BYTES = 4.0
+#: With at most this many thresholds, counting bytes is faster than their histogram.
+THRESHOLDS = 24
+
+
+class Target(NamedTuple):
+    """What is looked for: rank ``rule(n)`` and `width` ranks on either side of it.
+
+    A missing row (NaN or null) counts as the value `missing`, or not at all if that is None. The
+    rule is also asked about estimates of n.
+    """
+
+    rule: Callable[[int], int]
+    width: int
+    missing: float | None
+
+    def ends(self, n: int) -> tuple[int, int]:
+        if n == 0:
+            return 1, 0
+        rank = int(self.rule(n))
+        return max(1, rank - self.width), min(n, rank + self.width)
+
+
+def random_words(count: int) -> NDArray[np.uint64]:
+    """Random words that whoever made the data cannot foresee, hence no worst case by design."""
+    words = np.empty(count, np.uint64)
+    default_generator().stream().fill(words.view(np.uint8))
+    return words
+
+
+# --- samples ------------------------------------------------------------------------------------
+
+
+class Sample(NamedTuple):
+    """Rows drawn with probability ``2**-shift`` each, and the counts of all rows."""
+
+    parts: list[NDArray[Any]]
+    shift: int
+    rows: int
+    nulls: int
+
+
+def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
+    """Each value with probability ``2**-shift``: one at random of every ``2**shift`` in turn."""
+    if shift == 0:
+        return values
+    strata = -(-values.shape[0] >> shift)
+    index = np.arange(strata, dtype=np.int64) << shift
+    index += (random_words(strata) >> np.uint64(64 - shift)).astype(np.int64)
+    chosen: NDArray[Any] = values[index[index < values.shape[0]]]
+    return chosen
+
+
+def draw(source: Source, windows: int = 1) -> Sample:
+    """A sample by a pass: unbiased, whatever the source, and of a size that suits its rows."""
+
+    def summarise(chunk: Chunk) -> Sample:
+        rows = chunk.values.shape[0]
+        most, shift = 2 * sample_size(rows, windows), 0
+        while rows >> shift > most:
+            shift += 1
+        part = thin(chunk.values, shift) if shift else chunk.values.copy()
+        return Sample([part], shift, rows + chunk.nulls, chunk.nulls)
+
+    def merge(a: Sample, b: Sample) -> Sample:
+        if len(b.parts) > len(a.parts):
+            a, b = b, a
+        shift = max(a.shift, b.shift)
+        rows = a.rows + b.rows
+        parts = a.parts if a.shift == shift else [thin(p, shift - a.shift) for p in a.parts]
+        parts += b.parts if b.shift == shift else [thin(p, shift - b.shift) for p in b.parts]
+        if len(parts) > 64:  # many tiny chunks: else every merge would walk them all
+            parts = [np.concatenate(parts)]
+        if sum(map(len, parts)) > 2 * sample_size(rows, windows):
+            shift += 1
+            parts = [thin(np.concatenate(parts), 1)]
+        return Sample(parts, shift, rows, a.nulls + b.nulls)
+
+    return source.reduce(summarise, merge)
+
+
+def sample_size(rows: int, windows: int = 1) -> int:
+    """What costs the least: the brackets of a larger sample hold less between them."""
+    return max(1024, min(rows, int(0.5 * (rows * windows) ** (2 / 3))))
+
+
+# --- pivots -------------------------------------------------------------------------------------
+
+
+class Bracket(NamedTuple):
+    """Two pivots (None: no limit on that side), and room for the values between them.
+
+    `share` is about the part of the rows that they are; `tied` says whether a pivot is a value of
+    many rows.
+    """
+
+    lo: Any
+    hi: Any
+    room: int
+    share: float = 0.0
+    tied: bool = False
+
+
+def _sorted(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.itemsize > 1:
+        return np.sort(values)
+    # NumPy has no vector code for sorting bytes.
+    floor = int(np.iinfo(values.dtype).min)
+    every = np.arange(floor, floor + 256).astype(values.dtype)
+    return every.repeat(histogram_bytes(values).astype(np.int64))
+
+
+def place(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
+    """Where the windows lie, as far as the sample can tell."""
+    values = _sorted(np.concatenate(sample.parts))
+    return [_place(values, sample, target, slack) for target in targets]
+
+
+def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -> Bracket:
+    rows = sample.rows
+    drawn = size = values.shape[0]
+    if size and values[-1] != values[-1]:
+        size = int(np.searchsorted(values, np.nan))
+        values = values[:size]
+    present = rows - sample.nulls
+    if drawn:
+        present = round(present * (size / drawn))
+    # A sample without any value present still says that there are few of them.
+    grain = rows // max(drawn, 1) + 1
+    spare = 4096 + 32 * grain
+    if size == 0 or present == 0:
+        return Bracket(None, None, min(rows, spare))
+    missing = 0 if target.missing is None else rows - present
+    whole = rows - sample.nulls
+
+    def error(rank: int) -> float:
+        # Of a place among all that was drawn: how much of it is NaN is an estimate as well.
+        part = min(max(rank / whole, 0.0), 1.0)
+        return slack * math.sqrt(drawn * part * (1 - part)) + slack * slack / 2
+
+    first, last = target.ends(present + missing)
+    errors = error(first), error(last)
+    if missing and target.missing is not None:
+        edge = least_from(values.dtype, target.missing)
+        lower = size if edge is None else int(np.searchsorted(values, edge))
+        before = present * lower / size
+        first, last = (round(min(max(r - missing, before), r)) for r in (first, last))
+        errors = max(errors[0], error(first)), max(errors[1], error(last))
+    i = math.floor(first / present * size - errors[0]) - 1
+    j = math.ceil(last / present * size + errors[1])
+    i = min(i, size - 1)  # a rank that does not follow n may lie beyond the estimate of n
+    lo = values[i] if i >= 0 else None
+    hi = values[j] if j < size else None
+    share = (min(j, size) - max(i, 0)) / size
+    room = int(1.25 * share * present + 4 * slack * present / math.sqrt(size)) + spare
+    # What a sample of the right size leads to, three times over. A source that gives fewer values
+    # than it was asked for must not fill the memory.
+    most = 2 * (last - first) + int(24 * rows ** (2 / 3) * slack / SLACK) + spare
+    tied = i >= 0 and bool(values[i] == values[min(i + 1, size - 1)])
+    tied |= 0 < j < size and bool(values[j] == values[j - 1])
+    return Bracket(lo, hi, min(rows, room, most), share, tied)
+
+
+def apart(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
+    """The same in ascending order, with those that meet made one."""
+    least, most = _limits(dtype)
+    closed = [
+        b._replace(lo=least if b.lo is None else b.lo, hi=most if b.hi is None else b.hi)
+        for b in brackets
+    ]
+    result: list[Bracket] = []
+    for b in sorted(closed, key=lambda b: (b.lo, b.hi)):
+        if result and b.lo <= result[-1].hi:
+            a = result.pop()
+            b = Bracket(a.lo, max(a.hi, b.hi), a.room + b.room, a.share + b.share)
+        result.append(b)
+    return result
+
+
+# --- the pass: types of two bytes and more ------------------------------------------------------
+
+
+class Tally(NamedTuple):
+    """Counts round two pivots, and candidates between them in parts of at most `room` in all."""
+
+    counts: tuple[int, int, int, int, int, int]  # below, at_lo, between, at_hi, above, nan
+    parts: list[NDArray[Any]]
+    nulls: int
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    if dtype.kind == "f":
+        return dtype.type(-math.inf), dtype.type(math.inf)
+    info = np.iinfo(dtype)
+    return dtype.type(info.min), dtype.type(info.max)
+
+
+def tally(source: Source, brackets: list[Bracket], missing: float | None) -> list[Layout]:
+    """One pass: what is at and between the pivots of each bracket, as a layout."""
+    kept = np.dtype(np.int32) if source.dtype.itemsize == 2 else source.dtype
+    brackets = apart(brackets, source.dtype)
+    pivots = [np.array([b.lo, b.hi], kept) for b in brackets]
+
+    def summarise(chunk: Chunk) -> list[Tally]:
+        rows = chunk.values.shape[0]
+        outs = [np.empty(min(rows, b.room) + 64, kept) for b in brackets]
+        if len(brackets) == 1:
+            totals = [bracket_pass(chunk.values, pivots[0], outs[0])]
+        else:
+            totals = bracket_passes(chunk.values, pivots, outs)
+        result = []
+        for b, out, total in zip(brackets, outs, totals, strict=True):
+            found = out[: total[2]]
+            if 4 * found.shape[0] < out.shape[0] and rows < b.room:
+                found = found.copy()  # many chunks: do not hold on to their empty room
+            result.append(Tally(total, [found], chunk.nulls))
+        return result
+
+    def join(a: Tally, b: Tally, room: int) -> Tally:
+        if len(b.parts) > len(a.parts):
+            a, b = b, a
+        c = a.counts, b.counts
+        counts = tuple(x + y for x, y in zip(*c, strict=True))
+        parts = a.parts
+        if parts and b.parts and counts[2] <= room:
+            parts.extend(b.parts)
+        else:
+            parts = []
+        return Tally(counts, parts, a.nulls + b.nulls)  # type: ignore[arg-type]
+
+    def merge(a: list[Tally], b: list[Tally]) -> list[Tally]:
+        return [join(x, y, k.room) for x, y, k in zip(a, b, brackets, strict=True)]
+
+    totals = source.reduce(summarise, merge)
+    return [_layout(t, b, missing, source) for t, b in zip(totals, brackets, strict=True)]
+
+
+def _layout(total: Tally, bracket: Bracket, missing: float | None, source: Source) -> Layout:
+    below, at_lo, between, at_hi, above, nan = total.counts
+    found = np.empty(0, source.dtype)
+    if total.parts:
+        found = total.parts[0] if len(total.parts) == 1 else np.concatenate(total.parts)
+        found = found.astype(source.dtype, copy=False)
+    pieces: list[Piece] = [
+        Run(source.dtype.type(bracket.lo), at_lo),
+        Block(found, between),
+        Run(source.dtype.type(bracket.hi), at_hi),
+    ]
+    return laid(pieces, below, above, nan + total.nulls, missing, source)
+
+
+def laid(
+    pieces: list[Piece],
+    below: int,
+    above: int,
+    nan: int,
+    missing: float | None,
+    source: Source,
+) -> Layout:
+    """The layout of `pieces`, with the missing rows in their place if they count."""
+    n = below + sum(piece.count for piece in pieces) + above
+    if missing is not None:
+        n += nan
+        pieces, below = insert(pieces, below, above, missing, nan, source.dtype)
+    return Layout(pieces, below, n, nan, source.dtype)
+
+
+# --- the pass: types of one byte ----------------------------------------------------------------
+
+
+class Bytes(NamedTuple):
+    """Counts at thresholds or of values, rows that are not null, and nulls."""
+
+    counts: NDArray[np.uint64]
+    rows: int
+    nulls: int
+
+
+def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) -> Layout:
+    """One pass: how often each value between the pivots occurs (without pivots: every value)."""
+    floor = int(np.iinfo(source.dtype).min)
+    first, last = 0, 255
+    if bracket is not None:
+        first = 0 if bracket.lo is None else int(bracket.lo) - floor
+        last = 255 if bracket.hi is None else int(bracket.hi) - floor
+    start = max(first - 1, 0)
+    thresholds = last - start + 1
+
+    def summarise(chunk: Chunk) -> Bytes:
+        if thresholds <= THRESHOLDS:
+            counts = count_bytes(chunk.values, start, thresholds)
+        else:
+            counts = histogram_bytes(chunk.values)
+        return Bytes(counts, chunk.values.shape[0], chunk.nulls)
+
+    def merge(a: Bytes, b: Bytes) -> Bytes:
+        return Bytes(a.counts + b.counts, a.rows + b.rows, a.nulls + b.nulls)
+
+    total = source.reduce(summarise, merge)
+    if thresholds <= THRESHOLDS:
+        upto = [int(c) for c in total.counts]
+        below = upto[0] if first > start else 0
+        upto = upto[first - start :]
+        counts = [b - a for a, b in zip([below, *upto], upto, strict=False)]
+    else:
+        below, first = 0, 0
+        counts = [int(c) for c in total.counts]
+    pieces: list[Piece] = [
+        Run(source.dtype.type(first + i + floor), c) for i, c in enumerate(counts)
+    ]
+    above = total.rows - below - sum(counts)
+    return laid(pieces, below, above, total.nulls, missing, source)
+
+
+# --- together -----------------------------------------------------------------------------------
+
+
+def collect(source: Source, target: Target) -> Layout:
+    """All values of a small source."""
+
+    if isinstance(source, ArraySource) and source.direct:
+        values, nulls = source.array.copy(), 0
+    else:
+        parts, nulls = source.reduce(
+            lambda chunk: ([chunk.values.copy()], chunk.nulls),
+            lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        )
+        values = np.concatenate(parts)
+    values.sort()  # NaN last
+    present = values.shape[0]
+    if present and values.dtype.kind == "f" and values[-1] != values[-1]:
+        present -= int(np.count_nonzero(np.isnan(values)))
+    block = Block(values[:present], ordered=True)
+    return laid([block], 0, 0, nulls + values.shape[0] - present, target.missing, source)
+
+
+def _sample(source: Source, windows: int) -> Sample | None:
+    """A sample by reading here and there, where the source can do that."""
+    length = source.length
+    if length is None:
+        return None
+    size = sample_size(length, windows)
+    values = source.sample(min(size, 1 << 15) if source.dtype.itemsize == 1 else size, random_words)
+    return None if values is None else Sample([values], 0, length, source.nulls or 0)
+
+
+def find(source: Source, target: Target) -> Layout:
+    """A layout that covers the target: one pass as a rule, another for each miss."""
+    small = source.dtype.itemsize == 1
+    sample = _sample(source, 1)
+    slack = SLACK_BYTES if small else SLACK
+    while True:
+        if sample is None:
+            sample = draw(source)
+        brackets = place(sample, [target], slack)
+        if small:
+            layout = tally_bytes(source, brackets[0], target.missing)
+        else:
+            layout = tally(source, brackets, target.missing)[0]
+        if layout.covers(*target.ends(layout.n)):
+            return layout
+        if small:
+            return tally_bytes(source, None, target.missing)
+        # The sample was biased, or unlucky: draw one by a pass of its own.
+        sample = None
+        slack *= 1.5
+
+
+def find_all(
+    source: Source, targets: list[Target], marks: Callable[[Any], Iterable[float]] | None
+) -> list[Layout]:
+    """Layouts that as a rule cover all targets, which have one `missing`, by one pass.
+
+    Others say how many values are below the marks of pivots that are tied.
+    """
+    missing = targets[0].missing
+    if source.dtype.itemsize == 1:
+        return [tally_bytes(source, None, missing)]
+    sample = _sample(source, len(targets)) or draw(source, len(targets))
+    brackets = place(sample, targets, SLACK)
+    if sum(b.share for b in apart(brackets, source.dtype)) > 0.5:
+        return [collect(source, targets[0])]
+    pivots = {p for b in brackets if b.tied for p in (b.lo, b.hi) if p is not None}
+    known = {mark for pivot in pivots for mark in marks(pivot)} if marks is not None else set()
+    edges = (least_from(source.dtype, mark) for mark in known)
+    brackets += [Bracket(edge, edge, 0) for edge in edges if edge is not None]
+    return tally(source, brackets, missing)
+
+
+def count(source: Source, value: float, missing: float | None) -> int:
+    """One pass: how many values are below `value`."""
+    edge = least_from(source.dtype, value)
+    pivot = _limits(source.dtype)[1] if edge is None else edge
+    if source.dtype.itemsize == 1:
+        layout = tally_bytes(source, Bracket(pivot, pivot, 0), None)
+    else:
+        layout = tally(source, [Bracket(pivot, pivot, 0)], None)[0]
+    below = layout.n if edge is None else layout.below
+    return below + layout.nan if missing is not None and missing < value else below

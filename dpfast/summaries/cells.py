@@ -1,0 +1,87 @@
+"""Rows as cells of a public grid, so that sums are exact integers with an exact sensitivity.
+
+A float64 sum depends on the order of its terms, and may move by far more than one term does when a
+row changes (Casacuberta, Shoemate, Vadhan and Wagaman, CCS 2022). Here each row by itself is
+clamped to public bounds and put on the nearest cell of a public grid: cell `first` + u, u from 0 to
+`span`. The map never falls, so a row that changes moves its own u and nothing else, by at most
+`span`. What becomes of the sum of cells after noise has been added to it is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from .._core import checks
+from .._kernels.quantise import Grid
+
+#: Bits of the number of cells between the bounds: for sums, and where products of cells are summed.
+FINE, SQUARES = 40, 30
+_REACH = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells between public bounds.
+
+    Parameters
+    ----------
+    grid : float
+        The width of a cell, a power of two.
+    first, span : int
+        Cells ``first .. first + span``; the number of cell c is ``c * grid``.
+    """
+
+    grid: float
+    first: int
+    span: int
+    native: Grid = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "native", Grid(1.0 / self.grid, self.first, self.span))
+
+    @property
+    def last(self) -> int:
+        return self.first + self.span
+
+    def cell(self, x: float) -> int:
+        """u of one number."""
+        return self.native.totals(np.array([x], np.float64))[1]
+
+
+@lru_cache(maxsize=1024)
+def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) -> Cells:
+    """About ``2**bits`` cells in `width`, by default the distance of the bounds.
+
+    The grid is as coarse as that asks for, or as float64 needs where the bounds are far from 0. It
+    is a function of public numbers alone. A `width` above ``hi - lo`` may leave one cell only.
+    """
+    wide = hi - lo if width is None else width
+    largest = max(abs(lo), abs(hi))
+    if wide == 0.0:
+        wide = largest
+    if wide == 0.0:
+        return Cells(1.0, 0, 0)
+    fine = math.frexp(wide)[1] - 1 - bits
+    grid = math.ldexp(1.0, max(fine, math.frexp(largest)[1] - 1 - _REACH, -1000))
+    if lo == hi:
+        return Cells(grid, round(lo / grid), 0)
+    unit = Fraction(grid)  # lo / grid might underflow to 0, on the wrong side of lo
+    first, last = math.ceil(Fraction(lo) / unit), math.floor(Fraction(hi) / unit)
+    if first >= last and width is not None:
+        first = last = round(Fraction(lo) / unit)
+    elif first >= last:
+        checks.fail("bounds", f"equal, or at least {2 * grid:.3g} apart", (lo, hi))
+    return Cells(grid, first, last - first)
+
+
+def nearest(value: Fraction) -> float:
+    """The float64 nearest to a number; the largest one where it would be infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(np.finfo(np.float64).max, 1 if value > 0 else -1)

@@ -1,0 +1,303 @@
+"""Consecutive order statistics kept in pieces: ties as a count, the rest as values to be sorted.
+
+A layout holds the ranks ``below + 1 .. below + size`` of n values. Each piece hands out its own
+ranks ``a .. b - 1`` (from 0) in ascending order.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataError
+
+#: Places outside the window at which the claim ``assume_sorted=True`` is put to the proof.
+PROBES = 64
+
+
+class Piece(Protocol):
+    """Some consecutive order statistics."""
+
+    count: int
+
+    def take(self, a: int, b: int) -> NDArray[Any]: ...
+
+    def split(self, value: float) -> list[Piece]:
+        """The part below `value` and the rest; a part may be empty, or the piece itself."""
+        ...
+
+    def has(self, a: int, b: int) -> bool: ...
+
+    def less(self, value: float) -> int | None:
+        """How many are below `value`; None when that is not known."""
+        ...
+
+
+class Run:
+    """`count` times the same value."""
+
+    __slots__ = ("count", "value")
+
+    def __init__(self, value: Any, count: int) -> None:
+        self.value = value
+        self.count = count
+
+    def take(self, a: int, b: int) -> NDArray[Any]:
+        return np.full(b - a, self.value)
+
+    def split(self, value: float) -> list[Piece]:
+        below = self.value.item() < value
+        return [self, Run(self.value, 0)] if below else [Run(self.value, 0), self]
+
+    def has(self, a: int, b: int) -> bool:
+        return True
+
+    def less(self, value: float) -> int | None:
+        return self.count if self.value.item() < value else 0
+
+
+class Block:
+    """`count` values in any order, owned and rearranged; some are missing when memory ran out.
+
+    `cuts` are the places that divide the values so far: what is before a cut is not above what is
+    after it. A second window near the first one has only the stretches beside it to look through.
+    """
+
+    __slots__ = ("count", "cuts", "ordered", "values")
+
+    def __init__(
+        self, values: NDArray[Any], count: int | None = None, ordered: bool = False
+    ) -> None:
+        self.values = values
+        self.count = values.shape[0] if count is None else count
+        self.cuts = [0, values.shape[0]]
+        self.ordered = ordered
+
+    def has(self, a: int, b: int) -> bool:
+        return self.count == len(self.values)
+
+    def _cut(self, k: int) -> None:
+        i = bisect_left(self.cuts, k)
+        if self.cuts[i] != k:
+            low, high = self.cuts[i - 1 : i + 1]
+            # One order statistic at a time: NumPy has vector code for that alone.
+            self.values[low:high].partition(k - low)
+            self.cuts.insert(i, k)
+
+    def take(self, a: int, b: int) -> NDArray[Any]:
+        if self.ordered:
+            return self.values[a:b].copy()
+        if 8 * (b - a) > self.count or self.count < 1024:
+            self.values.sort()
+            self.ordered = True
+            return self.values[a:b].copy()
+        self._cut(a)
+        self._cut(b)
+        part = self.values[a:b].copy()
+        part.sort()
+        return part
+
+    def split(self, value: float) -> list[Piece]:
+        if not self.has(0, self.count):
+            return [Block(self.values[:0]), self]  # values are missing, the division is unknown
+        edge = least_from(self.values.dtype, value)
+        if edge is None:
+            return [self, Block(self.values[:0])]
+        k = int(np.count_nonzero(self.values < edge))
+        if not self.ordered:
+            self._cut(k)
+        return [Block(part, ordered=self.ordered) for part in (self.values[:k], self.values[k:])]
+
+    def less(self, value: float) -> int | None:
+        if not self.has(0, self.count):
+            return None
+        edge = least_from(self.values.dtype, value)
+        if edge is None:
+            return self.count
+        if self.ordered:
+            return int(np.searchsorted(self.values, edge))
+        return int(np.count_nonzero(self.values < edge))
+
+
+class SortedSlice:
+    """Rows ``start .. stop - 1`` of an array that is said to be sorted."""
+
+    __slots__ = ("array", "count", "dtype", "indices", "start")
+
+    def __init__(
+        self,
+        array: NDArray[Any],
+        dtype: np.dtype[Any],
+        start: int,
+        stop: int,
+        indices: Callable[[int, int, int], NDArray[np.int64]],
+    ) -> None:
+        self.array = array
+        self.dtype = dtype
+        self.start = start
+        self.count = stop - start
+        self.indices = indices
+
+    def has(self, a: int, b: int) -> bool:
+        return True
+
+    def take(self, a: int, b: int) -> NDArray[Any]:
+        values = self.array[self.start + a : self.start + b].astype(self.dtype)
+        if values.shape[0] == 0:
+            return values
+        left = self.array[self.indices(self.start, self.start + a, PROBES)]
+        right = self.array[self.indices(self.start + b, self.start + self.count, PROBES)]
+        if not (
+            (values[:-1] <= values[1:]).all()
+            and (left <= values[0]).all()
+            and (right >= values[-1]).all()
+        ):
+            raise DataError("data are not sorted, although assume_sorted=True says that they are")
+        return values
+
+    def less(self, value: float) -> int:
+        low, high = self.start, self.start + self.count
+        while low < high:
+            middle = (low + high) // 2
+            if self.array[middle].item() < value:
+                low = middle + 1
+            else:
+                high = middle
+        return low - self.start
+
+    def split(self, value: float) -> list[Piece]:
+        cut = self.start + self.less(value)
+        stop = self.start + self.count
+        return [
+            SortedSlice(self.array, self.dtype, self.start, cut, self.indices),
+            SortedSlice(self.array, self.dtype, cut, stop, self.indices),
+        ]
+
+
+def least_from(dtype: np.dtype[Any], value: float) -> Any:
+    """The least number of `dtype` that is >= `value`; None when there is none."""
+    if dtype.kind == "f":
+        with np.errstate(over="ignore", under="ignore"):
+            edge = dtype.type(value)
+        return np.nextafter(edge, dtype.type(math.inf)) if float(edge) < value else edge
+    info = np.iinfo(dtype)
+    if value > info.max:
+        return None
+    return dtype.type(info.min if value <= info.min else math.ceil(value))
+
+
+def insert(
+    pieces: list[Piece], below: int, above: int, value: float, count: int, dtype: np.dtype[Any]
+) -> tuple[list[Piece], int]:
+    """Put `count` copies of `value` in their place among `pieces`.
+
+    `below` and `above` values lie before and after all pieces. Returns the new pieces and the new
+    `below`. The copies are kept in `dtype` if it has the value, else in float64.
+    """
+    if count == 0:
+        return pieces, below
+    edge = least_from(dtype, value)
+    run = Run(edge if edge is not None and edge.item() == value else np.float64(value), count)
+    result: list[Piece] = []
+    for i, piece in enumerate(pieces):
+        low, high = piece.split(value)
+        if high.count == 0 and not (isinstance(piece, Run) and piece.value.item() >= value):
+            result.append(piece)
+        elif isinstance(piece, Block) and not piece.has(0, piece.count):
+            return [*result, Block(piece.values, piece.count + count), *pieces[i + 1 :]], below
+        elif low.count == 0 and i == 0 and below and not _at(piece, value):
+            return pieces, below + count
+        else:
+            return [*result, low, run, high, *pieces[i + 1 :]], below
+    return (pieces if above else [*pieces, run]), below
+
+
+def _at(piece: Piece, value: float) -> bool:
+    return isinstance(piece, Run) and bool(piece.value.item() == value)
+
+
+class Layout:
+    """Order statistics ``below + 1 .. below + size`` of `n` values."""
+
+    __slots__ = ("below", "dtype", "n", "nan", "pieces")
+
+    def __init__(
+        self, pieces: list[Piece], below: int, n: int, nan: int, dtype: np.dtype[Any]
+    ) -> None:
+        self.pieces = pieces
+        self.below = below
+        self.n = n
+        self.nan = nan
+        self.dtype = dtype
+
+    @property
+    def size(self) -> int:
+        return sum(piece.count for piece in self.pieces)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first and last rank of the pieces."""
+        return self.below + 1, self.below + self.size
+
+    def _cut(self, first: int, last: int) -> list[tuple[Piece, int, int]] | None:
+        """The parts of pieces that make up ranks first..last, or None when some are not here."""
+        if first > last:
+            return []
+        at, cuts = self.below + 1, []
+        if first < at:
+            return None
+        for piece in self.pieces:
+            a, b = max(first - at, 0), min(last + 1 - at, piece.count)
+            if a < b:
+                if not piece.has(a, b):
+                    return None
+                cuts.append((piece, a, b))
+            at += piece.count
+        return cuts if last < at else None
+
+    def covers(self, first: int, last: int) -> bool:
+        return self._cut(first, last) is not None
+
+    def less(self, value: float) -> int | None:
+        """How many of the n values are below `value`, if the pieces tell.
+
+        What is before or after all pieces differs from a pivot, the `Run` at that end.
+        """
+        outside = self.below, self.n - self.ends[1]
+        for some, end, sign in zip(outside, (0, -1), (1, -1), strict=True):
+            if some:
+                piece = self.pieces[end]
+                if not isinstance(piece, Run) or sign * piece.value.item() > sign * value:
+                    return None
+        total = self.below
+        for piece in self.pieces:
+            found = piece.less(value)
+            if found is None:
+                return None
+            total += found
+        return total
+
+    def ranks(
+        self, first: int, last: int, convert: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    ) -> NDArray[Any]:
+        """Order statistics first..last (from 1), sorted; or what an ascending `convert` makes of
+        them. Pieces may differ in dtype, which it then gets to see.
+        """
+        cuts = self._cut(first, last)
+        if cuts is None:
+            raise LookupError("these ranks are not covered")
+        parts = [piece.take(a, b) for piece, a, b in cuts]
+        if convert is not None:
+            return np.concatenate([convert(part) for part in parts or [np.empty(0, self.dtype)]])
+        if len(parts) == 1:
+            values = parts[0]
+        else:
+            values = np.concatenate(parts) if parts else np.empty(0, self.dtype)
+        if values.dtype.kind == "f":
+            values += 0.0  # -0.0 and 0.0 are one value: which of them stood where is chance
+        return values

@@ -1,0 +1,156 @@
+"""Exact sums of the cells of several columns, and of products of each two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import nan_policy
+from .._kernels.quantise import products
+from ..sources.masked import refuse_mask
+from ..sources.row_source import RowChunk, RowSource
+from ..sources.stretches import Column
+from .cells import Cells
+from .side_by_side import flat, refuse_length, stretches
+
+Pairs = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """What is summed of some rows; `products` are in the order of `two_of`."""
+
+    rows: int
+    missing: int
+    sums: tuple[int, ...]
+    products: tuple[int, ...]
+    read: int
+
+    def merge(self, other: Moments) -> Moments:
+        return Moments(
+            self.rows + other.rows,
+            self.missing + other.missing,
+            tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
+            tuple(a + b for a, b in zip(self.products, other.products, strict=True)),
+            self.read + other.read,
+        )
+
+
+def two_of(columns: int) -> list[tuple[int, int]]:
+    """Each two columns, and each with itself: the upper triangle of a matrix, row by row."""
+    return list(combinations_with_replacement(range(columns), 2))
+
+
+def moments(
+    source: RowSource,
+    bounds: Pairs,
+    cells: Sequence[Cells],
+    nan: str | float,
+    where: NDArray[np.bool_] | None,
+) -> Moments:
+    """Sums over the rows that `where` keeps, each column on its own cells.
+
+    A number that is missing counts as the policy `nan` says, or leaves its whole row out.
+
+    Raises
+    ------
+    DataError
+        Under ``nan="raise"``, if a number is missing; if `where` is of another length.
+    """
+    width = len(cells)
+
+    def summarise(chunk: RowChunk) -> Moments:
+        found = Moments(0, 0, (0,) * width, (0,) * len(two_of(width)), 0)
+        for columns, read in stretches(chunk, where):
+            found = found.merge(_stretch(columns, read, bounds, cells, nan, two_of(width)))
+        return found
+
+    found = source.reduce(summarise, Moments.merge)
+    if where is not None and found.read != len(where):
+        refuse_mask()
+    nan_policy.refuse(nan, found.missing)
+    return found
+
+
+def weighted_moments(
+    source: RowSource,
+    beside: Column | None,
+    bounds: Pairs,
+    cells: Sequence[Cells],
+    nan: str | float,
+    where: NDArray[np.bool_] | None,
+) -> list[Moments]:
+    """`moments` of each column with the last one, or with the one `beside` the rows.
+
+    Each has the one product of the two. A row whose number or weight is missing is one of the
+    column's missing rows.
+    """
+    width = len(cells) - 1
+
+    def summarise(chunk: RowChunk) -> list[Moments]:
+        found = [Moments(0, 0, (0, 0), (0,), 0)] * width
+        for columns, read in stretches(chunk, where, beside):
+            weights = flat(columns[-1])
+            parts = [
+                _stretch(
+                    [columns[j], weights],
+                    read,
+                    [bounds[j], bounds[-1]],
+                    [cells[j], cells[-1]],
+                    nan,
+                    [(0, 1)],
+                )
+                for j in range(width)
+            ]
+            found = merge(found, parts)
+        return found
+
+    def merge(some: list[Moments], others: list[Moments]) -> list[Moments]:
+        return [a.merge(b) for a, b in zip(some, others, strict=True)]
+
+    found = source.reduce(summarise, merge)
+    if where is not None and found[0].read != len(where):
+        refuse_mask()
+    if beside is not None and found[0].read != beside.length:
+        refuse_length()
+    for one in found:
+        nan_policy.refuse(nan, one.missing)
+    return found
+
+
+def _stretch(
+    columns: list[NDArray[Any]],
+    read: int,
+    bounds: Pairs,
+    cells: Sequence[Cells],
+    nan: str | float,
+    pairs: Sequence[tuple[int, int]],
+) -> Moments:
+    rows = len(columns[0])
+    places = np.empty((len(columns), rows), np.uint32)
+    absent = np.empty((len(columns), rows), np.uint8)
+    for column, own, place, gone in zip(columns, cells, places, absent, strict=True):
+        own.native.each(flat(column), place, gone)
+    missing = 0
+    if absent.any():
+        out = np.zeros(rows, np.bool_)
+        for (lo, hi), own, place, gone in zip(bounds, cells, places, absent, strict=True):
+            value = nan_policy.replacement(nan, lo, hi)
+            if isinstance(value, str):
+                out |= gone != 0
+            else:
+                place[gone != 0] = own.cell(value)
+        places[:, out] = 0
+        missing = int(np.count_nonzero(out))
+    return Moments(
+        rows - missing,
+        missing,
+        tuple(int(place.sum(dtype=np.uint64)) for place in places),
+        tuple(products(places[i], places[j]) for i, j in pairs),
+        read,
+    )

@@ -1,0 +1,98 @@
+"""Several columns of the same rows, stretch by stretch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import DataError
+from ..sources import chunk_dtype
+from ..sources.masked import picked, refuse_mask
+from ..sources.row_source import RowChunk, RowSource
+from ..sources.stretches import Column
+
+#: Rows of a stretch, of which every column stays in a cache.
+BLOCK = 1 << 13
+#: Bytes of a row from which on a mask is applied to rows and not to each column.
+LINE = 64
+
+
+def width_of(source: RowSource) -> int:
+    """Columns of some rows, each of numbers that kernels can read."""
+    names = source.dtype.names
+    for kind in [source.dtype[field] for field in names] if names else [source.dtype]:
+        chunk_dtype(kind)
+    return len(names) if names else source.width or 1
+
+
+def expect_columns(source: RowSource, count: int, name: str) -> None:
+    """Check that rows are `count` numbers each; `name` is the argument that says so."""
+    checks.columns(name, count, width_of(source))
+
+
+def stretches(
+    chunk: RowChunk, where: NDArray[np.bool_] | None, beside: Column | None = None
+) -> Iterator[tuple[list[NDArray[Any]], int]]:
+    """The columns of each stretch of a chunk, and how many rows were looked at.
+
+    Columns are views, each to be made `flat` when its turn has come, so that one copy is in a cache
+    at a time. `beside` is one more column, in memory, of the same rows; it comes last.
+    """
+    rows = chunk.rows
+    names = rows.dtype.names
+    wide = abs(rows.strides[0]) > LINE
+    for at in range(0, max(1, len(rows)), BLOCK):
+        part = rows[at : at + BLOCK]
+        read = len(part)
+        start = chunk.start + at
+        more = [] if beside is None else [beside_of(beside, start, start + read)]
+        own = None if where is None else where[start : start + read]
+        if own is not None:
+            if len(own) != read:
+                refuse_mask()
+            part = part[own] if wide else part
+            more = [_kept(piece, own) for piece in more]
+        if names is not None:
+            columns = [part[name] for name in names]
+        else:
+            columns = [part] if part.ndim == 1 else list(part.T)
+        if own is not None and not wide:
+            columns = [_kept(column, own) for column in columns]
+        yield [*columns, *more], read
+
+
+def _kept(column: NDArray[Any], own: NDArray[np.bool_]) -> NDArray[Any]:
+    values = flat(column)
+    return picked(values, own, np.empty_like(values))
+
+
+def flat(column: NDArray[Any]) -> NDArray[Any]:
+    """A column whose numbers lie side by side, as kernels read them."""
+    kind = chunk_dtype(column.dtype)
+    flags = column.flags
+    if column.dtype == kind and flags.c_contiguous and flags.aligned:
+        return column
+    return np.array(column, kind)
+
+
+def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> NDArray[Any]:
+    """Some rows of a column in memory, in a dtype that kernels read; `name` is the argument."""
+    if stop > column.length:
+        refuse_length(name)
+    if column.array is not None:
+        return column.array[start:stop]
+    out = np.empty(stop - start, column.dtype)
+    column.fill(start, stop, out)
+    return out
+
+
+def refuse_length(name: str = "weights") -> NoReturn:
+    """Raise the error of weights, or what else is beside rows, that are not as many as these."""
+    raise DataError(
+        f"{name} must be as many as the rows, and are not. This answer depends on the data: what "
+        "was spent stays spent"
+    )

@@ -1,0 +1,379 @@
+"""Error bars from public numbers hold as often as they say, and shorter ones would not."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._core import error_bars
+from dpfast.budget.budget import quoted
+from dpfast.noise.box import box_noise
+from dpfast.noise.integer import whole_noise
+from dpfast.privacy import ZCDP, Pure
+from dpfast.rng import InsecureGenerator
+
+SURE = 0.95
+DRAWS = 1000
+
+
+def upper(count, draws):
+    """A proportion that is not exceeded, given what was seen, up to 5 standard deviations."""
+    part = count / draws
+    return part + 5 * math.sqrt(max(part * (1 - part), 1 / draws) / draws)
+
+
+def misses(mechanism, summary, truth, width, draws=DRAWS):
+    """The largest share of answers, of any coordinate, that are farther off than `width`."""
+    rng = InsecureGenerator(5)
+    answers = np.array([mechanism.finish(summary, rng) for _ in range(draws)], np.float64)
+    far = np.abs(answers - truth) > np.broadcast_to(width, np.shape(truth)) * (1 + 1e-9) + 1e-9
+    return np.max(np.mean(far, axis=0)), np.max(np.mean(np.abs(answers - truth) > 0, axis=0))
+
+
+# --- the laws -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", [Pure(0.01), Pure(0.5), Pure(3), ZCDP(0.01), ZCDP(5)], ids=str)
+@pytest.mark.parametrize("terms", [1, 3, 4])
+def test_noise_keeps_within_what_is_said_and_a_bit_less_would_not_do(loss, terms):
+    noise = whole_noise(loss, 1, 1)
+    drawn = noise.draw(terms * 40_000, InsecureGenerator(1)).reshape(terms, -1).sum(axis=0)
+    for miss in (0.05, 0.003):
+        size = noise.within(miss, terms)
+        far = np.mean(np.abs(drawn) > size)
+        assert far <= miss + 5 * math.sqrt(miss / len(drawn))
+        # Not wasteful either: a tenth and a few units less is too little.
+        least = math.floor(0.9 * size) - terms - 1
+        assert noise.scale < 3 or np.mean(np.abs(drawn) > least) > miss
+
+
+def test_noise_of_one_exactly():
+    noise = whole_noise(Pure(0.5), 1, 1)
+    p = math.exp(-0.5)
+    for miss in (0.5, 0.05, 1e-3):
+        size = noise.within(miss)
+
+        def tail(h):
+            return 2 * p ** (h + 1) / (1 + p)
+
+        assert tail(size) <= miss < tail(size - 1)
+    assert whole_noise(Pure(0.5), 0, 0).within(0.05) == 0
+
+
+def test_noise_beyond_the_samplers_range():
+    noise = whole_noise(Pure(0.5), 1 << 60, 1 << 120)
+    assert noise.shift and noise.within(0.05) == pytest.approx(2 * math.log(20) * 2**60, rel=1e-6)
+    wide = whole_noise(ZCDP(0.01), 1 << 60, 1 << 120)
+    assert wide.within(0.05) == pytest.approx(1.959964 * wide.deviation, rel=1e-6)
+
+
+def test_sums_of_laplace_numbers():
+    assert error_bars.laplace_sum(0.05, 1) == pytest.approx(math.log(20), rel=1e-9)
+    x = np.random.default_rng(2).laplace(size=(4, 400_000)).sum(axis=0)
+    for miss in (0.3, 0.05):
+        far = np.mean(np.abs(x) > error_bars.laplace_sum(miss, 4))
+        assert far == pytest.approx(miss, rel=0.02)
+    assert error_bars.normal(0.05) == pytest.approx(1.959963984540054)
+
+
+def test_what_ddof_adds_to_the_error_of_a_variance():
+    """By enumeration: v R / (R - ddof) with a noisy R, and v of 0 .. 1/4 that is off."""
+    rows, moved, error = 12, Fraction(3), Fraction(1, 50)
+    least = rows - moved
+    for ddof in (0, 1, 4):
+        grown = error_bars.grown_error(error, moved, rows, least, ddof) * least / (least - ddof)
+        worst = max(
+            abs(
+                min(max(v + off, 0), Fraction(1, 4)) * n / (n - ddof)
+                - v * Fraction(rows, rows - ddof)
+            )
+            for v in (Fraction(0), Fraction(1, 8), Fraction(1, 4) - error, Fraction(1, 4))
+            for off in (-error, error)
+            for n in (least, rows, rows + moved)
+        )
+        assert worst <= grown
+        if ddof:  # without its part it would not do
+            assert worst > error * least / (least - ddof)
+
+
+# --- statistics of sums -------------------------------------------------------------------------
+
+N = 400
+#: Where bounds are attained, and elsewhere.
+PLACES = {
+    "low": np.zeros(N),
+    "middle": np.full(N, 50.0),
+    "ends": np.repeat([0.0, 100.0], N // 2),
+    "few": np.r_[np.zeros(N - 20), np.full(20, 100.0)],
+    "spread": np.linspace(0, 100, N),
+}
+LOSSES = [{"epsilon": 1.0}, {"rho": 0.3}, {"epsilon": 0.5, "delta": 1e-6}]
+
+
+def case(function, data, **arguments):
+    """A mechanism, its summary, its statistic, and the error that is expected."""
+    mechanism = quoted(function, data, **arguments)
+    summary = mechanism.reduce(_source(data, arguments.get("axis")))
+    return mechanism, summary, mechanism.error(len(data), SURE)
+
+
+def _source(data, axis):
+    from dpfast.sources import as_source
+    from dpfast.sources.columns import by_column
+    from dpfast.sources.table import as_rows
+
+    if axis is not None:
+        return by_column(data)
+    return as_rows(data) if np.ndim(data) == 2 else as_source(data)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("name", ["mean", "variance", "sum"])
+def test_with_a_public_n_the_law_of_the_noise(name, loss):
+    data = PLACES["spread"]
+    mechanism, summary, found = case(getattr(dp, name), data, bounds=(0, 100), **loss)
+    truth = {"mean": data.mean(), "variance": data.var(), "sum": data.sum()}[name]
+    far, _ = misses(mechanism, summary, truth, found.half_width)
+    assert abs(far - (1 - SURE)) < 5 * math.sqrt(0.05 / DRAWS)  # neither more nor less
+    short, _ = misses(mechanism, summary, truth, 0.7 * found.half_width)
+    assert short > upper(0.05 * DRAWS, DRAWS)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("name", ["mean", "variance"])
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_with_a_private_n_a_bound_that_some_data_nearly_attain(name, loss, ddof):
+    more = {"ddof": ddof} if name == "variance" else {}
+    worst = 0.0
+    for place, data in PLACES.items():
+        mechanism, summary, found = case(
+            getattr(dp, name), data, bounds=(0, 100), neighbors="add-remove", **loss, **more
+        )
+        truth = data.mean() if name == "mean" else data.var(ddof=ddof)
+        far, _ = misses(mechanism, summary, truth, found.half_width, 500)
+        assert far <= upper(0.05 * 500, 500), place
+        short, _ = misses(mechanism, summary, truth, 0.3 * found.half_width, 500)
+        worst = max(worst, short)
+    assert worst > upper(0.05 * 500, 500)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_covariances(neighbors, loss):
+    line = np.linspace(0, 100, 20 * N)
+    x = np.stack([line, line[::-1]], axis=1)
+    corner = np.zeros((20 * N, 2))
+    worst = 0.0
+    for data in (x, corner):
+        mechanism, summary, found = case(
+            dp.covariance, data, bounds=[(0, 100)] * 2, neighbors=neighbors, **loss
+        )
+        truth = np.cov(data.T, ddof=0)
+        far, _ = misses(mechanism, summary, truth, np.array(found.half_width), 500)
+        assert far <= upper(0.05 * 500, 500)
+        short, _ = misses(mechanism, summary, truth, 0.3 * np.array(found.half_width), 500)
+        worst = max(worst, short)
+    assert worst > upper(0.05 * 500, 500)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("name", ["mean", "variance", "sum"])
+def test_each_column_of_a_table(name, neighbors, loss):
+    line = np.linspace(0, 100, 10 * N)
+    worst = 0.0
+    for data in (np.stack([line] * 3, axis=1), np.zeros((10 * N, 3))):
+        mechanism, summary, found = case(
+            getattr(dp, name), data, bounds=(0, 100), axis=0, neighbors=neighbors, **loss
+        )
+        truth = {"mean": data.mean(0), "variance": data.var(0), "sum": data.sum(0)}[name]
+        far, _ = misses(mechanism, summary, truth, np.array(found.half_width), 500)
+        assert far <= upper(0.05 * 500, 500)
+        shorter = 0.7 if neighbors == "replace" or name == "sum" else 0.15
+        short, _ = misses(mechanism, summary, truth, shorter * np.array(found.half_width), 500)
+        worst = max(worst, short)
+    assert worst > upper(0.05 * 500, 500)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", ["mean", "variance"])
+def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, loss, monkeypatch):
+    """Noise of those sizes, with all signs, and no more: the bar covers it, and half would not."""
+    given = {"bounds": (0, 100), "axis": 0, "neighbors": neighbors, **loss}
+    reached = 0.0
+    for place, column in PLACES.items():
+        data = np.repeat(np.stack([column] * 2, axis=1), 20, axis=0)
+        where = np.ones(len(data), bool)
+        mechanism = quoted(getattr(dp, name), data, where=where, **given)
+        summary = mechanism.reduce(_source(data, 0))
+        width = np.array(mechanism.error(len(data), SURE).half_width)
+        truth = data.mean(axis=0) if name == "mean" else data.var(axis=0)
+        spans = mechanism.spans
+        moves = spans if name == "mean" else [*spans, *(span**2 for span in spans)]
+        e, parts = mechanism.sizes(moves, 1 - SURE, len(moves) // 2)
+        sizes = [size * move for size, move in zip(np.ravel(parts), moves, strict=True)]
+        # Each of them is rarer than said, and half of it is not.
+        noise, part = mechanism.noise_with_rows(moves), (1 - SURE) / (len(moves) // 2 + 1)
+        rng, zeros, all_sizes = InsecureGenerator(3), [0] * (1 + len(moves)), [e, *sizes]
+        drawn = np.abs(np.array([noise.add(zeros, rng) for _ in range(DRAWS // 2)], float))
+        far = np.mean(drawn > np.array(all_sizes, float), axis=0)
+        less = np.mean(drawn > np.array(all_sizes, float) / 2, axis=0)
+        assert np.all(far <= upper(part * DRAWS / 2, DRAWS / 2)) and np.all(less > part), place
+        for signs in itertools.product((-1, 1), repeat=1 + len(parts)):
+            moved = [
+                math.floor(size) * sign
+                for size, sign in zip(sizes, np.repeat(signs[1:], 2).tolist(), strict=True)
+            ]
+
+            def add(self, moves, values, rows, generator, moved=moved, step=signs[0] * e):
+                rows = [math.floor(n + step) for n in rows]
+                return rows, [value + z for value, z in zip(values, moved, strict=True)]
+
+            monkeypatch.setattr(type(mechanism), "with_rows", add)
+            off = np.abs(mechanism.finish(summary, InsecureGenerator(0)) - truth)
+            assert np.all(off <= width * (1 + 1e-6)), (place, signs)
+            reached = max(reached, float(np.max(off / width)))
+        monkeypatch.undo()
+    assert 0.5 < reached <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_counts_of_columns_and_sums_with_weights(loss):
+    data = np.stack([PLACES["spread"]] * 3, axis=1)
+    for nan in ("keep", "drop"):
+        mechanism, summary, found = case(dp.count, data, axis=0, nan=nan, **loss)
+        far, _ = misses(mechanism, summary, np.full(3, N), found.half_width)
+        short, _ = misses(mechanism, summary, np.full(3, N), 0.6 * found.half_width - 1)
+        assert far <= upper(0.05 * DRAWS, DRAWS) < short
+    one, weights = PLACES["spread"], np.linspace(0, 1, N)
+    weighted = {"bounds": (0, 100), "weights": weights, "weight_bounds": (0, 1), **loss}
+    width = quoted(dp.sum, one, **weighted).error(N, SURE).half_width
+    rng = InsecureGenerator(5)
+    off = np.abs([dp.sum(one, rng=rng, **weighted) - one @ weights for _ in range(DRAWS)])
+    assert np.mean(off > width) <= upper(0.05 * DRAWS, DRAWS) < np.mean(off > 0.7 * width)
+    mean = quoted(dp.mean, one, **weighted)
+    assert "private" in mean.error(N, SURE).note
+
+
+def test_noise_in_a_box():
+    """Against the law itself: a gamma number times a uniform point of the box."""
+    bits = np.random.default_rng(3)
+    for k in (2, 7):
+        r = bits.gamma(k + 1, size=200_000)[:, None]
+        z = r * bits.uniform(-1, 1, (200_000, k))
+        for miss in (0.3, 0.05):
+            one = np.mean(np.abs(z[:, 0]) > error_bars.box_sum(miss, k, 1))
+            assert one == pytest.approx(miss, rel=0.05)
+            two = np.mean(np.abs(z[:, :2].sum(axis=1)) > error_bars.box_sum(miss, k, 2))
+            assert 0 < two <= miss
+    noise = box_noise(Pure(1.0), [1000] * 7)
+    assert noise.law == "box"
+    rng = InsecureGenerator(6)
+    drawn = np.array([noise.add([0] * 7, rng) for _ in range(4000)])
+    far = np.abs(drawn) > 1000 * float(noise.within(0.05))
+    assert np.mean(far) == pytest.approx(0.05, abs=0.006)
+    none = box_noise(Pure(1.0), [0, 5])
+    assert none.within(0.05, 1, 0) == 0 and box_noise(Pure(1.0), [0]).within(0.05) == 0
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_counts_and_histograms(loss):
+    data = PLACES["spread"]
+    mechanism, summary, found = case(dp.count, data, **loss)
+    far, _ = misses(mechanism, summary, N, found.half_width)
+    short, _ = misses(mechanism, summary, N, 0.5 * found.half_width - 1)
+    assert far <= upper(0.05 * DRAWS, DRAWS) < short
+    mechanism, summary, found = case(dp.histogram, data, bins=4, bounds=(0, 100), **loss)
+    far, _ = misses(mechanism, summary, np.full(4, N / 4), found.half_width)
+    short, _ = misses(mechanism, summary, np.full(4, N / 4), 0.5 * found.half_width - 1)
+    assert far <= upper(0.05 * DRAWS, DRAWS) < short
+    public = quoted(dp.count, data, neighbors="replace", **loss)
+    assert public.error(N, SURE).half_width == 0
+
+
+def test_a_bar_is_never_wider_than_what_can_be():
+    for name, most in ("mean", 100.0), ("variance", 2500.0):
+        for neighbors in ("replace", "add-remove"):
+            mechanism = quoted(
+                getattr(dp, name), [1.0, 2.0], bounds=(0, 100), epsilon=1e-3, neighbors=neighbors
+            )
+            assert mechanism.error(2, SURE).half_width == pytest.approx(most)
+            assert mechanism.error(None, SURE).half_width is None
+            assert "rows" in mechanism.error(None, SURE).note
+    one = quoted(dp.mean, [1.0], bounds=(3, 3), epsilon=1)
+    assert one.error(None, SURE).half_width == 0
+
+
+# --- order statistics ---------------------------------------------------------------------------
+
+
+def ranks_off(data, q, answer):
+    """How many rows lie between an answer and the quantile."""
+    target = q * len(data)
+    return max(0.0, np.sum(data < answer) - target, target - np.sum(data <= answer))
+
+
+@pytest.mark.parametrize("method", ["exponential", "exponential-round"])
+@pytest.mark.parametrize("q", [0.5, 0.1])
+def test_ranks_of_the_exponential_mechanism(method, q):
+    """On the worst data: all rows on one cell of the least weight, as many as the bound misses."""
+    arguments = {"q": q, "bounds": (0, 100), "epsilon": 0.9, "method": method}
+    mechanism = quoted(dp.quantile, [1.0], **arguments)
+    ranks = mechanism.error(None, SURE).ranks
+    grid = mechanism.grid
+    x = 12_345_677 * grid
+    side = min(q, 1 - q)
+
+    def missed(rows):
+        data = np.full(rows, x)
+        rng = InsecureGenerator(3)
+        answers = [dp.quantile(data, rng=rng, **arguments) for _ in range(300)]
+        return np.mean([ranks_off(data, q, a) > 0 for a in answers])
+
+    # Each other cell is off by side * rows or more. Above the bound it is seldom drawn, ...
+    assert missed(math.ceil(ranks / side) + 2) <= upper(0.05 * 300, 300)
+    # ... and a bound of half as many would miss nearly always.
+    assert missed(math.ceil(0.5 * ranks / side)) > 0.5
+
+
+def test_ranks_of_many_quantiles():
+    data = np.linspace(0, 100, 20_000)
+    qs = [0.1, 0.25, 0.5, 0.75, 0.9]
+    mechanism = quoted(dp.quantiles, data, qs=qs, bounds=(0, 100), epsilon=0.5)
+    ranks = mechanism.error(None, SURE).ranks
+    assert len(ranks) == 5 and ranks[2] == min(ranks) and max(ranks) < 3 * ranks[2]
+    rng = InsecureGenerator(4)
+    for _ in range(100):
+        found = dp.quantiles(data, qs, bounds=(0, 100), epsilon=0.5, rng=rng)
+        assert all(
+            ranks_off(data, q, a) <= most for q, a, most in zip(qs, found, ranks, strict=True)
+        )
+    # All rows on one cell, and too few of them: the first draw misses it.
+    few = quoted(dp.quantiles, [1.0], qs=[0.5], bounds=(0, 100), epsilon=0.5)
+    (most,) = few.error(None, SURE).ranks
+    data = np.full(int(most), 12_345_677 * few.grid)
+    answers = [
+        dp.quantiles(data, [0.5], bounds=(0, 100), epsilon=0.5, rng=rng)[0] for _ in range(100)
+    ]
+    assert np.mean([ranks_off(data, 0.5, a) > 0.5 * most - 2 for a in answers]) > 0.5
+
+
+def test_a_proposal_that_is_answered():
+    data = np.tile(np.linspace(0, 100, 101), 100)
+    arguments = {"bounds": (0, 100), "proposed": 0.5, "epsilon": 1.0, "delta": 1e-6}
+    mechanism, summary, found = case(dp.ptr.mean, data, **arguments)
+    far, _ = misses(mechanism, summary, 50.0, found.half_width)
+    short, _ = misses(mechanism, summary, 50.0, 0.7 * found.half_width)
+    assert far <= upper(0.05 * DRAWS, DRAWS) < short
+
+
+def test_what_is_secret_has_no_bar():
+    smooth = quoted(dp.median, [1.0], bounds=(0, 1), epsilon=2, method="smooth")
+    blocks = quoted(dp.sample_and_aggregate, [1.0] * 9, "mean", blocks=3, bounds=(0, 1), epsilon=2)
+    for mechanism in smooth, blocks:
+        found = mechanism.error(9, SURE)
+        assert found.half_width is None and found.ranks is None and "secret" in found.note

@@ -1,0 +1,93 @@
+"""What is shown of the progress."""
+
+import sys
+import threading
+
+import pytest
+
+from dpfast._core import progress as _progress
+from dpfast._core.progress import check, reporter
+from dpfast.errors import ArgumentTypeError, MissingExtraError
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that pass when the test says so."""
+    now = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_nothing(progress):
+    check(progress)
+    with reporter(progress, 10) as tick:
+        assert tick is None
+
+
+@pytest.mark.parametrize("progress", [1, "yes", 0])
+def test_what_cannot_be_called(progress):
+    with pytest.raises(ArgumentTypeError, match="progress must be True, False, None or a function"):
+        check(progress)
+
+
+def test_a_function_is_called_twenty_times_a_second_and_at_the_end(clock):
+    seen = []
+    with reporter(lambda done, total: seen.append((done, total)), 1000) as tick:
+        for _ in range(500):  # half a second
+            tick(2)
+            clock[0] += 0.001
+    assert seen[-1] == (1000, 1000)
+    assert 9 <= len(seen) <= 11 and seen == sorted(seen)
+
+
+def test_the_end_is_told_even_if_nothing_else_is(clock):
+    seen = []
+    with reporter(lambda *both: seen.append(both), 3) as tick:
+        tick(3)
+    assert seen == [(3, 3)]
+
+
+def test_no_end_is_told_after_an_error():
+    seen = []
+    with pytest.raises(LookupError), reporter(lambda *both: seen.append(both), 3):
+        raise LookupError
+    assert seen == []
+
+
+def test_what_the_function_raises_passes_on(clock):
+    def progress(done, total):
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"), reporter(progress, 3) as tick:
+        clock[0] = 1.0
+        tick(1)
+
+
+def test_ticks_from_many_threads_add_up(clock):
+    seen = []
+    with reporter(lambda done, _: seen.append(done), 8001) as tick:
+        threads = [
+            threading.Thread(target=lambda: [tick(1) for _ in range(1000)]) for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        clock[0] = 1.0
+        tick(1)
+    assert seen == [8001, 8001]
+
+
+def test_a_bar_on_stderr(capsys):
+    check(True)
+    with reporter(True, 12) as tick:
+        tick(12)
+    out, err = capsys.readouterr()
+    assert out == "" and "blocks" in err and "12/12" in err
+
+
+def test_without_rich(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(MissingExtraError, match=r'needs Rich: pip install "dpfast\[cli\]"'):
+        check(True)

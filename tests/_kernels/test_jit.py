@@ -1,0 +1,241 @@
+"""The room of Numba: what is recognised, what is compiled, what it costs to remember."""
+
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+
+import numba
+import numpy as np
+import pytest
+
+from dpfast._kernels import jit
+from dpfast._kernels.jit import tiles
+from dpfast.errors import ArgumentTypeError, MissingExtraError
+
+
+def values(function, data, count):
+    """The scores of all candidates."""
+    loop = jit.Tiles(function, data, count)
+    numbers = np.arange(-(-count // loop.tile))
+    out = np.empty((len(numbers), loop.tile), loop.dtype)
+    loop.fill(numbers, out)
+    return out.reshape(-1)[:count]
+
+
+@numba.njit
+def plus(data, candidate):
+    return data + candidate
+
+
+def python(data, candidate):
+    return 0.0
+
+
+def test_what_is_compiled():
+    assert jit.is_compiled(plus)
+    assert jit.is_compiled(numba.jit(python))
+    for other in (
+        python,
+        len,
+        None,
+        3,
+        numba.vectorize(lambda d, c: c),
+        numba.cfunc("float64(float64, int64)")(lambda d, c: d),
+    ):
+        assert not jit.is_compiled(other)
+
+
+def test_numba_is_imported_by_a_compiled_function_only():
+    code = (
+        "import sys, warnings, dpfast\n"
+        "from dpfast.selection.scores.computed import Computed\n"
+        "from dpfast._kernels import jit as _jit\n"
+        "warnings.simplefilter('ignore')\n"
+        "Computed(lambda d, c: c, None, 5).peaks(2)\n"
+        "assert 'numba' not in sys.modules\n"
+        "_jit.load()\n"
+        "assert 'numba' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_numba_the_line_that_installs_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(MissingExtraError, match="pip install 'numba"):
+        jit.load()
+
+
+@pytest.mark.parametrize(
+    ("data", "function", "dtype"),
+    [
+        (2.5, lambda d, c: d + c, np.float64),
+        (np.float32(0.1), lambda d, c: d, np.float64),
+        (7, lambda d, c: d * c, np.int64),
+        (7, lambda d, c: 3, np.int64),
+        (np.uint64(2**64 - 1), lambda d, c: d, np.uint64),
+        (np.uint32(2**32 - 1), lambda d, c: d, np.int64),
+        (np.int8(-128), lambda d, c: d, np.int64),
+        (None, lambda d, c: c > 3, np.int64),
+    ],
+)
+def test_results_keep_their_value_and_kind(data, function, dtype):
+    got = values(numba.njit(function), data, 70)
+    assert got.dtype == dtype
+    assert got.tolist() == [function(data, c) for c in range(70)]
+
+
+@pytest.mark.parametrize(
+    ("data", "function"),
+    [
+        (np.arange(50.0), lambda d, c: d[c % 50]),
+        (np.arange(50.0)[::-2], lambda d, c: d[c % 25]),
+        ((np.arange(3), np.ones(50, np.float32)), lambda d, c: d[0][1] + d[1][c % 50]),
+        (np.array([(1, 2.5)], [("a", "i4"), ("b", "f8")]), lambda d, c: d[0]["a"] + d["b"][0] * c),
+        (np.ones((4, 5)), lambda d, c: d[c % 4].sum()),
+        ((), lambda d, c: c),
+        ("abc", lambda d, c: len(d) - c),
+    ],
+    ids=["array", "strided", "tuple", "records", "matrix", "empty tuple", "text"],
+)
+def test_data_of_any_kind_that_the_function_takes(data, function):
+    got = values(numba.njit(function), data, 100)
+    assert got.tolist() == [function(data, c) for c in range(100)]
+
+
+def test_read_only_data():
+    data = np.arange(5.0)
+    data.flags.writeable = False
+    assert values(numba.njit(lambda d, c: d[c]), data, 5).tolist() == data.tolist()
+
+
+def test_explicit_signatures():
+    @numba.njit("float64(float64[:], float64)")
+    def score(data, candidate):
+        return data[0] * candidate
+
+    assert values(score, np.array([0.5]), 3).tolist() == [0, 0.5, 1]
+    with pytest.raises(ArgumentTypeError, match="scores must"):
+        jit.Tiles(score, "text", 3)
+
+
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 64, 1000])
+def test_every_candidate_once_and_none_beyond(count):
+    seen = np.zeros(2000, np.int64)
+
+    @numba.njit
+    def score(data, candidate):
+        data[candidate] += 1
+        return candidate
+
+    assert (values(score, seen, count) == np.arange(count)).all()
+    assert seen.tolist() == [1] * count + [0] * (2000 - count)
+
+
+@pytest.mark.parametrize("data", [{"a": 1}, object(), [1, 2.5], np.array([1.0], ">f8")], ids=type)
+def test_data_that_numba_does_not_know(data):
+    with pytest.raises(ArgumentTypeError, match=r"scores must be .* Numba can compile") as caught:
+        jit.Tiles(plus, data, 3)
+    assert caught.value.__cause__ is not None or caught.value.__context__ is not None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda d, c: (c, c),
+        lambda d, c: 1j * c,
+        lambda d, c: None,
+        lambda d, c: c if c > 3 else None,
+        lambda d, c: "text",
+        lambda d, c: np.zeros(3),
+    ],
+    ids=["tuple", "complex", "none", "optional", "text", "array"],
+)
+def test_results_that_are_no_real_numbers(function):
+    with pytest.raises(ArgumentTypeError, match="returns a real number"):
+        jit.Tiles(numba.njit(function), None, 3)
+
+
+@pytest.mark.parametrize("function", [lambda d: 1.0, lambda d, c: d.nothing], ids=["one", "error"])
+def test_functions_that_do_not_compile(function):
+    with pytest.raises(ArgumentTypeError, match="scores must be"):
+        jit.Tiles(numba.njit(function), 1.0, 3)
+
+
+def test_a_candidate_has_the_same_score_in_every_call():
+    """Where the compiler treats the end of a loop differently, and may reorder sums."""
+
+    @numba.njit(fastmath=True)
+    def score(data, candidate):
+        total = 0.0
+        for x in data:
+            total += np.exp(np.sin(x * candidate)) / 3
+        return total
+
+    data = np.random.default_rng(3).random(7)
+    whole = values(score, data, 1000)
+    loop = jit.Tiles(score, data, 1000)
+    for some in ([0], [31], [30, 31], [5, 2, 9], list(range(7, 20))):
+        out = np.empty((len(some), loop.tile))
+        loop.fill(np.array(some), out)
+        for t, row in zip(some, out, strict=True):
+            part = whole[t * loop.tile : (t + 1) * loop.tile]
+            assert (part == row[: len(part)]).all()
+
+
+def test_what_the_function_raises_passes():
+    @numba.njit
+    def score(data, candidate):
+        if candidate == 57:
+            raise KeyError("candidate 57")
+        return 0.0
+
+    assert (values(score, None, 57) == 0).all()
+    with pytest.raises(KeyError, match="candidate 57"):
+        values(score, None, 58)
+
+
+def test_threads_compile_one_loop():
+    @numba.njit
+    def score(data, candidate):
+        return data[0] * candidate
+
+    gate = threading.Barrier(4)
+    got, loops = [], []
+
+    def work():
+        data = np.array([0.5])
+        gate.wait()
+        loops.append(jit.Tiles(score, data, 40)._fill)
+        got.append(values(score, data, 40))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(got) == 4 and all((g == np.arange(40) * 0.5).all() for g in got)
+    assert len({id(x) for x in loops}) == 1
+    assert len(loops[0].signatures) == 1
+
+
+def test_a_type_is_compiled_once():
+    score = numba.njit(lambda d, c: d * c)
+    for data in (1, 2, 3.5, 4.5, 5):
+        values(score, data, 3)
+    assert len(tiles._loops(score)[0].signatures) == 2
+
+
+def test_functions_are_forgotten(monkeypatch):
+    small = tiles.functools.lru_cache(maxsize=2)(tiles._loops.__wrapped__)
+    monkeypatch.setattr(tiles, "_loops", small)
+
+    def use(k):
+        score = numba.njit(lambda d, c: d * c + k)
+        assert values(score, 1, 3).tolist() == [k, 1 + k, 2 + k]
+        return weakref.ref(score)
+
+    seen = [use(k) for k in range(4)]
+    gc.collect()
+    assert [r() is None for r in seen] == [True, True, False, False]

@@ -1,0 +1,384 @@
+"""Vectors of block outputs: losses worked out exactly, neighbour by neighbour."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from dpfast.aggregate import aggregators
+from dpfast.aggregate.aggregators import attention, mean
+from dpfast.aggregate.aggregators.lattice import MOST_COORDINATES
+from dpfast.aggregate.aggregators.mean import VectorMean
+from dpfast.aggregate.aggregators.vector import Coordinates, chosen, make_vector, share
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise.additive import additive
+from dpfast.noise.distributions import Gaussian, Laplace
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference import aggregators as reference
+
+#: Three coordinates of unlike spans, the spans of their lattices too.
+BOUNDS = ((0.0, 1.0), (-3.0, 700.0), (1.0, 1.001))
+LOSSES = {
+    "pure": Pure(1),
+    "approx": Approx(1, Fraction(1, 20)),
+    "approx for Laplace": Approx(20, Fraction(1, 10**9)),
+    "zcdp": ZCDP(Fraction(1, 2)),
+    "zcdp for Laplace": ZCDP(40),
+}
+
+
+def noise_of(made, z, monkeypatch):
+    """(law, values, scales) of the one draw of a joint mean, which then adds none."""
+    seen = []
+
+    def noisy_vector(law, values, scales, generator):
+        seen.append((law, values, scales))
+        return np.array(values, np.float64)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mean, "noisy_vector", noisy_vector)
+        found = made.release(np.array(z, np.float64), InsecureGenerator(1))
+    return (*seen[0], found)
+
+
+def spent(law, moves, loss):
+    """Whether independent noise, given moves in units of scales, is within a loss, and how nearly.
+
+    By the definitions: l1 lengths for Laplace, l2 lengths for Gaussian noise.
+    """
+    far = math.sqrt(math.fsum(m * m for m in moves))
+    if law == Laplace() and isinstance(loss, ZCDP):
+        return sum(ZCDP.of_pure(Draws(Fraction(m), cells=0)).rho for m in moves if m) / loss.rho
+    if law == Laplace():
+        return math.fsum(moves) / float(loss.epsilon)
+    assert law == Gaussian()
+    if isinstance(loss, ZCDP):
+        return far * far / 2 / float(loss.rho)
+    epsilon = float(loss.epsilon)
+    delta = norm.cdf(far / 2 - epsilon / far) - math.exp(epsilon) * norm.cdf(
+        -far / 2 - epsilon / far
+    )
+    return delta / float(loss.delta)
+
+
+def worst(made, loss, monkeypatch):
+    """The largest part of `loss` that any neighbours over the corners of the bounds spend."""
+    corners = list(product(*BOUNDS))
+    laws = {z: noise_of(made, z, monkeypatch) for z in product(corners, repeat=2)}
+    found = 0.0
+    for z, y in product(laws, laws):
+        if (z[0] == y[0]) == (z[1] == y[1]):
+            continue
+        (law, before, scales, _), (_, after, others, _) = laws[z], laws[y]
+        assert scales == others
+        moves = [abs(a - b) / s for a, b, s in zip(before, after, scales, strict=True)]
+        found = max(found, spent(law, moves, loss))
+    return found
+
+
+# ---- The joint mean ----
+
+
+@pytest.mark.parametrize("kind", list(LOSSES))
+def test_the_joint_mean_spends_its_loss_and_no_more(kind, monkeypatch):
+    loss = LOSSES[kind]
+    made = make_vector("mean", 2, BOUNDS, loss)
+    assert made.joint and isinstance(made, VectorMean)
+    assert len({g.span for g in made.lattices}) == 3
+    law = noise_of(made, [[0, 0, 1]] * 2, monkeypatch)[0]
+    assert (law == Laplace()) == (kind == "pure" or "Laplace" in kind)
+    assert 0.999 < worst(made, loss, monkeypatch) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("kind", list(LOSSES))
+def test_noise_for_one_coordinate_is_caught(kind, monkeypatch):
+    """The planted fault: noise as if one coordinate moved at a time."""
+    loss = LOSSES[kind]
+    made = make_vector("mean", 2, BOUNDS, loss)
+    object.__setattr__(made, "noise", additive(loss))
+    assert worst(made, loss, monkeypatch) > 1.5
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 300, MOST_COORDINATES])
+@pytest.mark.parametrize("kind", list(LOSSES))
+def test_the_unit_of_noise_is_never_too_small(kind, d):
+    """In exact arithmetic: d / epsilon, sqrt(d / (2 rho)), sqrt(d) times that of one coordinate."""
+    loss = LOSSES[kind]
+    found, one = additive(loss, d), additive(loss)
+    unit = Fraction(found.unit)
+    if found.law == Laplace() and isinstance(loss, ZCDP):
+        assert d * ZCDP.of_pure(Draws(1 / unit, cells=0)).rho <= loss.rho
+    elif found.law == Laplace():
+        assert d / loss.epsilon <= unit <= d / loss.epsilon * (1 + Fraction(1, 10**12))
+    elif isinstance(loss, ZCDP):
+        assert 1 <= unit**2 * 2 * loss.rho / d <= 1 + Fraction(1, 10**12)
+    elif one.law == Gaussian():
+        assert d * Fraction(one.unit) ** 2 <= unit**2 <= d * Fraction(one.unit) ** 2 * (1 + 1e-12)
+    assert (found == one) == (d == 1)
+
+
+def test_the_smaller_noise_is_taken():
+    """With delta: Laplace for few coordinates, Gaussian for many; the loss says which."""
+    loss = Approx(1, Fraction(1, 10**6))
+    found = [additive(loss, d) for d in (1, 5, 20, 100)]
+    assert [f.law for f in found] == [Laplace(), Laplace(), Gaussian(), Gaussian()]
+    assert [f.loss for f in found[:2]] == [Draws(1, cells=0), Draws(1, draws=5, cells=0)]
+    assert [f.loss for f in found[2:]] == [loss, loss]
+    for d, one in zip((1, 5, 20, 100), found, strict=True):
+        gauss = additive(loss, 10_000).deviation / 100 * math.sqrt(d)
+        assert one.deviation == pytest.approx(min(gauss, math.sqrt(2) * d), rel=1e-9)
+
+
+def test_the_joint_mean_is_the_mean(monkeypatch):
+    z = np.random.default_rng(1).normal([0.5, 300, 1.0005], [1, 500, 1e-3], (600, 3))
+    _, _, _, found = noise_of(make_vector("mean", 600, BOUNDS, Pure(1)), z, monkeypatch)
+    lo, hi = np.array(BOUNDS).T
+    assert found == pytest.approx(np.clip(z, lo, hi).mean(axis=0), rel=1e-11)
+
+
+def test_coordinates_that_cannot_move_take_no_share():
+    bounds = ((2.0, 2.0), *BOUNDS, (-1.0, -1.0))
+    for name in ("mean", "trimmed-mean", "exponential-median"):
+        made = make_vector(name, 30, bounds, Pure(1))
+        assert made.loss.epsilon == 1 and made.loss.draws == 3
+        found = made.release(np.zeros((30, 5)), InsecureGenerator(1))
+        assert found[0] == 2 and found[4] == -1
+    assert make_vector("mean", 30, bounds, Pure(1)).noise == additive(Pure(1), 3)
+    still = make_vector("mean", 30, bounds[::4], Pure(1))
+    assert still.release(np.ones((30, 2)), InsecureGenerator(1)).tolist() == [2, -1]
+
+
+# ---- One release a coordinate ----
+
+NAMES = [name for name in aggregators.AGGREGATORS if name not in ("auto", "mean")]
+
+
+@pytest.mark.parametrize("d", [1, 2, 7])
+@pytest.mark.parametrize("loss", [Pure(1), ZCDP(Fraction(1, 3)), Approx(2, Fraction(1, 1000))])
+@pytest.mark.parametrize("name", NAMES)
+def test_shares_add_up_exactly(name, loss, d):
+    made = make_vector(name, 40, ((0.0, 1.0),) * d, loss)
+    assert isinstance(made, Coordinates) and not made.joint and len(made.parts) == d
+    losses = {part.loss for part in made.parts}
+    each = losses.pop()
+    assert not losses
+    if isinstance(loss, ZCDP):
+        assert made.loss == loss and d * each.rho == loss.rho
+    elif isinstance(each, ZCDP):
+        assert made.loss == loss
+    else:
+        assert made.loss.epsilon == loss.epsilon == d * each.epsilon
+        # A delta that no part uses is not charged; one that is used is charged whole.
+        assert hasattr(made.loss, "delta") == hasattr(each, "delta")
+        if hasattr(each, "delta"):
+            assert d * each.delta == loss.delta == made.loss.delta
+        elif d > 1:
+            ranged = name == "exponential-median"
+            assert made.loss == Draws(loss.epsilon, draws=d, bounded_range=ranged)
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
+@pytest.mark.parametrize("delta", ["1e-300", "1e-6", "0.5", "0.999999"])
+@pytest.mark.parametrize("name, gain", [("trimmed-mean", 2), ("exponential-median", 8)])
+def test_the_better_of_two_compositions(name, gain, epsilon, delta):
+    """rho is that of the formula, never more; and it is used from where it is worth more."""
+    loss = Approx(Fraction(epsilon), Fraction(delta))
+    exact = lambda x: mpmath.mpf(x.numerator) / x.denominator  # noqa: E731
+    with mpmath.workdps(60):
+        log = -mpmath.log(exact(loss.delta))
+        for d in (1, 3, 10, 40, 4000):
+            each = share(name, ((0.0, 1.0),) * d, loss)
+            rho = (mpmath.sqrt(log + exact(loss.epsilon)) - mpmath.sqrt(log)) ** 2
+            if isinstance(each, ZCDP):
+                used = exact(d * each.rho)
+                assert used + 2 * mpmath.sqrt(used * log) <= exact(loss.epsilon)
+                assert used >= rho * (1 - 1e-12)
+            else:
+                assert each == Approx(loss.epsilon / d, loss.delta / d)
+            better = gain * rho / d > (exact(loss.epsilon) / d) ** 2 and rho / d >= 2**-40
+            assert isinstance(each, ZCDP) == better
+
+
+def test_a_coordinate_is_what_it_is_alone():
+    """Each part releases its own column, in order, with its own bounds."""
+    z = np.random.default_rng(2).uniform([0, -3, 1], [1, 700, 1.001], (50, 3))
+    made = make_vector("trimmed-mean", 50, BOUNDS, Pure(3))
+    generator = InsecureGenerator(5)
+    wanted = [
+        aggregators.TrimmedMean(50, lo, hi, Pure(1)).release(
+            np.ascontiguousarray(column), generator
+        )
+        for (lo, hi), column in zip(BOUNDS, z.T, strict=True)
+    ]
+    assert made.release(z, InsecureGenerator(5)).tolist() == wanted
+
+
+TINY = [
+    Approx(Fraction(1, 10**3), Fraction(1, 10**6)),
+    Approx(Fraction(1, 10**4), Fraction(9, 10)),
+    ZCDP(Fraction(1, 10**9)),
+    Pure(Fraction(1, 10**4)),
+]
+
+
+@pytest.mark.parametrize("name", ["auto", "mean", *NAMES])
+@pytest.mark.parametrize("d", [2, 100])
+def test_a_small_loss_has_shares_that_do(name, d):
+    """What one coordinate could do with is no error for many."""
+    bounds = ((0.0, 1.0),) * d
+    for loss in TINY:
+        made = make_vector(name, 12, bounds, loss)
+        assert made.release(np.ones((12, d)), InsecureGenerator(1)).shape == (d,)
+    least = Fraction(d, 2**30)
+    make_vector("mean", 12, bounds, Pure(least))
+    with pytest.raises(ArgumentError, match=f"epsilon .* for each of {d} coordinates"):
+        make_vector(name, 12, bounds, Pure(least * Fraction(999, 1000)))
+
+
+# ---- All of them ----
+
+
+def test_auto_looks_at_the_share():
+    bounds = ((0.0, 1.0),) * 4
+    assert chosen("auto", 40, bounds[:1], Pure(1)) == "trimmed-mean"
+    assert chosen("auto", 40, bounds, Pure(1)) == "mean"
+    assert chosen("auto", 64, bounds, Pure(1)) == "trimmed-mean"
+    assert make_vector("auto", 40, bounds, Pure(1)).joint
+    assert not make_vector("auto", 64, bounds, Pure(1)).joint
+    assert chosen("attention", 1, bounds, Pure(1)) == "attention"
+
+
+CENTRES = np.array([[0.5, 0.0, 1.0], [0.25, 100.0, 1.0005]])
+
+
+@pytest.mark.parametrize("centres", [None, CENTRES, CENTRES.tolist()])
+def test_attention_with_centres_is_joint(centres):
+    made = make_vector("attention", 9, BOUNDS, Pure(1), centres)
+    assert made.joint == (centres is not None)
+    if made.joint:
+        assert isinstance(made, aggregators.VectorAttention)
+        assert make_vector("attention", 9, BOUNDS, LOSSES["approx"], CENTRES).loss == Pure(1)
+
+
+def test_centres_are_kept_as_they_were():
+    mine = CENTRES.copy()
+    made = make_vector("attention", 9, BOUNDS, Pure(1), mine)
+    before = made.centres.copy()
+    mine[:] = 0.75
+    assert (made.candidates == CENTRES).all() and (made.centres == before).all()
+
+
+@pytest.mark.parametrize("k, c", [(1, 3), (2, 5), (5, 1), (30, 40)])
+def test_radii_in_parts_of_memory(k, c, monkeypatch):
+    """The same radii and the same centre, the first of equals, however many are held at a time."""
+    rng = np.random.default_rng(k)
+    cells = rng.integers(0, 6, (k, 3))
+    made = make_vector("attention", k, ((0.0, 1.0),) * 3, Pure(1), rng.random((c, 3)))
+    object.__setattr__(made, "centres", rng.integers(0, 6, (c, 3)))
+    found = []
+    for at_once in (1, 4 * k, 1 << 16):
+        monkeypatch.setattr(attention, "_AT_ONCE", at_once)
+        found.append(made.radii(cells))
+    far = np.sort(np.abs(cells[None] - made.centres[:, None]).sum(axis=2), axis=1)
+    upper = far[:, attention.majority(k) - 1 :]
+    wanted = int(np.argmin(upper[:, 0])) if upper.size else 0
+    for centre, radii in found:
+        assert centre == wanted
+        assert radii == [*upper.min(axis=0).tolist(), made.farthest, made.farthest]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs=st.lists(
+        st.tuples(*[st.floats(-1e200, 1e200, allow_nan=False)] * 2).map(sorted),
+        min_size=1,
+        max_size=5,
+    ),
+    name=st.sampled_from(aggregators.AGGREGATORS),
+    loss=st.sampled_from(list(LOSSES.values())),
+    blocks=st.integers(1, 40),
+    seed=st.integers(0, 2**31),
+)
+def test_a_release_is_within_its_bounds(pairs, name, loss, blocks, seed):
+    bounds = tuple((lo, hi) for lo, hi in pairs)
+    lo, hi = np.array(bounds).T
+    try:
+        made = make_vector(name, blocks, bounds, loss)
+    except ArgumentError as error:
+        assert "apart" in str(error)  # bounds that are nearer than their grid
+        return
+    z = np.random.default_rng(seed).uniform(size=(blocks, len(bounds))) * (hi - lo) * 1.5 + lo
+    found = made.release(z, InsecureGenerator(seed))
+    assert found.dtype == np.float64 and found.shape == (len(bounds),)
+    assert (lo <= found).all() and (found <= hi).all()
+    assert found.tolist() == made.release(z, InsecureGenerator(seed)).tolist()
+    assert type(made.loss) in (type(loss), Pure, Draws)
+
+
+@pytest.mark.parametrize("name", aggregators.AGGREGATORS)
+@pytest.mark.parametrize(
+    "z", [np.zeros((5, 2)), np.zeros((4, 3)), np.zeros((5, 3), np.float32), np.full((5, 3), np.nan)]
+)
+def test_the_contract(name, z):
+    with pytest.raises(AssertionError):
+        make_vector(name, 5, BOUNDS, Pure(1)).release(z, InsecureGenerator(1))
+
+
+GOOD = {"name": "attention", "blocks": 9, "bounds": BOUNDS, "loss": Pure(1), "centres": CENTRES}
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"name": "mean"}, "centres"),
+        ({"name": "trimmed-mean"}, "centres"),
+        ({"name": "auto"}, "centres"),
+        ({"name": "medium"}, "aggregator"),
+        ({"centres": CENTRES[:, :2]}, "centres"),
+        ({"centres": CENTRES[:0]}, "centres"),
+        ({"centres": CENTRES[0]}, "centres"),
+        ({"centres": CENTRES - 1}, "centres"),
+        ({"centres": [[0.5, 0.0, math.nan]]}, "centres"),
+        ({"centres": [[0.5, 0.0, math.inf]]}, "centres"),
+        ({"centres": "here"}, "centres"),
+        ({"centres": [[1, 2, 1], [3]]}, "centres"),
+        ({"blocks": 0}, "blocks"),
+        ({"bounds": ()}, "bounds"),
+        ({"bounds": ((0.0, 1.0),) * (MOST_COORDINATES + 1), "centres": None}, "bounds"),
+        ({"bounds": (*BOUNDS[:2], (2.0, 1.0))}, "bounds"),
+        ({"loss": Pure(1000)}, "epsilon"),
+        ({"loss": ZCDP(Fraction(1, 2**80))}, "rho"),
+        ({"loss": Approx(1, Fraction(1, 10**400))}, "delta"),
+        ({"loss": Approx(1, Fraction(1, 10**400)), "name": "mean", "centres": None}, "delta"),
+        ({"loss": Approx(1, Fraction(1, 10**400)), "name": "auto", "centres": None}, "delta"),
+    ],
+)
+def test_bad_arguments(change, word):
+    make_vector(**GOOD)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{word}"):
+        make_vector(**(GOOD | change))
+
+
+def test_the_reference_agrees_on_what_neighbours_are():
+    """`worst` compares exactly the pairs with one place replaced."""
+    pairs = [(z, y) for z, y in product(product((0, 1), repeat=2), repeat=2)]
+    apart = [(z[0] == y[0]) != (z[1] == y[1]) for z, y in pairs]
+    assert apart == [sum(a != b for a, b in zip(z, y, strict=True)) == 1 for z, y in pairs]
+    assert (0, 1) in reference.neighbours((0, 0), (0, 1))
+
+
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_what_the_theorem_of_cauchy_noise_asks_for(d):
+    """alpha + d beta is epsilon, but for the margins: beta would be d times too large without d."""
+    centres = np.zeros((1, d))
+    found = attention.VectorAttention(9, (0.0,) * d, (1.0,) * d, centres, Pure(Fraction(2)))
+    assert 2 * (1 - 1e-6) < found.alpha + d * found.beta <= 2
+    assert found.alpha == pytest.approx(1, rel=1e-6)

@@ -1,0 +1,201 @@
+"""Numba functions as estimators of sample and aggregate."""
+
+import os
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.aggregate.api import sample_and_aggregate
+from dpfast.aggregate.blocks import ContiguousLabels, KeyedLabels, RandomLabels
+from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.store import laid_out
+from dpfast.aggregate.estimators import compiled, resolve
+from dpfast.aggregate.estimators.base import Job
+from dpfast.aggregate.estimators.called import Called
+from dpfast.aggregate.estimators.compiled import Compiled
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.rng import InsecureGenerator
+from dpfast.sources.table import as_rows
+
+from ..reference.compiled import answers
+
+RNG = np.random.default_rng(8)
+N = 700
+BLOCKS = 40
+
+
+number = numba.njit(lambda b: b[0])
+
+
+@numba.njit
+def peak(block):
+    """Of one number a row; changes its block, and fails on some."""
+    block.sort()
+    if block[0] < -3:
+        raise ValueError("too low")
+    return block[len(block) - 1]
+
+
+@numba.njit
+def columns(block):
+    return block[0]
+
+
+@numba.njit
+def oldest(block):
+    return block["age"].max(), len(block)
+
+
+def people():
+    rows = np.zeros(N, [("age", "f8"), ("kind", "i4")])
+    rows["age"], rows["kind"] = RNG.normal(40, 12, N), RNG.integers(0, 9, N)
+    return rows
+
+
+CASES = {
+    "numbers": (RNG.normal(0, 2, N), peak, None),
+    "matrix": (RNG.normal(size=(N, 3)).astype("f4"), columns, 3),
+    "records": (people(), oldest, 2),
+}
+
+
+def partitions():
+    key = secret(InsecureGenerator(1).stream())
+    yield ContiguousLabels(BLOCKS, N), None
+    yield RandomLabels(BLOCKS, key), None
+    yield KeyedLabels(BLOCKS, key), np.arange(N) // 3
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_python_calls_it(name):
+    """For every partition and number of workers; the caller's rows stay as they are."""
+    data, function, d = CASES[name]
+    before = data.tobytes()
+    for labels, ids in partitions():
+        source, partition = as_rows(data, ids), Partition(labels, False)
+        bound = resolve(function).bind(source, d)
+        with laid_out(source, partition) as blocks:
+            expected = np.concatenate(
+                [answers(function.py_func, w.rows, w.offsets, d) for w in blocks.windows()]
+            )
+        for workers in (None, 1, 2, 7):
+            found = bound.outputs(source, partition, Job(workers))
+            np.testing.assert_array_equal(found, expected)
+        assert data.tobytes() == before
+    assert bound.name == function.__name__
+
+
+def test_blocks_that_fail_and_blocks_that_do_not():
+    data, function, _ = CASES["numbers"]
+    source = as_rows(data)
+    labels = ContiguousLabels(BLOCKS, N)
+    found = resolve(function).bind(source, None).outputs(source, Partition(labels, False), Job())
+    parts = [
+        data[s] for s in np.split(np.arange(N), np.cumsum(np.bincount(labels.read(0, N)))[:-1])
+    ]
+    assert [np.isnan(x) for x in found[:, 0]] == [p.min() < -3 for p in parts]
+    assert 0 < np.isnan(found).sum() < BLOCKS
+
+
+@pytest.mark.parametrize("partition", ["contiguous", "random"])
+def test_a_release(partition):
+    budget = dp.Budget(epsilon=200.0, neighbors="replace")
+    got = sample_and_aggregate(
+        np.full(4000, 30.0),
+        number,
+        blocks=100,
+        bounds=(20, 80),
+        epsilon=100.0,
+        partition=partition,
+        budget=budget,
+        workers=2,
+    )
+    assert abs(got - 30) < 1
+    assert budget.remaining["epsilon"] == 100
+
+
+def test_ticks_reach_the_job():
+    data, function, _ = CASES["numbers"]
+    source, done = as_rows(data), []
+    partition = Partition(RandomLabels(BLOCKS, secret(InsecureGenerator(2).stream())), False)
+    resolve(function).bind(source, None).outputs(source, partition, Job(2, done.append))
+    assert sum(done) == BLOCKS
+
+
+# -- errors before the spend -----------------------------------------------------------------------
+
+array = numba.njit(lambda b: b[:2])
+pair = numba.njit(lambda b: (b[0], 1))
+
+
+@pytest.mark.parametrize(
+    ("function", "bounds", "error", "text"),
+    [
+        (number, [(0, 1), (0, 1)], ArgumentError, "bounds must be one pair .* got '2 pairs'"),
+        (number, [(0, 1)], ArgumentError, "bounds must be one pair .* got '1 pairs'"),
+        (array, (0, 1), ArgumentError, "bounds must be a pair for each number.* got 'one pair'"),
+        (pair, (0, 1), ArgumentError, "bounds must be a pair for each number.* got 'one pair'"),
+        (pair, [(0, 1)] * 3, ArgumentError, "bounds must be 2 pairs .* got '3 pairs'"),
+        (numba.njit(lambda b: 1j), (0, 1), ArgumentTypeError, "returns complex128"),
+        (numba.njit(lambda b: b["age"]), (0, 1), ArgumentTypeError, "Numba can compile"),
+    ],
+)
+def test_errors_come_before_the_spend(function, bounds, error, text):
+    budget = dp.Budget(epsilon=1.0, neighbors="replace")
+    with pytest.raises(error, match=text):
+        sample_and_aggregate(
+            np.arange(10.0), function, blocks=2, bounds=bounds, epsilon=1.0, budget=budget
+        )
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_a_wrong_length_is_a_fact_about_data():
+    source = as_rows(np.arange(10.0))
+    partition = Partition(ContiguousLabels(2, 10), False)
+    bound = resolve(array).bind(source, 3)
+    assert np.isnan(bound.outputs(source, partition, Job())).all()
+
+
+def test_who_calls_it():
+    assert resolve(number) == Compiled(number) == resolve(number, "threads")
+    assert isinstance(resolve(number.py_func), Called)
+    assert isinstance(resolve(number, "processes"), Called)
+    assert isinstance(resolve(number, "auto", 2.0), Called)
+    assert isinstance(resolve(number, "processes", 2.0), Called)
+    with pytest.raises(ArgumentError, match="time_limit must be None with executor='threads'"):
+        resolve(number, "threads", 2.0)
+    with pytest.raises(ArgumentError, match="executor must be one of"):
+        resolve(number, "fibres")
+
+
+# -- workers ---------------------------------------------------------------------------------------
+
+
+def test_one_worker_a_core_and_fewer_if_asked(monkeypatch):
+    monkeypatch.delenv("DPFAST_NUM_THREADS", raising=False)
+    if sys.platform == "linux":
+        assert compiled._cores() == len(os.sched_getaffinity(0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    for text, expected in (("", 6), ("4", 4), ("40", 6)):
+        monkeypatch.setenv("DPFAST_NUM_THREADS", text)
+        assert compiled._cores() == expected
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert compiled._cores() == 1
+
+
+@pytest.mark.parametrize("is_parallel", [False, True])
+def test_numbas_own_threads_are_started_from_one(is_parallel, monkeypatch):
+    """Numba ends the process when some of its thread pools are entered twice."""
+    source = as_rows(np.arange(20.0))
+    resolve(number).bind(source, None)  # compiled without, for time's sake
+    monkeypatch.setitem(number.targetoptions, "parallel", is_parallel)
+    bound = resolve(number).bind(source, None)
+    asked = []
+    monkeypatch.setattr(bound._loop, "fill", lambda *args: asked.append(args[4]))
+    bound.outputs(source, Partition(ContiguousLabels(4, 20), False), Job(3))
+    assert asked == [1 if is_parallel else 3]

@@ -1,0 +1,829 @@
+"""Estimators that are functions of sums and extremes: against their definitions, block by block."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import tracemalloc
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dpfast as dp
+from dpfast._kernels.blocks import Key
+from dpfast.aggregate.blocks import ContiguousLabels, KeyedLabels, Moments, RandomLabels
+from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.estimators import (
+    Correlation,
+    LeastSquares,
+    Maximum,
+    Mean,
+    Minimum,
+    StandardDeviation,
+    Variance,
+    linear,
+    moments,
+    passes,
+    resolve,
+)
+from dpfast.aggregate.estimators.base import Job
+from dpfast.sources.row_source import RowChunk
+from dpfast.sources.table import as_rows
+
+from ..reference import sums as twin
+
+KEY = Key(bytes(range(32)))
+NAN = math.nan
+REFUSED = (dp.errors.ArgumentError, dp.errors.ArgumentTypeError)
+
+
+class Rows:
+    """Rows that come in chunks, in any order and from several threads."""
+
+    def __init__(self, rows, cuts=(), ids=None, workers=1, backwards=False):
+        self.rows, self.ids, self.workers = rows, ids, workers
+        self.dtype, self.length, self.array = rows.dtype, len(rows), None
+        self.width = rows.shape[1] if rows.ndim == 2 else None
+        edges = [0, *sorted(min(c, len(rows)) for c in cuts), len(rows)]
+        self.parts = list(itertools.pairwise(edges))
+        if backwards:
+            self.parts.reverse()
+
+    def reduce(self, summarise, merge):
+        def one(part):
+            start, stop = part
+            ids = None if self.ids is None else self.ids[start:stop]
+            rows = self.rows[start:stop].copy()
+            found = summarise(RowChunk(rows, start, ids))
+            rows.view(np.uint8)[...] = 0xA5  # a chunk is valid until summarise returns
+            return found
+
+        if self.workers == 1:
+            return reduce(merge, map(one, self.parts))
+        with ThreadPoolExecutor(self.workers) as pool:
+            return reduce(merge, pool.map(one, self.parts))
+
+
+def partition_of(kind, blocks, n, drop=False):
+    made = {
+        "contiguous": lambda: ContiguousLabels(blocks, n),
+        "random": lambda: RandomLabels(blocks, KEY),
+        "key": lambda: KeyedLabels(blocks, KEY),
+    }
+    return Partition(made[kind](), drop)
+
+
+def ids_of(kind, n):
+    return np.arange(n) // 3 if kind == "key" else None
+
+
+def outputs(estimator, source, partition, width, job=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return estimator.bind(source, width).outputs(source, partition, job or Job())
+
+
+def blocks_of(rows, partition, ids=None):
+    """The rows of each block as a float64 table, in order."""
+    labels, kept = partition.split(RowChunk(rows, 0, ids))
+    if kept.dtype.names is not None:
+        kept = np.stack([kept[name].astype(float) for name in kept.dtype.names], axis=1)
+    table = kept.astype(np.float64).reshape(len(kept), math.prod(kept.shape[1:]))
+    return [table[labels == b] for b in range(partition.blocks)]
+
+
+def floats(n, columns=None, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(20, 5, (n, columns or 1))
+    x[:, -1] += x[:, 0]
+    return x if columns else x[:, 0]
+
+
+def regression(block, target=-1, intercept=True):
+    target %= block.shape[1]
+    y = block[:, target]
+    x = np.delete(block, target, axis=1)
+    if intercept:
+        x = np.column_stack([np.ones(len(x)), x])
+    if len(x) < x.shape[1]:
+        return np.full(x.shape[1], NAN)
+    return np.linalg.lstsq(x, y)[0]
+
+
+def correlations(block):
+    i, j = np.triu_indices(block.shape[1], 1)
+    if len(block) < 2:
+        return np.full(len(i), NAN)
+    with np.errstate(invalid="ignore"):
+        return np.corrcoef(block.T)[i, j]
+
+
+def moment(function):
+    return lambda block: function(block) if len(block) else np.full(block.shape[1], NAN)
+
+
+#: An estimator, and what it is of a block (a table of float64).
+BY_COLUMN = {
+    "mean": (Mean(), moment(lambda x: x.mean(0))),
+    "var": (Variance(), moment(lambda x: x.var(0))),
+    "var1": (
+        Variance(ddof=1),
+        lambda x: x.var(0, ddof=1) if len(x) > 1 else np.full(x.shape[1], NAN),
+    ),
+    "std": (StandardDeviation(), moment(lambda x: x.std(0))),
+    "min": (Minimum(), moment(lambda x: x.min(0))),
+    "max": (Maximum(), moment(lambda x: x.max(0))),
+}
+BY_ROW = {
+    "correlation": (Correlation(), correlations),
+    "least-squares": (LeastSquares(), regression),
+    "first": (LeastSquares(target=0), lambda x: regression(x, 0)),
+    "origin": (LeastSquares(intercept=False), lambda x: regression(x, -1, False)),
+}
+
+
+def width_of(estimator, rows):
+    if rows.dtype.names is None and rows.ndim == 1:
+        return None
+    m = len(rows.dtype.names) if rows.dtype.names else rows.shape[1]
+    if isinstance(estimator, LeastSquares):
+        return m - 1 + estimator.intercept
+    if isinstance(estimator, Correlation):
+        return None if m == 2 else m * (m - 1) // 2
+    return m
+
+
+def check(estimator, definition, rows, partition, ids=None, rtol=1e-9):
+    """Every block's answer is what the definition gives."""
+    width = width_of(estimator, rows)
+    found = outputs(estimator, Rows(rows, ids=ids), partition, width)
+    assert found.shape == (partition.blocks, width or 1)
+    due = np.array([definition(block) for block in blocks_of(rows, partition, ids)])
+    np.testing.assert_allclose(found, due.reshape(found.shape), rtol=rtol, atol=1e-9)
+
+
+# --- what they are --------------------------------------------------------------------------------
+
+PARTITIONS = list(itertools.product(["contiguous", "random", "key"], [False, True]))
+
+
+@pytest.mark.parametrize("name", BY_COLUMN)
+@pytest.mark.parametrize("kind,drop", PARTITIONS)
+@pytest.mark.parametrize("columns", [None, 1, 3])
+def test_each_column_by_definition(name, kind, drop, columns):
+    rows = floats(3000, columns)
+    if drop:
+        rows.reshape(len(rows), -1)[::7, -1] = NAN
+    check(*BY_COLUMN[name], rows, partition_of(kind, 12, 3000, drop), ids_of(kind, 3000))
+
+
+@pytest.mark.parametrize("name", BY_ROW)
+@pytest.mark.parametrize("kind,drop", PARTITIONS)
+@pytest.mark.parametrize("columns", [2, 4])
+def test_rows_by_definition(name, kind, drop, columns):
+    rows = floats(3000, columns)
+    if drop:
+        rows[::7, 1] = NAN
+    check(*BY_ROW[name], rows, partition_of(kind, 12, 3000, drop), ids_of(kind, 3000))
+
+
+@pytest.mark.parametrize("name", [*BY_COLUMN, *BY_ROW])
+@pytest.mark.parametrize("kind", ["contiguous", "random", "key"])
+@pytest.mark.parametrize("dtype", ["f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
+def test_dtypes(name, kind, dtype):
+    estimator, definition = (BY_COLUMN | BY_ROW)[name]
+    partition, ids = partition_of(kind, 5, 400), ids_of(kind, 400)
+    rows = floats(400, 2).astype(dtype)
+    check(estimator, definition, rows, partition, ids, rtol=1e-8)
+    if name in BY_COLUMN:
+        check(estimator, definition, rows[:, 1].copy(), partition, ids)
+
+
+NAMED = np.dtype([("age", "i2"), ("height", "f4"), ("member", "?"), ("pay", ">f8")])
+
+
+@pytest.mark.parametrize("name", [*BY_COLUMN, *BY_ROW])
+@pytest.mark.parametrize("kind,drop", PARTITIONS)
+def test_named_columns(name, kind, drop):
+    estimator, definition = (BY_COLUMN | BY_ROW)[name]
+    n = 40_000 if name in ("mean", "least-squares") else 3000  # more than one piece
+    x = floats(n, 4)
+    rows = np.empty(n, NAMED)
+    for column, field in zip(x.T, NAMED.names, strict=True):
+        rows[field] = column > 20 if field == "member" else column
+    if drop:
+        rows["pay"][::11] = NAN
+    check(estimator, definition, rows, partition_of(kind, 9, n, drop), ids_of(kind, n), 1e-7)
+
+
+def test_the_target_by_name():
+    rows = np.empty(300, NAMED)
+    for column, field in zip(floats(300, 4).T, NAMED.names, strict=True):
+        rows[field] = column > 20 if field == "member" else column
+    partition = partition_of("random", 3, 300)
+    named, placed = (
+        outputs(LeastSquares(target), Rows(rows), partition, 4) for target in ("height", 1)
+    )
+    np.testing.assert_array_equal(named, placed)
+    assert not np.isnan(named).any()
+
+
+def test_pairs_of_columns_are_in_lexicographic_order():
+    x = floats(500, 4)
+    found = outputs(Correlation(), Rows(x), partition_of("random", 1, 500), 6)[0]
+    whole = np.corrcoef(x.T)
+    due = [whole[p] for p in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]]
+    np.testing.assert_allclose(found, due, rtol=1e-12)
+
+
+@pytest.mark.parametrize("fault", ["next row's label", "two blocks as one", "a row twice"])
+def test_control_rows_in_a_wrong_block_are_caught(monkeypatch, fault):
+    right = Moments.add_rows
+
+    def wrong(self, labels, start, rows):
+        if fault == "two blocks as one":
+            named = labels.read(start, len(rows))
+            named[named == 3] = 4
+            self.add(named, rows)
+            return
+        right(self, labels, start + (fault == "next row's label"), rows)
+        if fault == "a row twice":
+            right(self, labels, start, rows[:1])
+
+    monkeypatch.setattr(Moments, "add_rows", wrong)
+    for name in ("mean", "var", "least-squares"):
+        rows = floats(3000, 2 if name == "least-squares" else None)
+        with pytest.raises(AssertionError):
+            check(*(BY_COLUMN | BY_ROW)[name], rows, partition_of("random", 12, 3000))
+
+
+# --- what they do not depend on -------------------------------------------------------------------
+
+CUTS = [(), (1,), (2999,), (17, 18, 18, 700), tuple(range(0, 3000, 97))]
+ALL = [estimator for estimator, _ in (BY_COLUMN | BY_ROW).values()]
+
+
+def same_for_all_chunks(estimator, kind, drop, columns=3):
+    rows = floats(3000, columns) * 2.0 ** np.arange(-30, 30).repeat(50)[:, None]
+    rows[::13, 0] = NAN if drop else 1.0
+    partition, ids = partition_of(kind, 12, 3000, drop), ids_of(kind, 3000)
+    width = width_of(estimator, rows)
+    due = outputs(estimator, Rows(rows, ids=ids), partition, width)
+    assert not np.isnan(due).any()
+    for cuts, workers, backwards in itertools.product(CUTS, [1, 4], [False, True]):
+        source = Rows(rows, cuts, ids, workers, backwards)
+        np.testing.assert_array_equal(outputs(estimator, source, partition, width), due)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+@pytest.mark.parametrize("kind,drop", PARTITIONS)
+def test_chunks_workers_and_order_leave_no_trace(estimator, kind, drop):
+    same_for_all_chunks(estimator, kind, drop)
+
+
+def test_control_sums_of_floats_leave_a_trace(monkeypatch):
+    """The same test catches a tally that adds in float64, chunk by chunk."""
+
+    def means(self):
+        return np.stack([total.plain for total in self._first], axis=1) / self.counts[:, None]
+
+    def add(self, labels, rows):
+        np.add.at(self.counts, labels, 1)
+        for total, column in zip(self._first, rows.T, strict=True):
+            total.plain = getattr(total, "plain", 0.0) + np.bincount(labels, column, self.blocks)
+
+    def merge(self, other):
+        self.counts += other.counts
+        for own, more in zip(self._first, other._first, strict=True):
+            own.plain = own.plain + more.plain
+        return self
+
+    for name, method in [("means", means), ("add", add), ("merge", merge)]:
+        monkeypatch.setattr(Moments, name, method)
+    with pytest.raises(AssertionError):
+        same_for_all_chunks(Mean(), "key", False)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+@pytest.mark.parametrize("kind", ["contiguous", "random"])
+def test_a_row_touches_its_own_block_only(estimator, kind):
+    rows = floats(500, 3)
+    partition = partition_of(kind, 20, 500)
+    width = width_of(estimator, rows)
+    before = outputs(estimator, Rows(rows), partition, width)
+    for i, value in [(0, 1e300), (250, NAN), (499, 7.0), (13, math.inf)]:
+        after = rows.copy()
+        after[i] = value
+        found = outputs(estimator, Rows(after), partition, width)
+        moved = (found != before).any(axis=1).nonzero()[0].tolist()
+        assert set(moved) <= {int(partition.labels.read(i, 1)[0])}
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+@pytest.mark.parametrize("kind", ["contiguous", "random", "key"])
+def test_a_nan_or_an_infinity_spoils_its_block_only(estimator, kind):
+    rows, ids = floats(500, 3), ids_of(kind, 500)
+    partition = partition_of(kind, 10, 500)
+    width = width_of(estimator, rows)
+    clean = outputs(estimator, Rows(rows, ids=ids), partition, width)
+    labels, _ = partition.split(RowChunk(rows, 0, ids))
+    for value in (NAN, math.inf):
+        bad = rows.copy()
+        bad[100] = value
+        found = outputs(estimator, Rows(bad, ids=ids), partition, width)
+        rest = np.arange(10) != labels[100]
+        np.testing.assert_array_equal(found[rest], clean[rest])
+        spoilt = found[labels[100]]
+        if math.isnan(value) or not isinstance(estimator, (Mean, Minimum, Maximum)):
+            assert np.isnan(spoilt).all()
+        elif not isinstance(estimator, Minimum):
+            assert (spoilt == math.inf).all()
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+@pytest.mark.parametrize("kind", ["contiguous", "random", "key"])
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_blocks_without_rows_have_no_answer(estimator, kind, n):
+    rows, ids = floats(3, 3)[:n], np.arange(n) if kind == "key" else None
+    partition = partition_of(kind, 40, n)
+    found = outputs(estimator, Rows(rows, ids=ids), partition, width_of(estimator, rows))
+    filled = np.unique(partition.split(RowChunk(rows, 0, ids))[0])
+    empty = np.setdiff1d(np.arange(40), filled)
+    assert np.isnan(found[empty]).all()
+    if isinstance(estimator, (Mean, Minimum, Maximum)) and n:
+        assert not np.isnan(found[filled]).any()
+
+
+def test_an_infinite_block_is_not_an_empty_one():
+    x = np.array([math.inf, math.inf, -math.inf, 5.0])
+    partition = partition_of("contiguous", 2, 4)
+    assert outputs(Minimum(), Rows(x), partition, None)[:, 0].tolist() == [math.inf, -math.inf]
+    assert outputs(Maximum(), Rows(x), partition, None)[:, 0].tolist() == [math.inf, 5.0]
+
+
+def test_progress_ends_with_all_blocks():
+    done = []
+    for estimator in ALL:
+        rows = floats(100, 3)
+        job = Job(tick=done.append)
+        outputs(
+            estimator, Rows(rows), partition_of("random", 7, 100), width_of(estimator, rows), job
+        )
+    assert done == [7] * len(ALL)
+
+
+# --- how well they are computed -------------------------------------------------------------------
+
+
+def offset_rows(n=1200, offset=1e9):
+    rows = offset + floats(n, 3, seed=4)
+    rows[:, 0] -= 2 * offset
+    return rows
+
+
+def is_exact_about_an_offset(rows, blocks=8):
+    """Variance, correlation and least squares of numbers far from 0, to ten digits and more."""
+    partition = partition_of("random", blocks, len(rows))
+    source = Rows(rows)
+    variances = outputs(Variance(1), source, partition, 3)
+    pairs = outputs(Correlation(), source, partition, 3)
+    lines = outputs(LeastSquares(), source, partition, 3)
+    for b, block in enumerate(blocks_of(rows, partition)):
+        columns = [twin.column(block.tolist(), j) for j in range(3)]
+        exact = [float(twin.covariance(x, x, 1)) for x in columns]
+        np.testing.assert_allclose(variances[b], exact, rtol=1e-13)
+        np.testing.assert_allclose(variances[b], block.var(0, ddof=1), rtol=1e-6)
+        exact = [twin.correlation(block.tolist(), i, j) for i, j in [(0, 1), (0, 2), (1, 2)]]
+        np.testing.assert_allclose(pairs[b], exact, rtol=1e-12, atol=1e-14)
+        exact = twin.least_squares(block.tolist(), 2, True)
+        np.testing.assert_allclose(lines[b], exact, rtol=1e-12, atol=1e-14)
+        middle = block - block.mean(0)
+        near = np.linalg.lstsq(middle[:, :2], middle[:, 2])[0]
+        np.testing.assert_allclose(lines[b, 1:], near, atol=1e-8)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+def test_a_large_offset_costs_no_digits(offset):
+    is_exact_about_an_offset(offset_rows(offset=offset))
+
+
+def test_control_one_pass_loses_them(monkeypatch):
+    def one_pass(source, partition, form, products):
+        found = passes.moments(source, partition, form, products)
+        found.shift = np.zeros((partition.blocks, form.count))
+        return found
+
+    monkeypatch.setattr(moments, "centred", one_pass)
+    monkeypatch.setattr(linear, "centred", one_pass)
+    is_exact_about_an_offset(offset_rows(offset=0.0) * [1, 1, 2])  # near 0 it is good enough
+    with pytest.raises(AssertionError):
+        is_exact_about_an_offset(offset_rows())
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e3, 1e5])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_nearly_collinear_features(condition, intercept):
+    """The correction by residuals gives what the normal equations alone would lose."""
+    rows = floats(400, 3, seed=2)
+    rows[:, 1] = rows[:, 0] + rows[:, 1] / condition
+    partition = partition_of("random", 4, 400)
+    found = outputs(LeastSquares(intercept=intercept), Rows(rows), partition, 2 + intercept)
+    for b, block in enumerate(blocks_of(rows, partition)):
+        exact = twin.least_squares(block.tolist(), 2, intercept)
+        np.testing.assert_allclose(found[b], exact, rtol=1e-14 * condition + 1e-12)
+
+
+def test_control_the_normal_equations_alone_are_worse(monkeypatch):
+    class Zero(linear._Residuals):
+        def means(self, counts):
+            first, more = super().means(counts)
+            return first, 0 * more
+
+    monkeypatch.setattr(linear, "_Residuals", Zero)
+    with pytest.raises(AssertionError):
+        test_nearly_collinear_features(1e5, True)
+
+
+def test_a_singular_block_has_no_regression():
+    rows = floats(600, 3)
+    partition = partition_of("contiguous", 6, 600)
+    rows[100:200, 1] = 3 * rows[100:200, 0] - 8  # collinear
+    rows[200:300, 0] = 0.1  # constant
+    rows[300:400, 2] = 0.1  # only the target
+    rows[400:500, 1] = 0
+    found = outputs(LeastSquares(), Rows(rows), partition, 3)
+    assert np.isnan(found).all(axis=1).tolist() == [False, True, True, False, True, False]
+    np.testing.assert_allclose(found[3], [0.1, 0, 0], atol=1e-15)
+    origin = outputs(LeastSquares(intercept=False), Rows(rows), partition, 2)
+    assert np.isnan(origin).all(axis=1).tolist() == [False, False, False, False, True, False]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_feature_that_is_a_sum_of_others_is_rounding(intercept):
+    """In some of many blocks the rounding is positive, and no variance for all that."""
+    rows = floats(4000, 4)
+    rows[:, 2] = rows[:, 0] / 3 + 7 * rows[:, 1]
+    partition = partition_of("random", 40, 4000)
+    found = outputs(LeastSquares(intercept=intercept), Rows(rows), partition, 3 + intercept)
+    assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_fewer_rows_than_coefficients(intercept):
+    """Of blocks of one to five rows and two features, those that determine a line have one."""
+    due = 2 + intercept
+    rows = floats(15, 3)
+    ids = np.repeat(np.arange(5), np.arange(1, 6))
+    labels = KeyedLabels(64, KEY)
+    where = labels.read(np.arange(5))
+    assert len(set(where.tolist())) == 5
+    estimator = LeastSquares(intercept=intercept)
+    found = outputs(estimator, Rows(rows, ids=ids), Partition(labels), due)[where]
+    assert np.isnan(found).all(axis=1).tolist() == [n < due for n in range(1, 6)]
+    block = rows[ids == due - 1]  # an exact fit
+    exact = twin.least_squares(block.tolist(), 2, intercept)
+    np.testing.assert_allclose(found[due - 1], exact, rtol=1e-10)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e-160, -3.3e150, 0.0, 123456.789])
+@pytest.mark.parametrize("rows", [2, 3, 49, 1000])
+def test_a_constant_column_varies_not_at_all(value, rows):
+    x = floats(rows, 2)
+    x[:, 0] = value
+    one = partition_of("random", 1, rows)
+    assert outputs(Variance(), Rows(x), one, 2)[0, 0] == 0
+    assert np.isnan(outputs(Correlation(), Rows(x), one, None)).all()
+    assert np.isnan(outputs(LeastSquares(), Rows(x), one, 2)).all()
+
+
+def test_more_degrees_than_rows():
+    x = np.arange(6.0)
+    partition = Partition(KeyedLabels(32, KEY))
+    ids = np.array([0, 1, 1, 2, 2, 2])
+    where = partition.labels.read(np.arange(3))
+    for ddof, due in [(0, [0, 0.25, 2 / 3]), (1, [NAN, 0.5, 1.0]), (2, [NAN, NAN, 2.0])]:
+        found = outputs(Variance(ddof), Rows(x, ids=ids), partition, None)[where, 0]
+        np.testing.assert_allclose(found, due, rtol=1e-15)
+
+
+def test_a_correlation_never_leaves_its_range():
+    x = np.random.default_rng(0).uniform(size=2000)
+    rows = np.column_stack([x, 3 * x + 1, -x])
+    found = outputs(Correlation(), Rows(rows), partition_of("random", 200, 2000), 3)
+    assert (np.abs(found) <= 1).all()
+    np.testing.assert_allclose(found, np.tile([1.0, -1.0, -1.0], (200, 1)), rtol=1e-14)
+
+
+def test_squares_beyond_float64():
+    rows = np.array([[1e200, 1.0], [-1e200, 2.0], [3e200, 3.0], [1.0, 4.0]])
+    one = partition_of("random", 1, 4)
+    assert math.isnan(outputs(Variance(), Rows(rows), one, 2)[0, 0])
+    turned = rows[:, ::-1].copy()
+    for estimator, some in (
+        (Correlation(), rows),
+        (Correlation(), turned),
+        (LeastSquares(), rows),
+        (LeastSquares(target=0), turned),
+    ):
+        found = outputs(estimator, Rows(some), one, width_of(estimator, some))
+        assert np.isnan(found).all()
+    even = np.array([1e200, -1e200, 1e200, -1e200])  # whose mean is 0, and the variance infinite
+    assert np.isnan(outputs(Variance(), Rows(even), one, None)).all()
+    assert np.isnan(outputs(StandardDeviation(), Rows(even), one, None)).all()
+
+
+NUMBERS = st.one_of(
+    st.integers(-20, 20).map(float),
+    st.floats(-1e6, 1e6, width=32),
+    st.sampled_from([NAN, math.inf, -math.inf, -0.0, 1e6 + 2**-20]),
+)
+
+
+@given(
+    st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30),
+    st.integers(1, 6),
+    st.sampled_from(["contiguous", "random", "key"]),
+    st.booleans(),
+    st.lists(st.integers(0, 30), max_size=4),
+    st.integers(0, 2),
+)
+def test_any_rows(pairs, blocks, kind, drop, cuts, ddof):
+    rows = np.array(pairs, np.float64).reshape(len(pairs), 2)
+    ids = ids_of(kind, len(rows))
+    partition = partition_of(kind, blocks, len(rows), drop)
+    source = Rows(rows, cuts, ids)
+    variance = outputs(Variance(ddof), source, partition, 2)
+    mean = outputs(Mean(), source, partition, 2)
+    least = outputs(Minimum(), source, partition, 2)
+    both = outputs(Correlation(), source, partition, None)[:, 0]
+    for b, block in enumerate(blocks_of(rows, partition, ids)):
+        for j, x in enumerate(block.T):
+            np.testing.assert_array_equal(least[b, j], x.min() if len(x) else NAN)
+            if len(x) and np.isfinite(x).all():
+                column = twin.column(block[:, j : j + 1].tolist(), 0)
+                assert abs(Fraction(mean[b, j]) - twin.mean(column)) <= abs(
+                    twin.mean(column)
+                ) * Fraction(2, 2**52)
+                due = float(twin.covariance(column, column, ddof)) if len(x) > ddof else NAN
+                np.testing.assert_allclose(variance[b, j], due, rtol=1e-14)
+            else:
+                assert np.isnan(variance[b, j])
+                due = {(True, False): math.inf, (False, True): -math.inf}
+                seen = bool((x == math.inf).any()), bool((x == -math.inf).any())
+                nan = NAN if len(x) == 0 or np.isnan(x).any() else due.get(seen, NAN)
+                np.testing.assert_array_equal(mean[b, j], nan)
+        usable = len(block) > 0 and np.isfinite(block).all()
+        due = twin.correlation(block.tolist(), 0, 1) if usable else NAN
+        np.testing.assert_allclose(both[b], due, rtol=1e-12, atol=1e-12)
+
+
+# --- the tallies beneath --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
+@pytest.mark.parametrize("shift", [None, np.array([7.5]), np.linspace(5, 9, 7)[:, None]])
+@pytest.mark.parametrize("products", [False, True])
+def test_one_loop_and_numpy_make_the_same_terms(dtype, shift, products):
+    """Labels, terms and squares in one loop, and each made by NumPy: the same to the last bit."""
+    info = np.iinfo(dtype) if dtype[0] in "iu" else None
+    x = np.random.default_rng(5).normal(0, 60, 5000)
+    x = x if info is None else np.clip(x, info.min, info.max)
+    x = x.astype(dtype)
+    if info is not None and info.bits == 64:
+        x[:2] = info.max, info.max - 5  # rounded on the way to float64
+    labels = RandomLabels(7, KEY)
+    fused, plain = (Moments(7, 1, products, shift) for _ in range(2))
+    for start, stop in [(0, 1), (1, 2500), (2500, 5000)]:
+        fused.add_rows(labels, start, x[start:stop])
+    plain.add(labels.read(0, 5000), x)
+    for of in (Moments.sums, Moments.means, Moments.products, Moments.variances):
+        np.testing.assert_array_equal(of(fused), of(plain))
+    np.testing.assert_array_equal(fused.counts, plain.counts)
+
+
+def test_arguments_of_the_one_loop():
+    sums = Moments(3, 1, True)
+    x, short = np.zeros(4), np.zeros(2)
+    labels = RandomLabels(3, KEY)
+    with pytest.raises(ValueError, match="lengths must agree"):
+        sums._first[0].add_rows(labels, 0, x, sums.counts, short)
+    with pytest.raises(ValueError, match="lengths must agree"):
+        sums._first[0].add_rows(labels, 0, x, sums.counts, None, Moments(2, 1)._first[0])
+    assert sums.counts.sum() == 0
+
+
+def test_some_products_only():
+    x = floats(300, 3)
+    labels = RandomLabels(4, KEY).read(0, 300)
+    some, every = Moments(4, 3, [(0, 0), (1, 1), (2, 2)]), Moments(4, 3, True)
+    for tally in (some, every):
+        tally.add(labels, x)
+    diagonal = np.diagonal(every.covariances(1), axis1=1, axis2=2)
+    np.testing.assert_array_equal(some.variances(1), diagonal)
+    np.testing.assert_array_equal(every.variances(1), diagonal)
+    assert np.isnan(some.products()[:, 0, 1]).all()
+
+
+def test_one_tally_a_thread():
+    """However many chunks there are, and their answers are all in the total."""
+    made = []
+    form = dataclasses.replace(Mean().bind(Rows(floats(10)), None).form)
+
+    def make():
+        made.append(Moments(5, 1))
+        return made[-1]
+
+    x = floats(3000)
+    source = Rows(x, range(0, 3000, 10), workers=3)
+    total = passes.tallied(source, partition_of("random", 5, 3000), form, make)
+    assert total.counts.sum() == 3000
+    assert 1 <= len(made) <= 3
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def used(work):
+    """The most that was allocated beyond what was there, in bytes."""
+    tracemalloc.start()
+    try:
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        work()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+class Made:
+    """Rows that nobody ever holds together: each chunk is made when it is asked for."""
+
+    def __init__(self, n, columns, dtype="f8"):
+        self.length, self.width, self.array = n, columns, None
+        self.dtype = np.dtype(dtype)
+
+    def reduce(self, summarise, merge):
+        def one(start):
+            rows = np.arange(start, min(start + 10_000, self.length))
+            table = np.outer(rows, np.sqrt([2, 3, 5, 7][: self.width])) % 1
+            return summarise(RowChunk(np.ascontiguousarray(table, self.dtype), start, rows))
+
+        return reduce(merge, map(one, range(0, self.length, 10_000)))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+@pytest.mark.parametrize("kind,drop", PARTITIONS)
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_memory_of_the_blocks_alone(estimator, kind, drop, in_memory):
+    n = 300_000
+    source = Rows(np.zeros((0, 3)))
+    if in_memory:
+        source = Made(n, 3)
+        rows = np.random.default_rng(0).uniform(size=(n, 3))
+        ids = np.arange(n)
+        source.reduce = lambda summarise, merge: summarise(RowChunk(rows, 0, ids))
+    else:
+        source = Made(n, 3)
+    partition = partition_of(kind, 10, n, drop)
+    bound = estimator.bind(source, width_of(estimator, np.empty((0, 3))))
+    assert used(lambda: bound.outputs(source, partition, Job())) < 24 * n / 2
+
+
+def test_control_a_copy_of_the_rows_is_caught():
+    source = Made(300_000, 3)
+
+    def copied(source):
+        source.reduce(lambda chunk: chunk.rows.copy(), lambda a, b: np.concatenate([a, b]))
+
+    assert used(lambda: copied(source)) > 24 * 300_000 / 2
+
+
+# --- through the front door -----------------------------------------------------------------------
+
+
+def release(data, estimator, bounds, **more):
+    more = {"blocks": 4, "rng": dp.rng.InsecureGenerator(1), "epsilon": 400.0, **more}
+    return dp.sample_and_aggregate(data, estimator, bounds=bounds, **more)
+
+
+def test_names():
+    rows = floats(400, 2)
+    one = {"mean": Mean, "var": Variance, "std": StandardDeviation, "min": Minimum, "max": Maximum}
+    for name, made in one.items():
+        assert resolve(name) == made()
+        assert isinstance(release(rows[:, 0], name, (0, 100)), float)
+        assert release(rows, name, [(0, 100)] * 2).shape == (2,)
+    assert resolve("correlation") == Correlation()
+    assert resolve("least-squares") == resolve("least_squares") == LeastSquares()
+    assert release(rows, "correlation", (-1, 1)) == pytest.approx(0.7, abs=0.2)
+    line = release(rows, "least-squares", [(0, 50), (-5, 5)])
+    np.testing.assert_allclose(line, regression(rows), rtol=0.5)
+    with pytest.raises(dp.errors.ArgumentError, match="estimator must be one of 'mean', "):
+        resolve("mean ")
+
+
+@pytest.mark.parametrize(
+    "estimator,columns,bounds,due",
+    [
+        ("mean", None, [(0, 1), (0, 1)], "one pair .lo, hi. for 'mean'"),
+        ("mean", None, [(0, 1)], "one pair .lo, hi. for 'mean'"),
+        ("var", 2, (0, 1), "a sequence of 2 pairs .lo, hi. for 'var' .* got one pair"),
+        ("max", 2, [(0, 1)] * 3, "a sequence of 2 pairs .lo, hi. for 'max' .* of 3 pairs"),
+        ("min", 1, (0, 1), "a sequence of 1 pair .lo, hi. for 'min'"),
+        ("correlation", 2, [(0, 1)], "one pair"),
+        ("correlation", 4, (0, 1), "a sequence of 6 pairs"),
+        ("least-squares", 3, [(0, 1)] * 2, "a sequence of 3 pairs"),
+        (LeastSquares(intercept=False), 3, [(0, 1)] * 3, "a sequence of 2 pairs"),
+    ],
+)
+def test_bounds_must_fit(estimator, columns, bounds, due):
+    budget = dp.Budget(epsilon=1.0)
+    with pytest.raises(dp.errors.ArgumentError, match=f"^bounds must be {due}"):
+        release(floats(40, columns), estimator, bounds, epsilon=1.0, budget=budget, rng=None)
+    assert budget.spent["epsilon"] == 0 and not budget.history
+
+
+@pytest.mark.parametrize(
+    "make,due",
+    [
+        (lambda: Variance(-1), "ddof must be an integer of at least 0, got -1"),
+        (lambda: StandardDeviation(1.5), "ddof must be an integer of at least 0, got 1.5"),
+        (lambda: LeastSquares(target=1.0), "target must be the place of a column"),
+        (lambda: LeastSquares(target=True), "target must be the place of a column"),
+        (lambda: LeastSquares(intercept=1), "intercept must be True or False"),
+    ],
+)
+def test_bad_parameters(make, due):
+    with pytest.raises(REFUSED, match=f"^{due}"):
+        make()
+
+
+@pytest.mark.parametrize(
+    "estimator,rows,due",
+    [
+        ("correlation", floats(9), "data must be rows of two columns or more"),
+        ("least-squares", floats(9, 1), "data must be rows of a target and at least one feature"),
+        (LeastSquares(3), floats(9, 3), "target must be from -3 to 2, got 3"),
+        (LeastSquares(-4), floats(9, 3), "target must be from -3 to 2, got -4"),
+        (LeastSquares("pay"), floats(9, 3), "target must be the place of a column"),
+        (LeastSquares("pa"), np.zeros(9, NAMED), "target must be .* or its name .*'height'"),
+        ("mean", np.zeros(9, [("a", "f8"), ("b", "U3")]), "column 'b' of data must be numbers"),
+        ("max", np.zeros(9, [("a", "M8[s]")]), "column 'a' of data must be numbers"),
+        ("mean", np.zeros(9, [("a", "f8", (2,))]), "column 'a' of data must be numbers"),
+        ("mean", np.zeros(9, [("a", "c16")]), "column 'a' of data must be numbers"),
+    ],
+)
+def test_data_must_fit(estimator, rows, due):
+    width = 3 if rows.ndim == 2 else None
+    with pytest.raises(REFUSED, match=f"^{due}"):
+        resolve(estimator).bind(Rows(rows), width)
+
+
+def test_text_columns_are_of_a_wrong_type():
+    with pytest.raises(dp.errors.ArgumentTypeError, match="column 'b' of data"):
+        Mean().bind(Rows(np.zeros(9, [("a", "f8"), ("b", "S3")])), 2)
+
+
+def tables(directory, n):
+    """The same two columns and ids in every form, in memory and in chunks of a file."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    x = floats(n, 2)
+    x[::50, 0] = NAN
+    table = pa.table({"a": x[:, 0], "b": x[:, 1], "who": [f"p{i // 3}" for i in range(n)]})
+    path = directory / "rows.parquet"
+    parquet.write_table(table, path, row_group_size=700)
+    yield table.select(["a", "b"]), table["who"]
+    yield {"a": x[:, 0].tolist(), "b": x[:, 1]}, table["who"].to_pylist()
+    yield np.rec.fromarrays(x.T, names="a,b"), np.array(table["who"].to_pylist())
+    yield dp.scan(path, ["a", "b"]), "who"
+
+
+@pytest.mark.parametrize("kind,drop", PARTITIONS)
+def test_tables_and_files(tmp_path, kind, drop):
+    n = 5000
+    partition, due = partition_of(kind, 9, n, drop), None
+    estimators = [Mean(), Variance(1), Maximum(), LeastSquares("a")]
+    for data, ids in tables(tmp_path, n):
+        for workers in (1, 3):
+            source = as_rows(data, ids if kind == "key" else None, workers)
+            found = np.hstack([outputs(e, source, partition, 2) for e in estimators])
+            due = found if due is None else due
+            np.testing.assert_array_equal(found, due)
+    assert np.isnan(due).any() != drop
+
+
+def test_they_are_values():
+    assert Variance(ddof=1) == Variance(1) != Variance()
+    assert Variance() != StandardDeviation()
+    assert hash(LeastSquares(np.int64(2))) == hash(LeastSquares(2))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Variance().ddof = 2

@@ -1,0 +1,423 @@
+"""Record and replay: between neighbours at most one block's output changes, in the real code.
+
+What an aggregator is handed is recorded. Where labels are a function of the row number or of an id,
+the neighbour is run with the same key. Where a row is added or removed, labels are recorded by row
+and replayed: by the real keyed partition, with ids that were looked up so that each row gets the
+block that it had. Small domains are enumerated with all secrets (`reference/coupling.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from contextlib import ExitStack
+from fractions import Fraction
+from functools import cache
+from unittest.mock import patch
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpfast as dp
+from dpfast._kernels.blocks import Key
+from dpfast.aggregate import api
+from dpfast.aggregate.blocks import KeyedLabels, RandomLabels
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+
+from ..reference import coupling
+from ..reference.coupling import Row
+
+KEY = Key(bytes(range(32)))
+BOUNDS = (-10.0, 10.0)
+
+
+class Recorder:
+    """An aggregator that keeps what it is handed."""
+
+    def __init__(self, blocks, loss):
+        self.blocks, self.loss = blocks, loss
+
+    def release(self, z, generator):
+        self.z = z.reshape(self.blocks, -1).copy()
+        return 0.0
+
+
+def recorded(data, estimator, *, blocks, bounds=BOUNDS, **kw):
+    """A call of the public function, up to its aggregator."""
+    made = []
+
+    def make(name, blocks, lo, hi, loss):
+        made.append(Recorder(blocks, loss))
+        return made[-1]
+
+    def make_vector(name, blocks, bounds, loss, centres=None):
+        return make(name, blocks, None, None, loss)
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(api, "make", make))
+        stack.enter_context(patch.object(api, "make_vector", make_vector))
+        stack.enter_context(patch.object(api, "secret", lambda stream: KEY))
+        dp.sample_and_aggregate(
+            data, estimator, blocks=blocks, bounds=bounds, **{"epsilon": 1, **kw}
+        )
+    return made[0]
+
+
+@cache
+def ids_of(blocks):
+    """For each block an id that the key sends there."""
+    candidates = np.arange(64 * blocks)
+    labels, first = np.unique(KeyedLabels(blocks, KEY).read(candidates), return_index=True)
+    assert len(labels) == blocks
+    return candidates[first]
+
+
+def ids_for(labels, blocks):
+    """Ids whose keyed labels are these."""
+    return ids_of(blocks)[np.asarray(labels, np.int64)]
+
+
+def replayed(data, labels, estimator, *, blocks, **kw):
+    """The block outputs under given labels."""
+    found = recorded(
+        data,
+        estimator,
+        blocks=blocks,
+        ids=ids_for(labels, blocks),
+        neighbors="add-remove",
+        **kw,
+    )
+    return found.z
+
+
+# --- all secrets of small domains -----------------------------------------------------------------
+
+K = 3
+VALUES = (0.0, 1.0, 7.0)
+#: The sum of such values says which they are; 0.5 tells nothing from an empty block.
+TELLING = {"bounds": (-1.0, 1e9), "default": -1.0}
+STARTS = ((0.0, 1.0, 7.0, 1.0), (0.0, 0.0, 0.0, 0.0), (7.0, 1.0, 0.0, 7.0))
+
+
+def telling(block):
+    return 0.5 + (10.0**block).sum()
+
+
+def people(values):
+    return [Row(i, v) for i, v in enumerate(values)]
+
+
+def outputs(scheme, rows):
+    """One row of block outputs for each secret, by the real machinery under the scheme's labels."""
+    found = []
+    for secret in scheme.secrets(rows):
+        labels = np.array(scheme.labels(rows, secret), np.int64)
+        inside = labels != coupling.NOWHERE
+        x = np.array([r.value for r in rows])[inside]
+        z = replayed(x, labels[inside], telling, blocks=K, **TELLING)
+        assert len(z) == K
+        found.append(z[:, 0])
+    return np.array(found)
+
+
+def neighbours(rows, relation, values):
+    """Neighbours of rows that keep their names."""
+    for i, v in itertools.product(range(len(rows)), values):
+        if relation == "replace":
+            yield [*rows[:i], Row(rows[i].name, v), *rows[i + 1 :]]
+        else:
+            yield [*rows[:i], Row(99, v), *rows[i:]]
+
+
+def worst(scheme, relation, starts=STARTS[:1], values=VALUES):
+    """The most changes between neighbours that the best pairing of secrets leaves."""
+    found = 0
+    for start in starts:
+        rows = people(start)
+        here = outputs(scheme, rows)
+        for other in neighbours(rows, relation, values):
+            found = max(found, coupling.fewest(here, outputs(scheme, other)))
+    return found
+
+
+NAMES = (0, 1, 2, 99)
+SAFE = {
+    ("random", "replace"): coupling.random(K),
+    ("random", "add-remove"): coupling.random(K),
+    ("key", "replace"): coupling.keyed(K, NAMES),
+    ("key", "add-remove"): coupling.keyed(K, NAMES),
+    ("contiguous", "replace"): coupling.contiguous(K),
+}
+
+
+@pytest.mark.parametrize(("name", "relation"), list(SAFE))
+def test_partitions_that_change_one_block(name, relation):
+    assert worst(SAFE[name, relation], relation, [STARTS[0][:3]]) == 1
+
+
+NAN_VALUES = (math.nan, *VALUES)
+UNSAFE = {
+    "contiguous ranges, a row added": (coupling.contiguous(K), "add-remove", VALUES),
+    "permuted and cut, a row added": (coupling.permuted(K), "add-remove", (7.0,)),
+    "hash of the content, a row replaced": (coupling.by_content(K, VALUES), "replace", VALUES),
+    "row numbers of a chunk, a row added": (coupling.by_chunk(K, 2), "add-remove", VALUES),
+    "dropped, then cut, a row replaced": (coupling.relabelled(K), "replace", NAN_VALUES),
+}
+
+
+@pytest.mark.parametrize("name", list(UNSAFE))
+def test_partitions_that_change_more_are_caught(name):
+    scheme, relation, values = UNSAFE[name]
+    assert worst(scheme, relation, STARTS[::2], values) >= 2
+
+
+def test_how_bad_they_are():
+    """Numbers that the docs state."""
+    assert worst(coupling.permuted(K), "add-remove", values=(7.0,)) == 2
+    assert worst(coupling.by_content(K, VALUES), "replace", values=(7.0,)) == 2
+    assert worst(coupling.contiguous(K), "add-remove", [(0.0, 1.0, 7.0, 7.0, 0.0, 1.0)]) == K
+    # Where they are safe.
+    assert worst(coupling.permuted(K), "replace", values=(7.0,)) == 1
+
+
+def test_an_id_that_becomes_that_of_another_changes_two_blocks():
+    """Why the loss is halved for "key" under "replace": no pairing of keys avoids it.
+
+    An id that nobody has gets the block that the old one had under an equally likely key.
+    """
+    scheme = coupling.keyed(K, NAMES)
+    rows = people(STARTS[0][:3])
+    here = outputs(scheme, rows)
+    for name, most in ((1, 1), (99, 1), (2, 2)):
+        there = outputs(scheme, [*rows[:1], Row(name, 0.0), *rows[2:]])
+        assert coupling.fewest(here, there) == most
+
+
+@pytest.mark.parametrize(("n", "blocks"), [(32561, 600), (1000, 300), (10, 6), (100, 60)])
+def test_there_are_as_many_blocks_as_the_noise_is_scaled_for(n, blocks):
+    """The textbook scales noise for `blocks` terms and averages fewer."""
+    made = len(set(coupling.textbook(blocks).labels(people([0.0] * n), None)))
+    # One row moves the average by the range over the number of terms: more than was paid for.
+    assert Fraction(1, made) > Fraction(1, blocks)
+    assert n != 32561 or made == 593
+
+    for kw in ({"partition": "contiguous"}, {"partition": "random"}, {"ids": np.arange(n)}):
+        z = recorded(np.arange(n) % 7, "mean", blocks=blocks, **kw).z
+        assert z.shape == (blocks, 1)
+
+
+# --- many estimators, any data --------------------------------------------------------------------
+
+
+def spread(block):
+    """A callable with failures of its own."""
+    if block[0] > 9:
+        raise ValueError("no answer")
+    return float(block.max() - block.min())
+
+
+@numba.njit(cache=False)
+def second_moment(block):
+    total = 0.0
+    for i in range(block.shape[0]):
+        total += block[i] * block[i]
+    return total / block.shape[0]
+
+
+def corner(block):
+    return block.sum(axis=0)[:2] / len(block)
+
+
+ONE_COLUMN = [
+    "mean",
+    "var",
+    "std",
+    "min",
+    "max",
+    "median",
+    "mode",
+    dp.estimators.Quantile(0.9),
+    dp.estimators.TrimmedMean(0.1),
+    spread,
+    second_moment,
+]
+TWO_COLUMNS = [
+    ("mean", [BOUNDS, BOUNDS]),
+    ("median", [BOUNDS, BOUNDS]),
+    ("correlation", (-1, 1)),
+    ("least-squares", [BOUNDS, BOUNDS]),
+    (dp.estimators.LogisticRegression(target=1), [BOUNDS, BOUNDS]),
+    (corner, [BOUNDS, BOUNDS]),
+]
+N, BLOCKS = 30, 5
+
+value = st.one_of(
+    st.sampled_from([0.0, 1.0, 1.0, -3.0, math.nan, math.inf, -math.inf, 1e300]),
+    st.floats(-12, 12),
+)
+column = st.lists(value, min_size=N, max_size=N)
+quick = settings(max_examples=30)
+
+
+def label_of_rows(n):
+    return RandomLabels(BLOCKS, KEY).read(0, n)
+
+
+def one_changed(before, after, label=None):
+    """At most one row of the block outputs is another, and it is that of the row that changed."""
+    assert before.shape == after.shape
+    assert not np.isnan(before).any() and not np.isnan(after).any()
+    moved = np.flatnonzero((before != after).any(axis=1))
+    assert len(moved) <= 1
+    assert label is None or set(moved.tolist()) <= {int(label)}
+
+
+def estimators():
+    yield from ((e, BOUNDS, False) for e in ONE_COLUMN)
+    yield from ((e, bounds, True) for e, bounds in TWO_COLUMNS)
+
+
+def name_of(case):
+    return getattr(case[0], "__name__", str(case[0])) + (" of rows" if case[2] else "")
+
+
+def matrix(rows, wide):
+    """Rows of one number; or of two, the other of which is mostly 0 or 1."""
+    x = np.array(rows, np.float64)
+    return np.stack([x, np.where(np.abs(x) < 12, x < 1, x)], axis=1) if wide else x
+
+
+every_estimator = pytest.mark.parametrize("case", list(estimators()), ids=name_of)
+quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, from inf - inf
+
+
+@quiet
+@every_estimator
+@pytest.mark.parametrize("partition", ["random", "contiguous", "key"])
+@quick
+@given(rows=column, at=st.integers(0, N - 1), new=value, nan=st.sampled_from(["keep", "drop"]))
+def test_a_row_is_replaced(case, partition, rows, at, new, nan):
+    estimator, bounds, wide = case
+    kw = {"blocks": BLOCKS, "bounds": bounds, "partition": partition, "nan": nan}
+    if partition == "key":
+        kw["ids"] = np.arange(N) // 3  # a row of a person who has three
+    x = matrix(rows, wide)
+    y = x.copy()
+    y[at] = new
+    labels = {
+        "random": label_of_rows(N),
+        "contiguous": np.arange(N) * BLOCKS // N,
+        "key": KeyedLabels(BLOCKS, KEY).read(np.arange(N) // 3),
+    }[partition]
+    before, after = (recorded(d, estimator, **kw).z for d in (x, y))
+    one_changed(before, after, labels[at])
+
+
+@quiet
+@every_estimator
+@quick
+@given(rows=column, at=st.integers(0, N), new=value, label=st.integers(0, BLOCKS - 1))
+def test_a_row_is_added_or_removed(case, rows, at, new, label):
+    """Read from right to left it is a row removed."""
+    estimator, bounds, wide = case
+    kw = {"blocks": BLOCKS, "bounds": bounds}
+    x, labels = matrix(rows, wide), label_of_rows(N)
+    y = np.insert(x, at, new, axis=0)
+    # What is recorded is what the random partition does.
+    before = replayed(x, labels, estimator, **kw)
+    np.testing.assert_array_equal(before, recorded(x, estimator, partition="random", **kw).z)
+    after = replayed(y, np.insert(labels, at, label), estimator, **kw)
+    one_changed(before, after, label)
+    # Control: labels that stay with the place, not with the row.
+    if not wide and estimator == "mean":
+        shifted = replayed(y, label_of_rows(N + 1), estimator, **kw)
+        assert shifted.shape == before.shape
+
+
+def test_labels_that_stay_with_the_place_are_caught():
+    """The control of the test above, on rows that all differ."""
+    x = np.linspace(-9, 9, N)
+    before = replayed(x, label_of_rows(N), "mean", blocks=BLOCKS)
+    after = replayed(np.insert(x, 0, 3.0), label_of_rows(N + 1), "mean", blocks=BLOCKS)
+    with pytest.raises(AssertionError):
+        one_changed(before, after)
+
+
+@quiet
+@every_estimator
+@quick
+@given(
+    rows=column,
+    person=st.integers(0, 9),
+    places=st.lists(st.tuples(st.integers(0, N), value), max_size=6),
+)
+def test_all_rows_of_a_person(case, rows, person, places):
+    """Removed, and any number of others of the same id put anywhere: still one block."""
+    estimator, bounds, wide = case
+    kw = {"blocks": BLOCKS, "bounds": bounds, "neighbors": "add-remove"}
+    ids, x = np.arange(N) % 10, matrix(rows, wide)
+    before = recorded(x, estimator, ids=ids, **kw).z
+    y, new_ids = x[ids != person], ids[ids != person]
+    for at, new in places:
+        y = np.insert(y, min(at, len(y)), new, axis=0)
+        new_ids = np.insert(new_ids, min(at, len(new_ids)), person)
+    after = recorded(y, estimator, ids=new_ids, **kw).z
+    one_changed(before, after, KeyedLabels(BLOCKS, KEY).read(np.array([person]))[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "due"),
+    [
+        ({"epsilon": 1}, Pure(Fraction(1, 2))),
+        ({"epsilon": None, "rho": 0.4}, ZCDP(Fraction(1, 10))),
+    ],
+)
+def test_an_id_that_is_replaced_is_paid_for(asked, due):
+    """Two blocks change; the aggregator, which knows of one, works with half the loss."""
+    x, ids = np.linspace(-9, 9, N), np.arange(N) % 10
+    before = recorded(x, "mean", blocks=BLOCKS, ids=ids, **asked)
+    seen = set()
+    for new in range(10, 60):
+        after = recorded(x, "mean", blocks=BLOCKS, ids=np.where(ids == 4, new, ids), **asked)
+        seen.add(coupling.changed(before.z, after.z))
+    assert seen == {0, 2}
+    assert before.loss == due
+    ledger = dp.Budget(**{k: v for k, v in asked.items() if v is not None})
+    dp.sample_and_aggregate(x, "mean", blocks=5, bounds=BOUNDS, ids=ids, budget=ledger, **asked)
+    assert set(ledger.remaining.values()) == {0}
+    (line,) = ledger.history
+    charged = Draws(1, cells=0) if asked["epsilon"] else ZCDP(0.4)
+    assert line.loss == charged
+    # Under add-remove a person is in one block, and nothing is halved.
+    whole = recorded(x, "mean", blocks=5, ids=ids, neighbors="add-remove", **asked)
+    assert whole.loss == dp.privacy.loss(**asked)
+
+
+def test_a_group_of_two_costs_no_more_than_was_asked():
+    """(epsilon, delta): the loss of one block, taken for a group of two."""
+    x, ids = np.zeros(N), np.arange(N)
+    for epsilon, delta in [(0.1, 1e-9), (1, 0.1), (8, 1e-5)]:
+        each = recorded(x, "mean", blocks=5, ids=ids, epsilon=epsilon, delta=delta).loss
+        both = dp.privacy.convert(each, "add-remove", "replace")
+        asked = Approx(epsilon, delta)
+        assert both.epsilon == asked.epsilon
+        assert asked.delta * (1 - Fraction(1, 10**9)) < both.delta <= asked.delta
+
+
+@pytest.mark.parametrize("partition", ["random", "key", "contiguous"])
+def test_a_row_that_is_dropped_moves_no_other(partition):
+    x = np.linspace(-9, 9, N)
+    kw = {"partition": partition, "blocks": BLOCKS, "nan": "drop"}
+    if partition == "key":
+        kw["ids"] = np.arange(N)
+    before = recorded(x, "mean", **kw).z
+    for at in range(N):
+        y = x.copy()
+        y[at] = math.nan
+        one_changed(before, recorded(y, "mean", **kw).z)
+    # And a block that has lost all its rows is the default, not gone.
+    z = recorded(np.full(N, math.nan), "mean", default=2.5, **kw).z
+    assert (z == 2.5).all() and z.shape == (BLOCKS, 1)

@@ -1,0 +1,776 @@
+"""A user's function on one block after another: in threads, and in processes that it may ruin."""
+
+import decimal
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from dpfast.aggregate.blocks.files import SharedRows
+from dpfast.aggregate.workers import process, program
+from dpfast.aggregate.workers.calls import answer, attempt
+from dpfast.aggregate.workers.crew import Crew, cores
+from dpfast.aggregate.workers.ranges import Ranges
+from dpfast.aggregate.workers.shared import Board, File
+from dpfast.aggregate.workers.threads import call_blocks
+from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
+
+from ..reference import called as reference
+from ..reference.called import blocks, in_file
+from ..support import faults
+
+
+def mild_faults(seed, size=300):
+    """Codes of faults that a thread can survive, with as many sound blocks."""
+    codes = np.random.default_rng(seed).integers(0, 2 * len(faults.BY_CODE), size)
+    return np.where(codes > len(faults.BY_CODE), 0, codes)
+
+
+def in_processes(function, rows, offsets, d=1, workers=2, limit=None, tick=None):
+    out = np.full((len(offsets) - 1, d), np.inf)
+    with in_file(rows) as file, Crew(function, limit, "f") as crew:
+        crew.call_blocks(rows, file, offsets, out, workers, tick)
+    return out
+
+
+def in_threads(function, rows, offsets, d=1, workers=1, tick=None):
+    out = np.full((len(offsets) - 1, d), np.nan)
+    call_blocks(function, rows, offsets, out, workers, tick)
+    return out
+
+
+def running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- one call -----------------------------------------------------------------------------------
+
+BLOCK = np.zeros(1)
+
+
+@pytest.mark.parametrize("value", faults.NUMBERS.values(), ids=list(faults.NUMBERS))
+def test_a_number(value):
+    row = np.full(1, np.nan)
+    attempt(faults.returns(value), BLOCK, row)
+    assert row[0] == 1.5
+
+
+@pytest.mark.parametrize("value", [True, 1, np.True_, np.uint8(1), np.array([True]), [1]])
+def test_an_integer_is_a_number(value):
+    row = np.full(1, np.nan)
+    attempt(faults.returns(value), BLOCK, row)
+    assert row[0] == 1.0
+
+
+@pytest.mark.parametrize("value", faults.NO_ANSWERS.values(), ids=list(faults.NO_ANSWERS))
+def test_no_answer(value):
+    for d in (1, 3):
+        row = np.zeros(d)
+        attempt(faults.returns(value), BLOCK, row)
+        assert np.isnan(row).all()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([1, 2, 3]),
+        [1, 2.0, 3],
+        (decimal.Decimal(1), 2, np.float32(3)),
+        np.array([[1.0, 2.0, 3.0]]),
+        np.array([[1], [2], [3]], np.int8),
+        np.ma.array([1.0, 2.0, 3.0]),
+    ],
+)
+def test_a_vector(value):
+    row = np.full(3, np.nan)
+    attempt(faults.returns(value), BLOCK, row)
+    assert row.tolist() == [1, 2, 3]
+
+
+def test_what_is_masked_is_missing():
+    found = answer(np.ma.array([1.0, 2.0], mask=[False, True]), 2)
+    assert found[0] == 1 and np.isnan(found[1])
+
+
+def test_an_infinity_is_an_answer():
+    assert answer(np.inf, 1) == np.inf and answer(np.longdouble("-inf"), 1) == -np.inf
+
+
+def test_a_block_too_large_to_copy_has_no_answer():
+    """All rows of one id meet in one block: how large it is, the data decide."""
+    row = np.zeros(1)
+    huge = np.broadcast_to(np.float64(1), 1 << 55)  # of no memory, and of too much once copied
+    attempt(faults.returns(1.0), huge, row)
+    assert np.isnan(row[0])
+
+
+def test_keyboard_interrupt_passes_on():
+    with pytest.raises(KeyboardInterrupt):
+        attempt(faults.interrupts, BLOCK, np.zeros(1))
+
+
+# --- threads ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("d, function", [(1, faults.by_code), (2, faults.two_by_code)])
+def test_threads_equal_a_plain_loop(workers, d, function):
+    codes = mild_faults(workers)
+    rows, offsets = blocks(codes)
+    found = in_threads(function, rows, offsets, d, workers)
+    expected = reference.call_blocks(function, rows, offsets, d)
+    np.testing.assert_array_equal(found, expected)
+    assert np.array_equal(np.isnan(found[:, 0]), np.isin(codes, list(faults.BY_CODE)))
+
+
+def test_blocks_without_rows_are_not_called():
+    calls = []
+    offsets = np.array([0, 0, 2, 2, 5, 5])
+    found = in_threads(lambda b: calls.append(len(b)), np.arange(5.0), offsets)
+    assert calls == [2, 3] and np.isnan(found).all()
+
+
+@pytest.mark.parametrize("function", [faults.mutates, faults.keeps])
+@pytest.mark.parametrize("planted", [False, True])
+def test_a_block_is_the_functions_own(function, planted):
+    """It changes neither the caller's rows nor another block; with views instead, it does."""
+    faults.KEPT.clear()
+    rows, offsets = blocks(range(50))
+    before = rows.copy()
+    if planted:
+        reference.call_blocks(function, rows, offsets, 1, copy=False)
+        assert not np.array_equal(rows, before)
+        return
+    found = in_threads(function, rows, offsets)
+    assert np.array_equal(rows, before)
+    faults.KEPT.clear()
+    each = [function(before[offsets[b] : offsets[b + 1]].copy()) for b in range(50)]
+    assert found[:, 0].tolist() == each
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.arange(12.0),
+        np.arange(12, dtype=np.int16).reshape(6, 2),
+        np.zeros(12, [("age", np.float64), ("b", np.float64)]),
+    ],
+    ids=["1-D", "2-D", "structured"],
+)
+@pytest.mark.parametrize("run", [in_threads, in_processes], ids=["threads", "processes"])
+def test_every_kind_of_rows(rows, run):
+    assert run(faults.own_rows, rows, np.array([0, 3, 6])).tolist() == [[1.0], [1.0]]
+
+
+def test_a_memory_map_becomes_a_plain_array(tmp_path):
+    rows = np.memmap(tmp_path / "rows", np.float64, "w+", shape=8)
+    assert in_threads(faults.own_rows, rows, np.array([0, 8])) == 1.0
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_warnings_and_numpy_settings_of_the_caller_change_nothing(workers):
+    rows, offsets = blocks([0.0, 1.0, 0.0])
+    with np.errstate(all="raise"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        filters = list(warnings.filters)
+        found = in_threads(faults.warns, rows, offsets, workers=workers)
+        assert warnings.filters == filters and np.geterr()["divide"] == "raise"
+    assert found[:, 0].tolist() == [1.0, np.inf, 1.0]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_calls_that_overlap_are_silent_and_leave_filters_as_they_were(workers):
+    begun, ended = threading.Event(), threading.Event()
+
+    def first(block):
+        assert begun.wait(30)
+        return faults.warns(block)
+
+    def second(block):
+        begun.set()
+        assert ended.wait(30)
+        return faults.warns(block)
+
+    rows, offsets = blocks([-1, -1], per=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        filters = list(warnings.filters)
+        found = []
+        one, two = (
+            threading.Thread(
+                target=lambda f=f: found.append(in_threads(f, rows, offsets, 1, workers))
+            )
+            for f in (first, second)
+        )
+        one.start()
+        time.sleep(0.1)
+        two.start()
+        one.join()
+        ended.set()
+        two.join()
+        assert warnings.filters == filters
+    assert np.array_equal(np.ravel(found), np.ones(4))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_threads_see_the_context_of_the_caller(workers):
+    rows, offsets = blocks(range(9))
+    with decimal.localcontext() as context:
+        context.prec = 3
+        assert (in_threads(faults.digits, rows, offsets, workers=workers) == 0.333).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_in_threads_stops_the_others(workers):
+    rows, offsets = blocks(range(2000))
+    calls = []
+
+    def f(block):
+        calls.append(1)
+        if block[0] == 5:
+            raise KeyboardInterrupt
+        time.sleep(0.001)
+        return 1.0
+
+    with pytest.raises(KeyboardInterrupt):
+        in_threads(f, rows, offsets, workers=workers)
+    assert len(calls) < 1900
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_tick_passes_on(workers):
+    def tick(done):
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        in_threads(faults.median, *blocks(range(20)), workers=workers, tick=tick)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_ticks_add_up_in_threads(workers):
+    done, lock = [0], threading.Lock()
+
+    def tick(more):
+        with lock:
+            done[0] += more
+
+    in_threads(faults.median, *blocks(range(100)), workers=workers, tick=tick)
+    assert done == [100]
+
+
+# --- ranges of blocks ---------------------------------------------------------------------------
+
+
+class Simulated:
+    """Workers on a board, which do a random thing at a time."""
+
+    def __init__(self, blocks, workers, seed, limit=None):
+        self.board = Board(workers, np.arange(blocks + 1), 1)
+        self.ticks = []
+        self.ranges = Ranges(self.board, limit, self.ticks.append)
+        self.random = np.random.default_rng(seed)
+        self.held = {}
+        self.answered = []
+        self.failed = []
+
+    def run(self, forget_the_rest=False):
+        while not self.ranges.over:
+            slot = int(self.random.integers(len(self.board.slots)))
+            if slot not in self.held:
+                if self.ranges.waiting:
+                    self.held[slot] = self.ranges.take(slot)
+            else:
+                self.step(slot, forget_the_rest)
+            self.ranges.look(slot)
+        self.board.file.close()
+
+    def step(self, slot, forget_the_rest):
+        last = self.held[slot][1]
+        state = int(self.board.slots[slot, 0])
+        b = state >> 1
+        if b == last:
+            self.ranges.done(slot)
+            del self.held[slot]
+        elif self.random.random() < 0.1:  # it dies
+            if state & 1:
+                self.failed.append(b)
+            if forget_the_rest:
+                self.board.slots[slot, 0] = 2 * last
+            self.ranges.lost(slot)
+            del self.held[slot]
+        elif state & 1:
+            self.board.out[b] = b
+            self.answered.append(b)
+            self.board.slots[slot, 0] = 2 * b + 2
+        else:
+            self.board.slots[slot] = 2 * b + 1, 1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_block_is_called_once(seed):
+    """Whatever workers die: a block is answered once, or it was in work when its worker died."""
+    size = int(np.random.default_rng(seed).integers(1, 200))
+    simulated = Simulated(size, 1 + seed % 4, seed)
+    simulated.run()
+    assert sorted(simulated.answered + simulated.failed) == list(range(size))
+    assert np.array_equal(
+        np.isnan(simulated.board.out[:, 0]), np.isin(range(size), simulated.failed)
+    )
+    assert sum(simulated.ticks) == size and min(simulated.ticks) > 0
+
+
+def test_a_forgotten_range_is_seen():
+    simulated = Simulated(200, 3, 0)
+    simulated.run(forget_the_rest=True)
+    assert sorted(simulated.answered + simulated.failed) != list(range(200))
+
+
+def test_a_worker_that_went_on_before_it_was_killed_fails_nothing():
+    board = Board(1, np.arange(11), 1)
+    ranges = Ranges(board, limit=100)
+    first = ranges.take(0)[0]
+    board.slots[0] = 2 * first + 1, 1000
+    assert not ranges.late(0, 1100) and ranges.late(0, 1101)
+    board.slots[0] = 2 * first + 3, 1150  # by the time it is dead
+    board.out[first] = 7.0
+    assert ranges.lost(0, looked=1101)
+    assert board.out[first] == 7.0 and ranges.take(0)[0] == first + 1
+    board.slots[0] = 2 * first + 3, 2000
+    assert ranges.lost(0, looked=2101)
+    assert ranges.take(0)[0] == first + 2
+    board.file.close()
+
+
+def test_a_worker_between_calls_is_never_late():
+    board = Board(1, np.arange(3), 1)
+    ranges = Ranges(board, limit=100)
+    ranges.take(0)
+    assert not ranges.late(0, 10**18)
+    assert not ranges.lost(0)
+    board.file.close()
+
+
+def test_late_although_it_came_back():
+    """The worker itself sees what was over before the parent looked."""
+    offsets, out, slot = np.arange(4), np.zeros((3, 1)), memoryview(np.zeros(2, np.int64))
+    window = np.arange(3.0), offsets, out, slot
+    program._run(np, attempt, faults.breathes, window, 0, 3, 1_000_000)
+    assert np.isnan(out).all() and slot[0] == 6
+    program._run(np, attempt, faults.breathes, window, 0, 3, 10**12)
+    assert out[:, 0].tolist() == [0, 1, 2]
+
+
+# --- processes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("d, function", [(1, faults.by_code), (2, faults.two_by_code)])
+def test_processes_equal_threads(workers, d, function):
+    codes = mild_faults(workers)
+    rows, offsets = blocks(codes)
+    found = in_processes(function, rows, offsets, d, workers)
+    np.testing.assert_array_equal(found, in_threads(function, rows, offsets, d))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_deadly_blocks_change_their_own_rows_only(workers):
+    codes = np.zeros(60)
+    codes[[3, 20, 21, 59]] = 11, 12, 13, 12
+    rows, offsets = blocks(codes)
+    found = in_processes(faults.by_code, rows, offsets, workers=workers)
+    bad = codes > 0
+    assert np.isnan(found[bad]).all()
+    sound = reference.call_blocks(np.sum, rows, offsets, 1)
+    assert np.array_equal(found[~bad], sound[~bad])
+
+
+def test_hanging_blocks_change_their_own_rows_only():
+    codes = np.zeros(40)
+    codes[[0, 17, 33]] = 14, 15, 16
+    rows, offsets = blocks(codes)
+    found = in_processes(faults.by_code, rows, offsets, limit=0.2)
+    bad = codes > 0
+    assert np.isnan(found[bad]).all()
+    assert np.array_equal(found[~bad], reference.call_blocks(np.sum, rows, offsets, 1)[~bad])
+
+
+def test_a_crew_works_again_and_leaves_nothing_behind():
+    def open_files():
+        return len(os.listdir("/dev/fd"))
+
+    rows, offsets = blocks(range(20, 30))
+    with in_file(rows) as file:
+        before = open_files()
+        crew = Crew(faults.process, None, "f")
+        seen = set()
+        for _ in range(3):
+            out = np.zeros((10, 1))
+            with crew:
+                crew.call_blocks(rows, file, offsets, out, 2)
+                crew.call_blocks(rows, file, offsets, out, 1)
+            seen |= set(out[:, 0])
+        assert len(seen) >= 3 and os.getpid() not in seen
+        assert not any(running(int(pid)) for pid in seen)
+        del crew
+        assert open_files() == before
+
+
+def ends_soon(pid):
+    """Whether a process is dead, which somebody else has to wait for."""
+    until = time.monotonic() + 10
+    while running(pid) and _state(pid) != "Z":
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _state(pid):
+    ps = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return ps.stdout[:1]
+
+
+def _group(leader):
+    """Processes of a group that are not waiting for their parent to notice their end."""
+    ps = subprocess.run(["ps", "-eo", "pid=,pgid=,stat="], capture_output=True, text=True)
+    lines = [line.split() for line in ps.stdout.splitlines()]
+    return [int(pid) for pid, group, stat in lines if int(group) == leader and stat[0] != "Z"]
+
+
+def test_what_the_function_leaves_running_ends_with_its_worker():
+    rows, offsets = blocks(range(20, 24))
+    children = in_processes(faults.leaves_a_child, rows, offsets)[:, 0]
+    assert all(ends_soon(int(pid)) for pid in children)
+
+
+def test_a_death_that_the_socket_does_not_tell():
+    rows, offsets = blocks([0.0])
+    out = np.zeros((1, 1))
+    with in_file(rows) as file, Crew(faults.dies_and_leaves_a_fork, None, "f") as crew:
+        (worker,) = crew._workers
+        crew.call_blocks(rows, file, offsets, out, 1)
+        assert np.isnan(out).all()
+        (left,) = _group(worker.process.pid) or (0,)
+        assert left == 0 or ends_soon(left)
+
+
+def test_a_fork_of_a_worker_is_no_worker():
+    rows, offsets = blocks(range(20, 28))
+    found = in_processes(faults.comes_back_twice, rows, offsets, workers=1)
+    assert np.array_equal(found, reference.call_blocks(np.sum, rows, offsets, 1))
+
+
+def test_what_a_function_writes_to_shared_memory_is_not_believed():
+    """It may spoil answers, but the parent ends as ever."""
+    rows, offsets = blocks(range(20, 30))
+    found = in_processes(faults.writes_to_all_files, rows.copy(), offsets, limit=5)
+    assert found.shape == (10, 1)
+
+
+CUT = """
+import sys
+import numpy as np
+from tests.support import faults
+from tests.reference.called import blocks
+from tests.aggregate.test_workers import in_processes
+if sys.argv[1] == "planted":  # memory that may be cut short
+    from dpfast.aggregate.workers import shared
+    shared.seal = lambda fd, written: None
+rows, offsets = blocks(range(20, 30))
+found = in_processes(faults.cuts_all_files, rows, offsets)
+assert np.array_equal(found[:, 0], np.add.reduceat(rows, offsets[:-1])), found
+print("alive")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is of Linux")
+@pytest.mark.parametrize("fault", ["none", "planted"])
+def test_a_function_that_cuts_shared_memory_short_is_not_the_end_of_the_parent(fault):
+    code = ["-X", "faulthandler", "-c", CUT, fault]
+    found = subprocess.run([sys.executable, *code], capture_output=True, text=True, timeout=60)
+    if fault == "none":
+        assert (found.returncode, found.stdout) == (0, "alive\n"), found.stderr
+    else:
+        assert found.returncode == -signal.SIGBUS
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is of Linux")
+def test_a_worker_keeps_no_file_but_what_it_has_mapped():
+    rows, offsets = blocks(range(20, 24))
+    assert (in_processes(faults.sees_files, rows, offsets) == 2).all()  # what it has mapped
+
+
+def test_a_crew_that_is_never_used_ends_too():
+    crew = Crew(faults.process, None, "f")
+    (worker,) = crew._workers
+    assert worker.process.poll() is None
+    del crew
+    assert worker.process.returncode is not None
+
+
+def test_ctrl_c_while_the_first_worker_begins(monkeypatch):
+    begun = []
+
+    def interrupted(worker):
+        begun.append(worker.process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(process.Worker, "hear", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        Crew(faults.process, None, "f")
+    assert [one.returncode is not None for one in begun] == [True]
+    del caught  # and with it all that the frames hold
+
+
+def test_no_rows_at_all():
+    ticks = []
+    found = in_processes(faults.median, np.empty(0), np.zeros(6, np.int64), tick=ticks.append)
+    assert np.isnan(found).all()
+    assert ticks == [5]
+
+
+def test_a_matrix_and_named_columns():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(600, 3))
+    offsets = np.arange(0, 601, 60)
+    found = in_processes(faults.slopes, x, offsets, d=2)
+    np.testing.assert_allclose(found, in_threads(faults.slopes, x, offsets, d=2), rtol=1e-9)
+    table = np.zeros(30, [("age", np.float64), ("sex", np.float64)])
+    table["age"] = random.normal(40, 5, 30)
+    found = in_processes(faults.mean_age, table, np.array([0, 10, 10, 30]))
+    expected = [table["age"][:10].mean(), np.nan, table["age"][10:].mean()]
+    np.testing.assert_array_equal(found[:, 0], expected)
+
+
+def test_ticks_add_up_in_processes():
+    codes = np.zeros(50)
+    codes[7] = 11
+    ticks = []
+    in_processes(faults.by_code, *blocks(codes), tick=ticks.append)
+    assert sum(ticks) == 50 and min(ticks) > 0
+
+
+def test_an_error_of_tick_ends_the_workers():
+    def tick(done):
+        raise LookupError("mine")
+
+    rows, offsets = blocks(range(200))
+    with in_file(rows) as file, Crew(faults.breathes, None, "f") as crew:
+        (worker,) = crew._workers
+        with pytest.raises(LookupError, match="mine"), crew:
+            crew.call_blocks(rows, file, offsets, np.zeros((200, 1)), 1, tick)
+        assert worker.process.returncode is not None
+
+
+def test_a_worker_knows_nothing_of_the_library(monkeypatch):
+    """No generator, key or ledger can be where no module of dpfast is; nor is any sent."""
+    sent = []
+    send = process.Worker.send
+    monkeypatch.setattr(
+        process.Worker,
+        "send",
+        lambda self, order, fds=(): (sent.append(order), send(self, order, fds)),
+    )
+    rows, offsets = blocks(range(6))
+    assert (in_processes(faults.dpfast_modules, rows, offsets) == 0).all()
+    kinds = (int, str, tuple, list, type(None), np.dtype)
+
+    def plain(thing):
+        inner = thing if isinstance(thing, (tuple, list)) else ()
+        return isinstance(thing, kinds) and all(plain(one) for one in inner)
+
+    assert plain(sent)
+    assert {order[0] for order in sent if isinstance(order[0], str)} == {"window", "range"}
+    assert all(len(order) == 4 for order in sent if isinstance(order[0], list))  # where to begin
+
+
+def test_one_thread_for_linear_algebra(monkeypatch):
+    rows, offsets = blocks([0])
+    for name in process.THREADS:
+        monkeypatch.delenv(name, raising=False)
+    assert in_processes(faults.threads_allowed, rows, offsets, d=2).tolist() == [[1, 1]]
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    found = in_processes(faults.threads_allowed, rows, offsets, d=2)[0]
+    assert found[0] == 3 and np.isnan(found[1])
+
+
+def test_standard_input_is_empty():
+    assert in_processes(faults.standard_input, *blocks([0])) == 0
+
+
+def test_warnings_are_off_in_processes_too():
+    found = in_processes(faults.warns, *blocks([0.0, 1.0]))
+    assert found[:, 0].tolist() == [1.0, np.inf]
+
+
+def test_cores():
+    assert 1 <= cores() <= (os.cpu_count() or 1)
+
+
+# --- what cannot be sent ------------------------------------------------------------------------
+
+
+def test_a_closure_goes_by_value():
+    scale = 3.0
+    found = in_processes(lambda b: scale * b[0], *blocks([1, 2]))
+    assert found[:, 0].tolist() == [3, 6]
+
+
+def test_without_cloudpickle(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    rows, offsets = blocks([1, 2])
+    assert not np.isnan(in_processes(faults.median, rows, offsets)).any()
+    with pytest.raises(MissingExtraError, match=r'pip install "dpfast\[processes\]"'):
+        Crew(lambda b: 1.0, None, "estimator")
+
+
+def test_a_function_that_holds_a_lock():
+    lock = threading.Lock()
+    with pytest.raises(ArgumentError, match="estimator must be a function that can be sent"):
+        Crew(lambda b: lock.locked(), None, "estimator")
+
+
+def test_a_module_that_cannot_be_imported(monkeypatch):
+    phantom = type(sys)("phantom")
+    exec("def f(block):\n    return 1.0", phantom.__dict__)
+    monkeypatch.setitem(sys.modules, "phantom", phantom)
+    with pytest.raises(ArgumentError, match=r"load \(ModuleNotFoundError: No module named 'phan"):
+        Crew(phantom.f, None, "estimator")
+
+
+def test_no_worker_can_be_started(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
+    with pytest.raises(WorkerError, match="no worker process can be started"):
+        Crew(faults.median, None, "f")
+
+
+def test_workers_that_end_at_once(monkeypatch, tmp_path):
+    (tmp_path / "ends.py").write_text("", encoding="utf-8")
+    rows, offsets = blocks([0, 11, 0, 0])
+    with in_file(rows) as file, Crew(faults.by_code, None, "f") as crew:
+        monkeypatch.setattr(process, "PROGRAM", str(tmp_path / "ends.py"))
+        with pytest.raises(WorkerError, match="ended before they could begin"):
+            crew.call_blocks(rows, file, offsets, np.zeros((4, 1)), 1)
+    with pytest.raises(WorkerError, match="ended as soon as"):
+        Crew(faults.median, None, "f")
+
+
+def test_no_room_for_a_second_worker(monkeypatch):
+    rows, offsets = blocks(range(20, 40))
+    out = np.zeros((20, 1))
+    with in_file(rows) as file, Crew(faults.by_code, None, "f") as crew:
+
+        def full(self, slot):
+            raise WorkerError("no room")
+
+        monkeypatch.setattr(process.Worker, "__init__", full)
+        crew.call_blocks(rows, file, offsets, out, 3)
+    assert np.array_equal(out, in_threads(faults.by_code, rows, offsets))
+
+
+def test_rows_that_cannot_be_mapped():
+    rows, offsets = blocks([0, 0])
+    gone = File(8, open_to_all=False)  # shorter than the rows
+    file = SharedRows(gone.fd, gone.path, 0)
+    with (
+        Crew(faults.median, None, "f") as crew,
+        pytest.raises(WorkerError, match=r"could begin \(\w+Error: "),
+    ):
+        crew.call_blocks(rows, file, offsets, np.zeros((2, 1)), 1)
+    gone.close()
+
+
+# --- a whole program ----------------------------------------------------------------------------
+
+PROGRAM = """
+    import signal, sys, time
+    import numpy as np
+    from dpfast.aggregate.workers.crew import Crew
+    from tests.reference.called import blocks, in_file
+
+    def f(block):
+        {body}
+
+    rows, offsets = blocks(range(4))
+    out = np.zeros((4, 1))
+    if __name__ == "__main__":  # a worker does not run this file
+        # Programs that a shell runs in the background ignore it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        print("begin", flush=True)
+        with in_file(rows) as file, Crew(f, {limit}, "f") as crew:
+            crew.call_blocks(rows, file, offsets, out, 2)
+        print(out[:, 0].tolist())
+    else:
+        print("run again", flush=True)
+"""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start a program; whoever reads its output to the end waits for its workers too."""
+    started = []
+
+    def run(body, limit=None):
+        path = tmp_path / "program.py"
+        path.write_text(textwrap.dedent(PROGRAM).format(body=body, limit=limit), encoding="utf-8")
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command = [sys.executable, "-W", "error", str(path)]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env))
+        return started[-1]
+
+    yield run
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+def test_functions_of_the_main_module(start):
+    out, err = start("print('block', int(block[0])); return block[0]").communicate(timeout=60)
+    lines = out.split("\n")
+    assert lines[0] == "begin" and "[0.0, 1.0, 2.0, 3.0]" in lines and err == ""
+    assert sorted(line for line in lines if "block" in line) == [f"block {b}" for b in range(4)]
+    assert "run again" not in out
+
+
+def hanging(one):
+    """Read until two workers hang."""
+    lines = [one.stdout.readline() for _ in range(3)]
+    assert lines[0] == "begin\n" and lines[1:] == ["hangs\n"] * 2
+    return one
+
+
+HANG = "print('hangs', flush=True); time.sleep(3600)"
+
+
+def test_ctrl_c_ends_the_workers(start):
+    one = hanging(start(HANG))
+    one.send_signal(signal.SIGINT)
+    out, err = one.communicate(timeout=30)
+    assert out == "" and err.rstrip().endswith("KeyboardInterrupt")
+    assert err.count("Traceback") == 1
+
+
+def test_workers_do_not_outlive_their_parent(start):
+    one = hanging(start(HANG))
+    one.kill()
+    assert one.communicate(timeout=30)[0] == ""
+
+
+def test_what_the_function_has_started_ends_with_its_worker(start):
+    child = (
+        "import subprocess; subprocess.run([sys.executable, '-c', 'import time; time.sleep(999)'])"
+    )
+    out, err = start(child, limit=0.5).communicate(timeout=60)
+    assert out == "begin\n[nan, nan, nan, nan]\n" and err == ""

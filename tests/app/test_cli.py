@@ -1,0 +1,487 @@
+"""The command line: what it prints, what it never prints, and its exit codes."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import zipfile
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+import dpfast as dp  # noqa: E402
+from dpfast.app.cli import demo, main  # noqa: E402
+from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
+
+SURE = ["--epsilon", "200"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Ten thousand ages and delays, of which every hundredth delay is missing."""
+    bits = np.random.default_rng(0)
+    delay = bits.normal(-5, 20, 10_000)
+    frame = pa.table(
+        {
+            "age": bits.integers(17, 91, 10_000),
+            "delay": pa.array(delay, mask=np.arange(10_000) % 100 == 0),
+            "name": ["x"] * 10_000,
+        }
+    )
+    pq.write_table(frame, tmp_path / "t.parquet")
+    return tmp_path / "t.parquet"
+
+
+@pytest.fixture
+def shell(capfd):
+    def run(*arguments):
+        code = main.run([str(a) for a in arguments])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+def process(*arguments, **more):
+    return subprocess.run(
+        [sys.executable, "-m", "dpfast", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **more,
+    )
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def test_median_as_json(shell, table):
+    code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE, "--json")
+    assert (code, err) == (0, "") and out.count("\n") == 1
+    got = json.loads(out)
+    truth = float(np.sort(pq.read_table(table)["age"].to_numpy())[4999])
+    assert abs(got.pop("value") - truth) < 1
+    assert got == {
+        "statistic": "median",
+        "file": str(table),
+        "column": "age",
+        "bounds": [0.0, 120.0],
+        "epsilon": 200.0,
+        "neighbors": "replace",
+        "method": "smooth",
+        "noise": "cauchy",
+        "nan": "raise",
+    }
+
+
+@pytest.mark.parametrize("q, rank", [("0.9", 9000), ("1/3", 3334), ("0", 1), ("1", 10_000)])
+def test_quantile_as_json(shell, table, q, rank):
+    code, out, _ = shell(
+        "quantile", table, "--q", q, "--column", "age", "--bounds", 0, 120, *SURE, "--json"
+    )
+    got = json.loads(out)
+    truth = np.sort(pq.read_table(table)["age"].to_numpy())[rank - 1]
+    assert code == 0 and got["statistic"] == "quantile" and abs(got["value"] - truth) < 1
+
+
+def test_negative_bounds_missing_values_and_every_option(shell, table):
+    delay = pq.read_table(table)["delay"].to_numpy()
+    for policy, replaced in ("0", 0.0), ("-60", -60.0), ("lower", -60.0), ("upper", 300.0):
+        code, out, err = shell(
+            "median",
+            table,
+            "--column",
+            "delay",
+            "--bounds",
+            -60,
+            300,
+            "--nan",
+            policy,
+            "--json",
+            *SURE,
+        )
+        assert (code, err) == (0, "")
+        truth = np.sort(np.nan_to_num(delay, nan=replaced).clip(-60, 300))[4999]
+        assert abs(json.loads(out)["value"] - truth) < 0.5
+    code, out, err = shell(
+        *("median", table, "--column", "delay", "--bounds", "-60", "300", "--nan", "drop"),
+        *("--neighbors", "add-remove", "--epsilon", "4", "--delta", "1e-6", "--noise", "laplace"),
+        "--json",
+    )
+    got = json.loads(out)
+    assert (code, err) == (0, "")
+    assert got["delta"] == 1e-6 and got["noise"] == "laplace" and got["neighbors"] == "add-remove"
+    code, out, _ = shell(
+        "median", table, "--column", "age", "--bounds", 0, 120, "--rho", "2.5", "--json"
+    )
+    got = json.loads(out)
+    assert code == 0 and got["rho"] == 2.5 and "epsilon" not in got
+
+
+def test_a_table_for_people(shell, table, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")  # so that no path takes two lines
+    code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
+    assert (code, err) == (0, "")
+    shown = dict(line.split(None, 1) for line in out.splitlines())
+    assert 17 <= float(shown["value"]) <= 90
+    assert shown["bounds"].strip() == "0 to 120" and shown["noise"].strip() == "cauchy"
+
+
+def test_nothing_but_the_value_depends_on_the_rows(shell, tmp_path):
+    """Different rows, numbers of rows, nulls and row groups: the same words."""
+    seen = []
+    for seed, n in (1, 10), (2, 5000):
+        values = np.random.default_rng(seed).normal(50, 10, n)
+        values[: n // 10] = np.nan
+        pq.write_table(
+            pa.table({"v": pa.array(values, mask=np.arange(n) % 7 == seed)}),
+            tmp_path / "t.parquet",
+            row_group_size=4 * seed**3,
+        )
+        for more in [], ["--json"]:
+            code, out, err = shell(
+                "median", tmp_path / "t.parquet", "--bounds", 0, 100, "--nan", 50, *SURE, *more
+            )
+            assert (code, err) == (0, "")
+            value = json.loads(out)["value"] if more else out.splitlines()[0].split()[1]
+            seen.append(out.replace(str(value), "VALUE"))
+            assert "VALUE" in seen[-1]
+    assert seen[:2] == seen[2:]
+
+
+def test_from_text_of_any_kind(shell, tmp_path):
+    values = np.random.default_rng(4).permutation(5001)
+    content = "w,delay\n" + "".join(f'"a, b",{v}\n' for v in values) + "c,NA\n"
+    (tmp_path / "t.csv").write_text(content)
+    with zipfile.ZipFile(tmp_path / "t.csv.zip", "w") as archive:
+        archive.writestr("t.csv", content)
+    for name in ("t.csv", "t.csv.zip"):
+        code, out, _ = shell(
+            *("median", tmp_path / name, "--column", "delay", "--bounds", 0, 6000),
+            *("--nan", "lower", "--json", *SURE),
+        )
+        assert code == 0 and abs(json.loads(out)["value"] - 2500) < 20
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change, code, message",
+    [
+        ({"--epsilon": "0"}, 2, "epsilon must be a finite number greater than 0, got"),
+        ({"--epsilon": "-1"}, 2, "epsilon must be"),
+        ({"--epsilon": "nan"}, 2, "epsilon must be"),
+        ({"--epsilon": "inf"}, 2, "epsilon must be"),
+        ({"--epsilon": "one"}, 2, "'one' is not a number"),
+        ({"--epsilon": "1/0"}, 2, "'1/0' is not a number"),
+        ({"--epsilon": None}, 2, "epsilon must be given"),
+        ({"--delta": "1"}, 2, "delta must be"),
+        ({"--rho": "1"}, 2, "rho must be left out when epsilon is given"),
+        ({"--noise": "salt"}, 2, "noise"),
+        ({"--neighbors": "friends"}, 2, "neighbors must be one of 'replace', 'add-remove'"),
+        ({"--nan": "drop"}, 2, "nan must be"),
+        ({"--nan": "nan"}, 2, "nan must be"),
+        ({"--bounds": ("120", "0")}, 2, "bounds must be a pair"),
+        ({"--bounds": ("0", "inf")}, 2, "bounds[1] must be a finite real number"),
+        ({"--bounds": ("0", "x")}, 2, "'--bounds'"),
+        ({"--bounds": ("-1e308", "1e308")}, 2, "does not overflow"),
+        ({"--bounds": None}, 2, "Missing option '--bounds'"),
+        ({"--colour": "red"}, 2, "No such option"),
+        ({"--column": "aeg"}, 3, "column 'aeg' is not in t.parquet (did you mean 'age'?)"),
+        ({"--column": "name"}, 3, "must hold integers, floats"),
+        ({"--column": None}, 3, "column must be named for t.parquet, which has: age, delay, name"),
+        ({"file": "nothing.parquet"}, 3, "is not there"),
+        ({"file": "t.docx"}, 3, "is not there"),
+        ({"--column": "delay"}, 5, "NaN or null"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("command", ["median", "quantile"])
+def test_every_error_is_one_line_and_a_code(
+    shell, table, monkeypatch, command, change, code, message
+):
+    monkeypatch.chdir(table.parent)
+    options = {"--column": "age", "--bounds": ("0", "120"), "--epsilon": "1"}
+    if command == "quantile":
+        options["--q"] = "0.5"
+    file = change.get("file", "t.parquet")
+    words = []
+    for name, value in {**options, **change}.items():
+        if name != "file" and value is not None:
+            words += [name, *(value if isinstance(value, tuple) else [value])]
+    got, out, err = shell(command, file, *words)
+    assert (got, out, err.count("\n")) == (code, "", 1)
+    assert err.startswith("dpfast: error: ") and message in err
+
+
+@pytest.mark.parametrize("q", ["1.5", "-0.1", "nan", "half", None])
+def test_a_bad_quantile(shell, table, q):
+    words = [] if q is None else ["--q", q]
+    code, out, err = shell("quantile", table, "--column", "age", "--bounds", 0, 1, *SURE, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1) and "q" in err
+
+
+@pytest.mark.parametrize(
+    "method, epsilon, told",
+    [
+        ("auto", "0.5", "exponential-round"),
+        ("exponential", "200", "exponential"),
+        ("exponential-round", "200", "exponential-round"),
+    ],
+)
+def test_the_method_is_told_and_an_exact_draw_has_no_noise(shell, table, method, epsilon, told):
+    code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120,
+                           "--epsilon", epsilon, "--method", method, "--json")  # fmt: skip
+    got = json.loads(out)
+    assert (code, err) == (0, "") and got["method"] == told and "noise" not in got
+    assert abs(got["value"] - 53) < 3
+
+
+@pytest.mark.parametrize("method", ["recursive", "joint"])
+def test_many_quantiles(shell, table, method):
+    words = ("--q", "0.9", "--q", "1/4", "--column", "age", "--bounds", 0, 120, *SURE)
+    code, out, err = shell("quantiles", table, *words, "--method", method, "--json")
+    assert (code, err) == (0, "") and out.count("\n") == 1
+    got = json.loads(out)
+    ages = pq.read_table(table)["age"].to_numpy()
+    values = got.pop("values")
+    assert np.abs(np.array(values) - np.quantile(ages, [0.9, 0.25])).max() < 1.5
+    assert got == {
+        "statistic": "quantiles",
+        "q": [0.9, 0.25],
+        "file": str(table),
+        "column": "age",
+        "bounds": [0.0, 120.0],
+        "epsilon": 200.0,
+        "neighbors": "replace",
+        "method": method,
+        "nan": "raise",
+    }
+    code, out, err = shell("quantiles", table, *words, "--method", method)
+    shown = dict(pair for line in out.splitlines() if len(pair := line.split()) == 2)
+    assert (code, err) == (0, "") and shown["method"] == method
+    assert abs(float(shown["0.25"]) - values[1]) < 2 and "values" not in shown
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("--q", "0.5", "--method", "smooth"), "method"),
+        (("--q", "2"), "q"),
+        ((), "q"),
+        (("--q", "0.5", "--epsilon", "0"), "epsilon"),
+    ],
+    ids=str,
+)
+def test_bad_words_for_many_quantiles(shell, tmp_path, words, said):
+    """They come before the file is looked at."""
+    where = (tmp_path / "none.parquet", "--bounds", 0, 1)
+    loss = () if "--epsilon" in words else SURE
+    code, out, err = shell("quantiles", *where, *loss, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1) and said in err
+
+
+@pytest.mark.parametrize(
+    "error, code",
+    [(BudgetError("too little left"), 4), (EntropyError("no bits"), 1), (NativeError("no"), 1),
+     (KeyboardInterrupt(), 130)],
+    ids=repr,
+)  # fmt: skip
+def test_what_a_release_may_raise(shell, table, monkeypatch, error, code):
+    def refuse(*_, **__):
+        raise error
+
+    monkeypatch.setattr(main, "release", refuse)
+    got, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
+    assert (got, out) == (code, "")
+    assert err == f"dpfast: error: {str(error) or 'interrupted'}\n"
+
+
+def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(main, "release", broken)
+    with pytest.raises(RuntimeError, match="a bug"):
+        main.run(["median", str(table), "--column", "age", "--bounds", "0", "120", *SURE])
+
+
+def test_no_command_and_a_wrong_one(shell):
+    code, _, err = shell("medien")
+    assert code == 2 and err.startswith("dpfast: error: No such command") and err.count("\n") == 1
+    code, out, err = shell()
+    assert "Usage: dpfast" in out + err and code in (0, 2)
+
+
+# --- help ---------------------------------------------------------------------------------------
+
+
+def test_help_and_version(shell):
+    assert shell("--version") == (0, f"dpfast {dp.__version__}\n", "")
+    code, out, _ = shell("--help")
+    assert code == 0 and all(word in out for word in ("median", "quantile", "demo"))
+    for command in ("median", "quantile"):
+        code, out, _ = shell(command, "--help")
+        assert code == 0
+        plain = " ".join(out.split())
+        for word in ("--bounds", "LO HI", "--epsilon", "--delta", "--rho", "--neighbors", "--noise",
+                     "--nan", "--json", "Example: dpfast", "Exit codes: 0 done"):  # fmt: skip
+            assert word in plain
+
+
+# --- the demonstration --------------------------------------------------------------------------
+
+
+def test_demo(shell):
+    code, out, err = shell("demo")
+    assert (code, err) == (0, "")
+    assert "32,561 rows" in out and "doi:10.24432/C5XW20" in out and "CC BY 4.0" in out
+    assert "this table is public" in out
+    cells = [line.replace("│", " ").split() for line in out.splitlines() if line.startswith("│")]
+    assert [float(row[0]) for row in cells] == list(demo.EPSILONS)
+    for _, value, error, milliseconds in cells:
+        assert 0 <= float(value) <= 120 and float(milliseconds) > 0
+        assert abs(abs(float(value) - 37) - float(error)) < 2e-4  # the documented true median
+    assert float(cells[-1][2]) < 2  # at the largest epsilon
+
+
+def test_the_demo_pays(monkeypatch):
+    ages = demo.load()
+    assert ages.shape == (32_561,) and ages.min() == 17 and ages.max() == 90
+    budget = dp.Budget(epsilon=sum(map(main._exact, demo.EPSILONS)))
+    lines = list(demo.demo(ages, budget))
+    assert budget.remaining["epsilon"] == 0 and len(lines) == len(demo.EPSILONS)
+    with pytest.raises(BudgetError):
+        next(demo.demo(ages, budget))
+
+
+# --- as a program -------------------------------------------------------------------------------
+
+
+def test_as_a_program(table):
+    done = process("median", table, "--column", "age", "--bounds", 0, 120, *SURE, "--json")
+    assert done.returncode == 0 and done.stderr == ""
+    assert json.loads(done.stdout)["statistic"] == "median"
+    done = process("median", table, "--column", "delay", "--bounds", -60, 300, *SURE)
+    assert done.returncode == 5 and done.stdout == "" and done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_without_an_extra(missing):
+    code = f"""
+        import sys
+        sys.modules[{missing!r}] = None
+        from dpfast.__main__ import main
+        sys.exit(main())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith(f"dpfast: error: the command line needs {missing}")
+    assert done.stderr.endswith('pip install "dpfast[cli]"\n') and done.stderr.count("\n") == 1
+
+
+WATCH = """
+import sys
+from dpfast.app.cli import main as cli
+cli.PATIENCE = float(sys.argv[1])
+sys.exit(cli.run(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="opens a pseudo-terminal")
+@pytest.mark.parametrize("patience, seen", [("0", True), ("1e9", False)])
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
+def test_a_bar_when_it_takes_long_and_only_on_a_terminal(table, name, patience, seen):
+    import pty
+
+    from pyarrow import csv
+
+    csv.write_csv(pq.read_table(table), table.with_name("t.csv"))
+    words = ["median", str(table.with_name(name)), "--column", "age", "--bounds", "0", "120", *SURE]
+    run = [sys.executable, "-c", WATCH, patience, *words, "--json"]
+    master, slave = pty.openpty()
+    try:
+        done = subprocess.run(
+            run, stdout=subprocess.PIPE, stderr=slave, text=True, timeout=60,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+        )  # fmt: skip
+        os.close(slave)
+        shown = b""
+        try:
+            while part := os.read(master, 4096):
+                shown += part
+        except OSError:  # how Linux says that the other end is closed
+            pass
+    finally:
+        os.close(master)
+    assert done.returncode == 0 and json.loads(done.stdout)["column"] == "age"
+    assert (b"reading" in shown) == seen
+    if seen:
+        done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and done.stderr == ""
+
+
+def test_a_reader_that_leaves_early(table):
+    words = [sys.executable, "-m", "dpfast", "median", str(table), "--column", "age"]
+    running = subprocess.Popen(
+        [*words, "--bounds", "0", "120", *SURE, "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    running.stdout.close()
+    assert running.stderr.read() == b""
+    running.stderr.close()
+    assert running.wait(60) == 1
+
+
+def test_no_arguments_show_the_help_and_no_empty_error(shell):
+    code, out, err = shell()
+    assert (code, err) == (2, "") and "Usage" in out
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999999999", "1e-999999999", "-3E+99999999 ", "1.5e-012345678"]
+)
+def test_a_number_of_absurd_size_is_refused_at_once(shell, table, number):
+    code, out, err = shell(
+        "median", table, "--column", "age", "--bounds", 0, 1, "--epsilon=" + number
+    )
+    assert (code, out, err.count("\n")) == (2, "", 1) and "epsilon" in err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full and a POSIX shell")
+@pytest.mark.parametrize(
+    "words, code, out, err",
+    [
+        ("median ok.csv --bounds 0 9 --epsilon 1 --json > /dev/full", 1, "", "No space left"),
+        ("demo > /dev/full", 1, "", "No space left"),
+        ("median ok.csv --bounds 0 9 --epsilon 1 --json >&-", 1, "", "is closed"),
+        ("median ok.csv --bounds 0 9 --epsilon 1 --json 2>&-", 0, '{"value": ', ""),
+        ("median no.csv --bounds 0 9 --epsilon 1 --json 2>&-", 3, "", ""),
+        ("median no.csv --bounds 0 9 --epsilon 1 2> /dev/full", 3, "", ""),
+        ("median '\u00fc \U0001f4a5.csv' --bounds 0 9 --epsilon 1", 0, "U0001f4a5.csv", ""),
+    ],
+)
+def test_outputs_that_cannot_be_written(tmp_path, words, code, out, err):
+    for name in ("ok.csv", "\u00fc \U0001f4a5.csv"):
+        (tmp_path / name).write_text("a\n1\n2\n")
+    root = os.path.dirname(os.path.dirname(dp.__file__))
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m dpfast {words}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": root, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
+    )
+    assert done.returncode == code and out in done.stdout and err in done.stderr
+    assert bool(done.stdout) == bool(out) and done.stderr.count("\n") == bool(err)

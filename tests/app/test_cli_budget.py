@@ -1,0 +1,170 @@
+"""`dpfast budget`: what it makes and shows, its pictures, and its exit codes."""
+
+import json
+import sqlite3
+import sys
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+import dpfast as dp
+from dpfast.app.cli import main
+from dpfast.budget import plot
+from dpfast.privacy import Approx, Pure
+
+
+@pytest.fixture
+def shell(capfd):
+    def run(*arguments):
+        code = main.run(["budget", *map(str, arguments)])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """Two thirds spent under two relations, with notes that look like markup."""
+    path = tmp_path / "study.db"
+    budget = dp.Budget(epsilon=1, delta=1e-6, path=path, name="[ages] größe $1 \U0001f4a5")
+    budget.spend(Pure(0.1), neighbors="replace", what="median", note="[red]first[/]")
+    budget.record(38.25)
+    budget.spend(Approx(0.25, 1e-7), neighbors="replace", what="mean")
+    budget.spend(Pure(0.05), neighbors="add-remove", what="count")
+    return path
+
+
+def test_create_and_show(shell, tmp_path):
+    path = tmp_path / "new.db"
+    code, out, err = shell(
+        "create", path, "--epsilon", "1/3", "--neighbors", "replace", "--name", "n"
+    )
+    assert (code, err) == (0, "") and "0.3333333333333333 (exactly 1/3)" in out
+    budget = dp.Budget(path=path)
+    assert (budget.name, budget.neighbors) == ("n", "replace")
+    assert budget.limit == {"epsilon": dp.privacy.Pure(1).epsilon / 3, "delta": 0}
+    code, out, err = shell("create", path, "--epsilon", 1)
+    assert (code, out, err) == (3, "", f"dpfast: error: ledger {path} is there already\n")
+    assert dp.Budget(path=path).limit == budget.limit
+    code, out, err = shell("create", tmp_path / "rho.db", "--rho", "0.5", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["remaining"] == {"rho": {"value": 0.5, "exact": "1/2"}}
+
+
+def test_show(shell, ledger):
+    code, out, err = shell("show", ledger)
+    assert (code, err) == (0, "")
+    shown = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert shown.pop("made").strip().endswith("UTC")
+    assert {name: text.strip() for name, text in shown.items()} == {
+        "name": "[ages] größe $1 \U0001f4a5",
+        "file": str(ledger),
+        "neighbors": "replace",
+        "limit": "epsilon=1, delta=1e-06",
+        "spent": "epsilon=0.45, delta=1e-07",
+        "remaining": "epsilon=0.55, delta=9e-07",
+        "spends": "3",
+    }
+    code, out, err = shell("show", ledger, "--json")
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    whole = json.loads(dp.Budget(path=ledger).export())
+    del whole["lines"]
+    assert json.loads(out) == whole
+
+
+def test_history(shell, ledger, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    code, out, err = shell("history", ledger)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines() if line.strip()[:1] in {"1", "2", "3"}]
+    assert [row[3:] for row in rows] == [
+        ["median", "[red]first[/]", "epsilon=0.1", "38.25"],
+        ["mean", "epsilon=0.25,", "delta=1e-07"],
+        ["count", "epsilon=0.05", "(add-remove)"],
+    ]
+    code, out, err = shell("history", ledger, "--json")
+    assert (code, err) == (0, "") and out.count("\n") == 1
+    assert json.loads(out) == json.loads(dp.Budget(path=ledger).export())
+
+
+def test_no_answers_no_column(shell, tmp_path):
+    dp.Budget(epsilon=1, path=tmp_path / "a.db").spend(Pure(1), neighbors="replace")
+    assert "answer" not in shell("history", tmp_path / "a.db")[1]
+
+
+@pytest.mark.parametrize("command", ["show", "history"])
+def test_a_plot(shell, ledger, command):
+    pytest.importorskip("matplotlib")
+    picture = ledger.with_name("spent.png")
+    code, _, err = shell(command, ledger, "--plot", picture)
+    assert (code, err) == (0, "") and picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_drawn(ledger, monkeypatch):
+    pytest.importorskip("matplotlib")
+    budget = dp.Budget(path=ledger)
+    monkeypatch.setattr("dpfast.budget.budget.now", lambda: "1970-01-01T00:00:00.000000Z")
+    budget.spend(Pure(0.5), neighbors="replace")
+    panels = plot.figure(budget).axes
+    assert [panel.get_ylabel() for panel in panels] == ["epsilon", "delta"]
+    for panel, sums, limit in [
+        (panels[0], [0, 0.1, 0.35, 0.45, 0.95, 0.95], 1),
+        (panels[1], [0, 0, 1e-7, 1e-7, 1e-7, 1e-7], 1e-6),
+    ]:
+        steps, dots, line = panel.get_lines()
+        assert list(steps.get_ydata()) == sums and list(dots.get_ydata()) == sums[1:-1]
+        assert set(line.get_ydata()) == {limit}
+        times = list(steps.get_xdata())
+        assert times == sorted(times)  # though the clock was put back
+    empty = dp.Budget(rho=1)
+    assert [list(p.get_lines()[0].get_ydata()) for p in plot.figure(empty).axes] == [[0, 0]]
+
+
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (("show", "none.db"), 3, "is not there"),
+        (("history", "text.db"), 3, "is no ledger"),
+        (("show", "newer.db"), 3, "made by a newer dpfast"),
+        (("create", "c.db"), 2, "epsilon must be given"),
+        (("create", "c.db", "--epsilon", "0"), 2, "epsilon must be a finite number greater than 0"),
+        (("create", "c.db", "--epsilon", "1", "--rho", "1"), 2, "rho must be left out"),
+        (("create", "c.db", "--rho", "1", "--neighbors", "friends"), 2, "neighbors must be one"),
+        (("create", "no/c.db", "--epsilon", "1"), 3, "no is no directory"),
+        (("create", "study.db", "--epsilon", "1"), 3, "is there already"),
+        (("show", "study.db", "--plot", "a.xyz"), 2, "plot must be a name that ends in one of"),
+        (("show", "study.db", "--plot", "no/a.png"), 3, "cannot be written"),
+        (("shwo", "study.db"), 2, "No such command"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_errors(shell, ledger, monkeypatch, words, code, said):
+    monkeypatch.chdir(ledger.parent)
+    if "--plot" in words:
+        pytest.importorskip("matplotlib")
+    (ledger.parent / "text.db").write_text("no database " * 99)
+    dp.Budget(epsilon=1, path="newer.db")
+    with sqlite3.connect("newer.db") as db:
+        db.execute("PRAGMA user_version = 9")
+    db.close()
+    got, out, err = shell(*words)
+    assert (got, out, err.count("\n")) == (code, "", 1)
+    assert err.startswith("dpfast: error: ") and said in err
+    assert not (ledger.parent / "c.db").exists()
+
+
+def test_without_matplotlib(shell, ledger, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.dates", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, out, err = shell("show", ledger, "--plot", "a.png")
+    assert (code, out) == (2, "") and 'pip install "dpfast[plot]"' in err
+
+
+def test_help(shell):
+    for command in ("create", "show", "history"):
+        code, out, _ = shell(command, "--help")
+        assert code == 0 and f"Example: dpfast budget {command} study.db" in " ".join(out.split())

@@ -1,0 +1,172 @@
+"""`dpfast run` and `dpfast explain`: what they print, exit codes, the documented example."""
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pyarrow")
+
+import dpfast as dp
+from dpfast import job
+from dpfast.app.cli import main
+from dpfast.errors import EntropyError
+
+DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
+
+
+@pytest.fixture
+def shell(capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*arguments):
+        code = main.run([*map(str, arguments)])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Ten thousand numbers, one of them missing in the second column."""
+    table = np.empty((10_000, 2))
+    table[:, 0] = np.arange(10_000) % 101
+    table[:, 1] = 1
+    table[5, 1] = np.nan
+    np.save(tmp_path / "t.npy", table)
+    (tmp_path / "job.toml").write_text(
+        '[data]\npath = "t.npy"\n[budget]\nepsilon = 3\npath = "study.db"\n[output]\n'
+        'path = "out.json"\n[defaults]\nbounds = [0, 100]\n'
+        '[[release]]\nname = "[red]mean[/]"\nstatistic = "mean"\ncolumn = "0"\n'
+        '[[release]]\nname = "middle"\nstatistic = "median"\ncolumn = "0"\nweight = 2\n'
+    )
+    return tmp_path / "job.toml"
+
+
+def add(path, text):
+    path.write_text(path.read_text() + text)
+
+
+def test_run_prints_and_writes_the_same_again_and_again(shell, path):
+    code, out, err = shell("run", path, "--json")
+    assert (code, err) == (0, "") and out.count("\n") == 1
+    found = json.loads(out)
+    assert [release["name"] for release in found["releases"]] == ["[red]mean[/]", "middle"]
+    assert abs(found["releases"][0]["value"] - 49.95) < 1
+    written = path.with_name("out.json").read_text()
+    assert json.loads(written) == found
+    assert shell("run", path, "--json") == (0, out, "")
+    assert path.with_name("out.json").read_text() == written
+    code, out, err = shell("run", path)
+    assert (code, err) == (0, "") and "[red]mean[/]" in out and "±" in out
+    assert f"{found['releases'][0]['value']:.6g}" in out
+    assert shell("run", path, "--quiet") == (0, "", "")
+    assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
+
+
+def test_explain_says_what_is_paid_and_what_is_left(shell, path):
+    code, out, err = shell("explain", path)
+    assert (code, err) == (0, "") and "[red]mean[/]" in out and "2/3" in out
+    assert "a new ledger, of the loss of this job" in out and "secret" in out
+    assert not path.with_name("study.db").exists()
+    code, out, err = shell("explain", path, "--json")
+    assert (code, err) == (0, "") and json.loads(out) == job.explain(path)
+    shell("run", path, "--quiet")
+    found = json.loads(shell("explain", path, "--json")[1])
+    assert found["paid"] == ["[red]mean[/]", "middle"] and found["remaining"]["epsilon"] == 0
+    assert found["after"] == found["remaining"]
+    assert "paid already" in shell("explain", path)[1]
+
+
+def test_a_release_that_fails_leaves_the_others_their_answers(shell, path):
+    add(path, '[[release]]\nname = "gap"\nstatistic = "mean"\ncolumn = "1"\n')
+    code, out, err = shell("run", path, "--json")
+    assert code == 5 and err.count("\n") == 1
+    assert err.startswith("dpfast: error: release 'gap': ")
+    found = json.loads(out)
+    assert "error" in found["releases"][2] and found["releases"][2]["value"] is None
+    assert isinstance(found["releases"][0]["value"], float)
+    assert "error: " in shell("run", path)[1]
+    assert shell("run", path, "--json") == (code, out, err)
+
+
+@pytest.mark.parametrize(
+    "change, code, said",
+    [
+        (("statistic = ", "statistik = "), 2, "statistic must be given"),
+        (("bounds = [0, 100]", "bounds = [1, 0]"), 2, "release '[red]mean[/]': bounds must be"),
+        (("t.npy", "u.npy"), 3, "is not there"),
+        (('column = "0"', 'column = "7"'), 3, "release '[red]mean[/]': column '7' is not in t.npy"),
+        (("out.json", "no/out.json"), 3, "is no directory"),
+        (("out.json", "out.txt"), 2, "output.path must be"),
+        (("[data]", "[data"), 2, "job.toml must be TOML"),
+    ],
+)
+def test_errors(shell, path, change, code, said):
+    path.write_text(path.read_text().replace(*change))
+    got, out, err = shell("run", path)
+    assert (got, out, err.count("\n")) == (code, "", 1) and said in err
+    assert not path.with_name("study.db").exists()
+
+
+def test_a_budget_that_is_too_small(shell, path):
+    dp.Budget(epsilon=2, path=path.with_name("study.db"))
+    code, out, err = shell("run", path)
+    assert (code, out) == (4, "") and "budget refused the spend" in err
+    code, out, _ = shell("explain", path)
+    assert code == 0 and "budget refused the spend" in out
+
+
+def test_no_entropy_and_an_interrupt(shell, path, monkeypatch):
+    def interrupted(self, requests):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpfast.app.job.shared_pass.Together._pass", interrupted)
+        assert shell("run", path) == (130, "", "dpfast: error: interrupted\n")
+
+    def none(*arguments):
+        raise EntropyError("no bits")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpfast.rng.SecureGenerator.stream", none)
+        code, _, err = shell("run", path, "--json")
+    assert code == 1 and "no bits" in err
+    assert shell("run", path, "--quiet") == (0, "", "")
+    assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
+
+
+def test_the_documented_example(tmp_path):
+    (example,) = re.findall(r"```toml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
+    adult = Path(dp.__file__).with_name("data") / "adult.parquet"
+    shutil.copy(adult, tmp_path)
+    (tmp_path / "job.toml").write_text(example)
+    for command in ("explain", "run", "run"):
+        done = subprocess.run(
+            [sys.executable, "-m", "dpfast", command, str(tmp_path / "job.toml")],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "quartiles of age" in done.stdout
+    with (tmp_path / "answers.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 1 + 3 + 16 + 4
+    assert abs(float(rows[0]["value"]) - 38.58) < 0.5
+    assert dp.Budget(path=tmp_path / "study.db").spent["epsilon"] == 2
+
+
+def test_help(shell):
+    for command in ("run", "explain"):
+        code, out, _ = shell(command, "--help")
+        assert code == 0 and f"Example: dpfast {command} job.toml" in " ".join(out.split())

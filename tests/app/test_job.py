@@ -1,0 +1,929 @@
+"""Jobs: what a file may say, how a loss is divided, shared passes, and what comes out."""
+
+import csv
+import json
+import os
+import threading
+import traceback
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+import dpfast as dp  # noqa: E402
+from dpfast import job  # noqa: E402
+from dpfast.app.job import job_file, runner, shared_pass  # noqa: E402
+from dpfast.app.job import shares as _shares  # noqa: E402
+from dpfast.app.job.plan import plan  # noqa: E402
+from dpfast.errors import (  # noqa: E402
+    ArgumentError,
+    BudgetError,
+    DataError,
+    DpfastError,
+    LedgerError,
+    SourceError,
+)
+from dpfast.privacy import ZCDP, Approx, Pure  # noqa: E402
+from dpfast.rng import InsecureGenerator  # noqa: E402
+from dpfast.sources.arrow import Reader  # noqa: E402
+from dpfast.sources.ipc import IpcReader  # noqa: E402
+from dpfast.sources.npy_rows import NpyReader  # noqa: E402
+from dpfast.sources.parquet import ParquetReader  # noqa: E402
+from dpfast.sources.scan import columns as of  # noqa: E402
+from dpfast.sources.scan import reader  # noqa: E402
+from dpfast.sources.text import TextReader  # noqa: E402
+
+ROWS = 30_000
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Three columns of numbers, one of ids, one with missing numbers, one of text."""
+    bits = np.random.default_rng(0)
+    gap = bits.normal(0, 1, ROWS)
+    frame = pa.table(
+        {
+            "a": bits.normal(50, 10, ROWS),
+            "b": bits.integers(0, 100, ROWS),
+            "c": bits.uniform(0, 100, ROWS).astype(np.float32),
+            "who": bits.integers(0, 5000, ROWS),
+            "gap": pa.array(gap, mask=np.arange(ROWS) % 1000 == 0),
+            "name": ["x"] * ROWS,
+        }
+    )
+    pq.write_table(frame, tmp_path / "t.parquet", row_group_size=2000)
+    return tmp_path / "t.parquet"
+
+
+RELEASES = """
+[[release]]
+statistic = "mean"
+column = "a"
+[[release]]
+statistic = "median"
+column = "b"
+weight = 2
+[[release]]
+statistic = "histogram"
+column = "c"
+bins = 4
+"""
+
+
+@pytest.fixture
+def write(table):
+    """A job file beside the table: its budget and its releases."""
+
+    def make(budget="epsilon = 4", releases=RELEASES, output="", data='path = "t.parquet"', **more):
+        text = f"[data]\n{data}\n[budget]\n{budget}\n"
+        text += f"[output]\npath = {output!r}\n" if output else ""
+        text += "[defaults]\n" + more.get("defaults", "bounds = [0, 100]") + "\n" + releases
+        path = table.with_name(more.get("name", "job.toml"))
+        path.write_text(text)
+        return path
+
+    return make
+
+
+def read_csv(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def counted(monkeypatch):
+    """How many passes are made over files."""
+    seen = []
+    reduce = Reader.reduce
+    monkeypatch.setattr(
+        Reader, "reduce", lambda self, *args: (seen.append(self), reduce(self, *args))[1]
+    )
+    return seen
+
+
+# --- shares -------------------------------------------------------------------------------------
+
+
+class Made:
+    def __init__(self, loss):
+        self.loss = loss
+
+
+def test_shares_add_up_exactly():
+    weights = [Fraction(1), Fraction(2, 7), Fraction(1, 3)]
+    for loss, name in (Pure(0.1), "epsilon"), (ZCDP(0.3), "rho"), (Approx(0.1, 1e-6), "epsilon"):
+        shares = _shares.divided(loss, weights, [True, False, True])
+        assert sum(share[name] for share in shares) == getattr(loss, name)
+        assert shares[1][name] / shares[0][name] == weights[1]
+    assert "delta" not in shares[1] and sum(s.get("delta", 0) for s in shares) == Fraction("1e-6")
+
+
+def test_delta_goes_to_those_who_use_it():
+    tried = []
+
+    def make(i, share):
+        tried.append((i, share.get("delta")))
+        uses = i == 2 or (i == 1 and share.get("delta", 0) > Fraction(1, 2))
+        return Made(Approx(share["epsilon"], share["delta"]) if uses else Pure(share["epsilon"]))
+
+    shares, made = _shares.settled(
+        Approx(1, Fraction(3, 4)), [Fraction(1)] * 3, [False, True, True], make
+    )
+    # 0 takes none; 1 leaves its 3/8 unspent, so 2 has it all.
+    assert [share.get("delta") for share in shares] == [None, None, Fraction(3, 4)]
+    assert sum(share["epsilon"] for share in shares) == 1
+    assert [type(mechanism.loss) for mechanism in made] == [Pure, Pure, Approx]
+
+
+def test_a_job_spends_its_loss_exactly(write):
+    more = '[[release]]\nstatistic = "ptr.mean"\ncolumn = "a"\nproposed = 1\n'
+    for budget, spent in (
+        ("epsilon = 0.7\ndelta = 1e-6", {"epsilon": Fraction("0.7"), "delta": Fraction("1e-6")}),
+        ('epsilon = "1/3"\ndelta = 1e-6', {"epsilon": Fraction(1, 3), "delta": Fraction("1e-6")}),
+    ):
+        write(budget + '\npath = "study.db"', RELEASES + more)
+        ledger = write().with_name("study.db")
+        path = write(budget + '\npath = "study.db"', RELEASES + more)
+        job.run(path).check()
+        assert dp.Budget(path=ledger).spent == spent
+        ledger.unlink()
+    path = write('rho = 0.1\npath = "study.db"')
+    job.run(path).check()
+    assert dp.Budget(path=ledger).spent == {"rho": Fraction("0.1")}
+
+
+# --- shared passes ------------------------------------------------------------------------------
+
+CALLS = [
+    (dp.mean, "a", {"bounds": (0, 100)}),
+    (dp.variance, "b", {"bounds": (0, 100)}),
+    (dp.median, "a", {"bounds": (0, 100)}),
+    (dp.median, "c", {"bounds": (0, 100), "method": "smooth"}),
+    (dp.quantiles, "b", {"qs": [0.1, 0.5, 0.9], "bounds": (0, 100)}),
+    (dp.histogram, "c", {"bins": 5, "bounds": (0, 100)}),
+    (dp.covariance, ["a", "b", "c"], {"bounds": [(0, 100)] * 3}),
+    (dp.ptr.quantile, "c", {"q": 0.5, "bounds": (0, 100), "proposed": 1, "delta": 1e-6}),
+    (dp.sample_and_aggregate, ["c", "a"],
+     {"estimator": "correlation", "blocks": 20, "bounds": (-1, 1)}),
+    (dp.sample_and_aggregate, "b", {"estimator": "median", "blocks": 20, "bounds": (0, 100)}),
+    (dp.sample_and_aggregate, ["a", "b"],
+     {"estimator": "correlation", "blocks": 20, "bounds": (-1, 1), "ids": "who"}),
+    (dp.count, "gap", {"nan": "drop"}),
+    (dp.mean, ["a", "c"], {"axis": 0, "bounds": (0, 100)}),
+    (dp.variance, ["b", "a"], {"axis": 0, "bounds": (0, 100), "neighbors": "add-remove"}),
+    (dp.sum, "a", {"bounds": (0, 100), "weights": "b", "weight_bounds": (0, 100)}),
+    (dp.minimum, "c", {"bounds": (0, 100)}),
+    (dp.trimmed_mean, "a", {"proportion": 0.1, "bounds": (0, 100)}),
+    (dp.winsorized_mean, "c", {"proportion": 0.1, "bounds": (0, 100)}),
+    (dp.iqr, "b", {"bounds": (0, 100)}),
+    (dp.histogram, ["name", "b"], {"categories": [["x", "y"], None], "bins": [None, [0, 50, 100]]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "npy"])
+def test_the_same_answers_as_alone_in_as_many_passes_as_the_longest(table, ending, monkeypatch):
+    """With the same random bits, whatever the format; and each alone makes its own passes."""
+    frame = pq.read_table(table)
+    path = table.with_name(f"u.{ending}")
+    if ending == "parquet":
+        pq.write_table(frame, path, row_group_size=2000)
+    elif ending == "csv":
+        from pyarrow import csv as text
+
+        text.write_csv(frame, path)
+    elif ending == "arrow":
+        from pyarrow import feather
+
+        feather.write_feather(frame, path)
+    else:
+        columns = {n: frame[n].to_numpy() for n in frame.column_names}
+        columns["name"] = columns["name"].astype("U1")
+        np.save(path, np.rec.fromarrays(list(columns.values()), names=list(columns)))
+    monkeypatch.setattr(shared_pass, "BATCH", 1 << 12)
+    seen = counted(monkeypatch)
+
+    def call(number, read):
+        function, columns, arguments = CALLS[number]
+        rng = InsecureGenerator(number)
+        return function(of(read, columns), epsilon=1.0, rng=rng, **arguments)
+
+    alone, each = [], []
+    for number in range(len(CALLS)):
+        before = len(seen)
+        alone.append(call(number, reader(path)))
+        each.append(len(seen) - before)
+    before = len(seen)
+    together = shared_pass.Together(reader(path), 4)
+    found = together.run([lambda i=i: call(i, together.reader(i)) for i in range(len(CALLS))])
+    for one, other in zip(alone, found, strict=True):
+        np.testing.assert_equal(other, one)
+    assert together.passes == len(seen) - before
+    # Ids are read in their own form: in a pass of their own where somebody else wants numbers.
+    assert max(each) <= together.passes <= max(each) + 1
+    assert together.passes < sum(each) / 3
+
+
+def test_one_pass_for_ten_releases(write, monkeypatch):
+    path = write(
+        releases="".join(
+            f'[[release]]\nname = "{i}"\nstatistic = "{s}"\ncolumn = "{c}"\n'
+            for i, (s, c) in enumerate(
+                [(s, c) for s in ("mean", "sum", "variance") for c in "abc"] + [("median", "a")]
+            )
+        )
+    )
+    seen = counted(monkeypatch)
+    results = job.run(path)
+    results.check()
+    assert results.passes == len(seen) == 1
+    assert job.explain(path)["passes"] == 1
+
+
+def test_an_error_in_one_does_not_touch_the_others(table):
+    together = shared_pass.Together(reader(table), 3)
+
+    def fails(chunk):
+        raise DataError("mine")
+
+    def merge_fails(a, b):
+        raise ValueError("mine too")
+
+    def total(number, column):
+        source = of(together.reader(number), column)
+        first = source.reduce(lambda chunk: len(chunk.values), lambda a, b: a + b)
+        return first + source.reduce(lambda chunk: len(chunk.values), lambda a, b: a + b)
+
+    works = [
+        lambda: total(0, "a"),
+        lambda: of(together.reader(1), "a").reduce(fails, max),
+        lambda: of(together.reader(2), "b").reduce(lambda chunk: 1, merge_fails),
+        lambda: 1 / 0,
+        lambda: 7,
+    ]
+    found = together.run(works)
+    assert found[0] == 2 * ROWS and found[4] == 7 and together.passes == 2
+    kinds = [type(failure.error) for failure in found[1:4]]
+    assert kinds == [DataError, ValueError, ZeroDivisionError]
+
+
+def test_an_error_from_elsewhere_is_not_quoted(write, monkeypatch):
+    def fails(*arguments):
+        raise ValueError("could not convert 'Mary' to float")
+
+    path = write('epsilon = 4\npath = "study.db"', output="out.csv")
+    mean = type(plan(path).releases[0].mechanism)
+    with monkeypatch.context() as patch:
+        patch.setattr(mean, "finish", fails)
+        results = job.run(path)
+    assert json.dumps(job.report(results)).count("ValueError") == 1
+    assert "Mary" not in json.dumps(job.report(results)) + path.with_name("out.csv").read_text()
+    for look in (results.check, lambda: results["mean of a"]):
+        with pytest.raises(DpfastError, match=r"(^|: )ValueError$") as caught:
+            look()
+        assert "Mary" not in "".join(traceback.format_exception(caught.value))
+        assert caught.value.__cause__ is caught.value.__context__ is None
+    job.run(path).check()
+
+
+def test_a_bad_cell_stops_only_those_who_read_it(tmp_path, write):
+    content = "x,y,z\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(9000)) + "1,oops,2\n"
+    (tmp_path / "t.csv").write_text(content)
+    three = "".join(f'[[release]]\nstatistic = "mean"\ncolumn = "{c}"\n' for c in "xyz")
+    path = write('epsilon = 3\npath = "study.db"', three, data='path = "t.csv"')
+    results = job.run(path)
+    assert [type(o.error) for o in results.outcomes] == [type(None), DataError, type(None)]
+    assert "'y'" in str(results.outcomes[1].error) and "oops" not in str(results.outcomes[1].error)
+    with pytest.raises(DataError, match="release 'mean of y': column 'y'"):
+        results.check()
+    again = job.run(path)  # the error is an answer, and is recorded
+    assert again.passes == 0 and str(again.outcomes[1].error) == str(results.outcomes[1].error)
+    assert dp.Budget(path=tmp_path / "study.db").spent["epsilon"] == 3
+
+
+def test_interrupted_it_stops_and_goes_on_later(write, monkeypatch):
+    path = write('epsilon = 4\npath = "study.db"')
+    before = set(threading.enumerate())
+    real = shared_pass.Together._pass
+
+    def interrupted(self, requests):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shared_pass.Together, "_pass", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        job.run(path)
+    assert set(threading.enumerate()) == before
+    budget = dp.Budget(path=path.with_name("study.db"))
+    assert budget.spent["epsilon"] == 4 and not any(line.answer for line in budget.history)
+    monkeypatch.setattr(shared_pass.Together, "_pass", real)
+    job.run(path).check()
+    assert budget.spent["epsilon"] == 4 and all(line.answer for line in budget.history)
+
+
+def test_a_release_reads_through_all_that_a_reader_can():
+    """Whatever a format does in a way of its own must be asked of the format."""
+    for kind in (NpyReader, ParquetReader, IpcReader, TextReader):
+        own = {name for name, made in vars(kind).items() if callable(made) and name[0] != "_"}
+        assert own - {"reduce", "makers"} <= set(vars(shared_pass._Turn)), kind
+
+
+def test_cells_of_text_that_look_like_numbers_are_compared_as_they_stand(table, write):
+    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 500)
+    text = '[[release]]\nstatistic = "histogram"\ncolumn = "a"\ncategories = ["5", "05", "6"]\n'
+    text += '[[release]]\nstatistic = "mean"\ncolumn = "b"\nbounds = [0, 4]\n'
+    results = job.run(write("epsilon = 400", text, data='path = "t.csv"', defaults=""))
+    results.check()
+    assert results["histogram of a"] == [500, 500, 0]
+
+
+BOUNDS = "bounds = [0, 1]\n"
+
+
+def test_one_column_as_numbers_and_as_text_and_as_ids(table, write):
+    """Only a file of text has columns that can be read in all these ways."""
+    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 5000)
+    text = """
+    [[release]]
+    statistic = "histogram"
+    column = "a"
+    categories = ["5", "05", "6"]
+    [[release]]
+    statistic = "mean"
+    column = "a"
+    bounds = [0, 9]
+    [[release]]
+    statistic = "quantiles"
+    column = "a"
+    qs = [0.5]
+    bounds = [0, 9]
+    [[release]]
+    statistic = "sample_and_aggregate"
+    estimator = "mean"
+    column = "b"
+    ids = "a"
+    blocks = 2
+    bounds = [0, 9]
+    """
+    results = job.run(write("epsilon = 1600", text, data='path = "t.csv"', defaults=""))
+    results.check()
+    assert results["histogram of a"] == [5000, 5000, 0]
+    assert abs(results["mean of a"] - 5) < 1e-3 and abs(results["quantiles of a"][0] - 5) < 1e-3
+    assert results.passes <= 4
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_of_no_rows(table, write, neighbors):
+    pq.write_table(pq.read_table(table).slice(0, 0), table)
+    text = "".join(
+        f'[[release]]\nstatistic = "{name}"\ncolumns = ["a", "b"]\naxis = 0\n{more}'
+        f'[[release]]\nstatistic = "{name}"\ncolumn = "a"\n{more}'
+        for name, more in (("count", ""), ("mean", BOUNDS), ("variance", BOUNDS), ("sum", BOUNDS))
+    )
+    path = write(f"epsilon = 4\nneighbors = {neighbors!r}", text, defaults="", output="out.json")
+    job.explain(path)
+    results = job.run(path)
+    results.check()
+    rows = results.rows(results.outcomes[1].release)
+    assert rows == (0 if neighbors == "replace" else max(1, results["count of a, b"][0]))
+    assert json.loads(path.with_name("out.json").read_text()) == job.report(results)
+
+
+def test_progress_counts_the_rows_of_each_pass(write):
+    seen = []
+    job.run(write(), progress=lambda done, total: seen.append((done, total)))
+    assert seen and seen[-1] == (ROWS, ROWS)
+    with pytest.raises(TypeError, match="progress must be"):
+        job.run(write(), progress=3)
+
+
+# --- once ---------------------------------------------------------------------------------------
+
+
+def test_what_is_answered_is_neither_paid_nor_computed_again(write, monkeypatch):
+    path = write('epsilon = 4\npath = "study.db"', output="out.json")
+    first = job.run(path)
+    out = path.with_name("out.json").read_text()
+    path.with_name("out.json").unlink()
+    seen = counted(monkeypatch)
+    again = job.run(path)
+    assert seen == [] and again.passes == 0
+    assert [o.kept for o in again.outcomes] == [o.kept for o in first.outcomes]
+    assert path.with_name("out.json").read_text() == out
+    # Neither the order of the releases nor the words of the job matter; a name does.
+    blocks = RELEASES.replace("weight = 2", "weight = 2.0  # twice").split("[[release]]")[1:]
+    other = "".join("[[release]]" + block for block in reversed(blocks))
+    third = job.run(write('epsilon = 4\npath = "study.db"', other, output="b.csv", name="b.toml"))
+    assert third.passes == 0 and third["mean of a"] == first["mean of a"]
+    ledger = dp.Budget(path=path.with_name("study.db"))
+    assert len(ledger.history) == 3
+    renamed = other.replace('column = "a"', 'column = "a"\nname = "again"')
+    with pytest.raises(BudgetError, match="left epsilon=0"):
+        job.run(write('epsilon = 4\npath = "study.db"', renamed))
+    assert len(ledger.history) == 3
+
+
+def test_other_data_are_another_question(write, table):
+    ledger = table.with_name("study.db")
+    dp.Budget(epsilon=10, path=ledger)
+    path = write('epsilon = 4\npath = "study.db"')
+    job.run(path).check()
+    found = os.stat(table)
+    os.utime(table, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
+    job.run(path).check()
+    assert dp.Budget(path=ledger).spent["epsilon"] == 8
+
+
+def test_each_part_of_a_question_is_in_its_key(write):
+    """All but the weight and the defaults as such: only what they come to."""
+    variants = {
+        "mean": {},
+        "bounds": {"defaults": "bounds = [0, 99]"},
+        "nan": {"defaults": 'bounds = [0, 100]\nnan = "lower"'},
+        "loss": {"budget": "epsilon = 2"},
+        "relation": {"budget": 'epsilon = 4\nneighbors = "add-remove"'},
+        "column": {"releases": '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "b"'},
+        "statistic": {"releases": '[[release]]\nname = "x"\nstatistic = "sum"\ncolumn = "a"'},
+        "name": {"releases": '[[release]]\nname = "y"\nstatistic = "mean"\ncolumn = "a"'},
+    }
+    mean = '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "a"'
+    keys = [plan(write(**{"releases": mean, **kw})).releases[0].key for kw in variants.values()]
+    assert len(set(keys)) == len(variants)
+    # What means the same has the same key, so it is not paid for twice.
+    for kw in {"releases": mean + "\nweight = 2"}, {"releases": mean + "\nbounds = [0, 100]"}:
+        assert plan(write(**kw)).releases[0].key == keys[0]
+
+
+def test_spent_without_an_answer_it_is_computed_again_and_not_paid(write, monkeypatch):
+    path = write('epsilon = 4\npath = "study.db"')
+    settle = dp.Budget._settle
+
+    def dies(self, answer):
+        raise MemoryError
+
+    monkeypatch.setattr(dp.Budget, "_settle", dies)
+    with pytest.raises(DpfastError, match=r"'mean of a': MemoryError \(and no answer from 'median"):
+        job.run(path).check()
+    monkeypatch.setattr(dp.Budget, "_settle", settle)
+    ledger = dp.Budget(path=path.with_name("study.db"))
+    assert ledger.spent["epsilon"] == 4
+    results = job.run(path)
+    results.check()
+    assert results.passes == 1 and ledger.spent["epsilon"] == 4
+
+
+def test_of_two_at_once_one_pays_and_both_say_the_same(write):
+    path = write('epsilon = 4\npath = "study.db"')
+    found, gate = [], threading.Barrier(2)
+
+    def run():
+        gate.wait()
+        found.append([o.kept for o in job.run(path).outcomes])
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] == found[1]
+    ledger = dp.Budget(path=path.with_name("study.db"))
+    assert len(ledger.history) == 3 and ledger.spent["epsilon"] == 4
+
+
+def test_what_somebody_else_pays_in_the_meantime_is_no_refusal(write, monkeypatch):
+    """He comes between the look for keys and the sum of what they would cost."""
+    path = write('epsilon = 4\npath = "study.db"')
+    afford, came = dp.Budget._afford, []
+
+    def late(self, lines):
+        if not came:
+            came.append(True)
+            job.run(path).check()
+        return afford(self, lines)
+
+    monkeypatch.setattr(dp.Budget, "_afford", late)
+    results = job.run(path)
+    results.check()
+    assert results.passes == 0
+    assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 4
+
+
+def test_without_a_ledger_a_budget_in_memory_pays(write):
+    first, again = job.run(write()), job.run(write())
+    assert first["mean of a"] != again["mean of a"]
+    assert job.explain(write())["ledger"] is None
+
+
+def test_nothing_is_spent_when_it_is_too_much_for_the_ledger(write):
+    ledger = write().with_name("study.db")
+    dp.Budget(epsilon=3, path=ledger)
+    path = write('epsilon = 4\npath = "study.db"')
+    with pytest.raises(BudgetError, match="left epsilon"):
+        job.run(path)
+    assert dp.Budget(path=ledger).history == ()
+    assert "refused" in job.explain(path) and dp.Budget(path=ledger).history == ()
+
+
+# --- what comes out -----------------------------------------------------------------------------
+
+VECTORS = """
+[[release]]
+statistic = "histogram"
+name = "two"
+columns = ["a", "b"]
+bins = 2
+bounds = [[0, 100], [0, 100]]
+[[release]]
+statistic = "covariance"
+columns = ["a", "b"]
+bounds = [[0, 100], [0, 100]]
+[[release]]
+statistic = "quantiles"
+column = "c"
+qs = [0.25, 0.75]
+bounds = [0, 100]
+[[release]]
+statistic = "histogram"
+name = "some"
+column = "b"
+categories = [3, 5]
+[[release]]
+statistic = "ptr.median_"
+column = "a"
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_row_for_each_number(write, ending):
+    vectors = VECTORS.split('[[release]]\nstatistic = "ptr.median_"')[0]
+    ptr = '[[release]]\nstatistic = "ptr.mean"\ncolumn = "a"\nbounds = [0, 100]\n'
+    ptr += "proposed = 1e-9\nname = 'none'\n"
+    path = write("epsilon = 400\ndelta = 1e-9", vectors + ptr, output=f"out.{ending}", defaults="")
+    results = job.run(path)
+    results.check()
+    out = path.with_name(f"out.{ending}")
+    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    by = {}
+    for row in rows:
+        by.setdefault(row["name"], []).append(row)
+    assert [r["at"] for r in by["two"]] == [
+        "[0, 50) x [0, 50)", "[0, 50) x [50, 100]", "[50, 100] x [0, 50)", "[50, 100] x [50, 100]",
+    ]  # fmt: skip
+    assert [r["index"] for r in by["two"]] == ["0,0", "0,1", "1,0", "1,1"]
+    assert [float(r["value"]) for r in by["two"]] == np.ravel(results["two"]).tolist()
+    assert [r["at"] for r in by["covariance of a, b"]] == ["a, a", "a, b", "b, a", "b, b"]
+    widths = results.outcomes[1].release.expected(ROWS).half_width
+    assert [float(r["half_width"]) for r in by["covariance of a, b"]] == np.ravel(widths).tolist()
+    assert [r["at"] for r in by["quantiles of c"]] == ["0.25", "0.75"]
+    assert all(r["ranks"] for r in by["quantiles of c"])
+    assert [r["at"] for r in by["some"]] == ["3", "5"]
+    (none,) = by["none"]
+    assert not none["value"] and none["note"].startswith("no answer") and results["none"] is None
+    assert list(path.parent.glob(".out*")) == []
+
+
+WORDS = """
+[[release]]
+name = "words"
+statistic = "histogram"
+column = "name"
+categories = ["x", "a, b"]
+[[release]]
+name = "both"
+statistic = "histogram"
+columns = ["name", "b"]
+categories = [["x"], [1, 2.5]]
+[[release]]
+name = "near"
+statistic = "histogram"
+column = "b"
+bounds = [4611686018427387904, 4611686018427404288]
+bins = 2
+[[release]]
+name = "ranks"
+statistic = "quantiles"
+column = "gap"
+qs = [0.25, 0.75]
+bounds = [-3, 3]
+[[release]]
+name = "matrix"
+statistic = "covariance"
+columns = ["a", "gap"]
+bounds = [[0, 100], [-3, 3]]
+"""
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_words_large_edges_and_vectors_without_an_answer_have_their_rows(write, ending):
+    path = write("epsilon = 400", WORDS, output=f"out.{ending}", defaults="")
+    job.run(path)
+    out = path.with_name(f"out.{ending}")
+    rows = read_csv(out) if ending == "csv" else pq.read_table(out).to_pylist()
+    at = {name: [r["at"] for r in rows if r["name"] == name] for name in ("words", "both", "near")}
+    assert at["words"] == ["x", "a, b"] and at["both"] == ["x x 1", "x x 2.5"]
+    assert len(set(at["near"])) == 2 and "e+18, " in at["near"][0]
+    for name in ("ranks", "matrix"):
+        (row,) = [r for r in rows if r["name"] == name]
+        assert row["error"] and not (row["value"] or row["ranks"] or row["half_width"])
+
+
+@pytest.mark.parametrize(
+    "data, output, ledger, what",
+    [
+        ("t.parquet", "t.parquet", "study.db", "another file than the data"),
+        ("t.parquet", "link.parquet", "study.db", "another file than the data"),
+        ("t.parquet", "x.json", "x.json", "another file than the ledger"),
+        ("more", "more/out.parquet", "study.db", "outside the directory"),
+        ("more", "more/deep/out.parquet", "study.db", "outside the directory"),
+        ("more/*.parquet", "more/out.parquet", "study.db", "outside the directory"),
+    ],
+)
+def test_an_output_takes_the_place_of_nothing_that_the_job_is_made_of(
+    write, table, data, output, ledger, what
+):
+    folder = table.with_name("more")
+    (folder / "deep").mkdir(parents=True)
+    (folder / "1.parquet").write_bytes(table.read_bytes())
+    table.with_name("link.parquet").symlink_to(table)
+    before = table.read_bytes()
+    path = write(f"epsilon = 4\npath = {ledger!r}", data=f"path = {data!r}", output=output)
+    for run in (job.run, job.explain):
+        with pytest.raises(ArgumentError, match=f"output.path must be {what}"):
+            run(path)
+    assert table.read_bytes() == before and not path.with_name(ledger).exists()
+    job.run(write(data=f"path = {data!r}", output="more.parquet"))
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_spent(write):
+    ledger = write().with_name("study.db")
+    path = write('epsilon = 4\npath = "study.db"', output="no/out.csv")
+    with pytest.raises(SourceError, match="is no directory"):
+        job.run(path)
+    assert not ledger.exists()
+    path.with_name("d.csv").mkdir()
+    with pytest.raises(SourceError, match="cannot be written"):
+        job.run(write('epsilon = 4\npath = "study.db"', output="d.csv"))
+    with pytest.raises(SourceError, match="cannot be written: File name too long"):
+        job.run(write('epsilon = 4\npath = "study.db"', output="x" * 250 + ".csv"))
+    assert not ledger.exists()
+
+
+def test_a_failed_write_leaves_the_old_file_and_can_be_repeated(write, monkeypatch):
+    path = write('epsilon = 4\npath = "study.db"', output="out.json")
+    path.with_name("out.json").write_text("old")
+
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(SourceError, match="No space left"):
+            job.run(path)
+    assert path.with_name("out.json").read_text() == "old"
+    assert list(path.parent.glob(".out*")) == []
+    assert job.run(path).passes == 0
+    shown = json.loads(path.with_name("out.json").read_text())
+    assert shown == job.report(job.run(path))
+
+
+def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
+    count = '[[release]]\nstatistic = "count"\ncolumn = "b"\nname = "n"\n'
+    path = write("epsilon = 4\nneighbors = 'add-remove'", RELEASES + count)
+    results = job.run(path)
+    rows = results.rows(results.outcomes[0].release)
+    assert rows == results["n"] and abs(rows - ROWS) < 50
+    assert job.report(results)["releases"][0]["expected_error"]["half_width"] > 0
+    explained = job.explain(path)
+    assert explained["rows"] is None
+    assert explained["releases"][0]["expected_error"]["half_width"] is None
+    guessed = write(
+        "epsilon = 4\nneighbors = 'add-remove'", RELEASES, data='path = "t.parquet"\nrows = 20000'
+    )
+    assert job.explain(guessed)["releases"][0]["expected_error"]["half_width"] > 0
+
+
+def test_any_name_can_be_read_back(write):
+    names = ["a\rb", "a\nb", "\r\n", 'a "b", c', " a ", "\u2028", "=1", "é"]
+    text = "".join(
+        f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = {json.dumps(n)}\n' for n in names
+    )
+    path = write(releases=text, output="out.csv", defaults="")
+    job.run(path).check()
+    assert [row["name"] for row in read_csv(path.with_name("out.csv"))] == names
+
+
+def test_where_missing_numbers_are_dropped_their_count_is_the_number_of_rows(write, table):
+    frame = pa.table({"a": pa.array([50.0] * ROWS, mask=np.arange(ROWS) % 100 != 0)})
+    pq.write_table(frame, table)
+    counts = [f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = "{n}"\nnan = "{n}"\n'
+              for n in ("keep", "drop")]  # fmt: skip
+    mean = '[[release]]\nstatistic = "mean"\ncolumn = "a"\nbounds = [0, 100]\nnan = "drop"\n'
+    widths = []
+    for more in (counts[0], counts[0] + counts[1]):
+        path = write("epsilon = 40\nneighbors = 'add-remove'", mean + more, defaults="")
+        widths.append(job.report(job.run(path))["releases"][0]["expected_error"]["half_width"])
+    assert widths[0] is None
+    assert 0.02 < widths[1] < 1  # of 300 rows, not of 30,000
+
+
+def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(write, table):
+    shown = []
+    for groups in (20, 2):
+        frame = pq.read_table(table).slice(0, 2000 * groups)
+        pq.write_table(frame, table, row_group_size=1000)
+        found = job.explain(write('epsilon = 4\nneighbors = "add-remove"'))
+        shown.append([{**r, "expected_error": None} for r in found["releases"]])
+    assert shown[0] == shown[1] and [r["passes"] for r in shown[0]] == [1, 2, 1]
+
+
+def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
+    for name in ("reduce", "sample"):
+        monkeypatch.setattr(Reader, name, lambda *args: pytest.fail("a row was read"))
+    path = write('epsilon = 4\npath = "study.db"', RELEASES + VECTORS.split("[[release]]")[1].join(
+        ["[[release]]", ""]
+    ))  # fmt: skip
+    found = job.explain(path)
+    assert not path.with_name("study.db").exists()
+    assert [r["share"] for r in found["releases"]] == ["1/5", "2/5", "1/5", "1/5"]
+    assert [r["mechanism"] for r in found["releases"][:2]] == ["Mean", "SmoothQuantile"]
+    assert found["releases"][1]["expected_error"]["note"].endswith("which is secret")
+    json.dumps(found)
+
+
+# --- what a job may say -------------------------------------------------------------------------
+
+
+def release(text, column='column = "a"\n'):
+    return f"[[release]]\n{column}{text}\n"
+
+
+MEAN = 'statistic = "mean"\n'
+
+
+@pytest.mark.parametrize(
+    "change, kind, said",
+    [
+        ({"budget": ""}, ArgumentError, "epsilon must be given"),
+        ({"budget": "epsilon = 0"}, ArgumentError, "epsilon must be a finite number greater"),
+        ({"budget": "epsilon = 1\nrho = 1"}, ArgumentError, "rho must be left out"),
+        ({"budget": 'epsilon = "1/0"'}, ArgumentError, "budget.epsilon must be a number, or a"),
+        ({"budget": 'epsilon = "one"'}, ArgumentError, "budget.epsilon must be a number, or a"),
+        ({"budget": "epsilon = true"}, TypeError, "epsilon must be"),
+        ({"budget": "epsilon = 1\nneighbors = 'friends'"}, ArgumentError, "neighbors must be one"),
+        ({"budget": "epsilon = 1\nneighbours = 'replace'"}, ArgumentError,
+         "budget.neighbours must be one of epsilon, delta, rho, neighbors, path, name (did you "
+         "mean 'neighbors'?), got 'neighbours'"),
+        ({"budget": "epsilon = 1\npath = ''"}, ArgumentError, "budget.path must be given"),
+        ({"data": ""}, ArgumentError, "data.path must be given"),
+        ({"data": 'path = "t.parket"'}, SourceError, "is not there; did you mean"),
+        ({"data": 'path = "t.parquet"\nrows = 0'}, ArgumentError, "data.rows must be an integer"),
+        ({"output": "out.xlsx"}, ArgumentError, "output.path must be a name that ends in one of"),
+        ({"releases": ""}, ArgumentError, "release must be at least one [[release]]"),
+        ({"releases": "[release]\nx = 1"}, ArgumentError, "release must be at least one"),
+        ({"releases": "[[relaese]]\nx = 1"}, ArgumentError, "relaese must be one of data,"),
+        ({"releases": "= 1"}, ArgumentError, "job file job.toml must be TOML: "),
+        ({"releases": "x = " + "9" * 5000}, ArgumentError, "job file job.toml must be TOML: Exc"),
+        ({"releases": "x = " + "[" * 9999}, ArgumentError, "must be TOML that is not so deep"),
+        ({"data": 'path = "t.parquet"\n[output]\npath = "a\\u0000.csv"'}, ArgumentError,
+         "output.path must be the name of a file"),
+        ({"budget": 'epsilon = 1\npath = "a\\u0000"'}, ArgumentError, "budget.path must be the na"),
+        ({"releases": release("")}, ArgumentError, "release 1: statistic must be given"),
+        ({"releases": release('statistic = "meen"')}, ArgumentError, "(did you mean 'mean'?)"),
+        ({"releases": release('statistic = "selection.exponential"')}, ArgumentError, "one of "),
+        ({"releases": release('statistic = "scan"')}, ArgumentError, "must be one of "),
+        ({"releases": release(MEAN, "")}, ArgumentError, "release 1: column must be given"),
+        ({"releases": release(MEAN, 'columns = []\n')}, ArgumentError, "columns must be a list"),
+        ({"releases": release(MEAN, 'columns = ["a", "a"]\n')}, ArgumentError, "different names"),
+        ({"releases": release(MEAN + 'columns = ["a"]')}, ArgumentError, "column must be given"),
+        ({"releases": release(MEAN, 'column = "aa"\n')}, SourceError,
+         "release 'mean of aa': column 'aa' is not in t.parquet (did you mean 'a'?)"),
+        ({"releases": release(MEAN, 'column = "name"\n')}, SourceError, "must hold integers"),
+        ({"releases": release(MEAN) * 2}, ArgumentError, "release 2: name must be another one"),
+        ({"releases": release(MEAN + "weight = 0")}, ArgumentError,
+         "release 'mean of a': weight must be greater than 0, got 0"),
+        ({"releases": release(MEAN + "weight = 'much'")}, ArgumentError,
+         "release 'mean of a': weight must be a number"),
+        ({"releases": release(MEAN + "bound = [0, 1]")}, ArgumentError,
+         "release 'mean of a': bound must be an argument of mean (did you mean 'bounds'?), which"),
+        ({"releases": release(MEAN + "epsilon = 1")}, ArgumentError, "divided by weight, got 1"),
+        ({"releases": release(MEAN + "rng = 1")}, ArgumentError, "rng must be left out"),
+        ({"releases": release(MEAN + "weights = 3\nweight_bounds = [0, 1]")}, TypeError,
+         "release 'mean of a': weights must be text"),
+        ({"releases": release('statistic = "sample_and_aggregate"\nestimator = "mean"\nblocks = 9\n'
+                              'ids = ["who"]')}, TypeError, "of a': ids must be text, got ['who']"),
+        ({"releases": release(MEAN + "weights = 'd'\nweight_bounds = [0, 1]")}, SourceError,
+         "release 'mean of a': column 'd' is not in"),
+        ({"releases": release(MEAN + "where = [true]")}, ArgumentError, "where must be left out"),
+        ({"releases": release(MEAN + "bounds = [1, 0]")}, ArgumentError,
+         "release 'mean of a': bounds must be a pair (lo, hi) of finite numbers with lo <= hi"),
+        ({"releases": release(MEAN + "nan = 'drop'")}, ArgumentError, "release 'mean of a': nan m"),
+        ({"releases": release('statistic = "quantile"')}, ArgumentError,
+         "release 'quantile of a': q must be given: quantile needs it"),
+        ({"releases": release('statistic = "covariance"', 'columns = ["a", "b"]\n')}, ArgumentError,
+         "release 'covariance of a, b': bounds must be a pair for each column"),
+        ({"releases": release('statistic = "ptr.mean"\nproposed = 1')}, ArgumentError,
+         "release 'ptr.mean of a': delta must be greater than 0"),
+        ({"budget": "rho = 1", "releases": release('statistic = "ptr.mean"\nproposed = 1')},
+         ArgumentError, "release 'ptr.mean of a': statistic must be one that can spend rho"),
+        ({"releases": release('statistic = "sample_and_aggregate"\nestimator = "mode_"\nblocks=9')},
+         ArgumentError, "estimator must be one of"),
+        ({"releases": release('statistic = "sample_and_aggregate"\nblocks=9\n'
+                              'estimator = {class = "Quantile"}')},
+         ArgumentError, "estimator.q must be given: Quantile needs it"),
+        ({"releases": release('statistic = "sample_and_aggregate"\nblocks=9\n'
+                              'estimator = {class = "Quantile", q = 2}')},
+         ArgumentError, "estimator: q must be a number between 0 and 1"),
+        ({"releases": release('statistic = "sample_and_aggregate"\nblocks=9\n'
+                              'estimator = {class = "os", q = 2}')},
+         ArgumentError, "estimator.class must be one of"),
+        ({"defaults": "epsilon = 1"}, ArgumentError, "defaults.epsilon must be left out"),
+        ({"defaults": "column = 'a'"}, ArgumentError, "defaults.column must be left to each"),
+        ({"defaults": "bounds = [0, 1]\nblocks = 7"}, ArgumentError,
+         "defaults.blocks must be an argument of one of the releases, got 7"),
+    ],
+    ids=lambda x: str(x)[:40],
+)  # fmt: skip
+def test_one_clear_error_before_anything_is_spent(write, change, kind, said):
+    budget = change.get("budget", "epsilon = 1") + '\npath = "study.db"'
+    if "path" in change.get("budget", ""):
+        budget = change["budget"]
+    path = write(**{**change, "budget": budget})
+    for run in (job.run, job.explain):
+        with pytest.raises(kind) as caught:
+            run(path)
+        assert said in str(caught.value) and isinstance(caught.value, DpfastError)
+        assert "\n" not in str(caught.value)
+    assert not path.with_name("study.db").exists()
+
+
+def test_a_job_that_is_not_there_or_not_text(tmp_path):
+    with pytest.raises(SourceError, match=r"job file .* cannot be read"):
+        job.run(tmp_path / "none.toml")
+    (tmp_path / "j.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ArgumentError, match="must be TOML in UTF-8"):
+        job.run(tmp_path / "j.toml")
+    with pytest.raises(TypeError, match="path must be"):
+        job.run(3)
+    with pytest.raises(LedgerError):
+        write = tmp_path / "k.toml"
+        np.save(tmp_path / "x.npy", np.arange(9.0))
+        (tmp_path / "study.db").write_text("no ledger")
+        write.write_text(
+            '[data]\npath = "x.npy"\n[budget]\nepsilon = 1\npath = "study.db"\n[[release]]\n'
+            'statistic = "sum"\ncolumn = "0"\nbounds = [0, 9]\n'
+        )
+        job.run(write)
+
+
+def test_estimators_with_parameters(write):
+    text = release(
+        'statistic = "sample_and_aggregate"\nblocks = 50\nestimator = {class = "Quantile", q = 0.9}'
+    )
+    results = job.run(write("epsilon = 50", text))
+    assert abs(results["sample_and_aggregate of a"] - 62.8) < 1.5
+
+
+def test_every_release_of_data_is_a_statistic():
+    with pytest.raises(ArgumentError) as caught:
+        job_file._function("statistic", "none")
+    for name in ("count", "sum", "mean", "median", "sample_and_aggregate", "ptr.iqr"):
+        assert f" {name}," in str(caught.value)
+    assert "selection" not in str(caught.value) and "scan" not in str(caught.value)
+
+
+def test_the_answer_of_no_answer_and_of_tuples():
+    assert runner.encoded(dp.NO_ANSWER) == {"no_answer": True}
+    assert runner.encoded(([1], [2])) == {"value": [1], "edges": [2]}
+    assert runner.encoded(3) == {"value": 3}
+
+
+def test_data_errors_under_nan_raise_are_answers(write):
+    path = write(
+        'epsilon = 1\npath = "study.db"',
+        release(MEAN, 'column = "gap"\n') + release(MEAN),
+        output="out.csv",
+    )
+    results = job.run(path)
+    with pytest.raises(DataError, match="release 'mean of gap': "):
+        results.check()
+    with pytest.raises(DataError):
+        results["mean of gap"]
+    with pytest.raises(KeyError):
+        results["no"]
+    rows = read_csv(path.with_name("out.csv"))
+    assert rows[0]["error"] and not rows[0]["value"] and float(rows[1]["value"])
+    assert plan(path).releases[0].key != plan(path).releases[1].key
+
+
+def test_what_is_refused_before_it_is_paid_is_no_answer(tmp_path):
+    def refused(source, budget):
+        raise DataError("not yet paid")
+
+    ask = SimpleNamespace(key="k", arguments={}, entry=SimpleNamespace(name="n", function=refused))
+    budget = dp.Budget(epsilon=1, path=tmp_path / "study.db")
+    with pytest.raises(DataError, match="not yet paid"):
+        runner._one(ask, None, budget, "")
+    assert budget._found("k") is None
+    budget.spend(Pure(0.5), neighbors="replace")
+    assert [line.answer for line in budget.history] == [None]

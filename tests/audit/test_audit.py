@@ -1,0 +1,380 @@
+"""`dp.audit`: what its methods minimise, when they recover bits, and how sharp the bound is."""
+
+import inspect
+import itertools
+import math
+import sys
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.audit.solve import largest_error, least_squares, sum_of_errors
+from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
+from dpfast.rng import InsecureGenerator
+
+METHODS = ("lp", "lp-max", "least-squares")
+ALL = pytest.mark.parametrize("method", METHODS)
+
+
+def problem(n, m, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random(n) < 0.5, rng.random((m, n)) < 0.5, rng
+
+
+# ---- What is minimised. ----
+
+OBJECTIVES = {
+    sum_of_errors: lambda e: np.abs(e).sum(axis=-1),
+    largest_error: lambda e: np.abs(e).max(axis=-1),
+    least_squares: lambda e: (e**2).sum(axis=-1),
+}
+
+
+@pytest.mark.parametrize("solve", OBJECTIVES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("m", [3, 6, 15])
+def test_no_other_point_of_the_cube_does_better(solve, m):
+    """Against all corners, a grid of the whole cube, and points nearby."""
+    rng = np.random.default_rng(m)
+    a = rng.integers(0, 2, (m, 4)).astype(float)
+    y = rng.normal(0, 1, m)
+    z = solve(a, y)
+    assert z.shape == (4,)
+    cube = np.array(list(itertools.product(np.linspace(-0.5, 0.5, 11), repeat=4)))
+    near = np.clip(z + rng.normal(0, 0.05, (5_000, 4)), -0.5, 0.5)
+    if solve is not least_squares:
+        assert np.abs(z).max() <= 0.5 + 1e-9
+    error = OBJECTIVES[solve]
+    for others in (cube, near):
+        assert error(a @ z - y) <= error(others @ a.T - y).min() + 1e-9
+
+
+def test_the_three_methods_are_of_those_names():
+    from dpfast.audit.reconstruction import METHODS as NAMED
+
+    assert {
+        "lp": sum_of_errors,
+        "lp-max": largest_error,
+        "least-squares": least_squares,
+    } == NAMED
+
+
+# ---- When bits are recovered. ----
+
+
+@ALL
+def test_exact_answers_give_all_bits_away(method):
+    bits, sets, _ = problem(40, 60)
+    found = dp.audit.reconstruct(sets @ (bits * 1), 40, queries=sets, method=method)
+    assert found.dtype == bool and (found == bits).all()
+
+
+@ALL
+@pytest.mark.parametrize("queries", [1, 5])
+def test_of_single_rows(method, queries):
+    bits = np.array([True, False, True, True])
+    matrix = np.tile(np.eye(4, dtype=bool), (queries, 1))
+    found = dp.audit.reconstruct(np.tile(bits, queries), 4, queries=matrix, method=method)
+    assert (found == bits).all()
+
+
+def test_bounded_errors():
+    bits, sets, rng = problem(40, 400)
+    answers = sets @ (bits * 1) + rng.uniform(-2, 2, 400)
+    found = dp.audit.reconstruct(answers, 40, queries=sets, method="lp-max")
+    assert (found == bits).mean() > 0.95
+
+
+def test_linear_programming_bears_with_answers_that_are_altogether_wrong():
+    bits, sets, rng = problem(50, 500)
+    answers = sets @ (bits * 1) + rng.normal(0, 0.5, 500)
+    lies = rng.random(500) < 0.2
+    answers[lies] = rng.choice([0, 1e3], lies.sum())
+    correct = {
+        method: (dp.audit.reconstruct(answers, 50, queries=sets, method=method) == bits).mean()
+        for method in METHODS
+    }
+    assert correct["lp"] == 1.0
+    assert correct["least-squares"] < 0.8 and correct["lp-max"] < 0.8
+
+
+@pytest.mark.parametrize(("n", "m", "sigma"), [(60, 240, 3.0), (60, 600, 6.0), (40, 160, 2.0)])
+def test_least_squares_does_as_well_as_is_expected(n, m, sigma):
+    found = []
+    for seed in range(30):
+        bits, sets, rng = problem(n, m, seed)
+        answers = sets @ (bits * 1) + rng.normal(0, sigma, m)
+        guess = dp.audit.reconstruct(answers, n, queries=sets, method="least-squares")
+        found.append((guess == bits).mean())
+    expected = dp.audit.expected_recovery(n, queries=m, deviation=sigma)
+    assert abs(np.mean(found) - expected) < 4 * np.std(found) / math.sqrt(30) + 0.5 / n
+    wrong = dp.audit.expected_recovery(n, queries=m, deviation=2 * sigma)
+    assert abs(np.mean(found) - wrong) > 4 * np.std(found) / math.sqrt(30) + 0.5 / n
+
+
+def test_without_answers_nothing_is_known():
+    for method in METHODS:
+        found = dp.audit.reconstruct(lambda query: math.nan, 5, queries=3, method=method)
+        assert found.tolist() == [False] * 5
+
+
+@ALL
+def test_queries_without_an_answer_are_left_out(method):
+    bits, sets, rng = problem(30, 200)
+    answers = sets @ (bits * 1.0)
+    answers[rng.random(200) < 0.3] = np.nan
+    found = dp.audit.reconstruct(answers, 30, queries=sets, method=method)
+    assert (found == bits).all()
+
+
+@ALL
+def test_weights(method):
+    bits, _, rng = problem(30, 0)
+    weights = rng.normal(0, 1, (60, 30))
+    found = dp.audit.reconstruct(weights @ bits, 30, queries=weights, method=method)
+    assert (found == bits).all()
+
+
+def test_fewer_queries_than_bits_prefer_neither_value():
+    """Of what is not asked about nothing is said; what is asked about is still found."""
+    bits = np.array([True, False, True, False])
+    sets = np.array([[1, 0, 0, 0], [0, 1, 0, 0]])
+    found = dp.audit.reconstruct(sets @ bits, 4, queries=sets, method="least-squares")
+    assert found.tolist() == [True, False, False, False]
+
+
+# ---- Queries. ----
+
+
+def test_an_interface_is_asked_once_for_each_query_in_order():
+    asked = []
+
+    def answer(query):
+        asked.append(query.copy())
+        return query.sum()
+
+    found = dp.audit.reconstruct(answer, 11, queries=50, rng=InsecureGenerator(1))
+    assert found.all()
+    assert np.shape(asked) == (50, 11) and asked[0].dtype == bool
+    matrix = np.eye(11)
+    asked.clear()
+    dp.audit.reconstruct(answer, 11, queries=matrix, rng=InsecureGenerator(1))
+    assert (np.array(asked) == matrix).all()
+
+
+def drawn(n, m, rng):
+    asked = []
+
+    def answer(query):
+        asked.append(query)
+        return 0
+
+    dp.audit.reconstruct(answer, n, queries=m, method="least-squares", rng=rng)
+    return np.array(asked)
+
+
+def test_subsets_are_fair_and_independent():
+    sets = drawn(19, 4_000, InsecureGenerator(8))
+    assert np.abs(sets.mean(axis=0) - 0.5).max() < 5 * 0.5 / math.sqrt(4_000)
+    signs = 2.0 * sets - 1
+    together = signs.T @ signs / 4_000
+    assert np.abs(together - np.eye(19)).max() < 5 / math.sqrt(4_000)
+    assert abs((signs[1:] * signs[:-1]).mean()) < 5 / math.sqrt(19 * 4_000)
+
+
+def test_subsets_are_the_generators():
+    again = [drawn(19, 30, InsecureGenerator(seed)) for seed in (8, 8, 9)]
+    assert (again[0] == again[1]).all() and (again[0] != again[2]).any()
+    assert (drawn(19, 30, None) != drawn(19, 30, None)).any()
+
+
+# ---- Bad arguments. ----
+
+GOOD = {"answer": [1.0, 2.0], "n": 2, "queries": [[1, 0], [1, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("bad", "name"),
+    [
+        ({"n": 0}, "n"),
+        ({"n": 2.5}, "n"),
+        ({"n": 3}, "queries"),
+        ({"queries": 2}, "queries"),
+        ({"queries": 0, "answer": sum}, "queries"),
+        ({"queries": 1.5, "answer": sum}, "queries"),
+        ({"queries": None, "answer": sum}, "queries"),
+        ({"queries": [[1, math.nan], [1, 1]]}, "queries"),
+        ({"queries": [["a", "b"]]}, "queries"),
+        ({"queries": [[1, 0], [1]]}, "queries"),
+        ({"queries": [1, 0]}, "queries"),
+        ({"queries": [[1, 0]]}, "answer"),
+        ({"answer": [1.0, math.inf]}, "answer"),
+        ({"answer": ["1", "2"]}, "answer"),
+        ({"answer": lambda query: "many"}, "answer"),
+        ({"answer": lambda query: query}, "answer"),
+        ({"answer": None}, "answer"),
+        ({"method": "guess"}, "method"),
+        ({"method": 3}, "method"),
+        ({"rng": 3}, "rng"),
+    ],
+)
+def test_bad_arguments_are_one_clear_error(bad, name):
+    given = {**GOOD, **bad}
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=rf"^{name} must be ") as caught:
+        dp.audit.reconstruct(given.pop("answer"), given.pop("n"), **given)
+    error = caught.value
+    assert error.__context__ is None or error.__suppress_context__
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("method", ["lp", "lp-max"])
+def test_without_scipy_the_message_says_how_to_get_it(method, monkeypatch):
+    for name in ("scipy", "scipy.sparse", "scipy.optimize"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError, match=r'pip install "dpfast\[audit\]"'):
+        dp.audit.reconstruct([1.0], 1, queries=[[1]], method=method)
+    assert dp.audit.reconstruct([1.0], 1, queries=[[1]], method="least-squares").tolist() == [True]
+
+
+def test_it_says_first_what_it_is():
+    text = inspect.getdoc(dp.audit.reconstruct)
+    assert "an attack" in text.splitlines()[0] and "NOT PRIVATE" in text
+
+
+# ---- The bound. ----
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1, 3, 20, 600, 10**9])
+def test_the_bound_of_a_pure_loss(epsilon):
+    truth = 1 / (1 + math.exp(-min(epsilon, 700)))
+    assert truth <= dp.audit.recovery_bound(epsilon=epsilon) <= min(1.0, truth * (1 + 1e-11))
+
+
+def test_randomized_response_attains_it():
+    """In law: the coin that flips an answer shows heads with the rest of the probability."""
+    from mpmath import mp
+
+    told = 1 - dp.response.coin(Fraction(1), 1).probability(mp)
+    assert dp.audit.recovery_bound(epsilon=1) == pytest.approx(float(told), rel=1e-11)
+    rho = dp.privacy.Pure(1).to_zcdp().rho
+    assert dp.audit.recovery_bound(rho=rho) == pytest.approx(float(told), rel=1e-9)
+
+
+@pytest.mark.parametrize("rho", [1e-12, 1e-3, 0.1, 0.5, 2, 20])
+def test_the_bound_of_rho_is_that_of_the_pure_loss_that_costs_it(rho):
+    bound = dp.audit.recovery_bound(rho=rho)
+    epsilon = math.log(bound / (1 - bound))
+    assert epsilon * math.tanh(epsilon / 2) == pytest.approx(rho, rel=1e-3)
+    # Gaussian noise tells less, and not much less.
+    gaussian = NormalDist().cdf(math.sqrt(rho / 2))
+    assert gaussian < bound and bound - 0.5 < 1.3 * (gaussian - 0.5)
+
+
+def test_no_pair_of_laws_tells_more():
+    """All pairs of coins on a grid that satisfy a loss; some come near to the bound."""
+    x, y = np.meshgrid(np.linspace(0.0005, 0.9995, 1000), np.linspace(0.0005, 0.9995, 1000))
+    right = (1 + x - y) / 2
+    e, delta = math.exp(0.8), 0.05
+    pure = np.maximum.reduce([x / y, y / x, (1 - x) / (1 - y), (1 - y) / (1 - x)]) <= e
+    rest = [x - e * y, y - e * x, (1 - x) - e * (1 - y), (1 - y) - e * (1 - x)]
+    approx = np.maximum.reduce(rest) <= delta
+    rho = 0.3
+    concentrated = np.ones(x.shape, bool)
+    for a in (1.0001, 1.5, 2, 4, 16, 64):
+        for p, q in ((x, y), (y, x)):
+            moment = np.exp(a * np.log(p) + (1 - a) * np.log(q))
+            moment += np.exp(a * np.log(1 - p) + (1 - a) * np.log(1 - q))
+            concentrated &= np.log(moment) / (a - 1) <= rho * a
+    for allowed, loss in (
+        (pure, {"epsilon": 0.8}),
+        (approx, {"epsilon": 0.8, "delta": 0.05}),
+        (concentrated, {"rho": 0.3}),
+    ):
+        bound = dp.audit.recovery_bound(**loss)
+        assert bound - 0.002 < right[allowed].max() <= bound
+
+
+def test_steps_are_groups():
+    bound = dp.audit.recovery_bound
+    assert bound(epsilon=0.5, steps=2) == bound(epsilon=1)
+    assert bound(rho=0.25, steps=2) == bound(rho=1)
+    own = dp.privacy.group(dp.privacy.Approx(0.5, 0.01), 2)
+    assert bound(epsilon=0.5, delta=0.01, steps=2) == bound(epsilon=1, delta=own.delta)
+    assert bound(epsilon=1, delta=0.3, steps=9) == 1.0
+    assert bound(epsilon=1, delta=1e-9, steps=1) >= bound(epsilon=1)
+
+
+def test_fractions_and_small_losses():
+    bound = dp.audit.recovery_bound
+    assert bound(epsilon=Fraction(1, 3)) == bound(epsilon=1 / 3)
+    assert 0.5 <= bound(rho=1e-300) < 0.5 + 1e-9
+    assert bound(rho=10**9) == bound(epsilon=10**9, delta=0.5) == 1.0
+
+
+@pytest.mark.parametrize(
+    "bad", [{}, {"epsilon": 0}, {"epsilon": 1, "rho": 1}, {"rho": 1, "steps": 0}, {"rho": "x"}]
+)
+def test_a_bad_loss(bad):
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        dp.audit.recovery_bound(**bad)
+
+
+def test_what_a_slice_of_rho_leaves_for_least_squares():
+    """Noise for all answers together: more of them do not help."""
+    for m in (101, 200, 1_000, 10**6):
+        noise = math.sqrt(m / (2 * 0.5))
+        found = dp.audit.expected_recovery(100, queries=m, deviation=noise)
+        assert found < NormalDist().cdf(math.sqrt(0.5 / 8)) < dp.audit.recovery_bound(rho=0.5)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"n": 0, "queries": 9, "deviation": 1},
+        {"n": 9, "queries": 9, "deviation": 1},
+        {"n": 1, "queries": 9, "deviation": -1},
+        {"n": 1, "queries": 9, "deviation": math.inf},
+    ],
+)
+def test_bad_expectations(bad):
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        dp.audit.expected_recovery(bad.pop("n"), **bad)
+
+
+def test_noise_of_nothing_hides_nothing():
+    assert dp.audit.expected_recovery(3, queries=4, deviation=0) == 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_bit_is_1_beyond_one_half(method):
+    answers = [0.49, 0.51, 0.03, 0.97]
+    found = dp.audit.reconstruct(answers, 4, queries=np.eye(4), method=method)
+    assert found.tolist() == [False, True, False, True]
+    pairs = dp.audit.reconstruct([0.98, 1.02], 4, queries=np.eye(4)[::2] + np.eye(4)[1::2],
+                                 method="least-squares")  # fmt: skip
+    assert pairs.tolist() == [False, False, True, True]
+
+
+def test_the_bound_is_rounded_up():
+    import mpmath
+
+    with mpmath.workprec(200):
+        for epsilon in [0.1, 0.3, 1.0, 1.7, 5.0, 30.0, *np.random.default_rng(0).uniform(0, 4, 40)]:
+            exact = 1 / (1 + mpmath.exp(-mpmath.mpf(float(epsilon))))
+            assert exact <= dp.audit.recovery_bound(epsilon=epsilon) <= exact * (1 + 1e-11)
+
+
+@pytest.mark.parametrize("method", ["lp", "lp-max", "least-squares"])
+@pytest.mark.parametrize("size", [1e308, 2.0**61, -1e300, np.inf])
+def test_numbers_that_no_method_can_do_with_are_refused(method, size):
+    queries, answers = np.eye(3), np.ones(3)
+    with pytest.raises(ArgumentError, match="answer must be"):
+        dp.audit.reconstruct(answers * [1, 1, size], 3, queries=queries, method=method)
+    with pytest.raises(ArgumentError, match="queries must be"):
+        dp.audit.reconstruct(answers, 3, queries=np.where(queries, size, 0), method=method)
+    large = dp.audit.reconstruct(
+        [2.0**60, -(2.0**60), np.nan], 3, queries=queries * 2.0**40, method=method
+    )
+    assert large[:2].tolist() == [True, False]

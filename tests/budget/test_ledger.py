@@ -1,0 +1,1103 @@
+"""The ledger in a file: what it holds, who may spend from it, and what it refuses to be."""
+
+import contextlib
+import copy
+import errno
+import json
+import os
+import pickle
+import re
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+import threading
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpfast as dp
+from dpfast.budget.ledger import chain, entries, file, text
+from dpfast.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BudgetError,
+    LedgerBusyError,
+    LedgerError,
+)
+from dpfast.privacy import ZCDP, Approx, Draws, Loss, Pure
+
+ROOT = Path(__file__).parents[2]
+REP, AR = "replace", "add-remove"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "study.db"
+
+
+def program(code, *arguments, **more):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
+        capture_output=True, text=True, timeout=120, cwd=ROOT, **more,
+    )  # fmt: skip
+
+
+def sql(path, *statements):
+    """What a careless hand might do, with the guards taken away."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for (name,) in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        found = [row for statement in statements for row in db.execute(statement).fetchall()]
+        db.commit()
+    return found
+
+
+# --- what it holds ------------------------------------------------------------------------------
+
+
+def test_a_tenth_ten_times_empties_one_over_ten_lives(path):
+    for _ in range(10):
+        dp.Budget(epsilon=1.0, path=path).spend(Pure(0.1), neighbors=REP)
+    budget = dp.Budget(path=path)
+    assert budget.remaining == {"epsilon": 0, "delta": 0}
+    with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; asked epsilon=5e-324"):
+        budget.spend(Pure(5e-324), neighbors=REP)
+    assert len(budget.history) == 10
+
+
+def test_all_that_was_asked_comes_back(path):
+    budget = dp.Budget(rho=5, path=path, name="größe\n\u0000 \U0001f4a5 'quoted'")
+    asked = [
+        Pure(0.1),
+        Draws(Fraction(1, 3), draws=2, bounded_range=True),
+        ZCDP(5e-324),
+        Pure(Decimal("1e-9000")),
+    ]
+    with budget.noted("erste Ansicht \U0001f4a5"):
+        for loss in asked:
+            budget.spend(loss, neighbors=REP, what="мера")
+    budget.spend(Pure(1), neighbors=AR, note="own")
+    memory = dp.Budget(rho=5)
+    for loss in asked:
+        memory.spend(loss, neighbors=REP, what="мера", note="erste Ansicht \U0001f4a5")
+    memory.spend(Pure(1), neighbors=AR, note="own")
+    again = dp.Budget(path=path)
+    assert again.history == memory.history and again.spent == memory.spent
+    assert [type(line.loss) for line in again.history] == [Pure, Draws, ZCDP, Pure, Pure]
+    assert (again.name, again.neighbors, again.limit) == (budget.name, REP, {"rho": 5})
+    assert sum((line.counted.rho for line in again.history), Fraction(0)) == again.spent["rho"]
+    for line in again.history:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", line.time)
+        assert line.process.startswith(f"{os.getpid()}@")
+        assert line.answer is None
+    assert os.listdir(path.parent) == ["study.db"]
+
+
+def test_refusals_are_those_of_a_budget_in_memory(path):
+    kept = dp.Budget(epsilon=1, delta=Decimal("1e-6"), path=path)
+    memory = dp.Budget(epsilon=1, delta=Decimal("1e-6"))
+    for loss, relation in [
+        (Approx(0.7, 1e-7), REP),
+        (Pure(0.4), REP),
+        (ZCDP(0.1), REP),
+        (Approx(0.1, 1e-5), REP),
+        (Approx(800, 1e-7), AR),
+        (Pure(Decimal("0.15")), AR),
+        (Pure(5e-324), REP),
+    ]:
+        said = []
+        for budget in (kept, memory):
+            try:
+                budget.spend(loss, neighbors=relation)
+                said.append(None)
+            except BudgetError as error:
+                said.append(str(error))
+        assert said[0] == said[1]
+        assert (kept.history, kept.spent) == (memory.history, memory.spent)
+    assert len(kept.history) == 2
+
+
+@settings(max_examples=12)
+@given(
+    limit=st.fractions(Fraction(1, 10**6), 3, max_denominator=10**6),
+    delta=st.sampled_from([0, Fraction(1, 10**6)]),
+    asked=st.lists(
+        st.tuples(
+            st.one_of(
+                st.floats(5e-324, 1.0),
+                st.fractions(Fraction(1, 10**9), 1),
+                st.decimals("1e-30", 1).filter(bool),
+            ),
+            st.sampled_from([None, 1e-7, 3e-7]),
+            st.sampled_from([REP, REP, AR]),
+            st.booleans(),
+        ),
+        max_size=12,
+    ),
+)
+def test_random_spends_against_an_exact_model(tmp_path_factory, limit, delta, asked):
+    path = tmp_path_factory.mktemp("model") / "m.db"
+    budget = dp.Budget(epsilon=limit, delta=delta, neighbors=REP, path=path)
+    epsilons, deltas, kept = Fraction(0), Fraction(0), 0
+    for amount, slack, relation, reopened in asked:
+        if reopened:
+            budget = dp.Budget(path=path)
+        loss = Pure(amount) if slack is None else Approx(amount, slack)
+        cost, lost = Fraction(str(amount)), Fraction(str(slack or 0))
+        if relation == AR:  # two rows: exp is rounded up, so only pure losses have an exact model
+            if slack is not None:
+                continue
+            cost *= 2
+        fits = epsilons + cost <= limit and deltas + lost <= delta
+        with contextlib.nullcontext() if fits else pytest.raises(BudgetError):
+            budget.spend(loss, neighbors=relation)
+        if fits:
+            epsilons, deltas, kept = epsilons + cost, deltas + lost, kept + 1
+        assert budget.spent == {"epsilon": epsilons, "delta": deltas}
+    assert len(dp.Budget(path=path).history) == kept
+
+
+@given(st.fractions(), st.integers(0, 60_000))
+def test_amounts_as_text(amount, shift):
+    for each in (amount, amount / (1 << shift)):
+        assert text.number(text.exact(each)) == each
+
+
+def kinds_of_loss(kind):
+    yield kind.__name__  # classes with slots are made twice
+    for further in kind.__subclasses__():
+        yield from kinds_of_loss(further)
+
+
+def test_every_kind_of_loss_can_be_a_line():
+    """A new kind that the file cannot name would be spent and never read again."""
+    every = {name for each in get_args(Loss) for name in kinds_of_loss(each)}
+    assert {name: kind.__name__ for name, kind in text.LOSSES.items()} == {n: n for n in every}
+    amounts = [Pure(0.1), Approx(0.1, 1e-6), ZCDP(0.1), Draws(1, 3, True)]
+    assert {type(one).__name__ for one in amounts} == every
+    for one in amounts:
+        again = text.unpack(text.loss(one))
+        assert again == one and type(again) is type(one)
+
+
+def test_answers_only_when_told_to(path):
+    for budget in (dp.Budget(epsilon=9, path=path), dp.Budget(epsilon=9)):
+        with pytest.raises(ArgumentError, match="recorded after a spend"):
+            budget.record(3.5)
+        dp.median([1, 2, 3], bounds=(4321.0625, 4321.125), epsilon=1, budget=budget)
+        answer = dp.median([1, 2, 3], bounds=(0, 10), epsilon=1, budget=budget)
+        budget.record(answer)
+        with pytest.raises(ArgumentError, match="recorded once: line 2"):
+            budget.record(answer)
+        assert [line.answer for line in budget.history] == [None, answer]
+        data = json.loads(budget.export())
+        assert "answer" not in data["lines"][0] and data["lines"][1]["answer"] == answer
+        budget.spend(Pure(1), neighbors=REP)
+        budget.record({"a": np.array([1.5, 2.0]), "b": (np.int64(3), "x")})
+        assert budget.history[2].answer == {"a": [1.5, 2.0], "b": [3, "x"]}
+        budget.spend(Pure(1), neighbors=REP)
+        for bad in (float("nan"), None, object(), {1: 2}):
+            with pytest.raises((ArgumentError, ArgumentTypeError), match="answer must be"):
+                budget.record(bad)
+        with pytest.raises(BudgetError):  # after which there is no line to speak of
+            budget.spend(Pure(100), neighbors=REP)
+        with pytest.raises(ArgumentError, match="recorded after a spend"):
+            budget.record(1)
+    assert b"4321." not in path.read_bytes()
+
+
+def test_an_answer_goes_to_the_line_of_its_thread(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    barrier = threading.Barrier(2)
+
+    def work(number):
+        with budget.noted(f"thread {number}"):
+            budget.spend(Pure(0.1), neighbors=REP)
+        barrier.wait()
+        budget.record(number)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {(line.note, line.answer) for line in budget.history} == {
+        ("thread 0", 0),
+        ("thread 1", 1),
+    }
+
+
+def test_notes_nest_and_end(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    with budget.noted("outer"), contextlib.suppress(KeyError), budget.noted("inner"):
+        budget.spend(Pure(0.1), neighbors=REP)
+        raise KeyError
+    with budget.noted("outer"):
+        budget.spend(Pure(0.1), neighbors=REP)
+    budget.spend(Pure(0.1), neighbors=REP)
+    assert [line.note for line in budget.history] == ["inner", "outer", ""]
+
+
+def test_export(path):
+    budget = dp.Budget(epsilon=1, delta=1e-6, path=path, name="study", neighbors=REP)
+    budget.spend(Pure(Fraction(1, 3)), neighbors=AR, what="x")
+    data = json.loads(budget.export())
+    (line,) = data.pop("lines")
+    assert line.pop("time") <= entries.now() and line.pop("process")
+    assert data.pop("created")
+    third = {"value": 1 / 3, "exact": "1/3"}
+    nothing = {"value": 0.0, "exact": "0/1"}
+    assert line == {
+        "what": "x",
+        "note": "",
+        "loss": {"kind": "Pure", "epsilon": third},
+        "neighbors": AR,
+        "counted": {"epsilon": {"value": 2 / 3, "exact": "2/3"}, "delta": nothing},
+    }
+    millionth = {"value": 1e-6, "exact": "1/1000000"}
+    assert data == {
+        "name": "study",
+        "path": str(path),
+        "neighbors": REP,
+        "limit": {"epsilon": {"value": 1.0, "exact": "1/1"}, "delta": millionth},
+        "spent": {"epsilon": {"value": 2 / 3, "exact": "2/3"}, "delta": nothing},
+        "remaining": {"epsilon": third, "delta": millionth},
+        "spends": 1,
+    }
+
+
+def test_a_clock_that_is_put_back(path, monkeypatch):
+    budget = dp.Budget(epsilon=1, path=path)
+    times = iter(["2030-01-01T00:00:00.000000Z", "1999-12-31T23:59:59.999999Z"])
+    monkeypatch.setattr("dpfast.budget.budget.now", lambda: next(times))
+    for note in ("first", "second"):
+        budget.spend(Pure(0.5), neighbors=REP, note=note)
+    again = dp.Budget(path=path)
+    assert [line.note for line in again.history] == ["first", "second"]
+    assert again.remaining["epsilon"] == 0
+
+
+# --- opening ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ({"epsilon": 2}, r"limit must be that of .*study.db, Approx\(epsilon=1, delta=1e-06\)"),
+        ({"epsilon": 1}, "limit must be that of"),
+        ({"rho": 1}, "limit must be that of"),
+        ({"epsilon": 1, "delta": 2e-6}, "limit must be that of"),
+        ({"delta": 1e-6}, "epsilon must be given"),
+        ({"epsilon": -1}, "epsilon must be"),
+        ({"neighbors": AR}, "neighbors must be that of .*'replace', or left out"),
+        ({"neighbors": "friends"}, "neighbors must be one of"),
+        ({"name": "other"}, "name must be that of .*'study', or left out"),
+        ({"timeout": 0}, "timeout must be"),
+        ({"name": "\ud800"}, "name must be text that UTF-8 can write"),
+    ],
+    ids=str,
+)
+def test_an_existing_file_has_the_last_word(path, words, said):
+    dp.Budget(epsilon=1, delta=1e-6, path=path, neighbors=REP, name="study")
+    before = path.read_bytes()
+    with pytest.raises(ArgumentError, match=said):
+        dp.Budget(**words, path=path)
+    assert path.read_bytes() == before
+    dp.Budget(epsilon=1.0, delta=Decimal("1e-6"), path=path, neighbors=REP, name="study")
+
+
+def test_two_who_think_of_different_relations(path):
+    one = dp.Budget(epsilon=1, path=path, neighbors=REP)
+    assert one.neighbors == REP
+    other_path = path.with_name("open.db")
+    first = dp.Budget(epsilon=1, path=other_path)
+    second = dp.Budget(path=other_path, neighbors=REP)
+    first.spend(Pure(0.1), neighbors=AR)
+    with pytest.raises(BudgetError, match="by a budget for neighbors='replace'"):
+        second.spend(Pure(0.1), neighbors=REP)
+    assert len(first.history) == 1
+    with pytest.raises(ArgumentError, match="neighbors must be that of"):
+        dp.Budget(path=other_path, neighbors=REP)
+
+
+@pytest.mark.parametrize("bad", ["", ":memory:", "a\0b", 3, None.__class__])
+def test_paths_that_are_none(bad):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match="path must be"):
+        dp.Budget(epsilon=1, path=bad)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+@pytest.mark.parametrize("name", ["a?mode=ro#x%41.db", "ü \U0001f4a5.db", "file:x.db", "-.db"])
+def test_names_of_files(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    budget = dp.Budget(epsilon=1, path=name)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    budget.spend(Pure(0.5), neighbors=REP)
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([name, "elsewhere"])
+    assert dp.Budget(path=tmp_path / name).spent["epsilon"] == Fraction(1, 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_symbolic_link_is_the_file_that_it_points_to(path):
+    link = path.with_name("link.db")
+    link.symlink_to(path.with_name("real.db"))
+    one, other = dp.Budget(epsilon=1, path=link), dp.Budget(path=path.with_name("real.db"))
+    for budget in (one, other):
+        budget.spend(Pure(0.5), neighbors=REP)
+    link.unlink()
+    link.symlink_to(path)  # to nowhere
+    assert one.remaining == other.remaining == {"epsilon": 0, "delta": 0}
+    assert one.path == other.path == str(path.with_name("real.db"))
+
+
+def test_pickles_and_copies_are_the_same_ledger(path, tmp_path):
+    budget = dp.Budget(epsilon=1, path=path, neighbors=REP)
+    packed = pickle.dumps(budget)
+    others = [pickle.loads(packed), copy.copy(budget), copy.deepcopy(budget)]
+    for each in others:
+        each.spend(Pure(0.25), neighbors=REP)
+    assert budget.remaining["epsilon"] == Fraction(1, 4) == others[0].remaining["epsilon"]
+    path.unlink()
+    with pytest.raises(LedgerError, match="is not there"):
+        pickle.loads(packed)
+    dp.Budget(epsilon=1, path=path)
+    with pytest.raises(LedgerError, match="is another one than was pickled"):
+        pickle.loads(packed)
+
+
+def test_the_insecure_generator_is_refused(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    with pytest.raises(BudgetError, match="private"):
+        dp.median([1.0], bounds=(0, 1), epsilon=1, budget=budget, rng=dp.rng.InsecureGenerator(1))
+    assert not budget.history
+
+
+# --- what goes wrong ----------------------------------------------------------------------------
+
+
+def flip(path, where):
+    data = bytearray(path.read_bytes())
+    data[where] ^= 1
+    path.write_bytes(data)
+
+
+def find(path, what):
+    return path.read_bytes().index(what)
+
+
+def zero(path, first, last):
+    data = path.read_bytes()
+    path.write_bytes(data[:first] + bytes(last - first) + data[last:])
+
+
+DAMAGE = {
+    "cut": lambda p: p.write_bytes(p.read_bytes()[:6000]),
+    "zeroed page": lambda p: zero(p, 8192, 12288),
+    "a bit of a note": lambda p: flip(p, find(p, b"a remark")),
+    "a line changed": lambda p: sql(p, "UPDATE lines SET epsilon = '1/1000' WHERE line = 2"),
+    "a line gone": lambda p: sql(p, "DELETE FROM lines WHERE line = 2"),
+    "the last line gone": lambda p: sql(p, "DELETE FROM lines WHERE line = 3"),
+    "lines swapped": lambda p: sql(
+        p, *(f"UPDATE lines SET line = {b} WHERE line = {a}" for a, b in [(1, 9), (2, 1), (9, 2)])
+    ),
+    "a larger limit": lambda p: sql(p, "UPDATE ledger SET loss = replace(loss, '1/1', '9/1')"),
+    "smaller sums": lambda p: sql(p, "UPDATE state SET epsilon = '0/1'"),
+    "sums that are no numbers": lambda p: sql(p, "UPDATE state SET epsilon = 'much'"),
+    "sums by nothing": lambda p: sql(p, "UPDATE state SET epsilon = '1/0'"),
+    "no sums": lambda p: sql(p, "DELETE FROM state"),
+    "no ledger row": lambda p: sql(p, "DELETE FROM ledger"),
+    "no table": lambda p: sql(p, "DROP TABLE lines"),
+    "another relation": lambda p: sql(p, "UPDATE state SET neighbors = 'add-remove'"),
+    "bytes for a name": lambda p: sql(p, "UPDATE ledger SET name = x'00'"),
+    "bytes for text": lambda p: sql(p, "UPDATE state SET neighbors = x'ff'"),
+    "text that is none": lambda p: sql(p, "UPDATE lines SET note = cast(x'ff' AS TEXT)"),
+    "an answer that is none": lambda p: sql(p, "INSERT INTO answers VALUES (1, '', 'nan(', '')"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_file(path, name):
+    budget = dp.Budget(epsilon=1, path=path)
+    for _ in range(3):
+        budget.spend(Pure(0.1), neighbors=REP, note="a remark")
+    assert len(dp.Budget(path=path).history) == 3
+    DAMAGE[name](path)
+    with pytest.raises(LedgerError, match=r"study\.db is (damaged|an? )") as caught:
+        dp.Budget(path=path)
+    assert "\n" not in str(caught.value)
+
+
+def test_lines_that_go_while_a_ledger_is_open(path):
+    """What is damaged after it was opened is refused by the next spend, not by the next opening."""
+    budget = dp.Budget(epsilon=1, path=path)
+    for _ in range(3):
+        budget.spend(Pure(0.1), neighbors=REP)
+    DAMAGE["the last line gone"](path)
+    with pytest.raises(LedgerError, match="is damaged: lines are missing"):
+        budget.spend(Pure(0.1), neighbors=REP)
+
+
+def test_lines_can_only_be_added(path):
+    dp.Budget(epsilon=1, path=path).spend(Pure(0.1), neighbors=REP)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for statement in ("DELETE FROM lines", "UPDATE lines SET note = ''", "DELETE FROM ledger"):
+            with pytest.raises(sqlite3.IntegrityError, match="only grows"):
+                db.execute(statement)
+
+
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (lambda p: p.write_bytes(b"a,b\n1,2\n" * 999), "is no ledger: it is no SQLite file"),
+        (lambda p: p.write_bytes(b""), "is empty: it needs a limit"),
+        (lambda p: p.mkdir(), "is no file"),
+        (lambda p: sql(p, "CREATE TABLE t (a)"), "is an SQLite file, but no ledger"),
+        (lambda p: sql(p, "PRAGMA user_version = 3"), "is an SQLite file, but no ledger"),
+        (lambda p: None, "is not there, and a new one needs a limit"),
+    ],
+)  # fmt: skip
+def test_what_is_no_ledger(path, make, said):
+    make(path)
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(LedgerError, match=said):
+        dp.Budget(path=path)
+    assert (path.read_bytes() if path.is_file() else None) == before
+    if "needs a limit" not in said:
+        with pytest.raises(LedgerError, match=said):
+            dp.Budget(epsilon=1, path=path)
+    else:
+        dp.Budget(epsilon=1, path=path).spend(Pure(1), neighbors=REP)
+
+
+def test_no_directory(tmp_path):
+    with pytest.raises(LedgerError, match="none is no directory"):
+        dp.Budget(epsilon=1, path=tmp_path / "none" / "study.db")
+
+
+def test_a_newer_form(path):
+    dp.Budget(epsilon=1, path=path)
+    sql(path, "PRAGMA user_version = 3")
+    with pytest.raises(LedgerError, match="made by a newer dpfast"):
+        dp.Budget(path=path)
+
+
+def test_a_ledger_with_two_names(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    os.link(path, path.with_name("copy.db"))
+    with pytest.raises(LedgerError, match="has 2 names"):
+        budget.spend(Pure(1), neighbors=REP)
+    path.with_name("copy.db").unlink()
+    budget.spend(Pure(1), neighbors=REP)
+
+
+def test_a_ledger_that_went_away_or_back(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    budget.spend(Pure(0.1), neighbors=REP)
+    early = path.with_name("early.db")
+    shutil.copy(path, early)
+    budget.spend(Pure(0.9), neighbors=REP)
+    shutil.copy(early, path)
+    with pytest.raises(LedgerError, match="was put back to an earlier state"):
+        budget.spend(Pure(0.1), neighbors=REP)
+    path.unlink()
+    with pytest.raises(LedgerError, match="is not there any more"):
+        budget.spend(Pure(0.1), neighbors=REP)
+    assert not path.exists() and "cannot be read" in repr(budget)
+    dp.Budget(epsilon=1, path=path)
+    with pytest.raises(LedgerError, match="is another one than was opened"):
+        budget.spend(Pure(0.1), neighbors=REP)
+
+
+class Elsewhere:
+    """Another process, as far as what it has seen of ledgers goes."""
+
+    def __init__(self):
+        self.seen = {}
+
+    @contextlib.contextmanager
+    def __call__(self):
+        before, file._seen = file._seen, self.seen
+        try:
+            yield
+        finally:
+            file._seen = before
+
+
+def grown(path, tmp_path):
+    """A budget that has seen four lines, on a ledger that went back to one and grew again to six.
+
+    What it had spent is no longer in it.
+    """
+    budget = dp.Budget(epsilon=2, path=path)
+    budget.spend(Pure(0.1), neighbors=REP)
+    early = tmp_path / "early.db"
+    shutil.copy(path, early)
+    for _ in range(3):
+        budget.spend(Pure(0.25), neighbors=REP)
+    shutil.copy(early, path)
+    with Elsewhere()():
+        other = dp.Budget(path=path)
+        for _ in range(5):
+            other.spend(Pure(0.01), neighbors=REP)
+        assert other.spent["epsilon"] == Pure(0.15).epsilon and other.record(9.5) is None
+    return budget
+
+
+USES = {
+    "spend": lambda b: b.spend(Pure(0.1), neighbors=REP),
+    "record": lambda b: b.record(3.5),
+    "history": lambda b: b.history,
+    "spent": lambda b: b.spent,
+    "a key": lambda b: b._found("k"),
+    "a spend with a key": lambda b: keyed(b),
+    "settle": lambda b: b._settle(3.5),
+    "a stream": lambda b: dp.online.AboveThreshold(threshold=5, epsilon=0.1, budget=b, name="n"),
+    "a pickle": lambda b: pickle.loads(pickle.dumps(b)),
+    "another object": lambda b: dp.Budget(path=b.path),
+}
+
+
+def keyed(budget):
+    with budget._once("k"):
+        budget.spend(Pure(0.1), neighbors=REP)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_rollback_is_noticed_when_lines_have_grown_again(path, tmp_path, use):
+    budget = grown(path, tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match="was put back to an earlier state"):
+        USES[use](budget)
+    assert path.read_bytes() == before
+    assert dp.Budget(epsilon=1, path=tmp_path / "other.db").remaining["epsilon"] == 1
+
+
+@pytest.mark.parametrize("use", ["spend", "spent"])
+def test_planted_a_count_of_lines_is_not_enough(path, tmp_path, monkeypatch, use):
+    """What is remembered is the seal of the last row: by their number alone, lines had grown."""
+    budget = grown(path, tmp_path)
+
+    def counted(db, place):
+        return chain.last(db).number >= place.number
+
+    monkeypatch.setattr(chain, "held", counted)
+    USES[use](budget)
+
+
+def test_a_pickle_knows_what_was_seen(path, tmp_path):
+    """A process that never saw the ledger refuses it for the one that did."""
+    budget = grown(path, tmp_path)
+    packed = pickle.dumps(budget)
+    with Elsewhere()():
+        assert len(dp.Budget(path=path).history) == 6  # which nobody can tell from the file alone
+        with pytest.raises(LedgerError, match="was put back to an earlier state"):
+            pickle.loads(packed)
+
+
+def test_a_recorded_answer_that_went_back(path, tmp_path):
+    """No line is missing; but two answers to one spend would be two releases."""
+    budget = dp.Budget(epsilon=1, path=path)
+    keyed(budget)
+    shutil.copy(path, tmp_path / "early.db")
+    assert budget._settle(3.5) == 3.5
+    shutil.copy(tmp_path / "early.db", path)
+    with Elsewhere()():
+        other = dp.Budget(path=path)
+        keyed(other)
+        assert other._settle(9.5) == 9.5
+    for ask in (lambda: budget._found("k"), lambda: budget._settle(3.5), lambda: budget.history):
+        with pytest.raises(LedgerError, match="was put back to an earlier state"):
+            ask()
+
+
+@pytest.mark.parametrize("use", USES)
+def test_another_ledger_under_the_same_name_is_never_written(path, tmp_path, use):
+    budget = dp.Budget(epsilon=1, path=path)
+    budget.spend(Pure(0.1), neighbors=REP)
+    other = dp.Budget(epsilon=1, path=tmp_path / "other.db")
+    other.spend(Pure(0.2), neighbors=REP)
+    os.replace(tmp_path / "other.db", path)
+    before = path.read_bytes()
+    if use == "another object":
+        return  # which is that of the other ledger
+    with pytest.raises(LedgerError, match="is another one than was"):
+        USES[use](budget)
+    assert path.read_bytes() == before
+
+
+CHANGES = {
+    "an answer": "UPDATE answers SET answer = '9.5'",
+    "its time": "UPDATE answers SET time = ''",
+    "its line": "UPDATE answers SET line = 2",
+    "a lost answer": "DELETE FROM answers",
+    "an added answer": "INSERT INTO answers VALUES (2, '', '1', '')",
+    "a lost key": "DELETE FROM keys",
+    "a key": "UPDATE keys SET key = 'other' WHERE key = 'k'",
+    "a lost stream": "DELETE FROM streams",
+    "a lost turn": "DELETE FROM turns",
+    "a turn": "UPDATE turns SET answer = replace(answer, '1', '2')",
+    "a secret": "UPDATE secrets SET state = state + 1",
+    "a secret of no number": "UPDATE secrets SET state = cast(x'ff' AS TEXT)",
+    "the sums": "UPDATE state SET epsilon = '1/1000'",
+    "a step": "UPDATE steps SET what = 'lines 99' WHERE step = 1",
+    "a lost step": "DELETE FROM steps WHERE step = (SELECT max(step) FROM steps)",
+    "a step that is none": "UPDATE steps SET seal = x'ff'",
+}
+
+
+def kept(path):
+    """A ledger with a bit of everything, and what asks for all of it again."""
+    budget = dp.Budget(epsilon=1, path=path)
+    keyed(budget)
+    budget._settle(3.5)
+    given = {"positives": 3, "threshold": 500, "epsilon": 0.5, "name": "n"}
+    dp.online.SparseVector(**given, budget=budget).answer(3)
+
+    def ask(budget):
+        answer = budget._found("k")
+        past = dp.online.SparseVector(**given, budget=budget).past
+        budget.spend(Pure(0.01), neighbors=REP)
+        assert budget.history[0].answer == answer[1]
+        return answer, len(past)
+
+    return budget, ask
+
+
+@pytest.mark.parametrize("where", ["open", "opened again"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_was_recorded_cannot_be_changed(path, name, where):
+    budget, ask = kept(path)
+    assert ask(budget) == ((1, 3.5), 1)
+    sql(path, CHANGES[name])
+    with Elsewhere()(), pytest.raises(LedgerError, match=r"is damaged") as caught:
+        ask(budget if where == "open" else dp.Budget(path=path))
+    assert caught.value.__context__ is None and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", ["answers", "secrets"])
+def test_planted_seals_that_are_not_looked_at(path, monkeypatch, fault):
+    budget, ask = kept(path)
+    ((secret,),) = sql(path, "SELECT state FROM secrets")
+    sql(path, CHANGES["an answer" if fault == "answers" else "a secret"])
+    if fault == "answers":
+        monkeypatch.setattr(chain, "answered", lambda *parts: Any())
+        assert ask(budget)[0] == (1, 9.5)
+    else:
+        monkeypatch.setattr(chain, "hidden", lambda *parts: Any())
+        stream = dp.online.SparseVector(
+            positives=3, threshold=500, epsilon=0.5, name="n", budget=budget
+        )
+        assert stream._gate.rho == int(secret) + 1
+
+
+class Any:
+    """Equal to everything."""
+
+    def __eq__(self, other):
+        return True
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
+def test_only_its_owner_ever_reads_it(path, monkeypatch):
+    """At each statement, of the making of a ledger, too, with no help of the caller's umask."""
+    found = []
+
+    class Watched:
+        def __init__(self, db):
+            self.db = db
+
+        def look(self):
+            found.extend((p.name, stat.S_IMODE(p.stat().st_mode)) for p in path.parent.iterdir())
+
+        def execute(self, *statement):
+            self.look()
+            done = self.db.execute(*statement)
+            self.look()
+            return done
+
+        def close(self):
+            self.look()
+            self.db.close()
+
+    connect = file.File._connect
+    monkeypatch.setattr(file.File, "_connect", lambda self: Watched(connect(self)))
+    monkeypatch.setattr(os, "chmod", None)  # nothing is made first and closed then
+    before = os.umask(0)
+    try:
+        budget, ask = kept(path)
+        ask(budget)
+    finally:
+        os.umask(before)
+    files = {"study.db", "study.db-journal", "study.db-wal", "study.db-shm"}
+    assert {name for name, _ in found} == files
+    assert {mode for _, mode in found} == {0o600}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of this kind are POSIX")
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EACCES])
+def test_a_file_system_without_locks_is_not_a_busy_one(path, monkeypatch, number):
+    import fcntl
+
+    budget = dp.Budget(epsilon=1, path=path, timeout=0.05)
+
+    def lockf(*given):
+        raise OSError(number, "no")
+
+    monkeypatch.setattr(fcntl, "lockf", lockf)
+    lockless = number == errno.ENOLCK
+    said = "its file system has no locks" if lockless else "locked by another process"
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match=said) as caught:
+            budget.spend(Pure(1), neighbors=REP)
+    assert isinstance(caught.value, LedgerBusyError) is not lockless
+
+
+def schema(path, old, new):
+    """A schema whose text is not what was written."""
+    data = path.read_bytes()
+    assert old in data and len(old) == len(new)
+    path.write_bytes(data.replace(old, new))
+
+
+@pytest.mark.parametrize("new", [b"se\xffl", b"seel", b"se l", b"se\0l", b"se(l"])
+def test_names_in_a_damaged_schema(path, new):
+    """Python says UnicodeDecodeError where a name is no text."""
+    budget, ask = kept(path)
+    schema(path, b"seal TEXT", new + b" TEXT")
+    for use in (lambda: dp.Budget(path=path), lambda: ask(budget), lambda: budget.history):
+        with Elsewhere()(), pytest.raises(LedgerError, match="is damaged") as caught:
+            use()
+        assert caught.value.__context__ is None
+
+
+def test_answers_that_cannot_be_kept(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    budget.spend(Pure(0.1), neighbors=REP)
+    around = []
+    around.append(around)
+    for bad in (10**5000, -(10**5000), [around]):
+        with pytest.raises(ArgumentError, match="answer must be a finite number of at most 3000"):
+            budget.record(bad)
+    budget.record(-(10**3000))
+    assert dp.Budget(path=path).history[0].answer == -(10**3000)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files in use cannot be moved there")
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_file_that_is_moved_while_it_is_written(path, monkeypatch, suffix):
+    from dpfast.budget.ledger.file import File
+
+    make = File._write
+
+    def write(self, *arguments):
+        make(self, *arguments)
+        os.rename(f"{path}{suffix}", path.with_name("moved"))
+
+    budget = dp.Budget(epsilon=1, path=path)
+    monkeypatch.setattr(File, "_write", write)
+    with pytest.raises(LedgerError, match="was moved or removed while a line was written"):
+        dp.median([1], bounds=(0, 1), epsilon=1, budget=budget)
+
+
+def test_an_interrupt_leaves_nothing_behind(path, monkeypatch):
+    from dpfast.budget.ledger.file import File
+
+    make = File._write
+
+    def write(self, *arguments):
+        make(self, *arguments)
+        raise KeyboardInterrupt
+
+    budget = dp.Budget(epsilon=1, path=path)
+    with monkeypatch.context() as patch:
+        patch.setattr(File, "_write", write)
+        with pytest.raises(KeyboardInterrupt):
+            budget.spend(Pure(1), neighbors=REP)
+    assert not dp.Budget(path=path).history and os.listdir(path.parent) == ["study.db"]
+    budget.spend(Pure(1), neighbors=REP)
+
+
+def test_how_sqlite_is_told_to_write(path):
+    file = dp.Budget(epsilon=1, path=path)._file
+    with contextlib.closing(file._connect()) as db:
+        found = {
+            name: db.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous", "fullfsync", "wal_autocheckpoint")
+        }
+    assert found == {
+        "journal_mode": "wal", "synchronous": 2, "fullfsync": 1, "wal_autocheckpoint": 0
+    }  # fmt: skip
+
+
+def test_a_refused_ledger_touches_neither_data_nor_randomness(path):
+    class Untouchable(dp.rng.SecureGenerator):
+        def stream(self):
+            raise AssertionError("randomness was touched")
+
+    class Source:
+        dtype, length, nulls = np.dtype(float), 10, 0
+
+        def reduce(self, summarise, merge):
+            # What is spent is on the disk by now, for every other reader.
+            assert dp.Budget(path=path).spent["epsilon"] == Fraction(1, 2)
+            raise AssertionError("data were touched")
+
+        def sample(self, k, seed):
+            return self.reduce(None, None)
+
+    def ask():
+        dp.median(Source(), bounds=(0, 1), epsilon=0.5, budget=budget, rng=Untouchable())
+
+    budget = dp.Budget(epsilon=1, path=path)
+    with pytest.raises(AssertionError, match="data were touched"):
+        ask()
+    path.write_bytes(b"x" * 10_000)
+    with pytest.raises(LedgerError):
+        ask()
+
+
+def test_locked_by_another(path):
+    budget = dp.Budget(epsilon=1, path=path, timeout=0.05)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerBusyError, match=r"locked by another process for 0\.05 s"):
+            budget.spend(Pure(1), neighbors=REP)
+        assert budget.spent["epsilon"] == 0  # who reads need not wait
+        db.execute("ROLLBACK")
+    budget.spend(Pure(1), neighbors=REP)
+
+
+def test_a_lock_that_is_given_back_in_time(path):
+    budget = dp.Budget(epsilon=1, path=path)
+    with contextlib.closing(
+        sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    ) as db:
+        db.execute("BEGIN IMMEDIATE")
+        later = threading.Timer(0.6, db.execute, ("ROLLBACK",))
+        later.start()
+        budget.spend(Pure(1), neighbors=REP)
+        later.join()
+    assert budget.remaining["epsilon"] == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are POSIX")
+def test_a_full_disk(path):
+    done = program(
+        """
+        import resource, sys, dpfast as dp
+        from dpfast.errors import LedgerError
+        budget = dp.Budget(epsilon=100, path=sys.argv[1])
+        loss = dp.privacy.Pure(0.01)
+        budget.spend(loss, neighbors="replace")
+        kept, refused = 1, 0
+        for room in range(0, 40_000, 1_500):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+            for _ in range(2):
+                try:
+                    budget.spend(loss, neighbors="replace", note="n" * 300)
+                    kept += 1
+                except LedgerError as error:
+                    assert "cannot be" in str(error) and "nothing can be spent" in str(error), error
+                    refused += 1
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        assert kept > 5 and refused > 5, (kept, refused)
+        budget.spend(loss, neighbors="replace")
+        found = len(dp.Budget(path=sys.argv[1]).history)
+        # A commit that failed late may be found again: never less than was released.
+        assert kept + 1 <= found <= kept + 1 + refused, (kept, refused, found)
+        """,
+        path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else"
+)
+@pytest.mark.parametrize("what", ["file", "directory", "hidden"])
+def test_read_only_for_somebody_else(tmp_path, what):
+    done = program(
+        """
+        import os, sys, tempfile, dpfast as dp, dpfast.budget.ledger.file
+        what = sys.argv[1]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "study.db")
+            dp.Budget(epsilon=1, path=path).spend(dp.privacy.Pure(0.1), neighbors="replace")
+            os.chmod(folder, {"file": 0o777, "directory": 0o755, "hidden": 0o700}[what])
+            os.chmod(path, {"file": 0o444, "directory": 0o666, "hidden": 0o666}[what])
+            os.seteuid(65534)
+            for limit in (None, 1):
+                try:
+                    budget = dp.Budget(epsilon=limit, path=path)
+                    budget.spend(dp.privacy.Pure(0.1), neighbors="replace")
+                except dp.errors.LedgerError as error:
+                    print(str(error).replace(folder, ""))
+            os.seteuid(0)
+            assert len(dp.Budget(path=path).history) == 1
+        """,
+        what,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.splitlines()
+    assert len(said) == 2
+    words = "Permission denied" if what == "hidden" else "read-only|beside it"
+    assert all(re.search(words, each) for each in said), said
+
+
+# --- several at once ----------------------------------------------------------------------------
+
+
+def test_threads_never_overspend(path):
+    budget, done = dp.Budget(epsilon=1, path=path), []
+
+    def work():
+        other = dp.Budget(path=path)
+        with contextlib.suppress(BudgetError):
+            while True:
+                for each in (budget, other):
+                    each.spend(Pure(Fraction(1, 30)), neighbors=REP)
+                    done.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 30 == len(budget.history) and budget.remaining["epsilon"] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_forked_children_spend_from_the_same_ledger(path):
+    done = program(
+        """
+        import os, sys, threading, dpfast as dp
+        budget = dp.Budget(epsilon=1, path=sys.argv[1])
+        spend = lambda: budget.spend(dp.privacy.Pure(0.01), neighbors="replace")
+        stop = threading.Event()
+        def busy():  # a thread that is at work on the ledger whenever a fork comes
+            while not stop.is_set():
+                budget.spent
+        thread = threading.Thread(target=busy)
+        thread.start()
+        children = []
+        import warnings
+        warnings.simplefilter("ignore")  # of threads that fork
+        for _ in range(10):
+            spend()
+            child = os.fork()
+            if child == 0:
+                for _ in range(3):
+                    spend()
+                os._exit(0)
+            children.append(child)
+        assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+        stop.set()
+        thread.join()
+        assert len(budget.history) == 40 and budget.spent["epsilon"] * 100 == 40
+        """,
+        path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks past Python through the C library")
+def test_a_fork_behind_pythons_back(path):
+    # Python's hooks are not called, so the child has its parent's locks and connections.
+    done = program(
+        """
+        import ctypes, os, sys, dpfast as dp
+        from dpfast.budget.ledger import file
+        budget = dp.Budget(epsilon=1, path=sys.argv[1])
+        fork = ctypes.PyDLL(None).fork
+        def spend():
+            try:
+                budget.spend(dp.privacy.Pure(0.1), neighbors="replace")
+                return 0
+            except dp.errors.LedgerError as error:
+                assert "forked, past Python, while" in str(error), error
+                return 5
+        def forked():
+            child = fork()
+            if child == 0:
+                os._exit(spend())
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert forked() == 0
+        make = file.File._write
+        def write(*arguments):
+            codes.append(forked())
+            make(*arguments)
+        codes = []
+        file.File._write = write
+        assert spend() == 0 and codes == [5]
+        assert len(budget.history) == 2
+        """,
+        path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_it_is_imported_only_when_asked_for():
+    code = "import sys, dpfast as dp; dp.Budget(epsilon=1); print('sqlite3' in sys.modules)"
+    assert program(code).stdout == "False\n"
+
+
+def test_without_sqlite(path):
+    done = program(
+        """
+        import sys
+        sys.modules["sqlite3"] = None
+        import dpfast as dp
+        try:
+            dp.Budget(epsilon=1, path=sys.argv[1])
+        except dp.errors.MissingExtraError as error:
+            print(error)
+        """,
+        path,
+    )
+    assert "needs the module sqlite3" in done.stdout and done.stderr == ""
+
+
+@pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the pages are not here")
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names = {"ages": [23, 35, 41]}
+    exec(page.split("```python\n")[1].split("```")[0], names)
+    (line,) = dp.Budget(path="study.db").history
+    assert (line.note, line.answer) == ("table 1", names["age"])
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are listed on Linux")
+def test_damage_leaves_no_connection_behind(path, tmp_path):
+    """It would keep the log, into which an old copy that is put back would be merged unseen."""
+    budget = dp.Budget(epsilon=1, path=path)
+    for _ in range(3):
+        budget.record(dp.count([1, 2], epsilon=0.1, budget=budget))
+    shutil.copy(path, tmp_path / "copy")
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TRIGGER no_UPDATE_answers")
+        db.execute("UPDATE answers SET answer = '9' WHERE line = 1")
+        db.commit()
+    with pytest.raises(LedgerError, match="is damaged"):
+        _ = budget.history
+    opened = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+              if os.path.exists(f"/proc/self/fd/{fd}")]  # fmt: skip
+    assert not [name for name in opened if name.startswith(str(path))]
+    assert sorted(one.name for one in Path(path).parent.glob("*.db*")) == [Path(path).name]
+    budget.spend(Pure(0.1), neighbors="add-remove")
+    shutil.copy(tmp_path / "copy", path)
+    with pytest.raises(LedgerError, match="put back"):
+        budget.spend(Pure(0.1), neighbors="add-remove")

@@ -1,0 +1,218 @@
+"""Ledgers that an earlier dpfast wrote: they open, and the next that writes to one seals it."""
+
+import base64
+import contextlib
+import json
+import lzma
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget.ledger import chain, file
+from dpfast.errors import LedgerError
+from dpfast.privacy import Pure
+
+VECTORS = Path(__file__).parents[1] / "reference" / "vectors"
+OLD = json.loads((VECTORS / "ledgers_form_1.json").read_text("utf-8"))
+HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
+EYE = np.eye(4)[:3]
+
+
+@pytest.fixture(params=OLD)
+def old(request, tmp_path):
+    return request.param, unpacked(request.param, tmp_path)
+
+
+def unpacked(name, folder):
+    path = folder / "study.db"
+    path.write_bytes(lzma.decompress(base64.b64decode(OLD[name]["file"])))
+    path.chmod(0o644)  # as it was made
+    return path
+
+
+def sql(path, *statements):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        found = [db.execute(statement).fetchall() for statement in statements]
+        db.commit()
+    return found
+
+
+def said(path):
+    """What a ledger says of itself, wherever it is."""
+    return json.loads(dp.Budget(path=path).export()) | {"path": None}
+
+
+def spend(path, amount=0.125):
+    dp.Budget(path=path).spend(Pure(amount), neighbors="replace", what="later")
+
+
+def test_it_is_read_as_it_was_and_left_alone(old):
+    name, path = old
+    before = path.read_bytes()
+    assert said(path) == OLD[name]["export"] | {"path": None}
+    assert path.read_bytes() == before and stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert os.listdir(path.parent) == ["study.db"]
+
+
+def test_the_next_spend_seals_it(old):
+    name, path = old
+    spend(path)
+    lines = OLD[name]["export"]["lines"]
+    found = said(path)["lines"]
+    assert found[:-1] == lines and found[-1]["what"] == "later"
+    ((form,),), ((steps,),) = sql(path, "PRAGMA user_version", "SELECT count(*) FROM steps")
+    assert form == chain.VERSION == 2 and steps > len(found)
+    spend(path)
+    assert len(said(path)["lines"]) == len(lines) + 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
+@pytest.mark.parametrize("before, after", [
+    (0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o640, 0o600), (0o666, 0o666), (0o755, 0o700),
+])  # fmt: skip
+def test_the_next_spend_closes_it_to_those_who_can_only_read(tmp_path, before, after):
+    path = unpacked("plain", tmp_path)
+    path.chmod(before)
+    spend(path)
+    assert stat.S_IMODE(path.stat().st_mode) == after
+    path.chmod(0o640)  # what is decided later stays
+    spend(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
+def test_an_empty_file_that_becomes_a_ledger_is_closed_in_the_same_way(tmp_path):
+    path = tmp_path / "study.db"
+    path.touch(0o644)
+    dp.Budget(epsilon=1, path=path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_rights_that_cannot_be_changed_are_no_error(tmp_path, monkeypatch):
+    path = unpacked("plain", tmp_path)
+
+    def chmod(*given):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chmod", chmod)
+    spend(path)
+    assert len(dp.Budget(path=path).history) == 5
+
+
+def test_answers_and_keys_go_on(tmp_path):
+    path = unpacked("keyed", tmp_path)
+    budget = dp.Budget(path=path)
+    assert {key: list(budget._found(key)) for key in ("first", "second")} == OLD["keyed"]["found"]
+    for key, kept in (("first", {"value": [3.5, 2]}), ("second", {"value": 7}), ("third", 1)):
+        with budget._once(key):
+            budget.spend(Pure(0.25), neighbors="replace", what="mean")
+        assert budget._settle({"value": 7} if key == "second" else 1) == kept
+    again = dp.Budget(path=path)
+    assert [line.answer for line in again.history] == [{"value": [3.5, 2]}, {"value": 7}, 1]
+    assert again.remaining["epsilon"] == Pure(0.25).epsilon
+
+
+def opened(path):
+    budget, told = dp.Budget(path=path), OLD["streams"]
+    alarms = dp.online.SparseVector(
+        positives=2, threshold=500, epsilon=1, answers=True, budget=budget, name="alarms"
+    )
+    shares = dp.online.MedianMechanism(
+        HISTOGRAM, epsilon=1, queries=12, accuracy=0.15, budget=budget, name="shares"
+    )
+    fit = dp.online.MWEM(HISTOGRAM, EYE, rounds=3, epsilon=1, budget=budget, name="fit")
+    assert [[a.above, a.value] for a in alarms.past[:3]] == told["alarms"]
+    assert [float(a) for a in shares.past[:3]] == told["shares"]
+    assert fit.distribution.tolist() == told["fit"]
+    assert [alarms._gate.rho, shares._gate.rho] == told["noise"]
+    over = dp.online.SparseVector(positives=1, threshold=500, epsilon=1, budget=budget, name="over")
+    with pytest.raises(dp.errors.StreamError, match="all its positives"):
+        over.answer(1)
+    assert len(budget.history) == 4
+    return alarms, shares
+
+
+def test_streams_go_on_with_their_secrets(tmp_path):
+    path = unpacked("streams", tmp_path)
+    alarms, shares = opened(path)
+    assert alarms.answer(3, number=3).above is False and len(shares.past) == 3
+    assert shares.answer([0, 0, 0, 1], number=3) == shares.past[3]
+    alarms, shares = opened(path)
+    assert len(alarms.past) == len(shares.past) == 4
+    one = "SELECT count(*) FROM secrets WHERE length(seal) = 64"
+    assert sql(path, one) == [[(2,)]]
+
+
+@pytest.mark.parametrize("statement", [
+    "UPDATE answers SET answer = '9.5'",
+    "UPDATE answers SET line = 2",
+    "DELETE FROM answers",
+    "DELETE FROM steps WHERE what LIKE 'answers%'",
+    "UPDATE steps SET what = 'answers 2' WHERE what LIKE 'answers%'",
+    "DROP TABLE steps",
+    "PRAGMA user_version = 1",
+])  # fmt: skip
+def test_what_was_sealed_is_sealed(tmp_path, statement):
+    path = unpacked("plain", tmp_path)
+    spend(path)
+    drop = sql(path, "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger'")
+    sql(path, *(each for (each,) in drop[0]), statement)
+    with pytest.raises(LedgerError, match="is damaged"):
+        dp.Budget(path=path)
+
+
+def test_a_damaged_one_is_not_sealed(tmp_path):
+    path = unpacked("plain", tmp_path)
+    budget = dp.Budget(path=path)
+    sql(path, "DROP TRIGGER no_UPDATE_lines", "UPDATE lines SET note = 'another' WHERE line = 2")
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match="line 2 is not what was written"):
+        budget.spend(Pure(0.1), neighbors="replace")
+    assert path.read_bytes() == before
+
+
+def test_a_refused_spend_seals_nothing(tmp_path):
+    path = unpacked("empty", tmp_path)
+    with pytest.raises(dp.errors.BudgetError):
+        spend(path, 2)
+    assert sql(path, "PRAGMA user_version") == [[(1,)]]
+
+
+def test_one_that_was_seen_with_seals_is_not_taken_back_without(tmp_path):
+    path = unpacked("plain", tmp_path)
+    spend(path)
+    unpacked("plain", tmp_path)
+    with pytest.raises(LedgerError, match="was put back to an earlier state"):
+        spend(path)
+
+
+def test_an_old_one_that_was_put_back_and_grew_is_noticed(tmp_path, monkeypatch):
+    """Also where what was seen had no steps yet."""
+    path = unpacked("plain", tmp_path)
+    budget = dp.Budget(path=path)
+    place = budget._file.place
+    assert (place.table, place.number) == ("lines", 4)
+    monkeypatch.setitem(
+        file._seen, (budget.path, budget._file.header.seal), place._replace(seal="")
+    )
+    for ask in (lambda: budget.spent, lambda: spend(path), lambda: budget.record(1)):
+        with pytest.raises((LedgerError, dp.errors.ArgumentError), match=r"put back|after a spend"):
+            ask()
+    monkeypatch.setitem(file._seen, (budget.path, budget._file.header.seal), place)
+    spend(path)  # sealed now, and what was seen without seals is still there
+    assert budget._file.place.table == "steps"
+
+
+def test_an_older_dpfast_cannot_write_to_it(tmp_path):
+    """It asks for the form before a spend; an answer it would add as three fields, unasked."""
+    path = tmp_path / "study.db"
+    dp.Budget(epsilon=1, path=path)
+    spend(path)
+    assert sql(path, "PRAGMA user_version") == [[(2,)]]
+    with pytest.raises(sqlite3.OperationalError, match="has 4 columns but 3 values"):
+        sql(path, "INSERT INTO answers VALUES (1, '', '3.5')")

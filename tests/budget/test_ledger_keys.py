@@ -1,0 +1,124 @@
+"""Keys in a ledger: one spend, one answer, for whoever comes with the same key."""
+
+import sqlite3
+import threading
+
+import pytest
+
+import dpfast as dp
+from dpfast.budget.ledger import Spend
+from dpfast.errors import BudgetError, LedgerError
+from dpfast.privacy import Pure
+
+
+@pytest.fixture(params=["memory", "file"])
+def budget(request, tmp_path):
+    return dp.Budget(epsilon=1, path=tmp_path / "study.db" if request.param == "file" else None)
+
+
+def spend(budget, key, amount=0.25):
+    with budget._once(key):
+        budget.spend(Pure(amount), neighbors="replace", what="mean")
+
+
+def test_a_key_is_paid_once(budget):
+    assert budget._found("k") is None
+    spend(budget, "k")
+    assert budget._found("k") == (1, None)
+    spend(budget, "k")
+    spend(budget, "other")
+    assert budget.spent["epsilon"] == Pure(0.5).epsilon and len(budget.history) == 2
+    assert budget._found("other") == (2, None)
+    budget.spend(Pure(0.25), neighbors="replace")  # without one, as ever
+    assert len(budget.history) == 3 and budget._found("k") == (1, None)
+
+
+def test_the_first_answer_is_the_answer(budget):
+    spend(budget, "k")
+    assert budget._settle({"value": [1.5, 2]}) == {"value": [1.5, 2]}
+    spend(budget, "k")
+    assert budget._settle({"value": 9}) == {"value": [1.5, 2]}
+    assert budget._found("k") == (1, {"value": [1.5, 2]})
+    assert budget.history[0].answer == {"value": [1.5, 2]}
+    with pytest.raises(ValueError, match="recorded once"):
+        budget.record(3)
+
+
+def test_a_key_pays_for_one_spend_in_its_block(budget):
+    with budget._once("k"):
+        budget.spend(Pure(0.25), neighbors="replace")
+        with pytest.raises(BudgetError, match="a key pays for one"):
+            budget.spend(Pure(0.25), neighbors="replace")
+    assert len(budget.history) == 1
+
+
+def test_a_refused_spend_leaves_no_key(budget):
+    with pytest.raises(BudgetError, match="left epsilon=1"):
+        spend(budget, "k", 2)
+    assert budget._found("k") is None and not budget._paid
+    spend(budget, "k")
+    assert budget._found("k") == (1, None) and budget._paid
+
+
+def test_what_several_spends_would_leave(budget):
+    spend(budget, "k")
+    lines = [Spend(Pure(0.25), "replace", "x")] * 3
+    assert budget._afford(lines).epsilon == 0 and len(budget.history) == 1
+    with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; asked epsilon=0\.25"):
+        budget._afford(lines * 2)
+    with pytest.raises(BudgetError, match="add-remove"):
+        dp.Budget(epsilon=1, neighbors="add-remove")._afford(lines)
+
+
+def test_of_many_who_come_at_once_one_pays(tmp_path):
+    path = tmp_path / "study.db"
+    dp.Budget(epsilon=1, path=path)
+    answers, gate = [], threading.Barrier(8)
+
+    def come(i):
+        budget = dp.Budget(path=path)
+        gate.wait()
+        spend(budget, "k")
+        answers.append(budget._settle({"value": i}))
+
+    threads = [threading.Thread(target=come, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 8 and all(answer == answers[0] for answer in answers)
+    assert len(dp.Budget(path=path).history) == 1
+
+
+def test_a_ledger_without_keys_gets_them(tmp_path):
+    """One that was made before there were keys has no table of them, and needs none."""
+    path = tmp_path / "study.db"
+    dp.Budget(epsilon=1, path=path).spend(Pure(0.5), neighbors="replace")
+    with sqlite3.connect(path) as db:
+        assert not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'keys'").fetchone()
+    db.close()
+    budget = dp.Budget(path=path)
+    assert budget._found("k") is None
+    spend(budget, "k")
+    assert dp.Budget(path=path)._found("k") == (2, None)
+
+
+def test_keys_only_grow_and_a_moved_one_is_damage(tmp_path):
+    path = tmp_path / "study.db"
+    budget = dp.Budget(epsilon=1, path=path)
+    spend(budget, "a")
+    budget.spend(Pure(0.25), neighbors="replace")
+    db = sqlite3.connect(path)
+    for statement in ("UPDATE keys SET line = 2", "DELETE FROM keys"):
+        with pytest.raises(sqlite3.DatabaseError, match="only grows"):
+            db.execute(statement)
+    db.execute("DROP TRIGGER no_UPDATE_keys")
+    db.execute("UPDATE keys SET line = 2")
+    db.commit()
+    db.close()
+    with pytest.raises(LedgerError, match="a key is not that of its line"):
+        budget._found("a")
+    with pytest.raises(LedgerError, match="a key is not that of its line"):
+        spend(budget, "a")
+    with pytest.raises(LedgerError, match="a key is not that of its line"):
+        dp.Budget(path=path)

@@ -1,0 +1,115 @@
+"""Every page of the gallery runs, keeps its claims and makes the plots that it shows."""
+
+import re
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+
+from ..support.pages import DOCS, build
+
+GALLERY = DOCS / "gallery"
+PAGES = build["pages"]()
+#: What the table of a page has to say, by what the page calls.
+ROWS = {
+    "_aggregate": ("estimator", "blocks", "bounds"),
+    "dp.response": ("question", "answers"),
+    "dp.online": ("universe", "queries"),
+    "dp.sulq.serve": ("question", "answers"),
+    "path=": ("statistics", "bounds"),
+    "dp.sulq": ("learned", "bounds"),
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_runs_and_makes_its_plots(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(GALLERY.parents[1]))  # for programs that a page starts
+    build["run"](page, tmp_path, repeats=40)
+    shown = build["images"](page.read_text(encoding="utf-8"))
+    assert shown
+    assert {p.name for p in tmp_path.iterdir()} == set(shown)
+    for name in shown:
+        kept = GALLERY / name
+        assert kept.read_bytes().startswith(b"\x89PNG")
+        assert kept.stat().st_size < 60_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_a_page_states_its_privacy(page):
+    text = page.read_text(encoding="utf-8")
+    what = next((rows for word, rows in ROWS.items() if word in text), ("candidates", "score"))
+    for row in (*what, "neighbours", "sensitivity", "loss"):
+        assert re.search(rf"^\| {row} \| \S", text, re.M), row
+    # The number of repeats can be turned down.
+    assert len(build["REPEATS"].findall(text)) == ("repeats" in text)
+    assert re.search(r"^ *assert ", text, re.M)
+
+
+def test_the_index_lists_every_page_once_and_shows_what_exists():
+    text = (GALLERY / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[[^\]]+\]\(([^)]+)\)", text, re.M)
+    assert sorted(listed) == [p.name for p in PAGES]
+    for name in build["images"](text):
+        assert (GALLERY / name).is_file()
+
+
+def test_the_example_in_the_readme_runs():
+    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    section = text.split("### Selection and quantiles")[1].split("\n###")[0]
+    names = {"np": np, "dp": dp}
+    exec(section.split("```python\n")[1].split("```")[0], names)
+    assert names["winner"] in range(5)
+    assert len(set(names["podium"])) == 3
+    assert names["budget"].remaining["epsilon"] == 0
+
+
+def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
+    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    section = text.split("### Any statistic")[1].split("\n###")[0]
+    names = {"np": np, "dp": dp}
+    exec(section.split("```python\n")[1].split("```")[0], names)
+    low, high = names["spread"]
+    assert 28 < low < 36 and 44 < high < 52
+
+
+def test_the_example_of_learning_in_the_readme_runs():
+    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    section = text.split("### Learning")[1].split("\n###")[0]
+    names = {"np": np, "dp": dp}
+    exec(section.split("```python\n")[1].split("```")[0], names)
+    centres = names["clusters"].cluster_centers_
+    assert np.abs(centres[centres[:, 0].argsort()] - [[0.3, 0.3], [0.7, 0.6]]).max() < 0.02
+    assert abs(names["components"][0] @ [0.8, 0.6]) > 0.99
+    assert names["budget"].remaining["epsilon"] == 0
+
+
+def test_the_page_on_blocks_runs_and_shows_what_exists(tmp_path):
+    page = GALLERY.parent / "blocks.md"
+    build["run"](page, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    shown = build["images"](page.read_text(encoding="utf-8"))
+    assert shown == ["blocks.png", "normality.png"]
+    for name in shown:
+        assert (page.parent / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_a_page_shows_is_what_it_prints(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n\nEnd.\n")
+    with pytest.raises(AssertionError, match=r"page\.md, line 6: printed\n2"):
+        build["run"](page, tmp_path)
+    build["run"](page, tmp_path, keep=True)
+    assert page.read_text().endswith("```text\n2\n```\n\nEnd.\n")
+    build["run"](page, tmp_path)
+
+
+def test_a_broken_claim_is_caught_with_its_line(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A page\n\n```python\nrepeats = 7\n```\n\n```python\nassert repeats == 3\n```\n"
+    )
+    build["run"](page, tmp_path, repeats=3)
+    with pytest.raises(AssertionError) as caught:
+        build["run"](page, tmp_path)
+    assert caught.traceback[-1].lineno + 1 == 8

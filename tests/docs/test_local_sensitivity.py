@@ -1,0 +1,115 @@
+"""The page on local sensitivity runs and prints what it shows; its figures can be made again."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.ptr.proposal import threshold
+
+from ..support.pages import DOCS, build, program, runs
+
+PAGE = DOCS / "local-sensitivity.md"
+every_way = program("every_way")
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    out = tmp_path_factory.mktemp("every-way")
+    every_way.main(["--quick", "--out", str(out)])
+    return out
+
+
+def test_the_page_runs_and_prints_what_it_shows(tmp_path):
+    text, shown = runs(PAGE, tmp_path)
+    assert shown > 15
+    assert set(build["images"](text)) == {"every-way-median.png", "every-way-mean.png"}
+
+
+def test_the_threshold_of_the_page_is_that_of_the_library():
+    assert threshold(Fraction(1, 2), Fraction(1, 32_561**2)) == 41
+
+
+def test_the_quick_run_writes_what_the_page_shows(quick):
+    for name in ("every-way-median.png", "every-way-mean.png"):
+        assert (quick / name).read_bytes().startswith(b"\x89PNG")
+        assert 50_000 < (DOCS / name).stat().st_size < 300_000
+
+
+def ways(folder):
+    result = json.loads((folder / "every-way.json").read_text(encoding="utf-8"))
+    found = {(w["column"], w["statistic"], w["loss"], w["way"]): w for w in result["ways"]}
+    assert len(found) == len(result["ways"])
+    return result, found
+
+
+def number(x):
+    return math.inf if x is None else x
+
+
+def test_the_figures_of_the_page_are_those_of_the_library(quick):
+    """The least of a few errors is within nine tenths of those kept, the largest above a tenth."""
+    (few, again), (kept, shown) = ways(quick), ways(DOCS)
+    assert kept["epsilon"] == list(every_way.EPSILONS) and few["delta"] == kept["delta"]
+    assert set(few["epsilon"]) < set(kept["epsilon"])
+    assert few["repeats"] == every_way.QUICK and kept["repeats"] >= 200
+    assert list(again) == list(shown)
+    for name, way in shown.items():
+        for i, epsilon in enumerate(few["epsilon"]):
+            j = kept["epsilon"].index(epsilon)
+            low, high = number(again[name]["q10"][i]), number(again[name]["q90"][i])
+            assert low <= number(way["q90"][j]), (name, epsilon)
+            assert high >= number(way["q10"][j]), (name, epsilon)
+
+
+def test_every_way_is_there():
+    """Each noise that serves a loss, each method, each aggregator, under a name of its own."""
+    from dpfast.aggregate.aggregators import AGGREGATORS
+    from dpfast.noise.smooth import _APPROXIMATE, _CONCENTRATED, _PURE
+    from dpfast.statistics.quantiles.api import METHODS
+
+    names = {(w.statistic, w.loss, w.name) for w in every_way.ways()}
+    assert len(names) == len(every_way.ways())
+    published = ("-nrs", "-lecture", "-hladik-tetek", "-bun-steinke")
+    for loss, laws in (("pure", _PURE), ("approx", {**_APPROXIMATE, **_CONCENTRATED})):
+        for law in laws:
+            if not law.endswith(published):
+                assert ("median", loss, f"smooth, {law}") in names
+        for method in set(METHODS) - {"auto", "smooth"}:
+            assert ("median", loss, method) in names
+        for aggregator in set(AGGREGATORS) - {"auto"}:
+            for statistic in ("median", "mean"):
+                assert (statistic, loss, f"blocks, {aggregator}") in names
+
+
+def test_a_figure_is_a_function_of_its_name():
+    column = every_way.Column(np.arange(500), (0.0, 1000.0), 20)
+    for way in every_way.ways():
+        if way.name in ("smooth, cauchy", "blocks, mean", "dp.mean, replace"):
+            first, second = (way.errors("x", column, 1.0, 3) for _ in range(2))
+            assert first.tolist() == second.tolist()
+            assert first.tolist() != way.errors("y", column, 1.0, 3).tolist()
+
+
+def test_no_answer_is_an_infinite_error():
+    column = every_way.Column(np.arange(50), (0.0, 1000.0), 20)
+    (way,) = (w for w in every_way.ways() if w.statistic == "mean" and w.name.startswith("propose"))
+    silent = every_way.Way("mean", "approx", "silent", lambda *_: dp.NO_ANSWER)
+    assert np.isfinite(way.errors("x", column, 10.0, 3)).all()
+    assert np.isinf(silent.errors("x", column, 10.0, 3)).all()
+    assert every_way._short(math.inf) is None
+
+
+def test_the_threshold_in_print_falls_short_of_its_delta():
+    """The audit behind the page, at a delta that can be seen: data at distance 0 pass too often."""
+    delta, tries, rng = 0.02, 20_000, InsecureGenerator(7)
+    noisy = dp.noise.laplace(1.0, tries, rng=rng)
+    passed = np.mean(noisy >= math.log(2 / delta) / 2)
+    assert abs(passed - math.sqrt(delta / 8)) < 5 * math.sqrt(passed / tries)
+    assert passed > 2 * delta
+    correct = np.mean(noisy >= math.log(1 / (2 * delta)))
+    assert abs(correct - delta) < 5 * math.sqrt(delta / tries)

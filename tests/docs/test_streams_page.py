@@ -1,0 +1,93 @@
+"""The page on streams says what was measured, and can be measured again; its program runs."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from ..support.pages import DOCS, build, program, runs
+
+PAGE = DOCS / "streams.md"
+streams = program("streams")
+
+
+def measured(folder):
+    return json.loads((folder / "streams.json").read_text(encoding="utf-8"))
+
+
+KEPT = measured(DOCS)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    out = tmp_path_factory.mktemp("streams")
+    streams.main(["--quick", "--out", str(out)])
+    assert (out / "streams.png").read_bytes().startswith(b"\x89PNG")
+    return measured(out)
+
+
+def at(found, way, queries):
+    (row,) = (row for row in found["ways"][way] if row["queries"] == queries)
+    return row
+
+
+def test_the_program_of_the_page_runs(tmp_path):
+    text, _ = runs(PAGE, tmp_path)
+    assert text.count("```python") == 1
+    assert build["images"](text) == ["streams.png"]
+    assert 20_000 < (DOCS / "streams.png").stat().st_size < 100_000
+
+
+def test_the_table_of_the_page_is_that_of_the_figures():
+    text = PAGE.read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| ([\w ]+) \| ([\d.e-]+) \| ([\d.e-]+) \| ([\d.e-]+) \| ([\d.]*) \|$", text, re.M
+    )
+    assert [row[0] for row in rows] == list(streams.WAYS) == list(KEPT["ways"])
+    for way, *errors, epsilon in rows:
+        assert errors == [f"{at(KEPT, way, k)['error']:.2g}" for k in (1, 100, 10_000)]
+        needs = at(KEPT, way, 10_000)["epsilon"]
+        assert epsilon == ("" if needs is None else f"{needs:.2g}")
+    last = {way: at(KEPT, way, 10_000) for way in streams.WAYS}
+    assert f"{last['independent Laplace']['error']:.2g} times the number of rows" in text
+    median = last["median mechanism"]
+    words = " ".join(text.split())
+    assert f"is {median['error']:.2g} of it, with {median['paid']:.2g} hard answers" in words
+    assert f"its error is {last['noisy histogram']['error']:.2g} after" in words
+
+
+def test_what_the_page_says_of_the_figures():
+    laplace, median, weights, mwem, few = (
+        [row["error"] for row in KEPT["ways"][way]] for way in streams.WAYS
+    )
+    assert KEPT["repeats"] >= 5 and KEPT["rows"] == 32_561
+    assert [row["queries"] for row in KEPT["ways"]["MWEM"]] == list(streams.COUNTS)
+    assert laplace[-1] > 10 * laplace[-2] > 50 * laplace[-3]
+    for learns in (median, weights):
+        assert learns[-1] < 2 * learns[2] and learns[-1] < laplace[-1] / 10
+    assert max(mwem) < min(median[-1], weights[-1]) and max(few) < 1e-3
+    for way in streams.PROMISING:
+        rows = KEPT["ways"][way]
+        assert all(row["error"] <= row["promised"] for row in rows)
+        assert rows[-1]["epsilon"] < 4 * rows[0]["epsilon"]
+
+
+def test_it_can_be_measured_again(quick):
+    """Truth and promises are public and the same; errors of two runs are of the same kind."""
+    for way in streams.WAYS:
+        for k in streams.QUICK:
+            one, other = at(quick, way, k), at(KEPT, way, k)
+            assert (one["promised"], one["epsilon"]) == (other["promised"], other["epsilon"])
+    assert quick["accuracy"] == KEPT["accuracy"] and quick["repeats"] == 2
+    for way in streams.PROMISING:
+        assert all(row["error"] <= row["promised"] for row in quick["ways"][way])
+
+
+def test_the_universe_of_the_page():
+    counts, queries = streams.histogram(), streams.marginals()
+    assert counts.shape == (8,) and counts.sum() == 32_561 and (counts > 0).all()
+    assert queries.shape == (26, 8) and len(np.unique(queries, axis=0)) == 26
+    assert sorted(queries.sum(axis=1).tolist()) == [1] * 8 + [2] * 12 + [4] * 6
+    women = counts[4:].sum()
+    assert women == 10_771

@@ -1,0 +1,211 @@
+"""Noise for integers that a row may move all at once: the norm, its law, and what is taken."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from dpfast.noise import box as room
+from dpfast.noise.box import box_noise, box_points, count_shares, radius
+from dpfast.noise.integer import whole_noise
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference import box as reference
+
+CASES = [((3, 5), 4), ((1, 1, 1), 1), ((4,), 8), ((2, 7), 4), ((6, 6), 3)]
+
+
+def furthest(moves, steps, step):
+    """By how much the norm moves at most, over all points of a region and all moves of `step`."""
+    worst = 0
+    for z in reference.points([d + 3 for d in moves]):
+        here = reference.norm(z, moves, steps)
+        for d in reference.points(step):
+            there = tuple(a + b for a, b in zip(z, d, strict=True))
+            worst = max(worst, reference.norm(there, moves, steps) - here)
+    return worst
+
+
+@pytest.mark.parametrize(("moves", "steps"), [((3, 5), 4), ((1, 1), 1), ((4,), 8), ((2, 3), 4)])
+def test_a_move_within_the_box_moves_the_norm_by_its_steps(moves, steps):
+    """By enumeration in integers; so that exp(-epsilon N / M) is epsilon-DP. It is reached."""
+    assert furthest(moves, steps, moves) == steps
+
+
+def test_a_coordinate_that_moves_further_would_be_caught():
+    assert furthest((3, 5), 4, (4, 5)) > 4
+
+
+def frequencies(drawn, law, least=8.0):
+    """Counts and expectations of cells that are not too rare; the rest in one."""
+    size, observed, expected = len(drawn), [], []
+    for value, p in law.items():
+        if p * size >= least:
+            observed.append(np.count_nonzero(drawn == value))
+            expected.append(p * size)
+    rest = size - sum(expected)
+    if rest > 1e-6:
+        observed, expected = [*observed, size - sum(observed)], [*expected, rest]
+    return np.array(observed), np.array(expected)
+
+
+def law_of_radius(moves, steps, epsilon):
+    return dict(enumerate(reference.radii(moves, steps, epsilon, 400)))
+
+
+@pytest.mark.parametrize(("moves", "steps"), CASES)
+@pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5, 2)])
+def test_the_radius_has_its_law(moves, steps, epsilon):
+    stream = InsecureGenerator(5).stream()
+    drawn = np.array([radius(moves, steps, epsilon, stream) for _ in range(4000)])
+    law = law_of_radius(moves, steps, float(epsilon))
+    assert chisquare(*frequencies(drawn, law)).pvalue > 1e-3
+
+
+def test_a_radius_that_is_never_refused_would_be_caught(monkeypatch):
+    monkeypatch.setattr(room, "below", lambda n, stream: 0)
+    stream = InsecureGenerator(5).stream()
+    drawn = np.array([radius((3, 5), 4, Fraction(1), stream) for _ in range(4000)])
+    assert chisquare(*frequencies(drawn, law_of_radius((3, 5), 4, 1.0))).pvalue < 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2**30), Fraction(1), Fraction(500)], ids=str)
+@pytest.mark.parametrize(
+    "moves", [(1, 1), (1, 2), (3, 1 << 70), (1 << 20, (1 << 20) + 1), (5,) * 9]
+)
+def test_the_radius_is_asked_for_what_it_has_a_law_for(moves, epsilon, monkeypatch):
+    """M is at most twice the least move, and geometric numbers have no scale beyond 2**40."""
+    asked = []
+    monkeypatch.setattr(room, "radius", lambda *a: asked.append(a) or 0)
+    noise = box_noise(Pure(epsilon), moves)
+    assert noise.law == "box" and noise.add(moves, InsecureGenerator(0)) == list(moves)
+    ((scaled, steps, used, _),) = asked
+    (times,) = {Fraction(large, small) for large, small in zip(scaled, moves, strict=True)}
+    assert used == epsilon and times >= 1 and times.denominator == 1
+    assert steps <= 2 * min(scaled) and steps / epsilon <= 1 << 40
+
+
+def test_points_of_a_box_are_uniform():
+    stream = InsecureGenerator(6).stream()
+    drawn = np.array([box_points([1, 0, 2, 1 << 80], stream)[:3] for _ in range(6000)])
+    assert (drawn[:, 1] == 0).all()
+    counts = [np.count_nonzero((drawn == z).all(axis=1)) for z in reference.points([1, 0, 2])]
+    assert len(counts) == 15 and chisquare(counts).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("moves", [(1, 1), (1, 1, 1)])
+def test_counts_get_the_law_on_the_integers_themselves(moves):
+    noise = box_noise(Pure(2), moves)
+    assert noise.law == "box"
+    rng = InsecureGenerator(7)
+    drawn = np.array([noise.add([10] * len(moves), rng)[0] - 10 for _ in range(5000)])
+    law = reference.first(moves, 1, 2.0, 14)
+    assert chisquare(*frequencies(drawn, law)).pvalue > 1e-3
+    smaller = reference.first(moves, 1, 2.3, 14)
+    assert chisquare(*frequencies(drawn, smaller)).pvalue < 1e-6  # the control
+
+
+@pytest.mark.parametrize("moves", [(1, 1 << 40), (5, 0, 1 << 70, 3 << 20), (1 << 30,) * 12])
+@pytest.mark.parametrize("epsilon", [1.0, 100.0, 2.0**-20])
+def test_deviations_are_in_proportion_to_the_moves(moves, epsilon):
+    noise = box_noise(Pure(epsilon), moves)
+    rng = InsecureGenerator(8)
+    drawn = [noise.add([0] * len(moves), rng) for _ in range(3000)]
+    for i, move in enumerate(moves):
+        found = np.array([float(z[i]) for z in drawn])
+        if not move:
+            assert not found.any()
+        elif move * noise.deviation > 3:  # else rounding to integers is seen
+            assert np.std(found) == pytest.approx(move * noise.deviation, rel=0.1)
+            assert abs(np.mean(found)) < 5 * move * noise.deviation / math.sqrt(3000)
+
+
+def test_the_norm_takes_less_than_laplace_noise():
+    """The same for one, half the variance for two, a sixth for many."""
+    for k, ratio in [(2, 1 / 2), (3, 20 / 54), (1000, 1 / 6)]:
+        noise = box_noise(Pure(1), [1 << 30] * k)
+        assert noise.law == "box" and noise.loss == Pure(1)
+        laplace = k * math.sqrt(2)
+        assert (noise.deviation / laplace) ** 2 == pytest.approx(ratio, rel=0.01)
+    one = box_noise(Pure(1), [1 << 30])
+    assert one.each == (whole_noise(Pure(1), 1 << 30, 1 << 60),)
+
+
+LOSSES = [ZCDP(Fraction(1, 2)), Approx(1, Fraction(1, 10**6)), Approx(1, 1e-300), ZCDP(100)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("shares", [None, (1, 3, 2, 4, 2)])
+def test_shares_of_a_box(loss, shares):
+    """Together they cost what they say; the law is one for all, and none is wasted."""
+    moves = [1, 5, 0, 1 << 33, 3 << 70]
+    parts = None if shares is None else [Fraction(s, 12) for s in shares]
+    noise = box_noise(loss, moves, parts)
+    if noise.law == "box":
+        assert noise.loss == (loss if isinstance(loss, ZCDP) else Pure(loss.epsilon))
+        return
+    assert len(noise.each) == 4 and {one.law for one in noise.each} == {noise.law}
+    moving = [move for move in moves if move]
+    square = sum(
+        (Fraction(move) / (one.scale * 2**one.shift)) ** 2
+        for move, one in zip(moving, noise.each, strict=True)
+    )
+    alone = whole_noise(loss, 1 << 32, 1 << 64, 1, noise.law)
+    allowed = Fraction(1 << 32, alone.scale * 2**alone.shift) ** 2
+    used = Fraction(1) if parts is None else sum(parts) - parts[2]
+    assert square <= allowed * used * (1 + Fraction(1, 10**12))
+    assert square >= allowed * used * (1 - Fraction(1, 10**6))
+
+
+def test_a_share_too_many_would_be_caught():
+    """The control: shares of more than 1 together are noise for more than the loss."""
+    noise = box_noise(ZCDP(1), [1 << 20] * 3, [Fraction(1, 2)] * 3)
+    assert sum(Fraction((1 << 20) ** 2) / one.scale**2 for one in noise.each) > 2
+
+
+def test_many_coordinates_of_one_loss_go_from_laplace_to_gaussian():
+    loss = Approx(1, Fraction(1, 10**6))
+    laws = [box_noise(loss, [7] * k).law for k in (1, 2, 10, 1000)]
+    assert laws == ["laplace", "box", "box", "rounded-gaussian"]
+    assert box_noise(loss, [7] * 10).loss == Pure(1)
+    assert box_noise(loss, [7] * 1000).loss == loss
+
+
+def test_the_law_is_chosen_by_public_numbers():
+    for loss in [Pure(1), *LOSSES]:
+        for moves in [[1, 1], [1, 1 << 60], [1 << 60, 3]]:
+            assert box_noise(loss, moves).law == box_noise(loss, [1, 1]).law
+            assert box_noise(loss, moves).loss == box_noise(loss, [1, 1]).loss
+            spent = box_noise(loss, moves).loss  # and what is charged buys the same noise
+            assert box_noise(spent, moves).law == box_noise(loss, moves).law
+
+
+@pytest.mark.parametrize(("counts", "others"), [(1, 1), (1, 9), (1, 40), (3, 3), (3, 6), (1, 0)])
+def test_shares_of_counts(counts, others):
+    shares = count_shares(counts, others)
+    assert len(shares) == counts + others and sum(shares) <= 1
+    rows, other = counts * shares[0], sum(shares[counts:])
+    if others:
+        assert sum(shares) == 1
+        worst = [1 / x + (others / counts) / (1 - x) for x in np.linspace(0.01, 0.99, 99)]
+        assert float(1 / rows + (others / counts) / other) <= min(worst) * 1.05
+
+
+def test_nothing_moves():
+    assert box_noise(Pure(1), [0, 0]).add([3, 4], InsecureGenerator(1)) == [3, 4]
+    assert box_noise(Pure(1), []).add([], InsecureGenerator(1)) == []
+    with pytest.raises(ValueError, match="as many values"):
+        box_noise(Pure(1), [1, 1]).add([3], InsecureGenerator(1))
+
+
+def test_large_integers_keep_their_last_digits():
+    """Values far beyond float64 and 64 bits: noise is added to them and nothing is rounded."""
+    values = [10**40 + 7, -(10**30) - 1, 5]
+    found = box_noise(Pure(400), [1 << 20, 3, 1]).add(values, InsecureGenerator(2))
+    assert all(abs(a - b) < 1 << 20 for a, b in itertools.zip_longest(values, found))

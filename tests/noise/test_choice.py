@@ -1,0 +1,587 @@
+"""Exact choices: bounds, laws, decisions by scripted words, the same on every instruction set."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpfast._kernels.choice import ROWS_SHIFT, Script, row_sums
+from dpfast.noise import choice
+from dpfast.rng import InsecureGenerator
+
+from ..reference import choice as twin
+from ..support.paths import on_every_path
+
+mp = mpmath.MPContext()
+
+
+def exactly(distance):
+    """The exact distances that stored ones stand for when they are exact; None: excluded."""
+    return [Fraction(d) if d >= 0 else None for d in np.asarray(distance, float).tolist()]
+
+
+def looseness(distance, c, count, slack=0.0, exact=None):
+    """log2 of W / (weight 2^S) for each run that is not excluded, to 40 digits."""
+    w = choice.Weights(distance, c, count, slack)
+    exact = exactly(distance) if exact is None else exact
+    counts = np.ones(len(distance), np.int64) if count is None else count
+    mp.prec = 200
+    out = []
+    for d, k, bound in zip(exact, counts.tolist(), w.bound.tolist(), strict=True):
+        if d is None:
+            assert bound == 0
+            continue
+        x = mp.mpf(c) * mp.mpf(d.numerator) / d.denominator
+        out.append((bound, mp.log(bound, 2) - (mp.log(k) - x) / mp.log(2) - w.shift))
+    return w, out
+
+
+def check_bounds(distance, c, count=None, slack=0.0, exact=None, shrink=0.0):
+    """No bound is too small; large ones are tight. `shrink` is a planted fault."""
+    w, found = looseness(distance, c, count, slack, exact)
+    assert int(w.total[-1]) < 1 << 63
+    assert all(loose - shrink > 0 for _, loose in found)
+    tight = 2.0**-18 + 2 * c * slack + 2.0**-45 * c * float(np.max(np.abs(distance), initial=0))
+    if math.isfinite(tight):
+        assert all(loose < tight for bound, loose in found if bound > 1 << 24)
+    return w
+
+
+def cases(seed=0):
+    rng = np.random.default_rng(seed)
+    yield np.zeros(1), 1.0, None
+    yield np.arange(200.0), 1.0, None
+    yield np.append(rng.exponential(3.0, 700), 0.0), 0.7, rng.integers(1, 1 << 53, 701)
+    yield np.append(10.0 ** rng.uniform(-320, 308, 300), 0.0), 1e-3, None
+    yield np.append(10.0 ** rng.uniform(-5, 5, 300), 5e-6), 3.0, rng.integers(1, 9, 301)
+    yield np.array([5e-324, 1e-310, 1.0, 0.0]), 1e308, None
+    yield np.array([1e308, 1.7e308, 0.0, 1e300]), 5e-324, np.array([1, 1 << 53, 1, 2])
+    yield rng.uniform(1e5, 1e5 + 50, 300), 1.0, None  # nothing near: a power of two is taken out
+    yield rng.uniform(1e9, 1e9 + 50, 300), 1.0, rng.integers(1, 1 << 53, 300)
+    yield np.where(rng.random(600) < 0.3, -1.0, rng.exponential(9.0, 600)), 1.0, None
+    steps = (np.arange(1, 500) + 0.5) * math.log(2)  # where the reduction changes its integer
+    yield np.concatenate([[0], steps, np.nextafter(steps, 0), np.nextafter(steps, 1e9)]), 1.0, None
+
+
+@pytest.mark.parametrize("case", list(cases()), ids=lambda c: f"{len(c[0])} runs, c={c[1]}")
+def test_bounds_are_upper_bounds(case):
+    check_bounds(*case)
+
+
+def test_the_check_of_bounds_catches_smaller_ones():
+    distance = np.arange(0, 30, 0.5)
+    check_bounds(distance, 1.0)
+    with pytest.raises(AssertionError):
+        check_bounds(distance, 1.0, shrink=2.0**-10)
+
+
+def test_bounds_of_distances_with_an_error():
+    rng = np.random.default_rng(3)
+    for slack in (0.0, 1e-9, 0.5):
+        exact = [Fraction(0)] + [Fraction(float(d)) for d in rng.exponential(20, 300)]
+        worst = [
+            float(d * (1 + Fraction(2**-50) * Fraction(0.99)) + Fraction(slack)) for d in exact
+        ]
+        check_bounds(np.array(worst), 1.0, None, slack, exact)
+        if slack == 0.5:
+            with pytest.raises(AssertionError):
+                check_bounds(np.array(worst), 1.0, None, slack / 2, exact)
+
+
+def test_bounds_of_infinite_distances():
+    """A distance beyond float64 still has a weight where c is small."""
+    far = Fraction(np.finfo(float).max) * Fraction(1 + 2**-54)
+    exact = [Fraction(0), far, 2 * far]
+    w = check_bounds(np.array([0, math.inf, math.inf]), 1e-308, None, 0.0, exact)
+    assert int(w.bound[1]) > w.bound[0] // 8
+    check_bounds(np.array([0, math.inf, math.inf]), 1.0, None, 0.0, exact)
+
+
+def test_refusals():
+    for distance in ([], [-1.0, -1.0], [math.nan], [1.1 * 2**30], [math.inf]):
+        with pytest.raises(ValueError):
+            choice.Weights(np.array(distance), 1.0)
+    for c in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError):
+            choice.Weights(np.zeros(2), c)
+    with pytest.raises(ValueError):
+        choice.Weights(np.zeros(2), 1.0, np.ones(3, np.int64))
+    with pytest.raises(TypeError, match="stream must be a BitStream"):
+        choice.below(3, 7)
+    with pytest.raises(EOFError):
+        choice.below(3, Script([]))
+
+
+# ---------------------------------------------------------------- uniform integers
+
+
+@given(st.integers(1, 1 << 140), st.lists(st.integers(0, 2**64 - 1), min_size=40, max_size=40))
+def test_below_is_the_twin(n, words):
+    words += [0] * 3
+    a, b = Script(words), Script(words)
+    assert choice.below(n, a) == twin.below(n, b)
+    assert a.used == b.used
+
+
+def test_below_by_enumeration_of_the_leading_bits():
+    """All values of the leading bits, once each: every integer comes equally often."""
+    for n in (1, 2, 3, 7, 8, 9, 100):
+        bits = (n - 1).bit_length()
+        words = [k << (64 - bits) for k in range(1 << bits)] if bits else []
+        script, got = Script(words), []
+        for _ in range(n):
+            got.append(choice.below(n, script))
+        assert got == list(range(n))
+
+
+def uniform_p_value(draw, n, size):
+    got = np.bincount([draw() for _ in range(size)], minlength=n)
+    return stats.chisquare(got).pvalue
+
+
+def test_below_is_uniform_and_a_biased_modulus_is_not():
+    stream = InsecureGenerator(5).stream()
+    n = 3 * 2**61  # of 64 bits modulo n, the lowest 2^62 come twice as often
+    low = [choice.below(n, stream) < 1 << 61 for _ in range(4000)]
+    assert stats.binomtest(sum(low), 4000, 1 / 3).pvalue > 1e-4
+    low = [stream.word() % n < 1 << 61 for _ in range(4000)]
+    assert stats.binomtest(sum(low), 4000, 1 / 3).pvalue < 1e-9
+    assert uniform_p_value(lambda: choice.below(11, stream), 11, 20_000) > 1e-4
+
+
+def test_slots():
+    stream = InsecureGenerator(6).stream()
+    limit = np.resize(np.array([1, 2, 7]), 30_000)
+    got = choice.slots(limit, stream)
+    assert stats.chisquare(np.bincount(got[2::3], minlength=7)).pvalue > 1e-4
+    assert stats.chisquare(np.bincount(got[1::3], minlength=2)).pvalue > 1e-4
+    assert not got[::3].any()
+    with pytest.raises(ValueError):
+        choice.slots(np.array([3, 0]), stream)
+
+
+# ---------------------------------------------------------------- laws
+
+
+def gaps(m, seed):
+    rng = np.random.default_rng(seed)
+    distance = np.sort(rng.choice([0.25, 1.0, 40.0], m) * rng.random(m))
+    distance[-1] = 200.0
+    distance[0] = 0.0
+    return distance
+
+
+def fit(counts, probability):
+    """p-value of a chi-square test, cells that expect less than 5 put together."""
+    expected = np.asarray(probability) * counts.sum()
+    order = np.argsort(expected)
+    counts, expected = counts[order], expected[order]
+    small = int(np.searchsorted(np.cumsum(expected), 5)) + 1
+    counts = np.append(counts[:small].sum(), counts[small:])
+    expected = np.append(expected[:small].sum(), expected[small:])
+    return stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue
+
+
+@pytest.mark.parametrize("m", [5, 64, 1000])
+@pytest.mark.parametrize("counted", [False, True])
+def test_draws_follow_the_law(m, counted):
+    distance, c, size = gaps(m, m), 0.8, 200_000
+    count = np.random.default_rng(m).integers(1, 50, m) if counted else None
+    exact = exactly(distance)
+    w = choice.Weights(distance, c, count)
+    got = w.draw(size, exact.__getitem__, InsecureGenerator(m).stream())
+    right = twin.pmf(c, exact, count)
+    assert fit(np.bincount(got, minlength=m), right) > 1e-4
+    # What the same test says of proposals without coins, when the bounds are loose.
+    loose = choice.Weights(distance, c, count, slack=0.5)
+    stream = InsecureGenerator(m).stream()
+    assert fit(np.bincount(loose.propose(size, stream), minlength=m), right) < 1e-6
+    runs = loose.propose(size, stream)
+    kept = runs[loose.keep(runs, distance[runs], lambda i: exact[runs[i]], stream)]
+    assert fit(np.bincount(kept, minlength=m), right) > 1e-4
+
+
+def test_coins_follow_the_law():
+    stream = InsecureGenerator(8).stream()
+    distance = np.resize(np.array([0.0, 0.5, 1.0, 3.0, -1.0]), 100_000)
+    heads = choice.coins(1.0, distance, lambda i: Fraction(float(distance[i])), stream)
+    for at, p in enumerate([1, math.exp(-0.5), math.exp(-1), math.exp(-3), 0]):
+        assert stats.binomtest(int(heads[at::5].sum()), 20_000, p).pvalue > 1e-4
+    shift = np.full(len(distance), 2)
+    heads = choice.coins(1.0, distance, lambda i: Fraction(float(distance[i])), stream, shift)
+    assert heads[1::5].all()  # 4 exp(-1/2) > 1
+    assert stats.binomtest(int(heads[3::5].sum()), 20_000, 4 * math.exp(-3)).pvalue > 1e-4
+
+
+# ---------------------------------------------------------------- decisions, word by word
+
+words = st.lists(st.integers(0, 2**64 - 1), min_size=0, max_size=6)
+distances = st.lists(
+    st.one_of(
+        st.floats(0, 60),
+        st.floats(0, 1e-9),
+        st.sampled_from([0.0, 200.0, 700.0, 1e6, 1e9, -1.0]),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=200)
+@given(
+    distances,
+    st.floats(1e-3, 1e3),
+    st.lists(st.integers(1, 1 << 53), min_size=12, max_size=12),
+    words,
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 1e-12, 0.3]),
+)
+def test_draws_are_the_twins(distance, c, count, first, seed, slack):
+    distance = np.array([*distance, 0.0])
+    count = np.array([*count, 1], np.int64)[-len(distance) :]
+    exact = exactly(distance)
+    rest = np.random.default_rng(seed).integers(0, 2**64, 400, np.uint64).tolist()
+    w = choice.Weights(distance, c, count, slack)
+    a, b = Script([*first, *rest]), Script([*first, *rest])
+    bounds, counts = w.bound.tolist(), count.tolist()
+    try:
+        expected = [twin.draw(c, exact, counts, bounds, w.shift, b) for _ in range(5)]
+    except EOFError:  # most proposals are refused where a large slack hides far candidates
+        with pytest.raises(EOFError):
+            w.draw(5, exact.__getitem__, a)
+        return
+    assert w.draw(5, exact.__getitem__, a).tolist() == expected
+    assert a.used == b.used
+
+
+@given(
+    distances,
+    st.floats(1e-3, 1e3),
+    st.integers(1, 1 << 53),
+    words,
+    st.integers(0, 2**32),
+    st.sampled_from([0.0, 1e-12, 0.3]),
+)
+def test_kept_proposals_are_the_twins(farther, c, count, first, seed, slack):
+    """Runs at 0 and 1, candidates in them that lie farther."""
+    w = choice.Weights(np.array([0.0, 1.0]), c, np.array([count, 3]), slack)
+    bounds = w.bound.tolist()
+    runs = np.arange(len(farther)) % 2
+    distance = np.where(np.array(farther) < 0, -1.0, np.array(farther) + runs)
+    exact = exactly(distance)
+    rest = np.random.default_rng(seed).integers(0, 2**64, 100, np.uint64).tolist()
+    a, b = Script([*first, *rest]), Script([*first, *rest])
+    got = w.keep(runs, distance, exact.__getitem__, a, slack)
+    for which, d, kept in zip(runs.tolist(), exact, got.tolist(), strict=True):
+        k = (count, 3)[which]
+        assert kept == (d is not None and twin.keep(c, d, k, bounds[which], w.shift, b))
+    assert a.used == b.used
+
+
+@given(
+    distances,
+    st.floats(1e-3, 1e3),
+    words,
+    st.integers(0, 2**32),
+    st.integers(-1000, 1000),
+    st.sampled_from([0.0, 1e-12, 0.3]),
+)
+def test_coins_are_the_twins(distance, c, first, seed, shift, slack):
+    exact = exactly(distance)
+    rest = np.random.default_rng(seed).integers(0, 2**64, 100, np.uint64).tolist()
+    a, b = Script([*first, *rest]), Script([*first, *rest])
+    got = choice.coins(
+        c, np.array(distance), exact.__getitem__, a, np.array([shift], np.int64), slack
+    )
+    for d, heads in zip(exact, got.tolist(), strict=True):
+        want = d is not None and twin.coin(c, d, Fraction(2) ** shift, b)
+        assert heads == want
+    assert a.used == b.used
+
+
+@pytest.fixture
+def decided(monkeypatch):
+    """Words of the coins that went to arbitrary precision."""
+    seen = []
+
+    def spy(word, *args, decide=choice._decide, **kwargs):
+        seen.append(word)
+        return decide(word, *args, **kwargs)
+
+    monkeypatch.setattr(choice, "_decide", spy)
+    return seen
+
+
+def around(probability, bits):
+    """Scripts of the `bits` bits of U around a boundary: the last with U < p for certain, the
+    first beyond it."""
+    mp.prec = bits + 200
+    k = int(mp.floor(probability(mp) * mp.mpf(2) ** bits))
+    return [
+        [(value >> (bits - 64 - at)) & (2**64 - 1) for at in range(0, bits, 64)]
+        for value in (k - 1, k, k + 1)
+    ]
+
+
+def test_a_far_candidate_is_reached_with_its_exact_probability(decided):
+    """Gap 200: proposed by the last of 2^49 places, kept with probability e^-200 2^49."""
+    w = choice.Weights(np.array([0.0, 200.0]), 1.0)
+    exact = [Fraction(0), Fraction(200)]
+    first, far = w.bound.tolist()
+    assert far == 1
+    place = first << (64 - (first + far - 1).bit_length())
+    for bits in (256, 320, 384):
+        below, on, above = around(lambda mp: mp.ldexp(mp.exp(-200), w.shift), bits)
+        # A draw that is not kept goes on to place 0 and the coin 0: the first run.
+        for script, want in ((below, 1), (above, 0)):
+            stream = Script([place, *script, 0, 0])
+            assert w.draw(1, exact.__getitem__, stream).tolist() == [want]
+        # On the boundary the next word decides.
+        for word in (0, 2**64 - 1):
+            a, b = (Script([place, *on, word, 0, 0, 0, 0]) for _ in range(2))
+            got = w.draw(1, exact.__getitem__, a)[0]
+            assert got == twin.draw(1.0, exact, [1, 1], w.bound.tolist(), w.shift, b)
+            assert got == (word == 0) and a.used == b.used
+    assert decided.count(0) >= 12
+
+
+@pytest.mark.parametrize("distance", [0.3, 5.0, 20.0, 43.0, 44.3, 50.0, 200.0, 1e5, 2.0**70])
+def test_coins_on_their_boundary_are_decided_exactly(distance, decided):
+    for bits in (64, 128):
+        scripts = around(lambda mp: mp.exp(-mp.mpf(distance)), bits)
+        for script in scripts:
+            script = [max(word, 0) for word in script]
+            for word in (0, 1, 2**63, 2**64 - 1):
+                words = [*script, word, 2**64 - 1, 2**64 - 1]
+                a, b, c = Script(words), Script(words), Script(words)
+                got = choice.flip(1.0, Fraction(distance), a)
+                if distance < 1e6:
+                    assert got == twin.coin(1.0, Fraction(distance), Fraction(1), b)
+                    assert a.used == b.used
+                assert got == choice.coins(
+                    1.0, np.array([distance]), lambda i: Fraction(distance), c
+                ).item(0)
+                assert a.used == c.used
+    assert decided
+
+
+def test_a_coin_that_trusts_float64_is_caught(monkeypatch):
+    """The control: open coins decided by the nearest float64 disagree with the twin."""
+    monkeypatch.setattr(
+        choice, "_decide", lambda word, c, d, *a, **k: word < math.exp(-c * float(d)) * 2.0**64
+    )
+    wrong = 0
+    for distance in np.linspace(0.1, 3, 50).tolist():
+        _, on, above = around(lambda mp, d=distance: mp.exp(-mp.mpf(d)), 64)
+        for script in (on, above):
+            words = [*script, 2**64 - 1, 2**64 - 1]
+            want = twin.coin(1.0, Fraction(distance), Fraction(1), Script(words))
+            wrong += choice.flip(1.0, Fraction(distance), Script(words)) != want
+    assert wrong > 5
+
+
+def test_few_coins_are_open(decided):
+    distance = np.random.default_rng(1).exponential(5, 300_000)
+    stream = InsecureGenerator(1).stream()
+    choice.coins(1.0, distance, lambda i: Fraction(float(distance[i])), stream)
+    assert not decided
+
+
+def test_infinite_distances_are_decided_by_what_they_stand_for(decided):
+    """A distance of 2^1024, at a c that makes it 1/2."""
+    c, exact = 2.0**-1025, [Fraction(0), Fraction(2**1024)]
+    distance = np.array([0.0, math.inf])
+    w = choice.Weights(distance, c)
+    got = w.draw(4000, exact.__getitem__, InsecureGenerator(4).stream())
+    assert fit(np.bincount(got, minlength=2), twin.pmf(c, exact)) > 1e-4
+    assert decided
+    heads = choice.coins(c, distance, exact.__getitem__, InsecureGenerator(4).stream())
+    assert heads[0]
+
+
+def test_runs_that_are_all_far_away():
+    distance = np.array([1e6, 1e6 + 1, 1e6 + 3, 2e6])
+    exact = exactly(distance)
+    w = choice.Weights(distance, 1.0)
+    got = w.draw(50_000, exact.__getitem__, InsecureGenerator(9).stream())
+    near = [d - 10**6 for d in exact]
+    assert fit(np.bincount(got, minlength=4), twin.pmf(1.0, near)) > 1e-4
+
+
+# ---------------------------------------------------------------- by row
+
+
+def table(r, n, seed, scale=3.0):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(r, n)) * scale
+    values[rng.random((r, n)) < 0.1] = -math.inf
+    values[np.arange(r), rng.integers(0, n, r)] = 2 * scale
+    best = values.max(axis=1)
+
+    def exact(i, j):
+        return Fraction(best[i]) - Fraction(values[i, j])
+
+    gap = [
+        [None if v == -math.inf else Fraction(b) - Fraction(v) for v in row]
+        for row, b in zip(values.tolist(), best.tolist(), strict=True)
+    ]
+    return values, best, exact, gap
+
+
+def row_bounds(values, best, c, slack=0.0):
+    out = np.empty(values.shape, np.uint64)
+    row_sums(values, best, c, slack, out)
+    return np.diff(out, prepend=np.uint64(0), axis=1)
+
+
+def test_bounds_by_row_are_upper_bounds():
+    rng = np.random.default_rng(2)
+    values = np.concatenate(
+        [
+            -rng.exponential(8, 300),
+            -(10.0 ** rng.uniform(-320, 307, 300)),
+            [-0.0, -math.inf, -600, -609, -610, -1e5],
+            -(np.arange(60) + 0.5) * math.log(2),
+        ]
+    )
+    for c in (1.0, 1e-300, 7.7):
+        bounds = row_bounds(values[None], np.zeros(1), c)[0]
+        mp.prec = 200
+        for v, bound in zip(values.tolist(), bounds.tolist(), strict=True):
+            if v == -math.inf:
+                assert bound == 0
+                continue
+            weight = mp.ldexp(mp.exp(mp.mpf(c) * mp.mpf(v)), ROWS_SHIFT)
+            assert weight <= bound <= weight * (1 + 2.0**-19) + 2
+        assert any(
+            w * (1 - 2.0**-10) < mp.ldexp(mp.exp(mp.mpf(c) * mp.mpf(v)), ROWS_SHIFT)
+            for v, w in zip(values.tolist(), bounds.tolist(), strict=True)
+            if v != -math.inf
+        )
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 16, 100, 1001])
+def test_rows_are_the_twins(n):
+    values, best, exact, gap = table(12, n, n)
+    words = np.random.default_rng(n).integers(0, 2**64, 4000, np.uint64)
+    words[::7] = 0  # coins that are open where the weight is small
+    for draws in (None, 3):
+        a, b = Script(words), Script(words)
+        got = choice.rows(values, best, 1.0, exact, a, draws=draws)
+        bounds = row_bounds(values, best, 1.0).tolist()
+        want = [
+            [twin.draw_row(1.0, gap[i], bounds[i], b) for _ in range(draws or 1)]
+            for i in range(len(values))
+        ]
+        assert got.tolist() == (want if draws else [w[0] for w in want])
+        assert a.used == b.used
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 16, 100, 1001])
+def test_subset_rows_are_the_twins(n):
+    values, best, exact, gap = table(12, n, n)
+    words = np.random.default_rng(n).integers(0, 2**64, 14 * n + 300, np.uint64)
+    words[::5] = 0
+    a, b = Script(words), Script(words)
+    got = choice.subset_rows(values, best, 1.0, exact, a)
+    assert got.tolist() == [twin.subset(1.0, gap[i], b) for i in range(len(values))]
+    assert a.used == b.used
+
+
+def test_subset_rows_on_the_boundary(decided):
+    """Coins 2^-60 from their probability: the vector bound, the scalar bound and mpmath in turn."""
+    values = -np.linspace(0, 45, 400)[None]
+    gap = [Fraction(-v) for v in values[0].tolist()]
+    rng = np.random.default_rng(0)
+    for off in (0, 1, -1, 1 << 20, -(1 << 20), 1 << 38, -(1 << 38)):
+        words = []
+        for d in values[0].tolist():
+            ((k,),) = around(lambda mp, d=d: mp.exp(mp.mpf(d)), 64)[1:2]
+            words.append(min(max(k + off, 0), 2**64 - 1))
+        words += rng.integers(0, 2**64, 1500, np.uint64).tolist()
+        a, b = Script(words), Script(words)
+        got = choice.subset_rows(values, np.zeros(1), 1.0, lambda i, j: gap[j], a)
+        assert got.tolist() == [twin.subset(1.0, gap, b)]
+        assert a.used == b.used
+    assert len(decided) > 400
+
+
+def test_rows_follow_the_law():
+    row = np.array([0.0, -0.5, -1.0, -1.0, -3.0, -math.inf, -200.0])
+    size, c = 200_000, 1.0
+    values, best = np.tile(row, (size, 1)), np.zeros(size)
+    gap = [*exactly(-row[:5]), None, Fraction(200)]
+    stream = InsecureGenerator(10).stream()
+
+    def exact(i, j):
+        return gap[j]
+
+    right = twin.pmf(c, gap)
+    got = np.bincount(choice.rows(values, best, c, exact, stream), minlength=7)
+    assert fit(got, right) > 1e-4 and got[5] == 0
+    repeated = choice.rows(values[:1], best[:1], c, exact, stream, draws=size)
+    assert repeated.shape == (1, size)
+    assert fit(np.bincount(repeated[0], minlength=7), right) > 1e-4
+    few = slice(0, 10_000)  # with this slack most coins are open
+    loose = choice.rows(values[few], best[few], c, exact, stream, slack=0.7)
+    assert fit(np.bincount(loose, minlength=7), right) > 1e-4
+    flipped = np.bincount(choice.subset_rows(values, best, c, exact, stream), minlength=7)
+    assert fit(flipped, twin.subset_pmf(c, gap)) > 1e-4 and flipped[5] == 0
+    # Each law is told from the other.
+    assert fit(flipped, right) < 1e-9 and fit(got, twin.subset_pmf(c, gap)) < 1e-9
+
+
+def test_rows_without_a_candidate_are_refused():
+    stream = InsecureGenerator(0).stream()
+    values = np.array([[0.0, 1.0], [-math.inf, -math.inf]])
+    for function in (choice.rows, choice.subset_rows):
+        with pytest.raises(ValueError, match="excluded"):
+            function(values, values.max(axis=1), 1.0, None, stream)
+        assert function(values[:0], np.empty(0), 1.0, None, stream).shape == (0,)
+        with pytest.raises(ValueError):
+            function(values[:, :0], np.zeros(2), 1.0, None, stream)
+
+
+# ---------------------------------------------------------------- instruction sets
+
+PROBE = """
+import hashlib
+import numpy as np
+from dpfast.noise import choice as _choice
+from dpfast._kernels.choice import row_sums
+from dpfast.rng import InsecureGenerator
+
+rng = np.random.default_rng(0)
+stream = InsecureGenerator(1).stream()
+digest = hashlib.sha256()
+for m in (1, 7, 513, 5000):
+    for base in (0.0, 1e5):
+        distance = base + np.where(rng.random(m) < 0.1, -1e9, 10.0 ** rng.uniform(-9, 3, m))
+        distance[0] = base
+        for count in (None, rng.integers(1, 1 << 53, m)):
+            w = _choice.Weights(distance, 0.7, count, 1e-9)
+            digest.update(w.total.tobytes() + str(w.shift).encode())
+            digest.update(w.propose(1000, stream).tobytes())
+for n in (1, 3, 64, 999):
+    values = rng.normal(size=(50, n)) * 20
+    values[rng.random((50, n)) < 0.1] = -np.inf
+    values[:, 0] = 9.0
+    best = values.max(axis=1)
+    sums = np.empty(values.shape, np.uint64)
+    row_sums(values, best, 0.9, 0.0, sums)
+    digest.update(sums.tobytes())
+    digest.update(_choice.rows(values, best, 0.9, None, stream, draws=5).tobytes())
+    digest.update(_choice.subset_rows(values, best, 0.9, None, stream).tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_every_instruction_set_makes_the_same_choices():
+    assert len(on_every_path(PROBE)) == 64

@@ -1,0 +1,161 @@
+"""Noise for exact integers: what the theorems ask for, and no less; and that it is that noise."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare, norm
+
+from dpfast.errors import ArgumentError
+from dpfast.noise import integer
+from dpfast.noise.integer import root_up, whole_noise
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+
+LOSSES = [
+    Pure(1),
+    Pure(Fraction(1, 10**6)),
+    Pure(50),
+    ZCDP(Fraction(1, 2)),
+    ZCDP(Fraction(1, 10**8)),
+    ZCDP(100),
+    Approx(1, Fraction(1, 10**9)),
+    Approx(Fraction(1, 1000), Fraction(1, 10**6)),
+    Approx(20, Fraction(1, 10**6)),
+]
+
+
+def satisfied(noise, l1, l2_squared):
+    """Whether noise of this scale costs no more than it says, by the theorems."""
+    loss = noise.loss
+    if noise.law == "laplace":
+        epsilon = l1 / noise.scale
+        if isinstance(loss, ZCDP):
+            draws = max(1, int(l1 / math.isqrt(math.floor(l2_squared))))
+            cells = math.floor(l1 / draws)
+            return ZCDP.of_pure(Draws(epsilon, draws, cells=cells)).rho <= loss.rho
+        return epsilon <= loss.epsilon
+    if noise.law == "gaussian":
+        return l2_squared / (2 * noise.scale**2) <= loss.rho
+    s, epsilon = math.sqrt(l2_squared) / float(noise.scale), float(loss.epsilon)
+    # Without the difference of two nearly equal numbers that this would be further out.
+    delta = norm.sf(epsilon / s - s / 2) - math.exp(epsilon) * norm.sf(epsilon / s + s / 2)
+    return delta <= float(loss.delta) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize(
+    ("l1", "l2_squared"), [(1, 1), (2, 2), (5, 9), (1 << 30, 1 << 60), (1 << 20, 1 << 33)]
+)
+def test_noise_is_as_much_as_the_theorems_ask_for(loss, l1, l2_squared):
+    noise = whole_noise(loss, l1, l2_squared, 2)
+    if noise.shift == 0:
+        assert satisfied(noise, Fraction(l1), Fraction(l2_squared))
+        less = integer.WholeNoise(noise.law, noise.scale * Fraction(99, 100), 0, noise.loss)
+        assert not satisfied(less, Fraction(l1), Fraction(l2_squared))  # and hardly more
+    assert noise.scale <= 1 << 40
+    if noise.law == "laplace" and not isinstance(loss, ZCDP):
+        assert noise.loss.epsilon == loss.epsilon
+        draws = {(1, 1): 1, (2, 2): 2, (5, 9): 1, (1 << 30, 1 << 60): 1, (1 << 20, 1 << 33): 11}
+        if l1 == 1:
+            assert noise.loss == Pure(loss.epsilon)
+        else:
+            n = draws[l1, l2_squared]
+            assert noise.shift or noise.loss == Draws(loss.epsilon, n, cells=l1 // n)
+    else:
+        assert noise.loss == loss
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("bits", [48, 62, 90, 140])
+def test_large_integers_are_divided_first(loss, bits):
+    """By so little that the noise hides it: the deviation is that of the undivided integers."""
+    l1 = 3 << bits
+    noise = whole_noise(loss, l1, (2 << bits) ** 2, 3)
+    unit = 1 << noise.shift
+    assert noise.shift > 0 and 2**30 <= noise.scale <= 2**40
+    l2 = Fraction(2 << bits, unit) + root_up(Fraction(3))
+    assert satisfied(noise, Fraction(l1 // unit + 3), l2**2)
+    small = whole_noise(loss, 3 << 20, (2 << 20) ** 2, 3)
+    if small.shift == 0 and small.law == noise.law:
+        assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-5)
+
+
+@given(
+    st.lists(st.integers(-(2**90), 2**90), min_size=3, max_size=3),
+    st.lists(st.integers(-(2**70), 2**70), min_size=3, max_size=3),
+    st.integers(1, 60),
+)
+def test_dividing_moves_by_less_than_one_more(values, moves, shift):
+    a = [v >> shift for v in values]
+    b = [(v + m) >> shift for v, m in zip(values, moves, strict=True)]
+    moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
+    unit = 1 << shift
+    assert sum(moved) <= sum(map(abs, moves)) // unit + 3
+    l2 = root_up(Fraction(sum(m * m for m in moves))) / unit + root_up(Fraction(3))
+    assert sum(m * m for m in moved) <= l2**2
+
+
+@given(st.fractions(min_value=Fraction(1, 2**80), max_value=2**100))
+def test_roots_are_rounded_up(square):
+    root = root_up(square)
+    assert square < root**2 <= square * (1 + Fraction(1, 2**58))
+
+
+@pytest.mark.parametrize(
+    "loss", [Pure(Fraction(1, 3)), ZCDP(Fraction(1, 20)), Approx(Fraction(1, 2), Fraction(1, 1000))]
+)
+def test_the_law_of_what_is_added(loss):
+    """Chi-square against the pmf, and against that of a scale three per cent off, which fails."""
+    noise = whole_noise(loss, 1, 1)
+    size = 200_000
+    drawn = np.array(noise.draw(size, InsecureGenerator(5)))
+
+    def p_value(scale):
+        k = np.arange(-12, 13)
+        if noise.law == "laplace":
+            pmf = np.exp(-np.abs(k) / scale) * math.tanh(1 / (2 * scale))
+        elif noise.law == "gaussian":
+            wide = np.arange(-200, 201)
+            pmf = np.exp(-(k**2) / (2 * scale**2)) / np.exp(-(wide**2) / (2 * scale**2)).sum()
+        else:
+            pmf = norm.cdf((k + 0.5) / scale) - norm.cdf((k - 0.5) / scale)
+        seen = np.array([(drawn == value).sum() for value in k])
+        expected = pmf * size
+        return chisquare(
+            [*seen, size - seen.sum()], [*expected, size - expected.sum()], sum_check=False
+        ).pvalue
+
+    scale = float(noise.scale)
+    assert p_value(scale) > 1e-4
+    assert p_value(1.03 * scale) < 1e-4 and p_value(0.97 * scale) < 1e-4
+
+
+def test_values_are_added_exactly():
+    """Units of a divided integer, and values far beyond float64."""
+    noise = whole_noise(Pure(1), 1 << 80, 1 << 160)
+    value = 3**80
+    unit = 1 << noise.shift
+    (found,) = noise.add([value], InsecureGenerator(2))
+    z = int(noise.draw(1, InsecureGenerator(2))[0])
+    assert found == (value // unit + z) * unit + unit // 2
+    plain = whole_noise(Pure(1), 7, 49)
+    z = plain.draw(2, InsecureGenerator(2)).tolist()
+    assert plain.add([value, -value], InsecureGenerator(2)) == [value + z[0], -value + z[1]]
+
+
+def test_what_cannot_move_gets_no_noise():
+    noise = whole_noise(Pure(1), 0, 0)
+    assert noise.add([5, 6], InsecureGenerator(1)) == [5, 6]
+    assert noise.deviation == 0 and not noise.draw(3, InsecureGenerator(1)).any()
+
+
+@pytest.mark.parametrize("loss", [Pure(501), Pure(Fraction(1, 2**31)), ZCDP(501)], ids=repr)
+def test_losses_out_of_range(loss):
+    with pytest.raises(ArgumentError, match="at most 500"):
+        whole_noise(loss, 1, 1)

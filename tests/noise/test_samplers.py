@@ -1,0 +1,584 @@
+"""Noise on a grid: exact rounding against the definition, supports, fallback, paths, arguments."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import random
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfast import noise
+from dpfast.errors import ArgumentError, ArgumentTypeError, DpfastError
+from dpfast.noise import distributions as laws
+from dpfast.noise import samplers
+from dpfast.noise.distributions.discrete import gaussian_trials, laplace_integers
+from dpfast.noise.distributions.exact import decide, nearest_double
+from dpfast.noise.distributions.table import Prepared, prepare
+from dpfast.rng import InsecureGenerator
+
+from ..reference import noise as twin
+from ..support.paths import on_every_path
+
+LAWS = [
+    laws.Laplace(),
+    laws.Gaussian(),
+    laws.Cauchy(),
+    laws.StudentT(3.0),
+    laws.StudentT(2.5),
+    laws.GeneralizedCauchy(4),
+    laws.PolyPlace(10 / 3),
+    laws.PolyPlace(1.2),
+    laws.ArsinhNormal(0.9),
+]
+QUICK = [laws.Laplace(), laws.Cauchy(), laws.PolyPlace(10 / 3), laws.PolyPlace(1.2)]
+IDS = {"ids": repr}
+
+
+def further(word: int):
+    """Words after the first: a fixed function of it, so that two computations see the same ones."""
+    rng = random.Random(word)
+    while True:
+        yield rng.getrandbits(64)
+
+
+def scripted(prepared, words, value=0.0, scale=1.0, granularity=2.0**-32):
+    """The library's samples for given first words, one at a time so that `further` applies."""
+    made = []
+    inputs = [np.array([float(x)]) for x in (value, scale, granularity)]
+    out = np.empty(1)
+    for word in words:
+        more = further(word)
+        given = np.array([word], np.uint64)
+        samplers._fill(prepared, inputs, out, None, given, lambda more=more: next(more))
+        made.append(float(out[0]))
+    return made
+
+
+def defined(law, words, value=0.0, scale=1.0, granularity=2.0**-32):
+    return [
+        twin.sample(law, itertools.chain([w], further(w)), value, scale, granularity) for w in words
+    ]
+
+
+def extreme_words(n: int, seed: int) -> list[int]:
+    rng = random.Random(seed)
+    edges = [0, 1, 2, 3, 2**64 - 1, 2**64 - 2, 2**63, 2**63 - 1]
+    return edges + [
+        rng.getrandbits(rng.choice((5, 20, 40, 44, 50, 60, 64, 64, 64)))
+        for _ in range(n - len(edges))
+    ]
+
+
+def words_near_boundaries(law, n: int, ratio: float, seed: int) -> list[int]:
+    """First words whose samples lie within 2^-64 in probability of a half-integer of the grid."""
+    rng = random.Random(seed)
+    mp = twin.mp
+    made = []
+    while len(made) < n:
+        mp.prec = 200
+        z = Fraction(prepare(law).evaluate(rng.getrandbits(63))[0])
+        if z <= 0:
+            continue
+        half = math.floor(z * Fraction(ratio)) + Fraction(1, 2)
+        at = half / Fraction(ratio)
+        p = law.survival(mp, mp.mpf(at.numerator) / at.denominator)
+        k = int(mp.floor(mp.ldexp(p, 64)))
+        made.append(2 * (k + rng.choice((-1, 0, 0, 1))) + rng.getrandbits(1))
+    return made
+
+
+# --- exact rounding -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("law", LAWS, **IDS)
+def test_samples_are_correctly_rounded(law):
+    """Against the definition: random and extreme words, and words at the edge of a cell."""
+    n = 600 if law in QUICK else 25
+    words = extreme_words(n, 1) + words_near_boundaries(law, n // 3, 2.0**32, 2)
+    assert scripted(prepare(law), words) == defined(law, words)
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "granularity"),
+    [
+        (0.0, 1.0, 1.0),
+        (0.5, 1.0, 1.0),  # a tie of value alone
+        (-1234.56789, 0.1, 2.0**-20),
+        (1e300, 1e285, 2.0**900),
+        (1e-310, 5e-324, 2.0**-1000),
+        (3.0, 2.0**52, 1.0),
+        (2.0**70, 1.0, 2.0**-30),  # value / granularity beyond 2^53: the nearest double
+        (7.0, 1e-300, 2.0**1000),
+        (0.0, 1e300, 2.0**-1000),  # scale / granularity overflows
+        (0.3, 2.0**60, 2.0**-5),  # a grid too fine for float64 at all
+    ],
+)
+@pytest.mark.parametrize("law", [laws.Laplace(), laws.Cauchy(), laws.PolyPlace(1.2)], **IDS)
+def test_values_scales_and_grids(law, value, scale, granularity):
+    words = extreme_words(60, 3)
+    draw(law, value, scale, granularity)
+    got = scripted(prepare(law), words, value, scale, granularity)
+    assert got == defined(law, words, value, scale, granularity)
+
+
+@pytest.mark.parametrize("law", LAWS, **IDS)
+@pytest.mark.parametrize("factor", [2.0**10, 2.0**18, math.inf])
+def test_forced_fallback_gives_the_same_samples(law, factor):
+    """A table that claims to know little, or nothing, sends lanes to arbitrary precision."""
+    known = prepare(law)
+    rows = np.array(known.rows)
+    rows[:, -1] *= factor
+    doubtful = Prepared(law, rows, known.knee)
+    words = [random.Random(4).getrandbits(64) for _ in range(1)] + extreme_words(40, 5)
+    assert scripted(doubtful, words) == scripted(known, words)
+
+
+@pytest.mark.parametrize("law", LAWS, **IDS)
+def test_no_decision_depends_on_the_table(law):
+    """Lanes that float64 decides are what arbitrary precision would have decided."""
+    n = 2000 if law in QUICK else 400
+    words = [random.Random(i).getrandbits(64) for i in range(n)]
+    known = prepare(law)
+    fast = np.empty(n)
+    inputs = [np.array([0.75]), np.array([3.0]), np.array([2.0**-30])]
+    samplers._fill(known, inputs, fast, None, np.array(words, np.uint64), lambda: 1 << 60)
+    rows = np.array(known.rows)
+    rows[:, -1] = np.minimum(rows[:, -1] * 2.0**12, 2.0**-36)  # near route, every lane
+    doubtful = Prepared(law, rows, known.knee)
+    slow = [decide(doubtful, w, 0.75, 3.0, 2.0**-30, lambda: 1 << 60) for w in words]
+    assert fast.tolist() == slow
+
+
+def test_a_wrong_coefficient_is_caught():
+    """Negative control: a table with one coefficient off by 2^-36 fails the exactness test."""
+    law = laws.Laplace()
+    rows = np.array(prepare(law).rows)
+    rows[:, 0] += 2.0**-36
+    words = extreme_words(600, 1)
+    assert scripted(Prepared(law, rows, math.inf), words) != scripted(prepare(law), words)
+
+
+def test_nearest_double_saturates():
+    assert nearest_double(Fraction(10) ** 400) == math.inf
+    assert nearest_double(-(Fraction(10) ** 400)) == -math.inf
+    assert nearest_double(Fraction(2**53 + 1)) == 2.0**53
+
+
+def draw(law, value, scale, granularity):
+    """The door and the array form agree on the first sample."""
+    g = [InsecureGenerator(6), InsecureGenerator(6)]
+    one = noise.draw(law, value=value, scale=scale, granularity=granularity, generator=g[0])
+    many = noise.draw_array(
+        law, value=np.array([value]), scale=np.array([scale]), granularity=np.array([granularity]),
+        shape=(1,), generator=g[1],
+    )  # fmt: skip
+    assert one == many[0]
+    words = np.frombuffer(InsecureGenerator(6).stream().take(80), np.uint64).tolist()
+    assert one == twin.sample(law, iter(words), value, scale, granularity)
+
+
+# --- integers -------------------------------------------------------------------------------------
+
+WIDTHS = [Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(12345.678), Fraction(2**40)]
+
+
+def scripted_integers(scale, words, prepared=None):
+    made = np.empty(1, np.int64)
+    result = []
+    for word in words:
+        more = further(word)
+        given = np.array([word], np.uint64)
+        laplace_integers(made, scale, None, given, lambda more=more: next(more), prepared)
+        result.append(int(made[0]))
+    return result
+
+
+def words_near_steps(scale: Fraction, n: int, seed: int) -> list[int]:
+    """First words next to the probabilities at which |K| steps up."""
+    rng = random.Random(seed)
+    mp = twin.mp
+    made = []
+    for _ in range(n):
+        mp.prec = 200
+        s = mp.mpf(scale.numerator) / scale.denominator
+        m = 1 + int(rng.expovariate(1) * float(scale))
+        k = int(mp.floor(mp.ldexp(mp.exp(-m / s) / (1 + mp.exp(-1 / s)), 64)))
+        made.append(max(0, 2 * (k + rng.choice((-1, 0, 0, 1))) + rng.getrandbits(1)))
+    return made
+
+
+def doubtful(law, factor):
+    known = prepare(law)
+    rows = np.array(known.rows)
+    rows[:, -1] *= factor
+    return Prepared(law, rows, known.knee)
+
+
+@pytest.mark.parametrize("scale", WIDTHS, ids=str)
+def test_discrete_laplace_is_its_definition(scale):
+    words = extreme_words(300, 21) + words_near_steps(scale, 100, 22)
+    expected = [twin.discrete_laplace(scale, itertools.chain([w], further(w))) for w in words]
+    assert scripted_integers(scale, words) == expected
+    for factor in (2.0**30, math.inf):
+        assert scripted_integers(scale, words, doubtful(laws.Laplace(), factor)) == expected
+
+
+@pytest.mark.parametrize("sigma", WIDTHS, ids=str)
+def test_discrete_gaussian_trials_are_their_definition(sigma):
+    t = int(sigma) + 1
+    mp = twin.mp
+    rng = random.Random(23)
+    words, y = extreme_words(200, 24), []
+    while len(y) < 200:
+        y.append(int(rng.expovariate(1 / t)) * rng.choice((-1, 1)))
+    gammas = [(abs(v) - sigma**2 / t) ** 2 / (2 * sigma**2) for v in y]
+    for i in range(100, 200):  # at the edge of acceptance
+        mp.prec = 300
+        k = int(
+            mp.floor(mp.ldexp(mp.exp(-mp.mpf(gammas[i].numerator) / gammas[i].denominator), 63))
+        )
+        words[i] = min(max(0, 2 * (k + rng.choice((-1, 0, 0, 1)))), 2**64 - 2)
+    expected = [
+        twin.exceeds(g, itertools.chain([w], further(w)))
+        for g, w in zip(gammas, words, strict=True)
+    ]
+    for prepared in (None, doubtful(laws.Laplace(), 2.0**30), doubtful(laws.Laplace(), math.inf)):
+        got = []
+        for v, w in zip(y, words, strict=True):
+            more = further(w)
+            given = np.array([w], np.uint64)
+            verdict = gaussian_trials(
+                np.array([v]), sigma, None, given, lambda more=more: next(more), prepared
+            )
+            got.append(bool(verdict[0]))
+        assert got == expected
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2**20), Fraction(1, 2**34), Fraction(1, 2**40)])
+def test_discrete_noise_of_tiny_scale_decides_its_rare_words(scale):
+    # About one word in two million has k < 2^42. Probabilities such as exp(-2^40) are compared with
+    # it without being written out as fractions, which would not fit into memory.
+    words = np.array([6, 7, 2 << 20, 0], np.uint64)
+    out = np.empty(4, np.int64)
+    laplace_integers(out, scale, None, words, lambda: 3)
+    assert out.tolist() == [0] * 4
+    y = np.array([1, -1, 40, 1])
+    assert not gaussian_trials(y, scale, None, words, lambda: 3).any()
+
+
+def test_discrete_sizes_and_kinds():
+    assert isinstance(noise.discrete_laplace(), int)
+    assert isinstance(noise.discrete_gaussian(Fraction(1, 3)), int)
+    assert noise.discrete_gaussian(2.5, 0).shape == (0,)
+    assert noise.discrete_laplace(2, (3, 2)).dtype == np.int64
+    scale = np.array([[1.0], [1e6]])
+    z = np.abs(noise.discrete_gaussian(scale, (2, 500), rng=InsecureGenerator(1)))
+    assert z[0].max() < 10
+    assert np.median(z[1]) > 1e5
+    assert noise.discrete_laplace([1.0, 2.0, 1.0]).shape == (3,)
+    assert noise.discrete_laplace(2.0**-40, 1000, rng=InsecureGenerator(1)).max() == 0
+
+
+@pytest.mark.parametrize("sampler", [noise.discrete_laplace, noise.discrete_gaussian])
+@pytest.mark.parametrize(
+    "scale", [np.int8(100), np.uint8(200), np.int32(3_000_000), np.int64(2**40)], ids=repr
+)
+def test_a_scale_that_is_an_integer_of_numpy_is_that_integer(sampler, scale):
+    """Its square wrapped around once."""
+    z = sampler(int(scale), 1000, rng=InsecureGenerator(1))
+    for same in (scale, Fraction(scale)):
+        assert np.array_equal(sampler(same, 1000, rng=InsecureGenerator(1)), z)
+
+
+@pytest.mark.parametrize("sampler", [noise.discrete_laplace, noise.discrete_gaussian])
+def test_discrete_arguments(sampler):
+    for bad in (0, -1.0, math.nan, math.inf, 2.0**41, 2.0**-41, [1.0, 0.0]):
+        with pytest.raises(ArgumentError, match="must be"):
+            sampler(bad)
+    for bad in ("1", None, True, 1j):
+        with pytest.raises(ArgumentTypeError, match="must be"):
+            sampler(bad)
+    with pytest.raises(DpfastError, match="size must be"):
+        sampler(1.0, -2)
+
+
+# --- support --------------------------------------------------------------------------------------
+
+
+def low_bits(z: np.ndarray) -> np.ndarray:
+    """Histogram of the number of trailing zero bits of z as a multiple of 2^-60."""
+    m, e = np.frexp(z[z != 0])
+    whole = (m * 2**53).astype(np.int64)
+    trailing = np.log2((whole & -whole).astype(np.float64)).astype(np.int64) + e - 53 + 60
+    return np.bincount(np.clip(trailing, 0, 120), minlength=121)
+
+
+def supports_differ(mechanism) -> bool:
+    """Whether outputs on the neighbours 0 and 1 have distinguishable trailing bits."""
+    zero, one = low_bits(mechanism(0.0)), low_bits(mechanism(1.0))
+    both = zero + one
+    seen = both > 50
+    chi = ((zero - one) ** 2)[seen] / both[seen]
+    return bool(chi.sum() > 12 * max(1, seen.sum())) or bool(
+        ((zero > 0) != (one > 0))[both > 5].any()
+    )
+
+
+@pytest.mark.parametrize("law", LAWS, **IDS)
+def test_support_does_not_depend_on_the_value(law):
+    rng = InsecureGenerator(7)
+    grid = 2.0**-20
+
+    def mechanism(value):
+        one = np.array([value])
+        out = noise.draw_array(
+            law, value=one, scale=np.array([1.3]), granularity=np.array([grid]),
+            shape=(20000,), generator=rng,
+        )  # fmt: skip
+        assert (out / grid == np.rint(out / grid)).all()
+        return out[np.abs(out) < 2**30]
+
+    assert not supports_differ(mechanism)
+
+
+def test_planted_fault_float_laplace_has_holes():
+    """Negative control: the textbook sampler, noise added in float64, is caught (Mironov 2012)."""
+    rng = np.random.default_rng(1)
+
+    def textbook(value):
+        u = rng.random(20000) - 0.5
+        return value - 1.3 * np.sign(u) * np.log1p(-2 * np.abs(u))
+
+    assert supports_differ(textbook)
+    out = textbook(0.0) / 2.0**-20
+    assert not (out == np.rint(out)).all()
+
+
+def test_grid_of_a_release_does_not_depend_on_its_scale():
+    rng = InsecureGenerator(8)
+    for scale in (1e-9, 0.3, 1.0, 777.0):
+        z = noise.draw(laws.Cauchy(), value=0.1, scale=scale, granularity=2.0**-12, generator=rng)
+        assert (z * 2**12).is_integer()
+
+
+# --- the same bits on every path ------------------------------------------------------------------
+
+SCRIPT = """
+import hashlib, numpy as np
+from dpfast import noise
+from dpfast.rng import InsecureGenerator
+g = InsecureGenerator(2024)
+h = hashlib.sha256()
+for f in (noise.laplace, noise.gaussian, noise.cauchy):
+    h.update(f(3.0, 5003, rng=g).tobytes())
+    h.update(f(3.0, 503, granularity=2.0**-44, rng=g).tobytes())
+h.update(noise.student_t(3.0, 1.0, 2001, rng=g).tobytes())
+h.update(noise.generalized_cauchy(4, 1.0, 2001, rng=g).tobytes())
+h.update(noise.polyplace(1.5, 1.0, 2001, rng=g).tobytes())
+h.update(noise.arsinh_normal(0.9, 1.0, 2001, rng=g).tobytes())
+h.update(noise.laplace(np.arange(1.0, 700), rng=g).tobytes())
+h.update(np.array([noise.laplace(rng=g) for _ in range(50)]).tobytes())
+for s in (0.3, 17.5, 2.0**39):
+    h.update(noise.discrete_laplace(s, 3001, rng=g).tobytes())
+    h.update(noise.discrete_gaussian(s, 3001, rng=g).tobytes())
+print(h.hexdigest())
+"""
+
+
+def test_all_paths_give_the_same_bits():
+    assert len(on_every_path(SCRIPT)) == 64
+
+
+def test_known_answers():
+    """From the seed to the samples, checked once against the twin in `tests/reference/noise.py`."""
+    g = InsecureGenerator(5)
+    words = np.frombuffer(g.stream().take(8 * 12), np.uint64).tolist()
+    for f, law in ((noise.laplace, laws.Laplace()), (noise.cauchy, laws.Cauchy())):
+        expected = defined(law, words, granularity=2.0**-30)
+        assert f(1.0, 12, rng=InsecureGenerator(5)).tolist() == expected
+    text = hashlib.sha256(noise.laplace(1.0, 1000, rng=InsecureGenerator(5)).tobytes()).hexdigest()
+    assert text[:16] == "aee55b8bae8cb5e4"
+
+
+def test_one_sample_is_the_first_of_many():
+    for law in LAWS:
+        one = noise.draw(
+            law, value=5.7, scale=2.0, granularity=2.0**-25, generator=InsecureGenerator(3)
+        )
+        many = noise.draw_array(
+            law, value=np.array([5.7]), scale=np.array([2.0]), granularity=np.array([2.0**-25]),
+            shape=(4,), generator=InsecureGenerator(3),
+        )  # fmt: skip
+        assert one == many[0]
+
+
+def test_arrays_are_what_scalars_are():
+    """Samples for arrays of scales take the words one after another."""
+    scale = np.array([[0.5, 3.0, 100.0], [7.0, 1e-5, 1e200]])
+    g = InsecureGenerator(11)
+    one_by_one = [noise.gaussian(s, rng=g) for s in scale.ravel()]
+    assert noise.gaussian(scale, rng=InsecureGenerator(11)).ravel().tolist() == one_by_one
+    rows = noise.gaussian(scale, (5, 2, 3), rng=InsecureGenerator(11))
+    assert rows.shape == (5, 2, 3)
+    assert rows[0].ravel().tolist() == one_by_one
+    grid = np.array([[0.25], [2.0]])
+    mixed = noise.laplace(np.array([[1.0, 2.0, 3.0]]), granularity=grid, rng=g)
+    assert mixed.shape == (2, 3)
+    assert (mixed / grid == np.rint(mixed / grid)).all()
+
+
+def test_more_undecided_samples_than_room():
+    """A grid so fine that most lanes are undecided, over several refills of the list."""
+    out = noise.laplace(1.0, 9000, granularity=2.0**-51, rng=InsecureGenerator(12))
+    assert (out * 2.0**51 == np.rint(out * 2.0**51)).all()
+    assert abs(np.mean(np.abs(out)) - 1) < 0.06
+
+
+def test_default_grid():
+    for scale, grid in ((1.0, 2.0**-30), (1.999, 2.0**-30), (2.0, 2.0**-29), (0.3, 2.0**-32)):
+        z = noise.laplace(scale, 400, rng=InsecureGenerator(1)) / grid
+        assert (z == np.rint(z)).all()
+        assert (z % 2 == 1).any()
+
+
+def test_threads_share_tables():
+    results = []
+
+    def work():
+        results.append(noise.student_t(7.5, 1.0, 100, granularity=2.0**-45))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(results) == 4
+    assert len({r.tobytes() for r in results}) == 4
+
+
+# --- shapes and arguments -------------------------------------------------------------------------
+
+
+def test_sizes():
+    assert isinstance(noise.laplace(), float)
+    assert isinstance(noise.laplace(np.float64(2.0)), float)
+    assert noise.laplace(1.0, ()).shape == ()
+    assert noise.laplace(1.0, 0).shape == (0,)
+    assert noise.laplace(1.0, (2, 0, 3)).shape == (2, 0, 3)
+    assert noise.laplace([1, 2, 3]).shape == (3,)
+    assert noise.laplace([1.0], 4).shape == (4,)
+    assert noise.laplace(Fraction(1, 3), np.int64(2)).dtype == np.float64
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf, 1e300, 1e-300, [1.0, 0.0]])
+def test_scales_out_of_range(scale):
+    with pytest.raises(ArgumentError, match="scale must be"):
+        noise.laplace(scale)
+
+
+@pytest.mark.parametrize("scale", ["1", None, True, [[1], [1, 2]], 1j, object()])
+def test_scales_of_the_wrong_kind(scale):
+    with pytest.raises(ArgumentTypeError, match="scale must be"):
+        noise.laplace(scale)
+
+
+@pytest.mark.parametrize("granularity", [0.0, -0.5, 0.3, math.nan, math.inf, 2.0**-53, 5e-324])
+def test_grids_out_of_range(granularity):
+    with pytest.raises(ArgumentError, match="granularity must be"):
+        noise.laplace(1.0, granularity=granularity)
+
+
+@pytest.mark.parametrize("size", [-1, (2, -1), 1.5, "3", (1, 2, 4)])
+def test_sizes_that_make_no_sense(size):
+    with pytest.raises(DpfastError, match="size must be"):
+        noise.laplace([1.0, 2.0, 3.0], size)
+
+
+def test_parameters_out_of_range():
+    for call in (
+        lambda: noise.student_t(1.5),
+        lambda: noise.student_t(0),
+        lambda: noise.student_t(math.inf),
+        lambda: noise.student_t(1e7),
+        lambda: noise.generalized_cauchy(1),
+        lambda: noise.generalized_cauchy(101),
+        lambda: noise.polyplace(1.0),
+        lambda: noise.polyplace(math.nan),
+        lambda: noise.arsinh_normal(0.0),
+        lambda: noise.arsinh_normal(11.0),
+    ):
+        with pytest.raises(ArgumentError):
+            call()
+    with pytest.raises(ArgumentTypeError):
+        noise.generalized_cauchy(2.5)
+    with pytest.raises(ArgumentTypeError):
+        noise.laplace(rng=np.random.default_rng())
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
+def test_a_secret_scale_is_not_shown(scale):
+    with pytest.raises(ArgumentError) as caught:
+        noise.draw(
+            laws.Laplace(), value=8.25, scale=scale, granularity=1.0, generator=InsecureGenerator(1)
+        )
+    assert "8.25" not in str(caught.value)
+    assert repr(scale) not in str(caught.value).replace("greater than 0", "")
+
+
+@pytest.mark.parametrize("granularity", [0.3, 0.0, -1.0, math.nan, math.inf])
+def test_a_release_needs_a_power_of_two(granularity):
+    g = InsecureGenerator(1)
+    with pytest.raises(ArgumentError, match="granularity must be"):
+        noise.draw(laws.Laplace(), value=0.0, scale=1.0, granularity=granularity, generator=g)
+    one = np.ones(1)
+    with pytest.raises(ArgumentError, match="granularity must be"):
+        noise.draw_array(
+            laws.Laplace(),
+            value=one,
+            scale=one,
+            granularity=one * granularity,
+            shape=(2,),
+            generator=g,
+        )
+
+
+def test_a_value_beyond_the_grid():
+    big = np.array([1e300])
+    with pytest.raises(ArgumentError, match="finite"):
+        noise.draw_array(
+            laws.Laplace(), value=big, scale=np.ones(1), granularity=np.array([2.0**-900]),
+            shape=(1,), generator=InsecureGenerator(1),
+        )  # fmt: skip
+    with pytest.raises(ArgumentError, match="finite"):
+        noise.draw(
+            laws.Laplace(), value=1e300, scale=1.0, granularity=2.0**-900,
+            generator=InsecureGenerator(1),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("law", [noise.laplace, noise.discrete_laplace, noise.discrete_gaussian])
+def test_a_ragged_list_of_scales_is_one_error(law):
+    with pytest.raises(ArgumentTypeError, match=r"^(scale|sigma) must be a number, or an array"):
+        law([[1.0], [2.0, 3.0]])
+
+
+@pytest.mark.parametrize("granularity", [(), [0.5] * 3, [[0.5], [0.5], [0.5]]], ids=repr)
+def test_a_granularity_of_another_shape_than_the_scale(granularity):
+    if np.ndim(granularity) == 2:
+        assert noise.laplace([1.0, 2.0], granularity=granularity).shape == (3, 2)
+        return
+    with pytest.raises(ArgumentError, match="granularity must be of a shape that broadcasts"):
+        noise.laplace([1.0, 2.0], granularity=granularity)
+
+
+@pytest.mark.parametrize(
+    "scale, grid", [([1, 2], ()), ([1, 2], [1, 1, 1]), ([[1, 2]] * 3, [1] * 3)]
+)
+def test_a_granularity_of_another_shape(scale, grid):
+    with pytest.raises(ArgumentError, match="granularity must be of a shape that broadcasts with"):
+        noise.laplace(scale, granularity=grid)

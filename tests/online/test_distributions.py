@@ -1,0 +1,180 @@
+"""Whole transcripts of multiplicative weights and MWEM on tiny universes: their exact laws, with
+planted faults, and that the shipped code has them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from dpfast.online import mwem
+from dpfast.online.plan import plan
+from dpfast.privacy import Draws, Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference import online_median, online_mwem, online_weights, sparse
+from ..support import streams
+
+QUERIES = [(1, 0), (0.5, 1)]
+DATABASES = [(j, 4 - j) for j in range(5)]
+GAP = 0.2
+
+
+def small_plan(epsilon, hard=2, queries=2):
+    """What the mechanisms would take for four rows and queries rounded to quarters."""
+    return plan(Pure(epsilon), 4, hard, queries, 0.5, 2)
+
+
+def law(counts, made, threshold, queries=QUERIES, divisors=(1, 1, 1)):
+    a, b, c = divisors
+    scales = float(made.scales.threshold) / a, float(made.scales.query) / b, made.scales.positives
+    answers = float(made.noise.scale) / c
+    return online_weights.law(counts, GAP, 2, queries, threshold, scales, answers)
+
+
+# --- private multiplicative weights -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [pytest.param(4, marks=pytest.mark.slow), 8])
+def test_no_transcript_of_any_neighbours_costs_more(epsilon):
+    """All databases of four rows over two elements, two queries, all hard answers."""
+    made = small_plan(epsilon)
+    assert made.bits == 2 and made.spent == Pure(epsilon)
+    found = [law(h, made, 2) for h in DATABASES]
+    for one in found:
+        assert sum(one.values()) == pytest.approx(1, abs=1e-6)
+    worst = max(sparse.loss(a, b) for a, b in itertools.pairwise(found))
+    assert 0.2 * epsilon < worst <= epsilon + 1e-6
+
+
+@pytest.mark.parametrize("fault", [None, "no threshold noise", "wrong scale", "exact answers"])
+def test_planted_faults_are_caught_by_the_enumeration(fault):
+    """A query asked thirty times, with one hard answer: easy answers must not add up."""
+    epsilon = 4
+    divisors = {
+        None: (1, 1, 1),
+        "no threshold noise": (1e9, 1, 1),
+        "wrong scale": (4, 4, 4),
+        "exact answers": (1, 1, 1e9),
+    }[fault]
+    made = small_plan(epsilon, 1)
+    found = [law(h, made, 6, [(1, 0)] * 30, divisors) for h in [(4, 0), (3, 1), (2, 2)]]
+    worst = max(sparse.loss(*pair) for pair in itertools.pairwise(found))
+    assert worst > epsilon if fault else 0.3 * epsilon < worst <= epsilon + 1e-6
+
+
+def told(stream):
+    """The transcript of both queries; of what was told only its side, so that there are few."""
+    found = []
+    for query in QUERIES:
+        if not stream.remaining:
+            break
+        answer = stream.answer(query)
+        found.append((answer.hard, answer.hard and answer > 0.5))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("kind", ["MedianMechanism", "PrivateMultiplicativeWeights"])
+def test_the_shipped_code_has_the_law(kind):
+    """Chi-square; and of half the noise, which fails."""
+    made, size, counts = small_plan(4), 2500, (3, 1)
+    generator = InsecureGenerator(7)
+    seen = Counter(told(streams.shrunk(kind, counts, made, 2, generator, GAP)) for _ in range(size))
+
+    def p_value(divide):
+        scales = (
+            float(made.scales.threshold) / divide,
+            float(made.scales.query) / divide,
+            made.scales.positives,
+        )
+        shared = (2, QUERIES, 2, scales, float(made.noise.scale) / divide)
+        if kind == "MedianMechanism":
+            exact = online_median.law(counts, online_median.multisets(2, 2), *shared)
+        else:
+            exact = online_weights.law(counts, GAP, *shared)
+        few: Counter = Counter()
+        for transcript, p in exact.items():
+            few[tuple((a is not None, a is not None and a / 16 > 0.5) for a in transcript)] += p
+        assert not seen.keys() - few.keys()
+        kept = [t for t in few if few[t] * size >= 5]
+        rest = size - sum(seen[t] for t in kept), size * (1 - sum(few[t] for t in kept))
+        observed = [*(seen[t] for t in kept), rest[0]]
+        expected = [*(few[t] * size for t in kept), max(rest[1], 1e-9)]
+        if rest[1] < 1:
+            observed, expected = observed[:-1], expected[:-1]
+        return chisquare(observed, expected, sum_check=False).pvalue
+
+    assert p_value(1) > 1e-4
+    assert p_value(2) < 1e-4
+
+
+# --- MWEM ---------------------------------------------------------------------------------------
+
+
+def mwem_law(counts, epsilon, divisors=(1, 1), rounds=2):
+    choice, noise, spent = mwem._shares(Pure(epsilon), rounds, 2)
+    assert noise.law == "laplace" and spent == Draws(epsilon, draws=2 * rounds)
+    scale = float(noise.scale) / divisors[1]
+    return online_mwem.law(counts, [(1, 0), (0, 0.5)], 1, rounds, 1, choice * divisors[0], scale)
+
+
+def mwem_loss(epsilon, divisors=(1, 1)):
+    found = [mwem_law(h, epsilon, divisors) for h in [(4, 0), (3, 1), (2, 2)]]
+    for one in found:
+        assert sum(one.values()) == pytest.approx(1, abs=1e-4)
+    return max(sparse.loss(a, b, 1e-6) for a, b in itertools.pairwise(found))
+
+
+@pytest.mark.parametrize("epsilon", [8])
+def test_no_transcript_of_mwem_costs_more(epsilon):
+    """Two rounds: which query is chosen, what is told of it, and what that leads to."""
+    assert 0.3 * epsilon < mwem_loss(epsilon) <= epsilon + 1e-6
+
+
+@pytest.mark.parametrize("divisors", [(1, 6), (8, 3)], ids=["exact measurements", "wrong scales"])
+def test_faults_of_mwem_are_caught_by_the_enumeration(divisors):
+    assert mwem_loss(8, divisors) > 8
+
+
+def test_the_shipped_mwem_has_the_law():
+    """Chi-square over both choices and the side of what is told; half the noise fails."""
+    epsilon, counts, size = 8, (3, 1), 2500
+    choice, noise, _ = mwem._shares(Pure(epsilon), 2, 2)
+    generator = InsecureGenerator(5)
+    queries = np.array([(1, 0), (0, 0.5)])
+    seen: Counter = Counter()
+    for _ in range(size):
+        held = mwem._Queries(queries, 1)
+        fit = mwem._Fit(held, 4, 2, 1)
+        plan_ = mwem._Rounds(held, 4, 2, fit, choice, noise, Pure(epsilon), lambda found: found)
+        found = plan_.finish(plan_.reduce(np.array(counts)), generator)
+        seen[tuple((q, a > 4) for q, a in zip(found.asked, found.noisy, strict=True))] += 1
+
+    def p_value(divide):
+        few: Counter = Counter()
+        for transcript, p in mwem_law(counts, epsilon, (divide, divide)).items():
+            few[tuple((q, a > 4) for q, a in transcript)] += p
+        kept = [t for t in few if few[t] * size >= 5]
+        observed, expected = [seen[t] for t in kept], [few[t] * size for t in kept]
+        return chisquare(observed, expected, sum_check=False).pvalue
+
+    assert p_value(1) > 1e-4
+    assert p_value(2) < 1e-4
+
+
+def test_the_twin_of_mwem_makes_the_same_distribution():
+    g = np.random.default_rng(2)
+    queries = np.rint(g.random((5, 6)) * 16) / 16
+    held = mwem._Queries(queries, 4)
+    fit = mwem._Fit(held, 100, 6, 3)
+    steps = [
+        (int(q), int(a)) for q, a in zip(g.integers(0, 5, 8), g.integers(0, 1600, 8), strict=True)
+    ]
+    for query, noisy in steps:
+        fit.learn(query, noisy)
+    pairs = [(q, a / 1600) for q, a in steps]
+    exact = online_mwem.fitted(queries.tolist(), pairs, 3, 6)
+    np.testing.assert_allclose(fit.hypothesis.distribution, exact, rtol=1e-6)

@@ -1,0 +1,478 @@
+"""Streams with a name: they go on where they ended, in the file of their budget, and tell nothing
+that they must not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import threading
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget.ledger import file
+from dpfast.budget.ledger.streams import Record, Turn
+from dpfast.errors import ArgumentError, BudgetError, LedgerError, StreamError
+from dpfast.online.queries import coded, decoded
+from dpfast.privacy import Pure
+
+from ..support.names import shown
+
+HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
+LINEAR = {"epsilon": 1, "queries": 12, "accuracy": 0.15}
+QUERIES = np.vstack([np.eye(4), [[0.25, 1, 0.5, 0]], np.eye(4)])
+
+
+@pytest.fixture
+def path(tmp_path):
+    dp.Budget(epsilon=10, path=tmp_path / "study.db")
+    return tmp_path / "study.db"
+
+
+def rows(path, statement):
+    db = sqlite3.connect(path)
+    try:
+        return db.execute(statement).fetchall()
+    finally:
+        db.close()
+
+
+def linear(kind, path, **others):
+    return getattr(dp.online, kind)(
+        HISTOGRAM, **{"budget": dp.Budget(path=path), "name": "n", **LINEAR, **others}
+    )
+
+
+def sparse(path, **others):
+    given = {"positives": 2, "threshold": 500, "epsilon": 1, "answers": True, **others}
+    return dp.online.SparseVector(budget=dp.Budget(path=path), name="n", **given)
+
+
+@pytest.mark.parametrize("kind", ["MedianMechanism", "PrivateMultiplicativeWeights"])
+def test_a_stream_goes_on_after_its_last_answer(kind, path):
+    one = linear(kind, path)
+    answers = [one.answer(q, number=i) for i, q in enumerate(QUERIES)]
+    assert any(a.hard for a in answers) and not all(a.hard for a in answers)
+    two = linear(kind, path)
+    assert two.past == tuple(answers)
+    assert [a.hard for a in two.past] == [a.hard for a in answers]
+    assert (two.left, two.remaining) == (one.left, one.remaining) == (3, one.hard - sum(
+        a.hard for a in answers))  # fmt: skip
+    assert two._gate.rho == one._gate.rho
+    if kind == "MedianMechanism":
+        assert np.array_equal(two._alive._counts, one._alive._counts)
+    else:
+        assert np.array_equal(two.distribution, one.distribution)
+    assert [two.answer(q, number=i) for i, q in enumerate(QUERIES)] == answers
+    assert two.left == 3 and len(dp.Budget(path=path).history) == 1
+    with pytest.raises(ArgumentError, match="that of the same question"):
+        two.answer(QUERIES[1], number=0)
+    with pytest.raises(ArgumentError, match="at most 9"):
+        two.answer(QUERIES[1], number=10)
+    for q in QUERIES[:3]:
+        two.answer(q)
+    with pytest.raises(StreamError, match="all its queries"):
+        one.answer(QUERIES[0])  # which the other one has used up
+    assert len(one.past) == 12 and one.answer(QUERIES[0], number=0) == answers[0]
+
+
+def test_two_objects_of_one_stream_take_turns(path):
+    """Each finds that the other was faster, throws its answer away, and goes on from there."""
+    one, two = (linear("MedianMechanism", path) for _ in range(2))
+    found = [s.answer(q) for s, q in zip([one, two] * 4, QUERIES, strict=False)]
+    assert one.past == two.past == tuple(found)
+    assert one.alive == two.alive and one.remaining == two.remaining and one.left == two.left == 4
+
+
+def test_threads_share_a_record(path):
+    streams = [sparse(path, positives=50) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda s=s: [s.answer(1000 * (i % 2), number=i) for i in range(10)])
+        for s in streams
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first, *others = [[(f.above, f.value) for f in s.past] for s in streams]
+    assert len(first) == 10 and all(o == first for o in others)
+
+
+def test_a_sparse_vector_goes_on(path):
+    one = sparse(path)
+    found = [one.answer_many([1, 2, 900, 3], number=0), one.answer(4, number=1)]
+    two = sparse(path)
+    assert two._gate.rho == one._gate.rho and two.remaining == 1
+    again = two.answer_many([7, 7, 7, 7], number=0)  # the record's, whatever the values are now
+    assert again.above.tolist() == found[0].above.tolist() == [False, False, True, False]
+    assert again.values.tolist() == found[0].values.tolist()
+    assert two.answer(4, number=1) == found[1]
+    for call in (lambda: two.answer(4, number=0), lambda: two.answer(4, 600, number=1)):
+        with pytest.raises(ArgumentError, match="that of the same question"):
+            call()
+    assert two.answer(1000).remaining == 0
+    with pytest.raises(StreamError, match="all its positives"):
+        one.answer(1)
+    with pytest.raises(StreamError, match="all its positives"):
+        sparse(path).answer(1)
+    assert len(sparse(path).past) == 3
+
+
+def test_a_sparse_vector_with_a_noise_for_each_positive_and_a_grid(tmp_path):
+    path = tmp_path / "rho.db"
+    budget = dp.Budget(rho=1, path=path)
+    given = {"positives": 30, "threshold": 500, "rho": 1, "answers": True, "granularity": 0.5}
+    one = dp.online.SparseVector(budget=budget, name="n", **given)
+    assert one._gate.scales.each
+    found = one.answer_many([0.0, 900, 3, 900])
+    noise = one._gate.rho
+    two = dp.online.SparseVector(budget=budget, name="n", **given)
+    assert two._gate.rho == noise and two.remaining == one.remaining == 28
+    assert two.past[0].values.tolist() == found.values.tolist()
+    for ask, sees in ((two, one), (one, two)):  # a noise that another object has used up is gone
+        before = sees._gate.rho
+        while ask.answer(900).above and ask._gate.rho == before:
+            pass
+        assert len(sees.past) == len(ask.past) and sees._gate.rho == ask._gate.rho != before
+
+
+def test_mwem_measures_once(path, monkeypatch):
+    def made(**others):
+        given = {"rounds": 3, "epsilon": 1, **others}
+        return dp.online.MWEM(HISTOGRAM, np.eye(4), budget=dp.Budget(path=path), name="n", **given)
+
+    one = made()
+    with monkeypatch.context() as patch:
+        patch.setattr("dpfast.online.mwem.release", None)
+        two = made()
+        mean = made(average=True)
+    assert np.array_equal(one.distribution, two.distribution) and one.measured == two.measured
+    assert not np.array_equal(mean.distribution, one.distribution)
+    assert len(dp.Budget(path=path).history) == 1
+    with pytest.raises(ArgumentError, match="same arguments"):
+        made(rounds=2)
+    # Another process records between the look and the end of this one: its answer is the answer.
+    with monkeypatch.context() as patch:
+        patch.setattr(Record, "found", lambda self: None)
+        three = made()
+    assert np.array_equal(one.distribution, three.distribution)
+
+
+def test_another_stream_of_the_same_name_is_refused_and_pays_nothing(path):
+    linear("MedianMechanism", path)
+    for other in (
+        lambda: linear("MedianMechanism", path, queries=13),
+        lambda: linear("MedianMechanism", path, epsilon=1.5),
+        lambda: linear("MedianMechanism", path, size=9),
+        lambda: linear("PrivateMultiplicativeWeights", path),
+        lambda: sparse(path),
+    ):
+        with pytest.raises(ArgumentError, match="name must be new"):
+            other()
+    assert len(dp.Budget(path=path).history) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"accuracy": 0.16},
+        {"failure": 0.06},
+        {"universe": [0, 1, 2, 3]},
+        {"universe": ["a", "b", "c", "d"]},
+        {"histogram": [130_000, 40_000, 20_000, 10_001]},
+        {"test": "closeness", "accuracy": 0.9},
+        {"candidates": 500},
+    ],
+    ids=shown,
+)
+def test_a_linear_stream_is_told_from_others_by_each_argument(path, other):
+    given = {"histogram": HISTOGRAM, **LINEAR, "name": "n", "budget": dp.Budget(path=path)}
+    dp.online.MedianMechanism(**given)
+    with pytest.raises(ArgumentError, match="name must be new"):
+        dp.online.MedianMechanism(**{**given, **other})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"neighbors": "add-remove"},
+        {"monotone": True},
+        {"positives": 3},
+        {"sensitivity": 2},
+        {"granularity": 1.0},
+        {"answers": False},
+        {"epsilon": 2},
+    ],
+    ids=shown,
+)
+def test_a_sparse_vector_is_told_from_others_by_each_argument(path, other):
+    sparse(path)
+    with pytest.raises(ArgumentError, match="name must be new"):
+        sparse(path, **other)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"queries": np.eye(4)[::-1]},
+        {"replays": 2},
+        {"rounds": 4},
+        {"universe": [0, 1, 2, 3]},
+        {"histogram": [130_000, 40_000, 20_000, 10_001]},
+        {"epsilon": 2},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_a_fit_is_told_from_others_by_each_argument(path, other):
+    given = {"histogram": HISTOGRAM, "queries": np.eye(4), "rounds": 3, "epsilon": 1, "name": "n"}
+    dp.online.MWEM(**given, budget=dp.Budget(path=path))
+    with pytest.raises(ArgumentError, match="name must be new"):
+        dp.online.MWEM(**{**given, **other}, budget=dp.Budget(path=path))
+
+
+def test_the_usual_threshold_is_an_argument_like_others(path):
+    sparse(path)
+    with pytest.raises(ArgumentError, match="name must be new"):
+        sparse(path, threshold=501)
+    assert len(dp.Budget(path=path).history) == 1
+
+
+def test_a_key_does_not_pay_for_another_stream(path):
+    """Killed after the spend and before the record: only the same stream finds it paid for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Record, "begin", None)
+        with pytest.raises(TypeError):
+            linear("MedianMechanism", path)
+    linear("MedianMechanism", path, epsilon=2)
+    assert dp.Budget(path=path).spent["epsilon"] == Pure(3).epsilon
+
+
+def test_candidates_at_random_are_the_same_ones(path):
+    one, two = (linear("MedianMechanism", path, candidates=500) for _ in range(2))
+    assert np.array_equal(one._alive._counts, two._alive._counts)
+
+
+def test_the_secret_is_in_no_export_and_ends_with_the_stream(path):
+    stream = sparse(path)
+    (secret,) = rows(path, "SELECT state FROM secrets")
+    assert json.loads(secret[0]) == stream._gate.rho
+    budget = dp.Budget(path=path)
+    assert budget.history[0].answer is None and '"answer"' not in budget.export()
+    stream.answer_many([1000, 0, 1000])
+    assert rows(path, "SELECT count(*) FROM secrets") == [(0,)]
+    assert rows(path, "SELECT count(*) FROM turns") == [(1,)]
+    linear("MedianMechanism", path, queries=1, name="m").answer([1, 0, 0, 0])
+    assert rows(path, "SELECT count(*) FROM secrets") == [(0,)]
+
+
+def test_the_secret_is_overwritten(path, monkeypatch):
+    connect = sqlite3.connect
+
+    def careless(*where, **how):  # as most builds of SQLite are, but not all
+        db = connect(*where, **how)
+        db.execute("PRAGMA secure_delete = OFF")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", careless)
+    stream = sparse(path, sensitivity=2**30, threshold=10**12)
+    secret = str(stream._gate.rho).encode()
+    assert len(secret) > 5 and secret in path.read_bytes()
+    stream.answer_many([10**15] * 2)
+    assert secret not in path.read_bytes()
+
+
+def test_what_was_drawn_but_not_recorded_changes_nothing(path, monkeypatch):
+    stream = linear("MedianMechanism", path)
+    before = (stream.left, stream.remaining, stream.alive, stream._gate.state)
+    with monkeypatch.context() as patch:
+
+        def fails(self, turn, secret):
+            raise LedgerError("the disk is full")
+
+        patch.setattr(Record, "add", fails)
+        for _ in range(3):
+            with pytest.raises(LedgerError):
+                stream.answer([1, 0, 0, 0])
+    assert (stream.left, stream.remaining, stream.alive, stream._gate.state) == before
+    assert stream.answer([1, 0, 0, 0], number=0).hard
+
+
+def test_what_was_recorded_before_an_interrupt_has_happened(path, monkeypatch):
+    """Nobody has seen the answer, but it is in the file, and used up what it used up."""
+    for stream, ask in (
+        (sparse(path, positives=2), lambda s: s.answer(10**9)),
+        (linear("MedianMechanism", path, name="m"), lambda s: s.answer([1, 0, 0, 0])),
+    ):
+        before = stream.remaining
+        with monkeypatch.context() as patch:
+            add = Record.add
+
+            def interrupted(self, turn, secret, add=add):
+                add(self, turn, secret)
+                raise KeyboardInterrupt
+
+            patch.setattr(Record, "add", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                ask(stream)
+        assert len(stream.past) == 1 and stream.remaining == before - 1
+        ask(stream)
+        assert len(stream.past) == 2
+    with pytest.raises(StreamError, match="all its positives"):
+        sparse(path, positives=2).answer(10**9)
+
+
+LEARN = {
+    "MedianMechanism": "dpfast.online.multisets.Multisets.keep",
+    "PrivateMultiplicativeWeights": "dpfast.online.hypothesis.Hypothesis.move",
+}
+
+
+def stops(*given):
+    raise MemoryError
+
+
+@pytest.mark.parametrize("kind", LEARN)
+def test_a_stream_that_was_stopped_while_it_learned_is_opened_again(kind, path, monkeypatch):
+    """Its state is half of what the record says: another answer would be a second one."""
+    one, two = linear(kind, path), linear(kind, path)
+    with monkeypatch.context() as patch:
+        patch.setattr(LEARN[kind], stops)
+        for ask in (lambda: one.answer(QUERIES[0], number=0), lambda: two.past):
+            with pytest.raises(MemoryError):
+                ask()
+    for stream in (one, two):
+        for ask in (lambda s=stream: s.answer(QUERIES[0], number=0), lambda s=stream: s.past):
+            with pytest.raises(StreamError, match=r"stopped while it learned.*open it again"):
+                ask()
+    three = linear(kind, path)
+    assert len(three.past) == 1 and three.answer(QUERIES[0], number=0) == three.past[0]
+    assert three.left == 11 and three.remaining == three.hard - 1
+
+
+@pytest.mark.parametrize("kind", LEARN)
+def test_a_stream_without_a_name_that_was_stopped_while_it_learned_is_over(kind, monkeypatch):
+    stream = getattr(dp.online, kind)(HISTOGRAM, **LINEAR)
+    with monkeypatch.context() as patch:
+        patch.setattr(LEARN[kind], stops)
+        with pytest.raises(MemoryError):
+            stream.answer(QUERIES[0])
+    with pytest.raises(StreamError, match=r"stopped while it learned.*nothing more is answered"):
+        stream.answer(QUERIES[0])
+
+
+def test_damage_is_noticed(path):
+    stream = linear("MedianMechanism", path)
+    stream.answer([1, 0, 0, 0])
+    stream.answer([1, 0, 0, 0])
+    db = sqlite3.connect(path)
+    with pytest.raises(sqlite3.DatabaseError, match="only grows"):
+        db.execute("DELETE FROM turns")
+    db.execute("DROP TRIGGER no_DELETE_turns")
+    db.execute("DELETE FROM turns WHERE turn = 2")
+    db.commit()
+    with pytest.raises(LedgerError, match="turns of a stream are missing"):
+        stream.answer([1, 0, 0, 0])
+    db.execute("DROP TRIGGER no_UPDATE_turns")
+    db.execute("UPDATE turns SET answer = replace(answer, 'true', 'false')")
+    db.commit()
+    db.close()
+    with pytest.raises(LedgerError, match="not what was written"):
+        linear("MedianMechanism", path)
+
+
+@pytest.mark.parametrize("kind", ["MWEM", "MedianMechanism"])
+def test_a_start_that_was_changed_is_noticed(kind, path):
+    given = {"epsilon": 1, "name": "n", "budget": dp.Budget(path=path)}
+    if kind == "MWEM":
+        given = {"queries": np.eye(4), "rounds": 3, **given}
+    else:
+        given = {**LINEAR, "candidates": 500, **given}
+    getattr(dp.online, kind)(HISTOGRAM, **given)
+    db = sqlite3.connect(path)
+    db.execute("DROP TRIGGER no_UPDATE_streams")
+    db.execute("UPDATE streams SET start = replace(start, '1', '2') || ' '")
+    db.commit()
+    db.close()
+    with pytest.raises(LedgerError, match="a stream is not what was written"):
+        getattr(dp.online, kind)(HISTOGRAM, **given)
+
+
+def test_turns_that_were_exchanged_are_noticed(path, tmp_path, monkeypatch):
+    """An old copy that is put back and gets as many turns again is not what was seen."""
+    one = sparse(path, positives=9)
+    one.answer(1)
+    copy = tmp_path / "copy.db"
+    shutil.copy(path, copy)
+    one.answer(1000)
+    shutil.copy(copy, path)
+    with monkeypatch.context() as patch:
+        patch.setattr(file, "_seen", {})  # as in another process
+        sparse(path, positives=9).answer(1000)
+        assert len(sparse(path, positives=9).past) == 2
+    for ask in (
+        lambda: one.answer(1000),
+        lambda: one.answer(2, number=5),
+        lambda: one.past,
+        lambda: sparse(path, positives=9),
+    ):
+        with pytest.raises(LedgerError, match="was put back to an earlier state"):
+            ask()
+
+
+@pytest.mark.parametrize("turns", [0, 2])
+def test_a_lost_secret_is_not_drawn_again(path, turns):
+    """A second noise of the threshold has not been paid for. A stream that is over has none."""
+    stream = linear("MedianMechanism", path)
+    for _ in range(turns):
+        stream.answer([1, 0, 0, 0])
+    db = sqlite3.connect(path)
+    db.execute("DELETE FROM secrets")
+    db.commit()
+    db.close()
+    with pytest.raises(LedgerError, match="the secret of a stream is missing"):
+        linear("MedianMechanism", path)
+    for _ in range(12 - turns):  # which the object at work still has
+        stream.answer([1, 0, 0, 0])
+    assert len(linear("MedianMechanism", path).past) == 12
+
+
+def test_a_name_needs_a_file(path):
+    for budget in (None, dp.Budget(epsilon=5)):
+        with pytest.raises(ArgumentError, match="name must be left out"):
+            dp.online.SparseVector(positives=1, epsilon=1, name="n", budget=budget)
+    with pytest.raises(ArgumentError, match="name must be a text that is not empty"):
+        dp.online.MWEM(
+            HISTOGRAM, np.eye(4), rounds=1, epsilon=1, name="", budget=dp.Budget(path=path)
+        )
+    with pytest.raises(ArgumentError, match="number must be left out"):
+        dp.online.SparseVector(positives=1, epsilon=1).answer(3, number=0)
+    with pytest.raises(BudgetError):
+        sparse(path, epsilon=20)
+    assert not dp.Budget(path=path).history
+
+
+def test_weights_are_kept_exactly():
+    g = np.random.default_rng(0)
+    for size in (1, 7, 8, 1000):
+        for weights in (np.rint(g.random(size) * 2**24), g.integers(0, 2, size) * 2.0**24):
+            body = coded(weights, 24)
+            assert np.array_equal(decoded(body, 24, size), weights)
+    assert len(coded(np.zeros(10_000), 24)) < 100
+
+
+def test_a_record_has_one_turn_of_each_number(path):
+    stream = sparse(path)
+    record = stream._record
+    other = Record(record._file, "n", record.facts)
+    other.begin(None, 7)
+    answer = {"judged": 1, "above": [], "values": [], "left": 2, "one": True}
+    seal = record.add(Turn("q", answer), 5)
+    assert seal and other.add(Turn("r", answer), 6) is None
+    record.passed(seal)
+    assert record.later() == ([], 5)
+    turns, secret = other.later()
+    assert [t.question for t in turns] == ["q"] and secret == 5
+    other.passed(other.add(Turn("s", answer), None))
+    assert other.later() == ([], None)

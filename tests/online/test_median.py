@@ -1,0 +1,546 @@
+"""The median mechanism: candidates, the twin, laws of whole transcripts, accuracy, bad input."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import os
+import pickle
+from fractions import Fraction
+
+import numba
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast._kernels.multisets import sums
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, StreamError
+from dpfast.noise.distributions.discrete import laplace_integers
+from dpfast.online import plan as _plan
+from dpfast.online.multisets import Multisets, enumerated, largest, net, number, sampled
+from dpfast.online.plan import plan
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference import online_median as reference
+from ..reference import sparse
+from ..support import streams
+from ..support.names import shown
+from ..support.paths import on_every_path
+
+G = np.random.default_rng(0)
+
+
+# --- candidates -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("universe", "size"), [(1, 1), (2, 1), (2, 7), (4, 5), (6, 3), (3, 255)])
+def test_every_multiset_is_a_candidate_once(universe, size):
+    found = enumerated(universe, size)
+    assert found.dtype == np.uint8 and found.shape == (universe, number(universe, size))
+    assert found.T.tolist() == reference.multisets(universe, size)
+
+
+def test_the_largest_size_that_fits():
+    assert largest(16, 500_000) == 8 and number(16, 8) == 490_314
+    assert largest(2, 10**9) == 255
+    for universe in (2, 5, 9):
+        size = largest(universe, 10_000)
+        assert number(universe, size) <= 10_000
+        assert size == 255 or number(universe, size + 1) > 10_000
+
+
+@pytest.mark.parametrize(("universe", "size"), [(2, 3), (3, 2), (3, 4), (4, 3), (5, 2)])
+def test_the_net_is_as_fine_as_it_says(universe, size):
+    """Every database of 60 rows, every query, which is worst at 0 or 1; and hardly finer."""
+    candidates = enumerated(universe, size).T / size
+    worst = 0.0
+    for database in G.multinomial(60, G.dirichlet(np.ones(universe) / 2, 400)):
+        moved = np.maximum(database / 60 - candidates, 0).sum(axis=1)
+        worst = max(worst, moved.min())
+    for j in range(min(universe, size) + 1):  # equal remainders are the worst
+        even = np.full(universe, j / universe) / size
+        even[0] += 1 - even.sum()
+        worst = max(worst, np.maximum(even - candidates, 0).sum(axis=1).min())
+    assert 0.6 * net(universe, size) < worst <= net(universe, size) + 1e-12
+
+
+def test_random_candidates_are_uniform_multisets():
+    found = sampled(3, 8, 30_000, InsecureGenerator(1).stream())
+    assert (found.sum(axis=0) == 8).all()
+    np.testing.assert_allclose(found.mean(axis=1), 8 / 3, atol=0.05)
+    np.testing.assert_allclose(found.var(axis=1), 8 * 2 / 9, rtol=0.05)
+
+
+@pytest.mark.parametrize("count", [1, 2, 63, 2048, 2049, 10_000])
+@pytest.mark.parametrize("universe", [1, 3, 16])
+def test_sums_are_those_of_the_definition(universe, count):
+    counts = G.integers(0, 256, (universe, count)).astype(np.uint8)
+    weights = G.integers(0, 1 << 19, universe).astype(np.int32)
+    weights[G.random(universe) < 0.3] = 0
+    out = np.full(count, -1, np.int32)
+    first, last = count // 3, count - count // 5
+    sums(counts, weights, out, first, last)
+    expected = counts.T.astype(np.int64) @ weights
+    assert out[first:last].tolist() == expected[first:last].tolist()
+    assert (out[:first] == -1).all() and (out[last:] == -1).all()
+
+
+def test_sums_reach_the_end_of_their_integers():
+    counts = np.array([[127]], np.uint8)
+    out = np.empty(1, np.int32)
+    sums(counts, np.array([(2**31 - 1) // 127], np.int32), out, 0, 1)
+    assert out[0] == (2**31 - 1) // 127 * 127
+
+
+def test_all_paths_agree():
+    printed = on_every_path("""
+import numpy as np
+from dpfast._kernels.multisets import sums
+g = np.random.default_rng(1)
+counts = g.integers(0, 256, (7, 5000)).astype(np.uint8)
+out = np.empty(5000, np.int32)
+sums(counts, g.integers(0, 1 << 20, 7).astype(np.int32), out, 0, 5000)
+print(out.tolist())
+""")
+    assert len(printed) > 5000
+
+
+@pytest.mark.parametrize("bounds", [(-1, 1), (2, 1), (0, 6), (0, 5)])
+def test_the_kernel_refuses_what_does_not_fit(bounds):
+    with pytest.raises(ValueError, match="multisets"):
+        sums(np.zeros((2, 5), np.uint8), np.zeros(2, np.int32), np.empty(4, np.int32), *bounds)
+    with pytest.raises(ValueError, match="weights"):
+        sums(np.zeros((2, 5), np.uint8), np.zeros(3, np.int32), np.empty(5, np.int32), 0, 5)
+
+
+def test_threads_change_nothing(monkeypatch):
+    columns = enumerated(16, 8)
+    weights = G.integers(0, 1 << 24, 16)
+    alone = Multisets(columns).sums(weights).copy()
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
+    assert np.array_equal(Multisets(columns).sums(weights), alone)
+    assert np.array_equal(alone, columns.T.astype(np.int64) @ weights)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 1 << 14, (1 << 14) + 1, 50_000])
+@pytest.mark.parametrize("values", [2, 1000, 2**31 - 1])
+def test_the_lower_median_is_the_one_of_the_sorted(count, values):
+    found = np.random.default_rng(count).integers(0, values, count).astype(np.int32)
+    assert Multisets.median(found) == sorted(found.tolist())[(count - 1) // 2]
+
+
+# --- the twin -----------------------------------------------------------------------------------
+
+
+def integers(scale, stream):
+    out = np.empty(1, np.int64)
+    laplace_integers(out, scale, stream, None, stream.word)
+    return int(out[0])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_answers_are_those_of_the_twin(seed):
+    """The same draws, fractions and lists: answers, kinds and candidates that are left."""
+    g = np.random.default_rng(seed)
+    universe, size = [(2, 9), (3, 6), (4, 4)][seed % 3]
+    histogram = g.multinomial(3000, g.dirichlet(np.ones(universe) / 3))
+    shipped = dp.online.MedianMechanism(
+        histogram, epsilon=2, queries=40, accuracy=0.15, size=size, rng=InsecureGenerator(seed)
+    )
+    made, bits = shipped._plan, InsecureGenerator(seed).stream()
+    assert made.noise.law == "laplace" and made.noise.shift == 0 and not made.scales.each
+    rho = integers(made.scales.threshold, bits)
+
+    def above(distance):
+        return distance + integers(made.scales.query, bits) >= shipped._threshold + rho
+
+    twin = reference.Median(histogram, reference.multisets(universe, size), made.bits)
+    hard = 0
+    for _ in range(40):
+        query = g.random(universe) if g.random() < 0.5 else g.integers(0, 2, universe)
+        found = shipped.answer(query)
+        expected, told = twin.answer(
+            query, above, lambda exact: exact + integers(made.noise.scale, bits)
+        )
+        hard += expected
+        assert found.hard == expected and found.remaining == shipped.hard - hard
+        assert found == min(max(told / (3000 << made.bits), 0), 1)
+        assert shipped._alive._counts.T.tolist() == twin.alive
+        if not twin.alive:
+            break
+    assert hard
+
+
+# --- privacy, exactly ---------------------------------------------------------------------------
+
+QUERIES = [(1, 0), (0.5, 1)]
+
+
+def laws(histograms, threshold, scales, answers, queries=QUERIES):
+    return [
+        reference.law(h, reference.multisets(2, 2), 2, queries, threshold, scales, answers)
+        for h in histograms
+    ]
+
+
+def small_plan(epsilon, hard=2):
+    """The scales that the mechanism would take for queries rounded to quarters."""
+    made = plan(Pure(epsilon), 4, hard, 2, 0.5, 2)
+    scales = float(made.scales.threshold), float(made.scales.query), made.scales.positives
+    return made, scales, float(made.noise.scale)
+
+
+@pytest.mark.parametrize("epsilon", [pytest.param(4, marks=pytest.mark.slow), 8])
+def test_no_transcript_of_any_neighbours_costs_more(epsilon):
+    """All databases of four rows over two elements, two queries, the second of which has a vector
+    of its own; candidates of two rows; all transcripts with their hard answers."""
+    made, scales, answers = small_plan(epsilon)
+    assert made.bits == 2 and made.spent == Pure(epsilon)
+    found = laws([(j, 4 - j) for j in range(5)], 2, scales, answers)
+    for one in found:
+        assert sum(one.values()) == pytest.approx(1, abs=1e-6)
+    worst = max(sparse.loss(a, b) for a, b in itertools.pairwise(found))
+    assert 0.2 * epsilon < worst <= epsilon + 1e-6
+
+
+@pytest.mark.parametrize("fault", [None, "no threshold noise", "wrong scale", "exact answers"])
+def test_planted_faults_are_caught_by_the_enumeration(fault):
+    """A query asked thirty times, with one hard answer: easy answers must not add up."""
+    epsilon = 4
+    _, (rho, nu, hard), answers = small_plan(epsilon, 1)
+    divisors = {"no threshold noise": (1e9, 1, 1), "wrong scale": (4, 4, 4)}
+    a, b, c = {**divisors, "exact answers": (1, 1, 1e9), None: (1, 1, 1)}[fault]
+    found = laws([(4, 0), (3, 1), (2, 2)], 6, (rho / a, nu / b, hard), answers / c, [(1, 0)] * 30)
+    worst = max(sparse.loss(*pair) for pair in itertools.pairwise(found))
+    assert worst > epsilon if fault else 0.3 * epsilon < worst <= epsilon + 1e-6
+
+
+# --- accuracy -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", streams.NAMES)
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}, {"epsilon": 1, "delta": 1e-6}])
+def test_accuracy_is_kept_and_hard_answers_are_few(name, loss):
+    g = np.random.default_rng(17)
+    histogram = g.multinomial(200_000, g.dirichlet(np.ones(4)))
+    mechanism = dp.online.MedianMechanism(
+        histogram, queries=500, accuracy=0.08, size=30, rng=InsecureGenerator(3), **loss
+    )
+    assert mechanism.lasts and mechanism.net_error == 1 / 30
+    hard, worst = streams.run(name, mechanism, histogram, g)
+    assert worst <= 0.08 and hard <= math.log2(number(4, 30))
+    assert mechanism.remaining == mechanism.hard - hard
+    if name == "correlated":
+        assert hard <= 6
+
+
+def test_bounds_of_the_noise_hold_as_often_as_they_say():
+    """All noise of a stream within the bounds of its plan, but for `failure`; not within thirds."""
+    failure, queries, hard, rows, runs = 0.3, 200, 10, 10_000, 300
+    for loss in (Pure(1), ZCDP(Fraction(1, 10))):
+        made = plan(loss, rows, hard, queries, failure, 10)
+        unit = rows << made.bits
+        stream = InsecureGenerator(4)
+
+        def draw(size, scale, stream=stream, unit=unit):
+            out = np.empty(size, np.int64)
+            bits = stream.stream()
+            laplace_integers(out, scale, bits, None, bits.word)
+            return np.abs(out).reshape(runs, -1).max(axis=1) / unit
+
+        draws = hard if made.scales.each else 1
+        gate = draw(runs * draws, made.scales.threshold) + draw(runs * queries, made.scales.query)
+        answers = np.abs(made.noise.draw(runs * hard, stream)).reshape(runs, -1).max(axis=1) / unit
+        wrong = (gate > made.gate) | (answers > made.answer)
+        assert wrong.mean() <= failure
+        assert ((gate > made.gate / 3) | (answers > made.answer / 3)).mean() > failure
+
+
+def test_less_accuracy_than_can_be_kept_is_refused_with_what_can():
+    given = {"epsilon": 1, "queries": 100}
+    with pytest.raises(ArgumentError, match="accuracy must be at least") as caught:
+        dp.online.MedianMechanism([5000, 3000, 2000], accuracy=0.001, **given)
+    least = float(str(caught.value).split("least ")[1].split(" with")[0])
+    dp.online.MedianMechanism([5000, 3000, 2000], accuracy=1.01 * least, **given)
+    with pytest.raises(ArgumentError, match="accuracy must be at least"):
+        dp.online.MedianMechanism([5000, 3000, 2000], accuracy=0.99 * least, **given)
+
+
+@pytest.mark.parametrize("loss", [Pure(1), ZCDP(Fraction(1, 5)), Approx(1, Fraction(1, 10**6))])
+def test_a_plan_spends_what_it_is_given(loss):
+    made = plan(loss, 1000, 12, 100, 0.05, 20)
+    unit = 1 << made.bits
+    if isinstance(made.spent, Pure):
+        total = unit / made.scales.threshold + 2 * 12 * unit / made.scales.query
+        total += 12 * unit / made.noise.scale
+        assert total == loss.epsilon
+    else:
+        assert made.spent == loss and made.scales.each
+        one = unit / made.scales.threshold + 2 * unit / made.scales.query
+        rho = 12 * (ZCDP.of_pure(Pure(one)).rho + Fraction(unit) ** 2 / (2 * made.noise.scale**2))
+        limit = loss.rho if isinstance(loss, ZCDP) else ZCDP.within(loss.epsilon, loss.delta).rho
+        assert rho <= limit
+
+
+def test_the_largest_data_are_answered_too():
+    rows = 2**36 - 1
+    stream = dp.online.MedianMechanism(
+        [rows // 2, rows - rows // 2], epsilon=1, queries=5, accuracy=0.01
+    )
+    assert stream._plan.bits == 16 and abs(stream.answer([0.5, 0.25]) - 0.375) <= 0.01
+
+
+def test_queries_are_rounded_more_where_noise_is_large():
+    assert plan(Pure(1), 1000, 12, 100, 0.05, 24).bits == 24
+    tiny = plan(Pure(Fraction(1, 2**20)), 1 << 40, 12, 100, 0.05, 24)
+    assert _plan.LEAST_BITS <= tiny.bits < 24
+    assert max(tiny.scales.query, tiny.scales.threshold) <= 2**40
+    with pytest.raises(ArgumentError, match="epsilon or rho"):
+        plan(Pure(Fraction(1, 2**30)), 1 << 40, 1000, 100, 0.05, 24)
+
+
+# --- how it is used -------------------------------------------------------------------------------
+
+HISTOGRAM = [7000, 2000, 600, 400]
+GIVEN = {"epsilon": 2, "queries": 20, "accuracy": 0.1, "size": 12}
+
+
+def weights(stream, query, bits):
+    return stream._universe.weights(stream._universe.values(query), bits)
+
+
+def test_queries_of_all_kinds_are_the_same_query():
+    @numba.njit
+    def compiled(element):
+        return 0.25 * (element > 15)
+
+    values = np.array([0.0, 0.25, 0.0, 0.25])
+    universe = [10, 20, 15, 30]
+    kinds = [
+        values,
+        values.tolist(),
+        values.astype(np.float32),
+        lambda element: 0.25 if element > 15 else 0,
+        compiled,
+    ]
+    found = []
+    for query in kinds:
+        stream = dp.online.MedianMechanism(
+            HISTOGRAM, universe=universe, rng=InsecureGenerator(5), **GIVEN
+        )
+        found.append(stream.answer(query))
+        assert weights(stream, query, 4).tolist() == [0, 4, 0, 4]
+    assert len(set(found)) == 1
+    stream = dp.online.MedianMechanism(HISTOGRAM, **GIVEN)
+    assert weights(stream, lambda i: i == 3, 0).tolist() == [0, 0, 0, 1]
+    assert weights(stream, np.array([True, False, False, True]), 3).tolist() == [
+        8,
+        0,
+        0,
+        8,
+    ]
+
+
+def test_data_are_counted_in_the_order_of_the_universe():
+    universe = [3, -1, 7, 5]
+    data = np.repeat(universe, HISTOGRAM)
+    G.shuffle(data)
+    streams = [
+        dp.online.MedianMechanism(data=data, universe=universe, rng=InsecureGenerator(6), **GIVEN),
+        dp.online.MedianMechanism(HISTOGRAM, universe=universe, rng=InsecureGenerator(6), **GIVEN),
+    ]
+    assert streams[0]._counts.tolist() == HISTOGRAM
+    for query in ([1, 0, 0, 0], [0, 1, 0.5, 0], [0, 0, 0, 1]):
+        a, b = (stream.answer(query) for stream in streams)
+        assert (a, a.hard) == (b, b.hard)
+
+
+@pytest.mark.parametrize("stranger", [4.0, math.nan, math.inf, -1e300])
+def test_a_row_outside_the_universe_is_an_answer(stranger):
+    budget = dp.Budget(epsilon=2)
+    data = np.array([0.0, 1.0] * 5000 + [stranger])
+    with pytest.raises(DataError) as caught:
+        dp.online.MedianMechanism(data=data, universe=[0, 1, 2], budget=budget, **GIVEN)
+    assert repr(stranger) not in str(caught.value)
+    assert budget.remaining["epsilon"] == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("MedianMechanism", {"epsilon": 2, "queries": 20, "accuracy": 0.1}),
+        ("PrivateMultiplicativeWeights", {"epsilon": 2, "queries": 20, "accuracy": 0.5}),
+        ("MWEM", {"queries": np.eye(4), "rounds": 2, "epsilon": 1}),
+    ],
+    ids=["median", "weights", "MWEM"],
+)
+def test_the_number_of_rows_is_public_so_it_must_not_change(kind, given):
+    """Fractions of rows have no meaning where rows are added or removed."""
+    counts = dp.Budget(epsilon=9, neighbors="add-remove")
+    with pytest.raises(BudgetError, match="no meaning under neighbors='add-remove'"):
+        getattr(dp.online, kind)(HISTOGRAM, budget=counts, **given)
+    assert not counts.history
+
+
+def test_an_answer_is_a_float_that_tells_more():
+    budget = dp.Budget(epsilon=2, neighbors="replace")
+    stream = dp.online.MedianMechanism(HISTOGRAM, budget=budget, **GIVEN)
+    answer = stream.answer([1, 0, 0, 0])
+    assert answer + 0 == float(answer) and round(answer) in (0, 1)
+    assert answer.spent == stream.spent == Pure(2) and answer.remaining == stream.remaining
+    assert "hard" in repr(answer) or "easy" in repr(answer)
+    again = pickle.loads(pickle.dumps(answer))
+    assert (again, again.hard, again.remaining) == (answer, answer.hard, answer.remaining)
+    assert len(budget.history) == 1 and budget.remaining["epsilon"] == 0
+    assert budget.history[0].what == f"median mechanism, 20 queries, {stream.hard} hard"
+    with pytest.raises(BudgetError):
+        dp.online.MedianMechanism(HISTOGRAM, budget=budget, **GIVEN)
+    assert budget.cost(dp.online.MedianMechanism, HISTOGRAM, **GIVEN) == Pure(2)
+
+
+def test_the_stream_halts_at_its_last_query():
+    stream = dp.online.MedianMechanism(HISTOGRAM, **{**GIVEN, "queries": 2})
+    stream.answer([1, 0, 0, 0])
+    stream.answer([1, 0, 0, 0])
+    before = stream.alive, stream.remaining
+    with pytest.raises(StreamError, match="all its queries"):
+        stream.answer([1, 0, 0, 0])
+    assert (stream.alive, stream.remaining, stream.left) == (*before, 0)
+
+
+def test_the_stream_halts_where_no_candidate_is_right():
+    """Candidates of one row cannot be like three elements, so they die: an end, no wrong answer."""
+    stream = dp.online.MedianMechanism(
+        [5000, 3000, 2000], epsilon=5, queries=100, accuracy=0.05, size=1
+    )
+    assert not stream.lasts
+    with pytest.raises(StreamError, match="halted"):
+        for query in itertools.cycle(np.eye(3)):
+            assert abs(stream.answer(query) - query @ [0.5, 0.3, 0.2]) <= 0.05
+    assert stream.alive == 0 or stream.remaining == 0
+
+
+def test_random_candidates_serve_a_large_universe():
+    g = np.random.default_rng(2)
+    histogram = g.multinomial(10**6, np.full(200, 1 / 200))
+    stream = dp.online.MedianMechanism(
+        histogram, epsilon=1, queries=50, accuracy=0.05, size=200, candidates=4000
+    )
+    assert stream.alive == 4000 and stream.net_error is None and not stream.lasts
+    for _ in range(50):
+        query = g.integers(0, 2, 200)
+        assert abs(stream.answer(query) - query @ histogram / 10**6) <= 0.05
+
+
+BAD = [
+    ({"histogram": None}, ArgumentError, "histogram"),
+    ({"histogram": [0, 0]}, ArgumentError, "histogram"),
+    ({"histogram": [-1, 5]}, ArgumentTypeError, "histogram"),
+    ({"histogram": [0.5, 1]}, ArgumentTypeError, "histogram"),
+    ({"histogram": [[1, 2]]}, ArgumentTypeError, "histogram"),
+    ({"histogram": "ab"}, ArgumentTypeError, "histogram"),
+    ({"histogram": [2**60, 5]}, ArgumentError, "histogram"),
+    ({"histogram": [2**35, 2**35]}, ArgumentError, "histogram"),
+    ({"histogram": [2**51] * 8192 + [10**6], "candidates": 9}, ArgumentError, "fewer than 2"),
+    ({"histogram": [1000]}, ArgumentError, "universe"),
+    ({"data": [1, 2]}, ArgumentError, "histogram"),
+    ({"universe": [1, 2, 3]}, ArgumentError, "universe"),
+    ({"universe": [1, 2, 2, 3]}, ArgumentError, "universe"),
+    ({"universe": [1, 2, 3, math.nan]}, ArgumentError, "universe"),
+    ({"queries": 0}, ArgumentError, "queries"),
+    ({"accuracy": 0}, ArgumentError, "accuracy"),
+    ({"accuracy": 1.5}, ArgumentError, "accuracy"),
+    ({"failure": 1}, ArgumentError, "failure"),
+    ({"size": 0}, ArgumentError, "size"),
+    ({"size": 256}, ArgumentError, "size"),
+    ({"candidates": 1}, ArgumentError, "candidates"),
+    ({"candidates": 2**40}, ArgumentError, "candidates"),
+    ({"epsilon": None}, ArgumentError, "epsilon"),
+    ({"rho": 1}, ArgumentError, "rho"),
+    ({"epsilon": 1e-12}, ArgumentError, "epsilon"),
+    ({"rng": 1}, ArgumentTypeError, "rng"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "error", "word"), BAD, ids=shown)
+def test_bad_arguments_spend_nothing(wrong, error, word):
+    budget = dp.Budget(epsilon=100)
+    with pytest.raises(error, match=word):
+        dp.online.MedianMechanism(**{"histogram": HISTOGRAM, **GIVEN, **wrong}, budget=budget)
+    assert not budget.history
+
+
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint64])
+def test_arguments_may_be_integers_of_numpy(kind):
+    given = {"queries": kind(5), "size": kind(4), "candidates": kind(30)}
+    stream = dp.online.MedianMechanism([30_000, 10_000], epsilon=1, accuracy=0.5, **given)
+    assert (stream.left, stream.size, stream.alive) == (5, 4, 30)
+
+
+def test_bad_data_spend_nothing():
+    budget = dp.Budget(epsilon=100)
+    for data, universe, word in (([], [1, 2], "data"), ([1, 2], None, "universe")):
+        with pytest.raises(ArgumentError, match=word):
+            dp.online.MedianMechanism(data=data, universe=universe, budget=budget, **GIVEN)
+    with pytest.raises(ArgumentError, match="size"):
+        dp.online.MedianMechanism(np.ones(100, int) * 1000, budget=budget, **{**GIVEN, "size": 9})
+    assert not budget.history
+
+
+def fails(element):
+    raise KeyError(element)
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ([1, 0, 0], ArgumentError),
+        ([1, 0, 0, 0, 0], ArgumentError),
+        ([1, 0, 0, 1.0000001], ArgumentError),
+        ([-1e-9, 0, 0, 0], ArgumentError),
+        ([math.nan, 0, 0, 0], ArgumentError),
+        ([math.inf, 0, 0, 0], ArgumentError),
+        (["a"] * 4, ArgumentTypeError),
+        ([[1, 0, 0, 0]], ArgumentTypeError),
+        (None, ArgumentTypeError),
+        (0.5, ArgumentTypeError),
+        (lambda element: 2, ArgumentError),
+        (lambda element: "x", ArgumentTypeError),
+        (fails, ArgumentTypeError),
+        (numba.njit(lambda element: (element, 1)), ArgumentTypeError),
+        (numba.njit(lambda element: element + 2.0), ArgumentError),
+    ],
+    ids=shown,
+)
+def test_bad_queries_change_nothing(query, error):
+    stream, other = (
+        dp.online.MedianMechanism(HISTOGRAM, rng=InsecureGenerator(8), **GIVEN) for _ in range(2)
+    )
+    with pytest.raises(error, match="query must be"):
+        stream.answer(query)
+    assert (stream.alive, stream.remaining, stream.left) == (other.alive, other.remaining, 20)
+    a, b = stream.answer([1, 0, 0, 0]), other.answer([1, 0, 0, 0])
+    assert (a, a.hard) == (b, b.hard)
+
+
+def test_no_copy_answers():
+    stream = dp.online.MedianMechanism(HISTOGRAM, **GIVEN)
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="both copies"):
+            copied(stream)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_is_refused():
+    stream = dp.online.MedianMechanism(HISTOGRAM, **GIVEN)
+    child = os.fork()
+    if not child:
+        try:
+            stream.answer([1, 0, 0, 0])
+        except StreamError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

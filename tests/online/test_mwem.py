@@ -1,0 +1,196 @@
+"""MWEM: what is chosen and measured has its law, sums are exact, errors shrink, bad input."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
+from dpfast.online import mwem
+from dpfast.privacy import ZCDP, Approx, Draws, Pure, range_within
+from dpfast.rng import InsecureGenerator
+
+from ..support.names import shown
+
+HISTOGRAM = [130, 40, 20, 10]
+QUERIES = np.array([[1, 0, 0, 0], [0, 1, 1, 0], [0.5, 0.5, 0, 0.25], [1, 1, 1, 1]])
+
+
+def scores(histogram):
+    """How wrong the uniform distribution is, as fractions of a row."""
+    h = np.array(histogram)
+    return np.abs(QUERIES @ h - QUERIES @ np.full(4, h.sum() / 4))
+
+
+def choices(histogram, epsilon):
+    """The law of the choice of a first round that has this epsilon."""
+    weights = np.exp(epsilon * scores(histogram) / 2)
+    return weights / weights.sum()
+
+
+def test_the_first_choice_has_the_law_of_the_exponential_mechanism():
+    """Chi-square; and of a choice with half or twice the epsilon, which fails."""
+    epsilon, size = Fraction(1, 8), 4000
+    generator = InsecureGenerator(3)
+    seen = Counter(
+        dp.online.MWEM(
+            HISTOGRAM, QUERIES, rounds=1, epsilon=2 * epsilon, replays=1, rng=generator
+        ).measured[0]
+        for _ in range(size)
+    )
+
+    def p_value(factor):
+        law = size * choices(HISTOGRAM, factor * float(epsilon))
+        return chisquare([seen[i] for i in range(4)], law, sum_check=False).pvalue
+
+    assert p_value(1) > 1e-4
+    assert p_value(0.5) < 1e-4 and p_value(2) < 1e-4
+
+
+def test_no_choice_of_any_neighbours_costs_more():
+    """The scores move by one row at most, and the shares add up to what is asked for."""
+    worst = 0.0
+    for leaves in range(4):
+        for enters in range(4):
+            other = np.array(HISTOGRAM)
+            other[leaves] -= 1
+            other[enters] += 1
+            ratio = choices(HISTOGRAM, 1.0) / choices(other, 1.0)
+            worst = max(worst, float(np.abs(np.log(ratio)).max()))
+            assert np.abs(scores(HISTOGRAM) - scores(other)).max() <= 1
+    assert 0.3 < worst <= 1
+
+
+@pytest.mark.parametrize("rounds", [1, 7, 30])
+def test_shares_add_up(rounds):
+    unit = 1 << 20
+    c, noise, spent = mwem._shares(Pure(2), rounds, unit)
+    assert spent == Draws(2, draws=2 * rounds)
+    assert rounds * (2 * unit * Fraction(c) + unit / noise.scale) <= 2
+    assert rounds * (2 * unit * c + float(unit / noise.scale)) == pytest.approx(2)
+    for loss in (ZCDP(Fraction(1, 3)), Approx(Fraction(1, 2), Fraction(1, 10**6))):
+        c, noise, spent = mwem._shares(loss, rounds, unit)
+        if isinstance(spent, Pure):  # the better of the two for few rounds
+            assert rounds * (2 * unit * Fraction(c) + unit / noise.scale) <= loss.epsilon
+            assert noise.law == "laplace" and rounds < 30
+            assert spent == Draws(loss.epsilon, draws=2 * rounds)
+            continue
+        assert spent == loss
+        rho = loss.rho if isinstance(loss, ZCDP) else ZCDP.within(loss.epsilon, loss.delta).rho
+        chosen = ZCDP.of_pure(Draws(2 * unit * Fraction(c), 1, True)).rho
+        if noise.law == "laplace":
+            measured = ZCDP.of_pure(Draws(unit / noise.scale, cells=unit)).rho
+        else:
+            measured = Fraction(unit) ** 2 / (2 * noise.scale**2)
+        assert rounds * (chosen + measured) <= rho
+        assert float(rounds * (chosen + measured)) == pytest.approx(float(rho), rel=1e-6)
+        assert range_within(rho / (2 * rounds)) >= 2 * unit * Fraction(c)
+
+
+def test_measurements_have_the_noise_that_is_paid_for():
+    """One query, one round: the distribution tells the measurement."""
+    rows, size, epsilon = 1000, 3000, 1.0
+    generator = InsecureGenerator(9)
+    told = []
+    for _ in range(size):
+        found = dp.online.MWEM(
+            [700, 300], [[1, 0]], rounds=1, epsilon=epsilon, replays=1, rng=generator
+        )
+        odds = math.log(found.distribution[0] / found.distribution[1])
+        told.append((2 * odds + 0.5) * rows - 700)
+    error = np.array(told)
+    scale = 2 / epsilon
+    assert abs(error.mean()) < 5 * scale * math.sqrt(2 / size)
+    assert error.std() == pytest.approx(scale * math.sqrt(2), rel=0.12)
+    assert np.median(np.abs(error)) == pytest.approx(scale * math.log(2), rel=0.12)
+
+
+def test_sums_are_exact():
+    """Integers below 2**53, whatever order they are added in."""
+    g = np.random.default_rng(1)
+    counts = g.integers(0, 1 << 30, 1000)
+    rows = int(counts.sum())
+    bits = min(24, 52 - rows.bit_length())
+    queries = g.random((20, 1000))
+    held = mwem._matrix(queries, mwem.Universe(None, 1000), bits)
+    exact = [sum(round(Fraction(f) * 2**bits) * int(c) for f, c in zip(q, counts, strict=True))
+             for q in queries]  # fmt: skip
+    assert held.sums(counts.astype(float)).tolist() == exact
+    order = g.permutation(1000)
+    other = mwem._matrix(queries[:, order], mwem.Universe(None, 1000), bits)
+    assert other.sums(counts[order].astype(float)).tolist() == exact
+    share = g.dirichlet(np.ones(1000))
+    means = np.ldexp(held.sums(share), -bits)
+    rounded = np.ldexp(np.rint(np.ldexp(queries, bits)), -bits)
+    np.testing.assert_allclose(means, rounded @ share, rtol=1e-12)
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("loss", [{"epsilon": 2}, {"rho": 0.3}, {"epsilon": 2, "delta": 1e-9}])
+def test_the_distribution_learns_the_data(loss, average):
+    g = np.random.default_rng(5)
+    universe, rows = 60, 10**5
+    histogram = g.multinomial(rows, g.dirichlet(np.ones(universe) / 5))
+    queries = g.integers(0, 2, (200, universe))
+    fitted = dp.online.MWEM(
+        histogram, queries, rounds=40, average=average, rng=InsecureGenerator(1), **loss
+    )
+    truth = queries @ histogram / rows
+    before = np.abs(queries.mean(axis=1) - truth)
+    after = np.abs(queries @ fitted.distribution - truth)
+    assert after.max() < before.max() / (2 if average else 4)
+    assert fitted.distribution.sum() == pytest.approx(1) and (fitted.distribution >= 0).all()
+    assert len(fitted.measured) == 40 and set(fitted.measured) <= set(range(200))
+    answer = fitted.answer(queries[0])
+    assert answer == pytest.approx(queries[0] @ fitted.distribution)
+    assert not answer.hard and answer.spent == fitted.spent
+
+
+def test_data_and_budget():
+    budget = dp.Budget(rho=1)
+    data = np.repeat([3.0, 1.0, 2.0, 0.0], HISTOGRAM)
+    given = {"rounds": 3, "rho": 1}
+    a = dp.online.MWEM(data=data, universe=[3, 1, 2, 0], queries=QUERIES, budget=budget, **given)
+    assert budget.remaining["rho"] == 0
+    assert budget.history[0].what == "MWEM, 4 queries, 3 rounds"
+    assert a.spent == ZCDP(1) == budget.cost(dp.online.MWEM, HISTOGRAM, QUERIES, **given)
+    b, c = (
+        dp.online.MWEM(queries=QUERIES, rng=InsecureGenerator(2), **given, **one)
+        for one in ({"data": data, "universe": [3, 1, 2, 0]}, {"histogram": HISTOGRAM})
+    )
+    assert np.array_equal(b.distribution, c.distribution) and b.measured == c.measured
+    with pytest.raises(BudgetError):
+        dp.online.MWEM(HISTOGRAM, QUERIES, budget=budget, **given)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "word"),
+    [
+        ({"queries": None}, ArgumentTypeError, "queries"),
+        ({"queries": QUERIES[0]}, ArgumentTypeError, "queries"),
+        ({"queries": QUERIES[:, :3]}, ArgumentError, "queries"),
+        ({"queries": QUERIES[:0]}, ArgumentError, "queries"),
+        ({"queries": 2 * QUERIES}, ArgumentError, "queries"),
+        ({"queries": QUERIES * math.nan}, ArgumentError, "queries"),
+        ({"queries": [["a"] * 4]}, ArgumentTypeError, "queries"),
+        ({"histogram": [0, 0, 0, 0]}, ArgumentError, "histogram"),
+        ({"rounds": 0}, ArgumentError, "rounds"),
+        ({"rounds": 2**20}, ArgumentError, "rounds"),
+        ({"replays": 0}, ArgumentError, "replays"),
+        ({"average": 1}, ArgumentTypeError, "average"),
+        ({"epsilon": 0}, ArgumentError, "epsilon"),
+    ],
+    ids=shown,
+)
+def test_bad_arguments_spend_nothing(wrong, error, word):
+    budget = dp.Budget(epsilon=10)
+    given = {"histogram": HISTOGRAM, "queries": QUERIES, "rounds": 2, "epsilon": 1, **wrong}
+    with pytest.raises(error, match=word):
+        dp.online.MWEM(**given, budget=budget)
+    assert not budget.history

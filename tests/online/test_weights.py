@@ -1,0 +1,210 @@
+"""Private multiplicative weights: the twin, what a hard answer teaches, accuracy, bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, StreamError
+from dpfast.noise.distributions.discrete import laplace_integers
+from dpfast.online.hypothesis import BLOCK, Hypothesis
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+
+from ..reference import online_weights as reference
+from ..support import streams
+from ..support.names import shown
+
+GIVEN = {"epsilon": 1, "queries": 20, "accuracy": 0.15}
+HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
+
+
+def integers(scale, stream):
+    out = np.empty(1, np.int64)
+    laplace_integers(out, scale, stream, None, stream.word)
+    return int(out[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_are_those_of_the_twin(seed):
+    g = np.random.default_rng(seed)
+    universe, rows = (2, 5, 9, 30)[seed], 10**7
+    histogram = g.multinomial(rows, g.dirichlet(np.ones(universe) / 5))
+    shipped = dp.online.PrivateMultiplicativeWeights(
+        histogram, epsilon=4, queries=60, accuracy=0.05, rng=InsecureGenerator(seed)
+    )
+    made, bits = shipped._plan, InsecureGenerator(seed).stream()
+    assert made.noise.law == "laplace" and not made.scales.each
+    rho = integers(made.scales.threshold, bits)
+
+    def above(distance):
+        return distance + integers(made.scales.query, bits) >= shipped._threshold + rho
+
+    twin = reference.Weights(histogram, shipped.gap, made.bits)
+    hard, divergence = 0, twin.divergence()
+    assert divergence <= math.log(universe)
+    for _ in range(60):
+        query = g.integers(0, 2, universe) if g.random() < 0.5 else g.random(universe)
+        found = shipped.answer(query)
+        expected, told = twin.answer(
+            query, above, lambda exact: exact + integers(made.noise.scale, bits)
+        )
+        assert found.hard == expected
+        assert found == pytest.approx(min(max(told / (rows << made.bits), 0), 1), abs=1e-7)
+        np.testing.assert_allclose(shipped.distribution, twin.hypothesis, rtol=1e-6)
+        if expected:  # what a hard answer teaches, of which their number follows
+            assert twin.divergence() <= divergence - 2 * shipped.gap**2
+            divergence = twin.divergence()
+            hard += 1
+    assert hard and shipped.remaining == shipped.hard - hard
+
+
+@pytest.mark.parametrize("universe", [1, 7, 8, 300, BLOCK, 3 * BLOCK + 5])
+def test_a_hypothesis_is_a_softmax(universe):
+    g = np.random.default_rng(universe)
+    hypothesis, log = Hypothesis(universe), np.zeros(universe)
+    for step in (0.5, -0.1, 0.7, -2.0, 30.0):
+        values = np.round(g.random(universe), 1)
+        values[:] = np.rint(values * 1024) / 1024
+        later = np.rint(g.random(universe) * 1024) / 1024
+        told = hypothesis.move(step, values, 10, later)
+        log += step * values
+        exact = np.exp(log - log.max())
+        exact /= exact.sum()
+        np.testing.assert_allclose(hypothesis.distribution, exact, rtol=1e-6)
+        assert told == pytest.approx(1024 * (exact @ later), rel=1e-6)
+        query = g.random(universe)
+        counts = g.integers(0, 1000, universe)
+        found = hypothesis.sums(query, 24, counts.astype(np.int32))
+        units = np.rint(query * 2**24)
+        assert found.mean == pytest.approx(exact @ units, rel=1e-6)
+        assert found.exact == sum(int(w) * int(c) for w, c in zip(units, counts, strict=True))
+        assert not found.odd and hypothesis.sums(later, 10).mean == told
+
+
+def test_no_weight_is_lost_however_often_it_is_moved():
+    """A product of factors would be 0 after some hundred of them, and never come back."""
+    hypothesis = Hypothesis(2)
+    down = np.array([0.0, 1.0])
+    for _ in range(400):
+        hypothesis.move(-4.0, down, 3)
+    np.testing.assert_allclose(hypothesis.distribution, [1, 0], atol=1e-37)
+    for _ in range(400):
+        hypothesis.move(4.0, down, 3)
+    np.testing.assert_allclose(hypothesis.distribution, [0.5, 0.5])
+
+
+@pytest.mark.parametrize("name", streams.NAMES)
+@pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}, {"epsilon": 1, "delta": 1e-6}])
+def test_accuracy_is_kept_and_hard_answers_are_few(name, loss):
+    g = np.random.default_rng(23)
+    histogram = g.multinomial(10**7, g.dirichlet(np.ones(50) / 10))
+    mechanism = dp.online.PrivateMultiplicativeWeights(
+        histogram, queries=400, accuracy=0.08, rng=InsecureGenerator(3), **loss
+    )
+    hard, worst = streams.run(name, mechanism, histogram, g)
+    assert worst <= 0.08
+    assert (name == "correlated" or hard) and hard <= math.log(50) / (2 * mechanism.gap**2)
+
+
+def test_counts_beyond_32_bits_give_the_same_answers():
+    """One row more and counts are held in another way: sums are exact in both."""
+    made = [
+        dp.online.PrivateMultiplicativeWeights(
+            [2**30, 2**30 - 1 + more, 5, 0], rng=InsecureGenerator(4), **GIVEN
+        )
+        for more in (-5, -4)
+    ]
+    assert [m._counts.dtype.name for m in made] == ["int32", "float64"]
+    for query in ([1, 0, 0, 0], [0.5, 0.25, 1, 0]):
+        values = np.array(query, float)
+        for stream, last in zip(made, (2**30 - 6, 2**30 - 5), strict=True):
+            unit = 2**stream._plan.bits
+            exact = int(unit * query[0]) * 2**30 + int(unit * query[1]) * last
+            assert stream._compare(values)[1] == exact + int(unit * query[2]) * 5
+
+
+def test_the_distribution_answers_what_was_not_asked():
+    stream = dp.online.PrivateMultiplicativeWeights(HISTOGRAM, **GIVEN)
+    for _ in range(5):
+        for query in np.eye(4):
+            stream.answer(query)
+    assert stream.distribution.sum() == pytest.approx(1)
+    assert abs(stream.distribution[0] - 0.65) <= 0.15
+    with pytest.raises(StreamError, match="all its queries"):
+        stream.answer(np.ones(4))
+    assert len(stream.distribution) == 4
+
+
+def test_the_accuracy_that_is_offered_is_taken():
+    for histogram, loss in ((HISTOGRAM, {"epsilon": 1}), ([900, 100], {"rho": 0.5})):
+        with pytest.raises(ArgumentError, match="accuracy must be at least") as caught:
+            dp.online.PrivateMultiplicativeWeights(histogram, queries=50, accuracy=1e-3, **loss)
+        least = float(str(caught.value).split("least ")[1].split(" with")[0])
+        given = {"queries": 50, **loss}
+        dp.online.PrivateMultiplicativeWeights(histogram, accuracy=least, **given)
+        with pytest.raises(ArgumentError, match="accuracy"):
+            dp.online.PrivateMultiplicativeWeights(histogram, accuracy=0.98 * least, **given)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "loss"),
+    [
+        ([1, 0], {"epsilon": 0.1}),
+        ([5, 5], {"epsilon": 1}),
+        ([5], {"epsilon": 1}),
+        ([1], {"rho": 1e-12}),
+        ([1] * 10, {"epsilon": 1, "delta": 1e-6}),
+    ],
+    ids=shown,
+)
+def test_what_no_accuracy_can_be_kept_with_is_refused_with_a_number(histogram, loss):
+    with pytest.raises(ArgumentError, match="accuracy must be at least") as caught:
+        dp.online.PrivateMultiplicativeWeights(histogram, queries=10, accuracy=0.5, **loss)
+    assert 1 < float(str(caught.value).split("least ")[1].split(" with")[0]) < math.inf
+
+
+def test_a_universe_of_one_element_is_known():
+    stream = dp.online.PrivateMultiplicativeWeights([10_000], rng=InsecureGenerator(1), **GIVEN)
+    assert stream.answer([0.25]) == pytest.approx(0.25, abs=1e-6)
+
+
+def test_the_budget_pays_once():
+    budget = dp.Budget(epsilon=1)
+    stream = dp.online.PrivateMultiplicativeWeights(HISTOGRAM, budget=budget, **GIVEN)
+    assert stream.answer([1, 1, 1, 1]) == pytest.approx(1, abs=0.15)
+    assert stream.spent == Pure(1) and budget.remaining["epsilon"] == 0
+    assert budget.history[0].what.startswith("private multiplicative weights, 20 queries, ")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "word"),
+    [
+        ({"histogram": [1, -1]}, ArgumentTypeError, "histogram"),
+        ({"accuracy": 1.1}, ArgumentError, "accuracy"),
+        ({"accuracy": 1e-12}, ArgumentError, "accuracy"),
+        ({"queries": 0}, ArgumentError, "queries"),
+        ({"universe": [1, 2]}, ArgumentError, "universe"),
+        ({"rng": 7}, ArgumentTypeError, "rng"),
+    ],
+    ids=shown,
+)
+def test_bad_arguments_spend_nothing(wrong, error, word):
+    budget = dp.Budget(epsilon=10)
+    with pytest.raises(error, match=word):
+        dp.online.PrivateMultiplicativeWeights(
+            **{"histogram": HISTOGRAM, **GIVEN, **wrong}, budget=budget
+        )
+    assert not budget.history
+
+
+def test_bad_queries_change_nothing():
+    stream = dp.online.PrivateMultiplicativeWeights(HISTOGRAM, **GIVEN)
+    for query in ([1, 0, 0], [2, 0, 0, 0], [math.nan, 0, 0, 0]):
+        with pytest.raises(ArgumentError, match="query must be"):
+            stream.answer(query)
+    assert stream.left == 20 and stream.remaining == stream.hard
+    assert stream.distribution.tolist() == [0.25] * 4

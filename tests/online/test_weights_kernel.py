@@ -1,0 +1,215 @@
+"""The kernels of multiplicative weights: the twin, every path, numbers that are none, and sums that
+are exact."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dpfast._kernels import weights as native
+from dpfast._kernels.weights import products
+from dpfast.online import threads
+from dpfast.online.hypothesis import Hypothesis
+
+from ..reference import weights as reference
+from ..support.paths import on_every_path
+
+SIZES = [1, 7, 8, 9, 255, 256, 257, 1000]
+ODD = [math.nan, -0.1, 1.0000001, math.inf, -math.inf, -5e-324, 1e308]
+
+
+def compare(part, counts, query, unit, begin, end):
+    """Of one block."""
+    out, cut = np.empty((1, 3)), slice(begin, end)
+    known = None if counts is None else counts[cut]
+    native.compare(part[cut], known, query[cut], unit, 0, end - begin, 1 << 20, out)
+    return tuple(out[0].tolist())
+
+
+def move(log, part, query, unit, step, bound, later, begin, end):
+    out = np.empty((1, 3))
+    native.move(log, part, query, unit, step, bound, later, begin, end, 1 << 20, out)
+    return tuple(out[0].tolist())
+
+
+def query_of(g, size):
+    """Halves of units among them, which are rounded to even, and both ends."""
+    query = g.random(size)
+    query[g.random(size) < 0.2] = 0.0
+    query[g.random(size) < 0.2] = 1.0
+    halves = g.random(size) < 0.2
+    query[halves] = (g.integers(0, 15, size)[halves] + 0.5) / 16
+    return query
+
+
+@pytest.mark.parametrize("unit", [2.0, 16.0, 2.0**24])
+@pytest.mark.parametrize("size", SIZES)
+def test_sums_are_those_of_the_twin(size, unit):
+    g = np.random.default_rng(size)
+    part, query = g.random(size).astype(np.float32), query_of(g, size)
+    counts = g.integers(0, 1 << 20, size).astype(np.int32)
+    told, exact, odd = reference.compare(part.tolist(), counts.tolist(), query.tolist(), unit)
+    assert compare(part, counts, query, unit, 0, size) == (told, exact, odd) and odd == 0
+    assert compare(part, None, query, unit, 0, size) == (told, 0.0, 0)
+    if size > 8:
+        begin, end = 3, size - 2
+        cut = [x[begin:end].tolist() for x in (part, counts, query)]
+        assert compare(part, counts, query, unit, begin, end) == reference.compare(*cut, unit)
+
+
+@pytest.mark.parametrize("stranger", ODD)
+def test_numbers_that_are_none_are_told_and_count_as_the_nearer_end(stranger):
+    g = np.random.default_rng(1)
+    for size in (1, 8, 300, 303):
+        for place in {0, size // 2, size - 1}:
+            part, query = g.random(size).astype(np.float32), g.random(size)
+            counts = g.integers(0, 99, size).astype(np.int32)
+            query[place] = stranger
+            told, exact, odd = compare(part, counts, query, 16.0, 0, size)
+            assert odd == 1 and (told, exact, odd) == reference.compare(
+                part.tolist(), counts.tolist(), query.tolist(), 16.0
+            )
+            query[place] = min(max(stranger, 0), 1) if stranger == stranger else 0
+            assert compare(part, counts, query, 16.0, 0, size) == (told, exact, 0)
+
+
+@pytest.mark.parametrize("step", [0.5, -3.0, 1e-3, 700.0, -2000.0])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_move_is_that_of_the_twin(size, step):
+    g = np.random.default_rng(size)
+    log, query, later = g.normal(size=size) * 10, query_of(g, size), query_of(g, size)
+    bound = float(log.max()) + max(step, 0)
+    moved, arguments, top = reference.move(log.tolist(), query.tolist(), 16.0, step, bound)
+    part = np.full(size, np.nan, np.float32)
+    total, told, found = move(log, part, query, 16.0, step, bound, later, 0, size)
+    assert log.tolist() == moved and found == top
+    exact = [math.exp(a) for a in arguments]
+    np.testing.assert_allclose(part, exact, rtol=2.0**-24 * 1.001, atol=0)
+    assert total == reference.added(part.tolist())
+    assert told == compare(part, None, later, 16.0, 0, size)[0]
+
+
+def test_the_exponential_is_that_of_float32():
+    """From 0 to -87, close to 0, and at the multiples of ln 2 and between them: rounded once."""
+    from mpmath import mp
+
+    g = np.random.default_rng(0)
+    k = np.arange(125)
+    a = -np.concatenate([
+        g.random(2000) * 87, 2.0 ** -g.integers(1, 1070, 500), k * math.log(2),
+        (k + 0.5) * math.log(2), [0.0, 87.0],
+    ])  # fmt: skip
+    log, part = a.copy(), np.empty(len(a), np.float32)
+    move(log, part, np.zeros_like(a), 2.0, 0.0, 0.0, None, 0, len(a))
+    with mp.workdps(40):
+        exact = [mp.exp(mp.mpf(x)) for x in a.tolist()]
+        off = [abs(mp.mpf(p) / e - 1) for p, e in zip(part.tolist(), exact, strict=True)]
+    assert 0.9 * 2.0**-24 < max(off) < 2.0**-24 * 1.00001
+    far = np.full(9, -1000.0)  # no weight is lost, and none is subnormal
+    move(far, part[:9], np.zeros(9), 2.0, 0.0, 0.0, None, 0, 9)
+    assert (part[:9] == np.float32(math.exp(-87))).all() and (far == -1000).all()
+
+
+def test_products_are_exact_for_integers():
+    g = np.random.default_rng(2)
+    for count, size in ((1, 1), (3, 7), (4, 8), (9, 1000), (6, 4099)):
+        rows = g.integers(0, 1 << 24, (count, size)).astype(np.float32)
+        p = g.integers(0, 1 << 16, size).astype(float)
+        out = np.full(count, np.nan)
+        products(rows, p, out, 0, count)
+        exact = [sum(int(w) * int(c) for w, c in zip(row, p, strict=True)) for row in rows]
+        assert out.tolist() == exact
+        part = np.full(count, -1.0)
+        products(rows, p, part, count // 2, count)
+        assert (
+            part[count // 2 :].tolist() == exact[count // 2 :] and (part[: count // 2] == -1).all()
+        )
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 7])
+def test_any_number_of_threads_makes_the_same_bits(monkeypatch, number):
+    """Blocks are the same, and so is the order in which they are put together."""
+    g = np.random.default_rng(3)
+    size = 5 * (1 << 16) + 77
+    queries, counts = g.random((3, size)), g.integers(0, 99, size).astype(np.int32)
+    found = []
+    for workers in (1, number):
+        monkeypatch.setattr(threads, "threads", lambda workers=workers: workers)
+        monkeypatch.setattr(threads.spread, "__defaults__", (1, 1000))
+        hypothesis = Hypothesis(size)
+        told = [hypothesis.move(0.7, queries[0], 24, queries[1])]
+        told.append(hypothesis.move(-0.4, queries[1], 24))
+        told += list(hypothesis.sums(queries[2], 24, counts))
+        found.append((told, hypothesis.distribution.tobytes()))
+    assert found[0] == found[1]
+
+
+PROBE = """
+import hashlib
+import numpy as np
+from dpfast._kernels.weights import compare, move, products
+places = np.empty((1, 3))
+g = np.random.default_rng(5)
+done = hashlib.sha256()
+for size in (1, 5, 8, 63, 256, 300, 5001):
+    log, part = g.normal(size=size), np.ones(size, np.float32)
+    query, later = g.random(size), g.random(size)
+    counts = g.integers(0, 1 << 31, size).astype(np.int32)
+    for step in (0.3, -2.0, 900.0):
+        bound = float(log.max()) + max(step, 0)
+        move(log, part, query, 2.0**24, step, bound, later, 0, size, size, places)
+        print(places.tolist())
+        compare(part, counts, later, 2.0**20, 0, size, size, places)
+        print(places.tolist())
+    rows, out = g.random((7, size)).astype(np.float32), np.empty(7)
+    products(rows, log, out, 0, 7)
+    for array in (log, part, out):
+        done.update(array.tobytes())
+print(done.hexdigest())
+"""
+
+
+def test_all_paths_agree():
+    assert len(on_every_path(PROBE).splitlines()) == 43
+
+
+def test_blocks_are_summed_one_by_one():
+    g = np.random.default_rng(8)
+    part, query = g.random(1000).astype(np.float32), g.random(1000)
+    counts = g.integers(0, 99, 1000).astype(np.int32)
+    out = np.full((8, 3), np.nan)
+    native.compare(part, counts, query, 16.0, 256, 1000, 128, out)
+    assert np.isnan(out[:2]).all()
+    for i in range(2, 8):
+        ends = 128 * i, min(128 * i + 128, 1000)
+        assert tuple(out[i].tolist()) == compare(part, counts, query, 16.0, *ends)
+    log, again, whole = np.zeros(1000), np.zeros(1000), np.empty(1000, np.float32)
+    native.move(log, part, query, 16.0, 0.5, 0.5, None, 0, 1000, 128, out)
+    move(again, whole, query, 16.0, 0.5, 0.5, None, 0, 1000)
+    assert np.array_equal(log, again) and np.array_equal(part, whole)
+    assert out[:, 2].max() == log.max()
+
+
+def test_bad_shapes_are_refused():
+    a, b, out, narrow = np.ones(4), np.ones(5), np.empty((2, 3)), np.ones((2, 4), np.float32)
+    p, c = np.ones(4, np.float32), np.ones(5, np.int32)
+    for call in (
+        lambda: native.compare(p, None, b, 2.0, 0, 4, 4, out),
+        lambda: native.compare(p, c, a, 2.0, 0, 4, 4, out),
+        lambda: native.compare(p, None, a, 2.0, 0, 5, 4, out),
+        lambda: native.compare(p, None, a, 2.0, 2, 2, 1, out),
+        lambda: native.compare(p, None, a, 2.0, 1, 4, 2, out),
+        lambda: native.compare(p, None, a, 2.0, 0, 4, 0, out),
+        lambda: native.compare(p, None, a, 2.0, 0, 4, 1, out),
+        lambda: native.compare(p, None, a, 2.0, 0, 4, 2, np.empty((2, 2))),
+        lambda: native.move(b, p, a, 2.0, 1.0, 1.0, None, 0, 4, 4, out),
+        lambda: native.move(a, p, a, 2.0, 1.0, 1.0, b, 0, 4, 4, out),
+        lambda: native.move(a, p, a, 2.0, 1.0, 1.0, None, -4, 4, 4, out),
+        lambda: products(narrow, b, np.ones(2), 0, 2),
+        lambda: products(narrow, a, np.ones(3), 0, 2),
+        lambda: products(narrow, a, np.ones(2), 1, 1),
+    ):
+        with pytest.raises(ValueError, match="must"):
+            call()

@@ -1,0 +1,623 @@
+"""Conversions and composition: beside mpmath, rounded towards more loss, monotone, and sound."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import subprocess
+import sys
+import threading
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
+from dpfast.privacy import (
+    ZCDP,
+    Approx,
+    Draws,
+    Filter,
+    Pure,
+    advanced_composition,
+    compose,
+    convert,
+    group,
+    optimal_composition,
+    parallel,
+    post_processing,
+)
+
+from ..reference import privacy as plain
+
+AR, REP = "add-remove", "replace"
+TIGHT = Fraction(1, 10**13)
+
+
+@pytest.fixture(autouse=True)
+def fifty_digits():
+    with mpmath.workdps(plain.DIGITS):
+        yield
+
+
+def amounts(low, high):
+    """Decimals of six digits between two powers of ten."""
+    return st.builds(
+        lambda m, e: Fraction(m) * Fraction(10) ** e,
+        st.integers(100_000, 999_999),
+        st.integers(low - 5, high - 6),
+    )
+
+
+epsilons = amounts(-6, 3)
+rhos = amounts(-8, 3)
+deltas = amounts(-12, 0)
+few = settings(max_examples=40)
+
+
+def rounded_up(got, exact):
+    """Not below the exact number, and hardly above."""
+    got = plain.number(got)
+    noise = mpmath.mpf(10) ** (5 - plain.DIGITS)  # of the reference
+    assert got >= exact * (1 - noise), "rounded towards less loss"
+    assert got <= exact * (1 + mpmath.mpf(10) ** -13), "not tight"
+
+
+def test_the_check_catches_rounding_to_nearest():
+    caught = 0
+    for k in range(1, 40):
+        exact = plain.mean_loss(Fraction(k, 7))
+        try:
+            rounded_up(float(exact), exact)
+        except AssertionError as fault:
+            caught += "less loss" in str(fault)
+    assert 10 < caught < 30
+
+
+# ---------------------------------------------------------------- conversions
+
+
+@given(epsilons)
+@few
+def test_pure_to_zcdp(epsilon):
+    rho = Pure(epsilon).to_zcdp().rho
+    rounded_up(rho, plain.mean_loss(epsilon))
+    assert rho <= epsilon**2 / 2
+    assert rho == ZCDP.of_pure(Pure(epsilon)).rho
+
+
+@pytest.mark.parametrize("epsilon", ["1e-300", "1e-30", "1e-20", "2e-20", "299", "301", "1e300"])
+def test_pure_to_zcdp_at_the_ends(epsilon):
+    rho = Pure(Fraction(epsilon)).to_zcdp().rho
+    with mpmath.workdps(700):
+        exact = plain.mean_loss(Fraction(epsilon))
+    rounded_up(rho, exact)
+
+
+def test_what_is_printed_is_what_is_meant():
+    for loss in (Pure(1.0).to_zcdp(), ZCDP(0.5).to_approx(1e-6), Pure(3).to_approx(0.1)):
+        assert eval(repr(loss)) == loss
+
+
+@pytest.mark.parametrize("tiny", ["1e-9000", "123e-5000", "1e-400", "-0.5e-9000"])
+def test_what_float64_and_int_cannot_print_is_printed(tiny):
+    """Integers of more than 4300 digits are no text, and a float64 of it would be 0."""
+    amount = Decimal(tiny).copy_abs()
+    text = repr(Pure(amount))
+    assert float(Decimal(text.split("about ")[1].rstrip(")")) / amount) == pytest.approx(1)
+    assert len(text) < 300 and "about 0" not in text
+    budget = dp.Budget(epsilon=amount)
+    assert str(amount.normalize()).lower() in repr(budget).replace("E", "e")
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        dp.median([1.0], bounds=(0, 1), epsilon=amount, budget=budget)
+    with pytest.raises(BudgetError, match="left epsilon="):
+        budget.spend(Pure(1), neighbors=REP)
+
+
+@given(rhos, deltas)
+@few
+def test_zcdp_to_approx(rho, delta):
+    exact = plain.least(lambda a: plain.epsilon_at(rho, delta, a))
+    got = ZCDP(rho).to_approx(delta)
+    assert got.delta == delta
+    if exact <= 0:
+        assert got.epsilon == Fraction(1, 10**300)
+        return
+    assume(exact > 1e-9 * float(rho))  # else it is the difference of numbers much larger
+    rounded_up(got.epsilon, exact)
+    log = -mpmath.log(plain.number(delta))
+    simple = plain.number(rho) + 2 * mpmath.sqrt(plain.number(rho) * log)
+    assert plain.number(got.epsilon) <= simple * (1 + mpmath.mpf(10) ** -13)
+
+
+@given(amounts(-4, 1), amounts(-3, 2))
+@few
+def test_zcdp_to_approx_delta(rho, epsilon):
+    exact = plain.least(lambda a: plain.delta_at(rho, epsilon, a))
+    assume(mpmath.mpf("1e-9000") < exact < 0.999)
+    rounded_up(ZCDP(rho).to_approx_delta(epsilon).delta, exact)
+
+
+@given(amounts(-4, 1), deltas)
+@few
+def test_the_two_directions_agree(rho, delta):
+    there = ZCDP(rho).to_approx(delta)
+    assume(there.epsilon > Fraction(1, 1000))
+    back = ZCDP(rho).to_approx_delta(there.epsilon).delta
+    assert delta * (1 - Fraction(1, 10**8)) <= back <= delta * (1 + Fraction(1, 10**13))
+
+
+@pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(1, 2), 10])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**9), Fraction(1, 1000), Fraction(1, 5)])
+def test_the_gaussian_mechanism_keeps_what_is_promised(rho, delta):
+    """A law with this rho exactly, of which the true delta is known in closed form."""
+    promised = ZCDP(rho).to_approx(delta)
+    true = plain.gaussian_delta(rho, promised.epsilon)
+    assert true <= plain.number(delta)
+    # Not by much: the conversion loses a factor, not orders of magnitude.
+    if promised.epsilon > Fraction(1, 100):
+        assert true > plain.number(delta) / 100
+    # The control: what half of rho promises is not kept.
+    half = ZCDP(Fraction(rho) / 2).to_approx(delta)
+    if promised.epsilon > Fraction(1, 100):
+        assert plain.gaussian_delta(rho, half.epsilon) > plain.number(delta)
+
+
+@given(amounts(-4, 2), deltas)
+@settings(max_examples=10)
+def test_the_largest_rho_within(epsilon, delta):
+    found = ZCDP.within(epsilon, delta)
+    assert found.to_approx(delta).epsilon <= epsilon
+    more = ZCDP(found.rho * (1 + Fraction(1, 2**40)))
+    assert more.to_approx(delta).epsilon > epsilon
+
+
+@pytest.mark.parametrize("epsilon", ["1e-300", "1e-30", "1e30", "1e300"])
+@pytest.mark.parametrize("delta", ["1e-300", "0.9"])
+def test_the_largest_rho_within_the_ends(epsilon, delta):
+    epsilon, delta = Fraction(epsilon), Fraction(delta)
+    found = ZCDP.within(epsilon, delta)
+    assert found.to_approx(delta).epsilon <= epsilon
+    assert ZCDP(found.rho * (1 + Fraction(1, 2**40))).to_approx(delta).epsilon > epsilon
+
+
+def test_an_epsilon_too_small_for_a_rho_within():
+    with pytest.raises(ArgumentError, match="at least 1e-300"):
+        ZCDP.within(Fraction(1, 10**301), 0.1)
+
+
+def test_a_far_too_small_epsilon_has_no_delta():
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        ZCDP(10**9).to_approx_delta(1)
+
+
+@pytest.mark.parametrize("rho", ["1e-300", "1e-20", "1e20", "1e300"])
+@pytest.mark.parametrize("delta", ["1e-300", "1e-9", "0.5"])
+def test_zcdp_at_the_ends(rho, delta):
+    rho, delta = Fraction(rho), Fraction(delta)
+    got = ZCDP(rho).to_approx(delta)
+    with mpmath.workdps(650):
+        exact = plain.least(lambda a: plain.epsilon_at(rho, delta, a), "1e-320", "1e320")
+    assert plain.number(got.epsilon) >= exact
+    if exact > 0:
+        assert plain.number(got.epsilon) <= exact * (1 + mpmath.mpf(10) ** -10) + mpmath.mpf(
+            "1e-300"
+        )
+
+
+def test_a_delta_next_to_one():
+    delta = 1 - Fraction(1, 10**200)
+    assert ZCDP(3).to_approx(delta).delta == delta
+    assert Pure(3).to_approx(delta).epsilon == Fraction(1, 10**300)
+
+
+@given(epsilons, deltas)
+@few
+def test_pure_to_approx(epsilon, delta):
+    e = plain.number(epsilon)
+    inside = mpmath.exp(e) - plain.number(delta) * (1 + mpmath.exp(e))
+    got = Pure(epsilon).to_approx(delta).epsilon
+    if inside <= 1:
+        assert got <= Fraction(1, 10**6)
+        return
+    exact = mpmath.log(inside)
+    assert plain.number(got) >= exact
+    assert plain.number(got) - exact <= e * mpmath.mpf(10) ** -13
+    # That is the point at which one randomized response has this delta.
+    at = plain.composed_delta(epsilon, 1, got)
+    assert at <= plain.number(delta)
+
+
+def monotone(function, low, high):
+    assert function(low) <= function(high)
+
+
+@given(epsilons, epsilons, deltas)
+@few
+def test_monotone_in_epsilon(one, other, delta):
+    low, high = sorted((one, other))
+    monotone(lambda e: Pure(e).to_zcdp().rho, low, high)
+    monotone(lambda e: Pure(e).to_approx(delta).epsilon, low, high)
+    monotone(lambda e: -ZCDP(one).to_approx_delta(e + one).delta, low, high)
+
+
+@given(rhos, rhos, deltas, deltas)
+@few
+def test_monotone_in_rho_and_delta(one, other, this, that):
+    low, high = sorted((one, other))
+    monotone(lambda r: ZCDP(r).to_approx(this).epsilon, low, high)
+    monotone(lambda d: -ZCDP(one).to_approx(d).epsilon, *sorted((this, that)))
+
+
+@given(epsilons, st.integers(1, 2**20))
+@few
+def test_monotone_from_one_float_to_the_next(epsilon, steps):
+    """Neighbours at the resolution of float64, where rounding would show."""
+    near = epsilon * (1 + steps * Fraction(1, 2**52))
+    monotone(lambda e: Pure(e).to_zcdp().rho, epsilon, near)
+    monotone(lambda r: ZCDP(r).to_approx(Fraction(1, 10**6)).epsilon, epsilon, near)
+    monotone(lambda e: optimal_composition(Pure(e), 5, delta=1e-6).epsilon, epsilon, near)
+
+
+# ---------------------------------------------------------------- composition
+
+
+def test_sums_are_exact():
+    assert compose(*[Pure(0.1)] * 10) == Pure(1)
+    assert compose(Pure(0.5), Approx(0.25, 1e-6), Approx(0.25, 1e-6)) == Approx(1, 2e-6)
+    assert compose(ZCDP(0.1), ZCDP(0.2)) == ZCDP(Fraction(3, 10))
+    assert compose(ZCDP(0.1), Pure(1)).rho == Fraction(1, 10) + Pure(1).to_zcdp().rho
+    draws = Draws(1, 2, True)
+    assert compose(draws, ZCDP(1)) == ZCDP(1 + draws.to_zcdp().rho)
+    assert compose(draws, Pure(1)) == Pure(2)
+
+
+@pytest.mark.parametrize("function", [compose, lambda *a: parallel(*a, neighbors=REP)])
+def test_what_cannot_be_put_together(function):
+    with pytest.raises(ArgumentError, match="at least one loss"):
+        function()
+    with pytest.raises(ArgumentError, match="of one kind"):
+        function(ZCDP(1), Approx(1, 0.1))
+    with pytest.raises(ArgumentError, match="delta below 1"):
+        function(Approx(1, 0.9), Approx(1, 0.8))
+    with pytest.raises(ArgumentTypeError, match="losses"):
+        function(Pure(1), 0.5)
+
+
+def test_parallel_takes_the_largest_under_add_remove():
+    assert parallel(Pure(1), Pure(2), neighbors=AR) == Pure(2)
+    assert parallel(Approx(1, 0.1), Approx(2, 0.01), neighbors=AR) == Approx(2, 0.1)
+    assert parallel(Pure(1), Approx(0.5, 0.01), neighbors=AR) == Approx(1, 0.01)
+    assert parallel(ZCDP(1), Pure(2), neighbors=AR).rho == Pure(2).to_zcdp().rho
+
+
+def test_parallel_under_replace():
+    assert parallel(Pure(1), Pure(2), neighbors=REP) == Pure(4)
+    assert parallel(ZCDP(1), ZCDP(2), neighbors=REP) == ZCDP(8)
+    assert parallel(ZCDP(1), ZCDP(2), ZCDP(2), neighbors=REP, staying=[None] * 3) == ZCDP(4)
+    assert parallel(ZCDP(1), ZCDP(2), neighbors=REP, staying=[ZCDP(0.5), ZCDP(3.5)]) == ZCDP(3.5)
+    assert parallel(Pure(1), neighbors=REP) == Pure(2)
+    assert parallel(Pure(1), neighbors=REP, staying=[Pure(0.5)]) == Pure(0.5)
+    assert parallel(Pure(1), Pure(2), neighbors=REP, parts="position") == Pure(2)
+    mixed = parallel(
+        Approx(1, 0.01), Approx(2, 0.001), Approx(0.5, 0.02), neighbors=REP, staying=[None] * 3
+    )
+    assert mixed == Approx(3, 0.03)
+    with pytest.raises(ArgumentError, match="parts must be 'content'"):
+        parallel(Pure(1), neighbors=AR, parts="position")
+    with pytest.raises(ArgumentError, match="staying must be left out"):
+        parallel(Pure(1), neighbors=AR, staying=[None])
+    with pytest.raises(ArgumentError, match="2 losses or None"):
+        parallel(Pure(1), Pure(1), neighbors=REP, staying=[None])
+    with pytest.raises(ArgumentError, match="one part only"):
+        parallel(Pure(1), neighbors=REP, staying=[None])
+
+
+def worst_ratio(epsilons, relation, counts_only):
+    """Enumerates: each part releases its count (or its sum over {0, 1, 2} with that scale)
+    with two-sided geometric noise; the largest log-ratio over neighbours and answers."""
+    parts = len(epsilons)
+    rows = [(part, value) for part in range(parts) for value in (1, 2)]
+
+    def answer(data):
+        return [sum(1 if counts_only else v for p, v in data if p == part) for part in range(parts)]
+
+    def loss(x, y):
+        scale = 1 if counts_only else 2
+        return sum(
+            Fraction(e) * abs(a - b) / scale
+            for e, a, b in zip(epsilons, answer(x), answer(y), strict=True)
+        )
+
+    worst = Fraction(0)
+    for data in itertools.product(rows, repeat=2):
+        if relation == REP:
+            others = [(data[0], row) for row in rows] + [(row, data[1]) for row in rows]
+        else:
+            others = [(*data, row) for row in rows] + [data[:1], data[1:]]
+        worst = max(worst, *(loss(data, other) for other in others))
+    return worst
+
+
+@pytest.mark.parametrize("relation", [AR, REP])
+def test_parallel_beside_an_enumeration_of_neighbours(relation):
+    """The loss of geometric noise is its epsilon times the distance of the answers."""
+    epsilons = [1, Fraction(1, 2), Fraction(3, 4)]
+    losses = [Pure(e) for e in epsilons]
+    counts = worst_ratio(epsilons, relation, True)
+    sums = worst_ratio(epsilons, relation, False)
+    if relation == AR:
+        claim = parallel(*losses, neighbors=AR)
+        assert counts == sums == claim.epsilon == 1
+    else:
+        claim = parallel(*losses, neighbors=REP, staying=[None] * 3)
+        assert counts == claim.epsilon == Fraction(7, 4)
+        assert counts > max(epsilons), "the largest alone is not enough: rows move"
+        assert sums <= parallel(*losses, neighbors=REP).epsilon == 2
+
+
+@given(st.lists(epsilons, min_size=1, max_size=6), deltas)
+@few
+def test_advanced_composition(each, delta):
+    got = advanced_composition(*map(Pure, each), delta=delta)
+    assert got.delta == delta
+    exact = min(plain.advanced(each, delta), plain.number(sum(each)))
+    rounded_up(got.epsilon, exact)
+
+
+def test_advanced_composition_with_deltas_and_without_sense():
+    got = advanced_composition(*[Approx(0.1, 1e-8)] * 100, delta=1e-6)
+    assert got.delta == 2 * Fraction(1, 10**6)
+    assert got.epsilon == advanced_composition(*[Pure(0.1)] * 100, delta=1e-6).epsilon
+    with pytest.raises(ArgumentTypeError, match="ZCDP losses add up"):
+        advanced_composition(ZCDP(1), delta=0.1)
+    with pytest.raises(ArgumentError, match="delta"):
+        advanced_composition(Approx(1, 0.6), delta=0.5)
+
+
+@given(amounts(-3, 1), st.integers(1, 40), amounts(-9, 0))
+@few
+def test_optimal_composition(epsilon, times, delta):
+    got = optimal_composition(Pure(epsilon), times, delta=delta)
+    assert got.delta == delta and got.epsilon <= times * epsilon
+    at = plain.composed_delta(epsilon, times, got.epsilon)
+    assert at <= plain.number(delta)
+    if got.epsilon > Fraction(1, 1000):  # not more than needed
+        less = got.epsilon * (1 - TIGHT)
+        assert plain.composed_delta(epsilon, times, less) > plain.number(delta)
+
+
+@given(amounts(-3, 1), st.integers(1, 40), st.integers(0, 98))
+@few
+def test_optimal_composition_at_an_epsilon(epsilon, times, percent):
+    wanted = (times * epsilon * percent + epsilon / 7) / 100
+    exact = plain.composed_delta(epsilon, times, wanted)
+    assume(exact < 1 - Fraction(1, 10**14))  # what rounds to a delta of 1 is refused
+    rounded_up(optimal_composition(Pure(epsilon), times, epsilon=wanted).delta, exact)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), 1])
+@pytest.mark.parametrize("times", [1, 2, 3, 5])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**6), Fraction(1, 20)])
+def test_optimal_composition_by_enumeration(epsilon, times, delta):
+    for wanted in (Fraction(epsilon, 3), Fraction(epsilon), times * Fraction(epsilon, 2)):
+        exact = plain.enumerated_delta(epsilon, delta, times, wanted)
+        got = optimal_composition(Approx(epsilon, delta), times, epsilon=wanted)
+        rounded_up(got.delta, exact)
+        back = optimal_composition(Approx(epsilon, delta), times, delta=got.delta)
+        assert wanted * (1 - Fraction(1, 10**9)) <= back.epsilon <= wanted * (1 + TIGHT)
+
+
+def test_optimal_is_best():
+    each, times, delta = Pure(0.1), 100, Fraction(1, 10**6)
+    best = optimal_composition(each, times, delta=delta).epsilon
+    assert best < compose(*[each] * times).to_zcdp().to_approx(delta).epsilon
+    zcdp = compose(*[each.to_zcdp()] * times).to_approx(delta).epsilon
+    assert best < zcdp < advanced_composition(*[each] * times, delta=delta).epsilon
+
+
+def test_optimal_composition_refuses_what_makes_no_sense():
+    with pytest.raises(ArgumentError, match="epsilon instead"):
+        optimal_composition(Pure(1), 3)
+    with pytest.raises(ArgumentError, match="epsilon instead"):
+        optimal_composition(Pure(1), 3, delta=0.1, epsilon=1)
+    with pytest.raises(ArgumentError, match="come to"):
+        optimal_composition(Approx(1, 0.1), 3, delta=0.27)
+    assert optimal_composition(Approx(1, 0.1), 3, delta=0.28).delta == Fraction(28, 100)
+    with pytest.raises(ArgumentError, match="use compose"):
+        optimal_composition(Pure(1), 3, epsilon=3)
+    with pytest.raises(ArgumentTypeError, match="Pure or Approx"):
+        optimal_composition(ZCDP(1), 3, delta=0.1)
+
+
+def test_optimal_composition_beyond_all_exponents():
+    assert optimal_composition(Pure(1e300), 3, delta=0.1).epsilon == 3 * Fraction(10) ** 300
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        optimal_composition(Pure(1e300), 3, epsilon=1e300)
+    near = optimal_composition(Pure(1e12), 3, delta=0.1).epsilon  # ln(1 - delta) less than the sum
+    assert abs(near - 3 * 10**12 + Fraction(105, 1000)) < Fraction(1, 100)
+
+
+def test_optimal_composition_of_many():
+    got = optimal_composition(Pure(0.01), 10_000, delta=1e-6).epsilon
+    zcdp = compose(*[Pure(0.01).to_zcdp()] * 10_000).to_approx(1e-6).epsilon
+    assert Fraction(9, 10) * zcdp < got < zcdp
+
+
+# ---------------------------------------------------------------- groups, relations, no-op
+
+
+def test_groups():
+    assert group(Pure(0.1), 5) == Pure(0.5)
+    assert group(ZCDP(0.1), 5) == ZCDP(2.5)
+    assert group(Approx(0.1, 1e-6), 1) == Approx(0.1, 1e-6)
+    assert group(Draws(1, 2, True), 3) == Draws(3, 2, True)
+    with pytest.raises(ArgumentError, match="size must be smaller"):
+        group(Approx(10, 0.01), 5)
+    with pytest.raises(ArgumentError, match="size"):
+        group(Pure(1), 0)
+    with pytest.raises(ArgumentTypeError, match="loss must be"):
+        group(1.0, 2)
+
+
+@given(amounts(-6, 1), amounts(-12, -6), st.integers(2, 5))
+@few
+def test_the_delta_of_a_group(epsilon, delta, size):
+    e = plain.number(epsilon)
+    exact = plain.number(delta) * sum(mpmath.exp(i * e) for i in range(size))
+    assume(exact < 0.9)
+    got = group(Approx(epsilon, delta), size)
+    assert got.epsilon == size * epsilon
+    rounded_up(got.delta, exact)
+
+
+def test_a_group_of_two_is_a_replaced_row():
+    for loss in (Pure(1), ZCDP(1), Approx(1, 0.01)):
+        assert convert(loss, AR, REP) == group(loss, 2)
+        assert convert(loss, REP, AR) is None and convert(loss, REP, REP) is loss
+
+
+def test_post_processing_is_free():
+    for loss in (Pure(1), ZCDP(1), Approx(1, 0.01)):
+        assert post_processing(loss) is loss
+    with pytest.raises(ArgumentTypeError, match="loss must be"):
+        post_processing("noise")
+
+
+# ---------------------------------------------------------------- the filter
+
+
+@given(st.lists(st.integers(1, 30), max_size=30))
+@few
+def test_the_filter_never_passes_its_limit(costs):
+    held = Filter(Pure(1))
+    taken = [c for c in costs if held.charge(Pure(Fraction(c, 20)))]
+    spent = sum(taken, 0)
+    assert spent <= 20
+    assert held.spent == (Pure(Fraction(spent, 20)) if spent else None)
+    assert held.remaining == (Pure(Fraction(20 - spent, 20)) if spent < 20 else None)
+
+
+def test_the_kinds_of_filter():
+    held = Filter(ZCDP(0.5))
+    assert held.charge(Pure(1))
+    assert held.spent == Pure(1).to_zcdp()
+    assert not held.charge(ZCDP(0.5))
+    held.require(ZCDP(0.03))
+    with pytest.raises(BudgetError, match="refused"):
+        held.require(ZCDP(0.03))
+    approx = Filter(Approx(1, 1e-6))
+    assert approx.remaining == ZCDP.within(1, 1e-6)
+    # Five times as many small costs fit as by adding up epsilons.
+    assert sum(approx.charge(Pure(0.01)) for _ in range(1000)) > 480
+    assert not approx.charge(Pure(0.5))
+    for bad in (Approx(0.1, 0.1), 0.1):
+        with pytest.raises(ArgumentTypeError, match="Pure or ZCDP"):
+            approx.charge(bad)
+    with pytest.raises(ArgumentError, match="no finite epsilon"):
+        Filter(Pure(1)).charge(ZCDP(0.1))
+    with pytest.raises(ArgumentTypeError, match="limit"):
+        Filter(1.0)
+    assert "limit" not in repr(held) and "ZCDP" in repr(held)
+
+
+def adaptive_loss(costs_after, limit, depth):
+    """The largest log-ratio over paths of randomized responses of which each cost depends on the
+    answers so far, and which stop at the filter."""
+
+    def walk(answers, held, ratio):
+        best = abs(ratio)
+        if len(answers) == depth:
+            return best
+        cost = costs_after(answers)
+        copied = Filter(limit)
+        if held is not None:
+            copied.charge(held)
+        if not copied.charge(Pure(cost)):
+            return best
+        for answer, sign in ((0, 1), (1, -1)):
+            best = max(best, walk((*answers, answer), copied.spent, ratio + sign * cost))
+        return best
+
+    return walk((), None, Fraction(0))
+
+
+def test_adaptive_costs_stay_within_the_limit():
+    """Costs that grow when the answers point one way: the path of the largest ratio is within."""
+
+    def greedy(answers):
+        return Fraction(1, 10) if not answers or answers[-1] else Fraction(3, 10)
+
+    assert adaptive_loss(greedy, Pure(1), 8) <= 1
+    # Without a filter the same rule loses more.
+    assert adaptive_loss(greedy, Pure(100), 8) > 1
+
+
+def test_a_filter_is_for_one_owner():
+    held = Filter(Pure(1))
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="neither pickled nor copied"):
+            copied(held)
+
+
+def test_threads_never_pass_the_limit():
+    held, taken = Filter(Pure(1)), []
+    threads = [
+        threading.Thread(
+            target=lambda: taken.extend(held.charge(Pure(Fraction(1, 64))) for _ in range(40))
+        )
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(taken) == 64 and held.remaining is None
+
+
+# ---------------------------------------------------------------- arguments and imports
+
+
+@pytest.mark.parametrize("delta", [0, 1, -0.1, float("nan"), "0.1", None, True])
+def test_a_bad_delta(delta):
+    for call in (Pure(1).to_approx, ZCDP(1).to_approx, lambda d: ZCDP.within(1, d)):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="delta must be"):
+            call(delta)
+
+
+def test_conversions_load_no_library():
+    code = (
+        "import sys, dpfast as dp; p = dp.privacy; p.ZCDP(0.5).to_approx(1e-6); "
+        "p.optimal_composition(p.Pure(1), 9, delta=1e-6); "
+        "print([m for m in ('mpmath', 'scipy', 'dp_accounting', 'numba') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_public_names():
+    assert set(dp.privacy.__all__) <= set(dir(dp.privacy))
+
+
+@pytest.mark.parametrize("source, wanted", [("swap", "swap"), ("add-remove", "both"), (None, None)])
+def test_a_relation_that_is_none_is_not_converted(source, wanted):
+    with pytest.raises(ArgumentError, match=r"(given|wanted) must be one of"):
+        dp.privacy.convert(Pure(1), source, wanted)
+    with pytest.raises(ArgumentTypeError, match="amount must be"):
+        dp.privacy.convert(1.0, "replace", "replace")
+
+
+@pytest.mark.parametrize("word", ["range_within", "pure_within", "laplace_within", "float_down"])
+def test_what_is_no_fraction_is_read_as_it_is_written(word):
+    within = getattr(dp.privacy, word)
+    assert within(0.1) == within(Fraction(1, 10)) == within(Decimal("0.1"))
+    for bad in (dp.privacy.Pure(1), "0.1", None, [0.1], True):
+        with pytest.raises(ArgumentTypeError, match=r"(rho|amount) must be a finite real number"):
+            within(bad)
+    with pytest.raises(ArgumentError, match="must be"):
+        within(float("nan"))

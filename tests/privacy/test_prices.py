@@ -1,0 +1,464 @@
+"""What known laws cost in rho: beside Renyi divergences of the laws themselves, order by order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.noise.additive import additive
+from dpfast.noise.box import box_noise
+from dpfast.noise.integer import WholeNoise, whole_noise
+from dpfast.privacy import ZCDP, Draws, Pure, convert, group
+from dpfast.privacy.prices import rho_of_laplace, rho_of_range, rho_of_response
+from dpfast.statistics.totals import api
+
+from ..reference import privacy as plain
+
+EPSILONS = ["1e-6", "1e-3", "0.1", "0.5", "1", "2", "5", "10", "50"]
+#: Orders 1 + t, from next to 1 to where D_a / a is next to nothing.
+TIMES = np.concatenate([np.geomspace(1e-6, 1, 40), np.geomspace(1, 1e7, 120)])
+
+
+def used(p, loss):
+    """The largest D_a / a of a pair, of which the log-ratios `loss` have probabilities `p`.
+
+    The Kullback-Leibler divergence, which is the limit for orders to 1, is among them; for orders
+    to infinity the limit is 0.
+    """
+    p, loss = np.array(p, np.float64), np.array(loss, np.float64)
+    best = math.fsum(p * loss)
+    for t in TIMES:
+        top = t * loss.max()
+        if top < 500:
+            log = math.log1p(math.fsum(p * np.expm1(t * loss)))
+        else:
+            with np.errstate(divide="ignore"):
+                log = top + math.log(math.fsum(p * np.exp(t * loss - top)))
+        best = max(best, log / t / (1 + t))
+    return best
+
+
+def held(price, p, loss, tight=True):
+    """The price is not passed at any order, and the control: a thousandth less is."""
+    worst = used(p, loss)
+    assert worst <= float(price) * (1 + 1e-9)
+    if tight:
+        assert worst > float(price) * 0.999
+
+
+def discrete_laplace(epsilon, cells, moved):
+    """The law of the log-ratio, with the two tails, where it is constant, each as one event."""
+    h = float(epsilon) / cells
+    k = np.arange(1, moved)
+    p = [1.0, *(-math.expm1(-h) * np.exp(-h * k)), math.exp(-h * moved)]
+    return np.array(p) / (1 + math.exp(-h)), h * np.array([moved, *(moved - 2 * k), -moved])
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("cells", [1, 2, 3, 10, 400])
+def test_integer_laplace_noise(epsilon, cells):
+    price = rho_of_laplace(F(epsilon), cells)
+    held(price, *discrete_laplace(F(epsilon), cells, cells))
+    for moved in {1, cells // 2, cells - 1} - {0, cells}:
+        worst = used(*discrete_laplace(F(epsilon), cells, moved))
+        assert worst <= float(price) * moved / cells * (1 + 1e-9)  # so vectors cost no more
+
+
+def test_the_law_of_the_log_ratio_is_that_of_the_samples():
+    """The two tails of the pair above, number by number."""
+    for cells, moved in itertools.product((1, 3, 4), (1, 2, 3)):
+        h, k = 0.7 / cells, np.arange(-400, 400)
+        p, q = (np.exp(-h * abs(k - at)) * math.tanh(h / 2) for at in (0, moved))
+        own, loss = discrete_laplace(F(7, 10), cells, moved)
+        for t in (0.3, 2.0, 9.0):
+            wanted = np.sum(p * (p / q) ** t)
+            assert np.sum(own * np.exp(t * loss)) == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_fewer_cells_cost_more_and_many_cost_what_continuous_noise_does(epsilon):
+    prices = [rho_of_laplace(F(epsilon), m) for m in (1, 2, 3, 7, 100, 10**9, 10**30, 0)]
+    assert prices == sorted(prices, reverse=True)
+    assert prices[0] == Pure(F(epsilon)).to_zcdp().rho
+    assert prices[-2] <= prices[-1] * (1 + F(1, 10**12))
+
+
+def exact_prices(epsilon):
+    e = plain.number(epsilon)
+    x = mpmath.expm1(e) / e
+    yield rho_of_range(epsilon), mpmath.log(x) - 1 + 1 / x
+    for cells in (0, 1, 2, 37, 10**20):
+        h = e / cells if cells else mpmath.mpf(0)
+        factor = h / mpmath.sinh(h) if cells else 1
+        yield rho_of_laplace(epsilon, cells), e + mpmath.expm1(-e) * factor
+    for k in (2, 3, 4):
+        wanted = e * mpmath.expm1(e) / (mpmath.exp(e) + k - 1)
+        yield rho_of_response(epsilon, k), wanted
+
+
+@pytest.mark.parametrize("epsilon", ["1e-25", "1e-15", "1e-6", "0.3", "1", "7", "50", "900", "1e8"])
+def test_prices_are_the_formulas_rounded_up(epsilon):
+    with mpmath.workdps(120):
+        for got, exact in exact_prices(F(epsilon)):
+            got = plain.number(got)
+            assert exact * (1 - mpmath.mpf(10) ** -60) <= got
+            # Where it is plain epsilon or half its square, that is no more than a little larger.
+            slack = 1e-4 if F(epsilon) > 10**6 else 1e-13
+            assert got <= exact * (1 + mpmath.mpf(slack))
+
+
+# ---- Continuous noise, also rounded ----
+
+
+@pytest.mark.parametrize("epsilon", ["1e-3", "0.1", "1", "5", "20"])
+def test_continuous_laplace_noise(epsilon):
+    """In closed form at each order, for all moves up to the sensitivity."""
+    e, price = float(F(epsilon)), float(rho_of_laplace(F(epsilon), 0))
+    assert Draws(F(epsilon), cells=0).to_zcdp().rho == rho_of_laplace(F(epsilon), 0)
+
+    def worst(move):
+        best = move + math.expm1(-move)
+        with mpmath.workdps(50):
+            x = mpmath.mpf(move)
+            for t in map(mpmath.mpf, TIMES[::4].tolist()):
+                a = 1 + t
+                moment = a * mpmath.exp(t * x) + t * mpmath.exp(-a * x)
+                best = max(best, float(mpmath.log(moment / (2 * t + 1)) / t / a))
+        return best
+
+    for move in np.linspace(0.05, 1, 6):
+        assert worst(move * e) <= price * (1 + 1e-9)
+    assert worst(e) > 0.999 * price
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("grid", [0.05, 0.5, 3.0])
+def test_rounding_to_a_grid_costs_nothing(epsilon, grid):
+    """The laws of rounded noise, by differences of its distribution, for moves and offsets."""
+    price = float(rho_of_laplace(F(epsilon), 0))
+    edges = grid * (
+        np.arange(-math.ceil(60 / epsilon / grid), math.ceil(60 / epsilon / grid)) + 0.5
+    )
+
+    def law(centre):
+        """By the smaller tail on either side, so that no digits are lost."""
+        z = np.concatenate([[-np.inf], edges - centre, [np.inf]]) * epsilon
+        a, b = z[:-1], z[1:]
+        inside = np.exp(-np.minimum(abs(a), abs(b))) * -np.expm1(-(b - a)) / 2
+        middle = 1 - (np.exp(np.minimum(a, 0)) + np.exp(-np.maximum(b, 0))) / 2
+        return np.where((a < 0) & (b > 0), middle, inside)
+
+    most = 0.0
+    for offset, move in itertools.product((0.0, 0.21 * grid), (0.3, 1.0)):
+        p, q = law(offset), law(offset + move)
+        assert abs(p.sum() - 1) < 1e-12
+        keep = (p > 1e-280) & (q > 1e-280)
+        worst = used(p[keep], np.log(p[keep] / q[keep]))
+        assert worst <= price * (1 + 1e-6)
+        most = max(most, worst)
+    assert most > (0.98 if grid == 0.05 else 0.2) * price
+
+
+# ---- Several coordinates ----
+
+
+def vectors(l1, most):
+    for cut in itertools.combinations_with_replacement(range(most, -1, -1), l1):
+        if sum(cut) <= l1:
+            yield [m for m in cut if m]
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "1", "6"])
+@pytest.mark.parametrize(
+    "l1, most", [(1, 1), (2, 1), (2, 2), (4, 2), (5, 2), (5, 3), (6, 4), (7, 3)]
+)
+def test_what_noise_for_a_vector_is_charged(epsilon, l1, most):
+    """Enumerated: all ways to divide a move, each coordinate with noise of scale l1 / epsilon."""
+    noise = whole_noise(Pure(F(epsilon)), l1, l1**2, most=most)
+    assert noise.law == "laplace" and noise.scale == l1 / F(epsilon)
+    price = noise.loss.to_zcdp().rho
+    h, worst = F(epsilon) / l1, 0.0
+    for moves in vectors(l1, most):
+        pairs = [discrete_laplace(h * m, m, m) for m in moves]
+        p, loss = np.ones(1), np.zeros(1)
+        for own, other in pairs:
+            p = np.outer(p, own).ravel()
+            loss = np.add.outer(loss, other).ravel()
+        worst = max(worst, used(p, loss))
+    assert worst <= float(price) * (1 + 1e-9)
+    if l1 % most == 0:  # else a bound
+        assert worst > 0.999 * float(price)
+    assert price <= Pure(F(epsilon)).to_zcdp().rho
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+@pytest.mark.parametrize("loss", [Draws(1, cells=0), Draws(3, 2, cells=4), Draws(0.1, 3, True)])
+def test_groups(loss, size):
+    """The same law for so many times the move, never more than what holds for any law in zCDP."""
+    found = group(loss, size)
+    assert found.epsilon == size * loss.epsilon and found.draws == loss.draws
+    assert found.to_zcdp().rho <= size**2 * loss.to_zcdp().rho
+    if loss.cells:
+        each = loss.epsilon / loss.draws
+        pair = discrete_laplace(each, loss.cells, size * loss.cells)
+        price = float(found.to_zcdp().rho / loss.draws)
+        held(price, *pair)
+        assert used(*pair) > size * float(loss.to_zcdp().rho / loss.draws)  # the control
+    assert convert(loss, "add-remove", "replace") == group(loss, 2)
+
+
+def test_a_group_of_responses_is_any_group():
+    assert group(Draws(1, 2, categories=7), 2) == Draws(2, 2)
+
+
+# ---- Bounded range ----
+
+
+def two_points(epsilon, t):
+    """Log-ratios t and t - epsilon, with the probabilities that make them a pair."""
+    p = math.expm1(t - epsilon) / math.expm1(-epsilon)
+    return [p, 1 - p], [t, t - epsilon]
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_draws_of_bounded_range(epsilon):
+    e, price = float(F(epsilon)), rho_of_range(F(epsilon))
+    places = np.unique(
+        np.concatenate([np.linspace(1e-3, 0.999, 60), 1 - np.geomspace(1e-6, 1, 40)])
+    )
+    best = math.log(math.expm1(e) / e) / e
+    worst = max(used(*two_points(e, t * e)) for t in [*places[places > 0], best])
+    assert worst <= float(price) * (1 + (1e-3 if e < 1e-5 else 1e-6))
+    assert worst > 0.999 * float(price)
+    assert price <= min(F(epsilon) ** 2 / 8, Pure(F(epsilon)).to_zcdp().rho)
+
+
+def test_the_exponential_mechanism_beside_its_price():
+    """All pairs of scores on a few candidates, with utilities that move by at most 1."""
+    for epsilon in (0.5, 3.0, 10.0):
+        worst = 0.0
+        for first in itertools.product((0.0, 0.7, 2.0, 5.0), repeat=3):
+            for moved in itertools.product((-1.0, 0.0, 1.0), repeat=3):
+                a, b = (
+                    np.exp(epsilon / 2 * (np.array(x) - max(x)))
+                    for x in (first, np.add(first, moved))
+                )
+                p, q = a / a.sum(), b / b.sum()
+                worst = max(worst, used(p, np.log(p / q)))
+        price = float(Draws(epsilon, 1, True).to_zcdp().rho)
+        assert 0.9 * price < worst <= price * (1 + 1e-9)
+
+
+# ---- Responses ----
+
+
+def answers(epsilon, k):
+    """The law of the log-ratio of two true answers, the k - 2 others as one event."""
+    whole = math.expm1(epsilon) + k
+    p = np.array([math.exp(epsilon), 1.0, k - 2.0]) / whole
+    return p[p > 0], np.array([epsilon, -epsilon, 0.0])[p > 0]
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 8, 9, 12, 100, 10**4, 10**8])
+def test_one_of_k_answers(epsilon, k):
+    price = float(rho_of_response(F(epsilon), k))
+    p, loss = answers(float(F(epsilon)), k)
+    assert abs(p.sum() - 1) < 1e-12
+    # Orders where it is looked for: between those of `used`, as fine as the control needs.
+    global TIMES
+    coarse = TIMES
+    try:
+        TIMES = np.geomspace(1e-3, 200, 500) / float(F(epsilon))
+        held(price, p, loss)
+        TIMES = coarse
+        assert used(p, loss) <= price * (1 + 1e-9)
+    finally:
+        TIMES = coarse
+
+
+def test_more_answers_cost_less():
+    for epsilon in (F(1, 100), F(1), F(7)):
+        prices = [rho_of_response(epsilon, k) for k in (1, 2, 3, 4, 5, 6, 7, 8, 20, 1000, 10**7)]
+        assert prices == sorted(prices, reverse=True) and prices[0] == prices[1]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
+def test_unary_encoding(epsilon):
+    """The bits of three categories, each pattern by itself, for all pairs of values or of none."""
+    charged = dp.Budget(rho=100).cost(dp.response.unary, [0, 1], categories=3, epsilon=epsilon)
+    price = float(charged.to_zcdp().rho)
+    q = 1 / (math.exp(epsilon) + 1)
+    rates = [[0.5 if i == j else q for j in range(3)] for i in range(4)]  # the last is of no value
+    laws = [
+        np.array([math.prod(r if bit else 1 - r for r, bit in zip(one, bits, strict=True))
+                  for bits in itertools.product((0, 1), repeat=3)])
+        for one in rates
+    ]  # fmt: skip
+    worst = max(used(p, np.log(p / r)) for p, r in itertools.permutations(laws, 2))
+    assert 0.8 * price < worst <= price * (1 + 1e-9)
+    assert price < 0.6 * float(Pure(F(epsilon)).to_zcdp().rho) or epsilon > 2
+
+
+# ---- Through the public functions ----
+
+X = np.linspace(0, 9, 40)
+WHERE = X > 3
+TABLE = np.stack([X, X], axis=1)
+
+CHARGED = {
+    "count": (dp.count, {"neighbors": "add-remove"}, Pure(1)),
+    "sum": (dp.sum, {"bounds": (0, 9)}, "one number"),
+    "sum of some": (dp.sum, {"bounds": (-9, 9), "where": WHERE}, "one number"),
+    "mean": (dp.mean, {"bounds": (0, 9)}, "one number"),
+    "mean, n private": (dp.mean, {"bounds": (0, 9), "neighbors": "add-remove"}, "one number"),
+    "mean of some": (dp.mean, {"bounds": (0, 9), "where": WHERE}, "two numbers"),
+    "variance": (dp.variance, {"bounds": (0, 9)}, "one number"),
+    "variance of some": (dp.variance, {"bounds": (0, 9), "where": WHERE}, "two numbers"),
+    "weighted sum": (
+        dp.sum,
+        {"bounds": (0, 9), "weights": X, "weight_bounds": (0, 9)},
+        "one number",
+    ),
+    "covariance of one": (dp.covariance, {"bounds": [(0, 9), (1, 1)]}, "one number"),
+    "histogram": (dp.histogram, {"bins": [0, 3, 9]}, Draws(1, 2, cells=1)),
+    "histogram, n private": (
+        dp.histogram,
+        {"bins": [0, 3, 9], "neighbors": "add-remove"},
+        Pure(1),
+    ),
+    "sums of columns": (dp.sum, {"bounds": (0, 9), "axis": 0}, Pure(1)),
+    "median": (dp.median, {"bounds": (0, 9), "method": "exponential"}, Draws(1, 1, True)),
+    "minimum": (dp.minimum, {"bounds": (0, 9), "method": "exponential"}, Draws(1, 1, True)),
+    "quantiles": (
+        dp.quantiles,
+        {"qs": [0.1, 0.5, 0.9, 0.95], "bounds": (0, 9)},
+        Draws(1, 3, True),
+    ),
+    "joint": (
+        dp.quantiles,
+        {"qs": [0.1, 0.9], "bounds": (0, 9), "method": "joint"},
+        Draws(1, 1, True),
+    ),
+    "aggregate": (
+        dp.sample_and_aggregate,
+        {"estimator": "mean", "bounds": (0, 9), "blocks": 10, "aggregator": "mean"},
+        Draws(1, cells=0),
+    ),
+    "k-ary": (dp.response.kary, {"categories": 5}, Draws(1, categories=5)),
+}
+
+
+@pytest.mark.parametrize("name", CHARGED)
+def test_a_budget_in_rho_is_charged_the_price(name):
+    call, kw, wanted = CHARGED[name]
+    data = X.astype(np.int64) if name == "k-ary" else X
+    if "columns" in name or "covariance" in name:
+        data = TABLE
+    budget = dp.Budget(rho=2)
+    cost = budget.cost(call, data, epsilon=1, **kw)
+    call(data, epsilon=1, budget=budget, **kw)
+    assert budget.history[0].loss == cost and cost.epsilon == 1
+    if isinstance(wanted, Pure):
+        assert cost == wanted
+    else:
+        draws = 2 if wanted == "two numbers" else 1
+        assert cost == Draws(1, draws, cells=cost.cells) and cost.cells > 2**20
+    assert budget.spent["rho"] == cost.to_zcdp().rho
+    assert budget.spent["rho"] <= Pure(1).to_zcdp().rho
+    other = dp.Budget(epsilon=1)
+    call(data, epsilon=1, budget=other, **kw)
+    assert other.remaining["epsilon"] == 0
+    # A release under add-remove counts for replace as a move of twice the length.
+    if cost != Pure(1) and kw.get("neighbors") == "add-remove":
+        moved = dp.Budget(rho=9, neighbors="replace")
+        call(data, epsilon=1, budget=moved, **kw)
+        assert moved.spent["rho"] == rho_of_laplace(F(2), 2 * cost.cells)
+
+
+def drawn(name, monkeypatch):
+    """What the noise that a call draws costs, and what the call is charged, in rho."""
+    call, kw, _ = CHARGED[name]
+    data = TABLE if "columns" in name or "covariance" in name else X
+    seen, own = [], WholeNoise.draw
+
+    def draw(self, size, generator):
+        seen.append(self.loss.to_zcdp().rho)
+        return own(self, size, generator)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WholeNoise, "draw", draw)
+        budget = dp.Budget(rho=2)
+        call(data, epsilon=1, budget=budget, **kw)
+    return seen, budget.spent["rho"]
+
+
+LAPLACE = [
+    name for name in CHARGED if any(w in name for w in ("count", "sum", "mean", "of", "hist"))
+]
+
+
+@pytest.mark.parametrize("name", [name for name in LAPLACE if "columns" not in name])
+def test_noise_costs_no_more_than_is_charged(name, monkeypatch):
+    (cost,), charged = drawn(name, monkeypatch)
+    assert cost <= charged
+
+
+def test_a_charge_for_other_cells_is_caught(monkeypatch):
+    """The planted fault: the loss by which the law is chosen, for cells without number."""
+    monkeypatch.setattr(api, "_spent", lambda loss, vectors=1: Draws(1, cells=2**32))
+    kw = {"neighbors": "add-remove"}
+    monkeypatch.setitem(CHARGED, "count", (dp.count, kw, None))
+    (cost,), charged = drawn("count", monkeypatch)
+    assert cost > charged
+
+
+@pytest.mark.parametrize("rho", [3, 20])
+def test_laplace_noise_for_a_rho_is_as_little_as_its_price_allows(rho):
+    for noise, cells, scale in (
+        (additive(ZCDP(rho)), 0, lambda found: found.unit),
+        (whole_noise(ZCDP(rho), 1000, 10**6), 1000, lambda found: found.scale / 1000),
+        (box_noise(ZCDP(rho), [1000]), 1000, lambda found: found.each[0].scale / 1000),
+    ):
+        epsilon = 1 / F(scale(noise))
+        price = Draws(epsilon, cells=cells).to_zcdp().rho
+        assert rho * (1 - F(1, 10**10)) < price <= rho
+        assert Pure(epsilon).to_zcdp().rho > rho  # what any pure loss would allow is less
+
+
+def test_a_ledger_keeps_what_is_known_of_a_law(tmp_path):
+    paid = [Draws(1, cells=2**80), Draws(1, 3, categories=5), Draws(1, 2, True), Draws(1, cells=0)]
+    path = tmp_path / "a.db"
+    budget = dp.Budget(rho=9, path=path)
+    for loss in paid:
+        budget.spend(loss, neighbors="replace")
+    again = dp.Budget(path=path)
+    assert [line.loss for line in again.history] == paid
+    assert again.spent["rho"] == sum(loss.to_zcdp().rho for loss in paid)
+    assert '"cells": 0' in again.export()
+    for loss in paid:
+        assert eval(repr(loss)) == loss
+
+
+@pytest.mark.parametrize(
+    "bad, error",
+    [
+        ({"cells": -1}, ArgumentError),
+        ({"cells": 1.5}, ArgumentTypeError),
+        ({"cells": True}, ArgumentTypeError),
+        ({"categories": 0}, ArgumentError),
+        ({"categories": "3"}, ArgumentTypeError),
+        ({"cells": 0, "bounded_range": True}, ArgumentError),
+        ({"cells": 0, "categories": 3}, ArgumentError),
+    ],
+)
+def test_a_law_that_is_none(bad, error):
+    with pytest.raises(error):
+        Draws(1, **bad)

@@ -1,0 +1,91 @@
+"""Makes ledgers_form_1.json: ledgers as dpfast wrote them before it sealed answers and secrets.
+
+Run with the package as it was then (commit 0a682ac) on the path:
+
+    PYTHONPATH=OLD python tests/reference/vectors/make_ledgers.py
+
+Each has the bytes of its file (xz, base64) and what the package of then said of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import lzma
+import tempfile
+from pathlib import Path
+
+import dpfast as dp
+from dpfast.budget.ledger import file
+from dpfast.privacy import ZCDP, Pure
+
+HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
+EYE = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
+
+
+def plain(path: Path) -> dict[str, object]:
+    """Lines, and one answer."""
+    budget = dp.Budget(rho=5, path=path, name="größe 'quoted'")
+    with budget.noted("a remark"):
+        for loss in (Pure(0.1), ZCDP(0.25), ZCDP(5e-324)):
+            budget.spend(loss, neighbors="replace", what="мера")
+    budget.record(3.5)
+    budget.spend(Pure(1), neighbors="add-remove")
+    return {}
+
+
+def empty(path: Path) -> dict[str, object]:
+    """No line yet."""
+    dp.Budget(epsilon=1, delta=1e-6, path=path, neighbors="replace")
+    return {}
+
+
+def keyed(path: Path) -> dict[str, object]:
+    """Lines with keys: one with an answer, one without."""
+    budget = dp.Budget(epsilon=1, path=path)
+    for key in ("first", "second"):
+        with budget._once(key):
+            budget.spend(Pure(0.25), neighbors="replace", what="mean")
+            if key == "first":
+                budget._settle({"value": [3.5, 2]})
+    return {"found": {key: budget._found(key) for key in ("first", "second")}}
+
+
+def streams(path: Path) -> dict[str, object]:
+    """Streams: two that go on, with secrets, one that is over, and a fit."""
+    budget = dp.Budget(epsilon=10, path=path)
+    alarms = dp.online.SparseVector(
+        positives=2, threshold=500, epsilon=1, answers=True, budget=budget, name="alarms"
+    )
+    found = [alarms.answer(value) for value in (3, 1100, 4)]
+    over = dp.online.SparseVector(positives=1, threshold=500, epsilon=1, budget=budget, name="over")
+    over.answer(10**6)
+    shares = dp.online.MedianMechanism(
+        HISTOGRAM, epsilon=1, queries=12, accuracy=0.15, budget=budget, name="shares"
+    )
+    told = [shares.answer(query) for query in EYE]
+    fit = dp.online.MWEM(HISTOGRAM, EYE, rounds=3, epsilon=1, budget=budget, name="fit")
+    return {
+        "alarms": [[a.above, a.value] for a in found],
+        "shares": [float(a) for a in told],
+        "fit": fit.distribution.tolist(),
+        "noise": [alarms._gate.rho, shares._gate.rho],
+    }
+
+
+def main() -> None:
+    assert file.VERSION == 1
+    made = {}
+    for maker in (plain, empty, keyed, streams):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "study.db"
+            said = maker(path)
+            packed = base64.b64encode(lzma.compress(path.read_bytes(), preset=9)).decode()
+            export = json.loads(dp.Budget(path=path).export())
+        made[maker.__name__] = {"file": packed, "export": export, **said}
+    out = Path(__file__).parent / "ledgers_form_1.json"
+    out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,383 @@
+"""Peaks of blocks against a plain loop: every dtype, layout, block length, tail and code path."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpfast._kernels import peaks as native
+from dpfast.errors import ArgumentError, ArgumentTypeError
+from dpfast.selection.scores import stored
+from dpfast.selection.scores.stored import Stored, row_peaks
+from dpfast.sources import CHUNK_DTYPES
+
+from ..reference import peaks as reference
+from ..support.paths import on_every_path
+
+DTYPES = [d.str for d in CHUNK_DTYPES]
+FLOATS = ["<f8", "<f4"]
+ALL = [*DTYPES, "<f2", "|b1"]
+
+
+def run(values, block):
+    out = np.empty(-(-len(values) // block), values.dtype)
+    return out, native.block_peaks(values, block, out)
+
+
+def sample(n, dtype, seed=0):
+    """Values over the whole range of the dtype, with ties."""
+    rng = np.random.default_rng(seed)
+    d = np.dtype(dtype)
+    if d.kind == "b":
+        return rng.random(n) < 0.5
+    if d.kind == "f":
+        few = rng.integers(-3, 4, n) * np.finfo(d).smallest_subnormal
+        wide = rng.normal(size=n) * rng.choice([1e-6, 1.0, 1e4], n)
+        return np.where(rng.random(n) < 0.2, few, wide).astype(d)
+    raw = rng.integers(0, 256, n * d.itemsize, dtype=np.uint8).view(d)
+    return np.where(rng.random(n) < 0.2, d.type(3), raw)
+
+
+def check(values, block):
+    """The kernel against the loop, to the bit (zeros without their sign)."""
+    found, flags = run(values, block)
+    expected, seen = reference.block_peaks(values.tolist(), block)
+    assert flags == seen
+    np.testing.assert_array_equal(found, np.array(expected, values.dtype))
+    if values.dtype.kind == "f":
+        assert not np.signbit(found[found == 0]).any()
+
+
+def test_flags_are_those_of_the_twin():
+    assert (native.NAN, native.INFINITE, native.ABOVE) == (
+        reference.NAN,
+        reference.INFINITE,
+        reference.ABOVE,
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_short_length_and_block(dtype):
+    for n in [*range(0, 40), 63, 64, 65, 127, 129, 255, 257, 300]:
+        values = sample(n, dtype, n)
+        for block in {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 33, 63, 64, 100, 256, 300, 1000}:
+            check(values, block)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_peak_may_stand_anywhere(dtype):
+    """A single large value at each place of a block of each length: no place is left out."""
+    d = np.dtype(dtype)
+    low = -1 if d.kind != "u" else 0
+    for length in [1, 3, 10, 31, 64, 67, 100, 131, 259, 300]:
+        values = np.full((length, length), low, d)
+        np.fill_diagonal(values, 1)
+        found, _ = run(values.reshape(-1), length)
+        assert found.tolist() == [1] * length
+
+
+@pytest.mark.parametrize("fault", ["no tail", "NaN wins", "NaN hides", "infinity unseen"])
+def test_planted_faults_are_caught(fault, monkeypatch):
+    """Negative control of `check`."""
+
+    def faulty(values, block, out):
+        if fault == "no tail":
+            for i in range(len(out)):
+                part = values[i * block : (i + 1) * block]
+                out[i] = part[: max(len(part) // 8 * 8, 1)].max()
+            return native.ABOVE
+        flags = real(values, block, out)
+        if fault == "NaN wins":
+            out[...] = np.maximum.reduceat(values, np.arange(0, len(values), block))
+        return flags & ~{"NaN hides": native.NAN, "infinity unseen": native.INFINITE}.get(fault, 0)
+
+    values = np.arange(300.0)
+    if fault.startswith("NaN"):
+        values[77] = math.nan
+    if fault.startswith("inf"):
+        values[299] = math.inf
+    real = native.block_peaks
+    check(values, 100)
+    monkeypatch.setattr(native, "block_peaks", faulty)
+    with pytest.raises(AssertionError):
+        check(values, 100)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("odd", [math.nan, math.inf])
+def test_one_bad_value_anywhere_is_seen(dtype, odd):
+    flag = native.NAN if odd != odd else native.INFINITE
+    for block in [1, 4, 10, 100, 256]:
+        for n in [1, 5, 16, 31, 100, 131, 257, 300]:
+            values = np.full(n, -2.0, dtype)
+            for place in range(n):
+                values[place] = odd
+                assert run(values, block)[1] & 3 == flag
+                if odd != odd:
+                    check(values, block)
+                values[place] = -2.0
+            assert run(values, block)[1] == native.ABOVE
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_signs_payloads_and_infinities(dtype):
+    d = np.dtype(dtype)
+    bits = {8: (np.uint64, 0xFFF8000000000001), 4: (np.uint32, 0xFF800001)}[d.itemsize]
+    negative_nan = np.array([bits[1]], bits[0]).view(d)
+    for block in [1, 3, 40]:
+        check(np.repeat(negative_nan, 100), block)
+        check(np.full(100, -np.inf, d), block)
+        check(np.full(100, -0.0, d), block)
+        check(np.tile(np.array([-0.0, 0.0, -np.inf, np.nan, -1], d), 20), block)
+    out, flags = run(np.full(50, -np.inf, d), 7)
+    assert flags == 0 and (out == -np.inf).all()
+
+
+def test_what_the_kernel_refuses():
+    good = np.zeros(10)
+    for values, block, out in [
+        (good[::2], 5, np.empty(1)),
+        (good.astype(">f8"), 5, np.empty(2)),
+        (good.astype(np.float16), 5, np.empty(2, np.float16)),
+        (good.astype(complex), 5, np.empty(2, complex)),
+        (good.reshape(2, 5), 5, np.empty(2)),
+        (np.array(1.0), 1, np.empty(1)),
+        (good, 0, np.empty(10)),
+        (good, 5, np.empty(3)),
+        (good, 5, np.empty(2, np.float32)),
+        (np.frombuffer(bytes(81), np.uint8)[1:].view(np.float64), 5, np.empty(2)),
+    ]:
+        with pytest.raises(ValueError):
+            native.block_peaks(values, block, out)
+    fixed = np.empty(2)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError):
+        native.block_peaks(good, 5, fixed)
+
+
+PROBE = """
+import hashlib
+import numpy as np
+from dpfast._kernels.peaks import block_peaks
+from tests.selection.test_peaks import DTYPES, sample
+seen = hashlib.sha256()
+for dtype in DTYPES:
+    for n in (1, 37, 1000, 70001):
+        values = sample(n, dtype, n)
+        if values.dtype.kind == "f":
+            values[::11] = -np.inf
+            values[5::997] = np.nan
+            values[::13] *= 0
+        for block in (1, 9, 64, 100, 256, 5000):
+            out = np.empty(-(-n // block), values.dtype)
+            seen.update(bytes([block_peaks(values, block, out)]) + out.tobytes())
+print(seen.hexdigest())
+"""
+
+
+def test_all_paths_agree_to_the_bit():
+    assert len(on_every_path(PROBE)) == 64
+
+
+def layouts(values):
+    """The same scores as arrays of many kinds."""
+    n = len(values)
+    yield "plain", values
+    yield "strided", values.repeat(3)[::3]
+    yield "reversed", values[::-1].copy()[::-1]
+    if values.dtype.itemsize > 1:
+        yield "swapped", values.astype(values.dtype.newbyteorder())
+    fixed = values.copy()
+    fixed.flags.writeable = False
+    yield "read-only", fixed
+    raw = np.zeros(n * values.itemsize + 1, np.uint8)
+    raw[1:] = values.view(np.uint8)
+    yield "unaligned", raw[1:].view(values.dtype)
+    yield "column", np.stack([values, values], axis=1)[:, 1]
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_stored_scores_of_every_layout(dtype, tmp_path, monkeypatch):
+    monkeypatch.setattr(stored, "CHUNK", 128)
+    values = sample(1003, dtype, 5)
+    np.save(tmp_path / "scores.npy", values)
+    mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
+    numbers = [int(v) if values.dtype.kind != "f" else v for v in values.tolist()]
+    best = max(numbers)
+    index = np.array([0, 17, 1002, 500, 17])
+    exact = [reference.distance(best, v) for v in numbers]
+    for name, array in [*layouts(values), ("mapped", mapped)]:
+        for block in [1, 7, 64, 100, 128, 129, 500, 5000]:
+            scores = Stored(array)
+            peaks = scores.peaks(block)
+            found, _ = reference.block_peaks(numbers, min(block, 1003))
+            near(peaks, [reference.distance(best, v) for v in found])
+            assert scores.best() == best, name
+        near(scores.distance(index), [exact[i] for i in index])
+        assert [scores.exact(int(i)) for i in index] == [exact[i] for i in index]
+
+
+def near(distances, exact):
+    """Within the relative 2**-50 that the samplers count on; negative for what is excluded."""
+    assert distances.dtype == np.float64 and len(distances) == len(exact)
+    for found, true in zip(distances.tolist(), exact, strict=True):
+        if true is None:
+            assert found < 0
+        elif true > Fraction(np.finfo(np.float64).max):
+            assert found == math.inf
+        else:
+            assert found >= 0 and abs(Fraction(found) - true) <= true / 2**50
+
+
+EXTREMES = {
+    "<i8": [-(2**63), 2**63 - 1, 2**63 - 2, 0, -1, 2**53 + 1, -(2**62) - 1],
+    "<u8": [2**64 - 1, 0, 1, 2**64 - 2, 2**63, 2**63 - 1, 2**53 + 1],
+    "<i1": [-128, 127, 0],
+    "<u2": [65535, 0, 1],
+    "<f8": [1.7e308, -1.7e308, 0.0, -0.0, 5e-324, -5e-324, 1.0, -math.inf, 2.0**-1022, 1 + 2**-52],
+    "<f4": [3.4e38, -3.4e38, 1e-45, -0.0, -math.inf, 1.0, 1 + 2**-23],
+    "<f2": [65504.0, -65504.0, 6e-8, -0.0, -math.inf, 1.0],
+    "|b1": [True, False],
+}
+
+
+@pytest.mark.parametrize("dtype", EXTREMES)
+def test_distances_at_the_extremes(dtype):
+    values = np.array(EXTREMES[dtype], dtype)
+    for least in range(len(values)):  # ever fewer, so that each is the best of some
+        part = np.sort(values)[: len(values) - least]
+        if part[-1] == -math.inf:
+            break
+        for array in [part, part.astype(part.dtype.newbyteorder()), part.repeat(2)[::2]]:
+            scores = Stored(array)
+            numbers = [int(v) if part.dtype.kind in "b" else v for v in part.tolist()]
+            true = [reference.distance(numbers[-1], v) for v in numbers]
+            near(scores.peaks(1), true)
+            near(scores.distance(np.arange(len(part))), true)
+            for i, t in enumerate(true):
+                if t is not None:
+                    assert scores.exact(i) == t
+
+
+def test_the_largest_difference_of_integers():
+    scores = Stored(np.array([-(2**63), 2**63 - 1]))
+    assert scores.peaks(1).tolist() == [2.0**64, 0.0]
+    assert scores.exact(0) == 2**64 - 1
+    assert Stored(np.array([0, 2**64 - 1], np.uint64)).peaks(2).tolist() == [0.0]
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, max_value=1.7e308), min_size=1, max_size=40),
+    st.integers(1, 45),
+)
+def test_any_floats(numbers, block):
+    scores = Stored(np.array(numbers))
+    best = max(numbers)
+    if best == -math.inf:
+        with pytest.raises(ArgumentError):
+            scores.peaks(block)
+        return
+    found, _ = reference.block_peaks(numbers, block)
+    near(scores.peaks(block), [reference.distance(best, v) for v in found])
+
+
+BAD = [
+    ([1.0, math.nan, 2.0], "got nan"),
+    ([math.nan], "got nan"),
+    ([math.nan, math.inf, -math.inf], "got nan"),
+    ([1.0, math.inf], "got inf"),
+    ([-math.inf, math.inf], "got inf"),
+    ([-math.inf, -math.inf], "above minus infinity for at least one candidate, got -inf"),
+]
+
+
+@pytest.mark.parametrize(("numbers", "words"), BAD)
+@pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<f2"])
+def test_scores_that_are_refused(numbers, words, dtype):
+    array = np.array(numbers, dtype)
+    for form in [array, array.repeat(2)[::2]]:
+        with pytest.raises(ArgumentError, match=r"^scores must be ") as caught:
+            Stored(form).peaks(2)
+        assert words in str(caught.value)
+    with pytest.raises(ArgumentError, match=r"^utilities must be "):
+        Stored(array, "utilities").peaks(1)
+
+
+def test_no_candidates():
+    for dtype in ["f8", ">f8", "u1"]:
+        with pytest.raises(ArgumentError, match=r"^scores must hold at least one candidate"):
+            Stored(np.empty(0, dtype)).peaks(8)
+    with pytest.raises(ArgumentError, match="must hold at least one candidate"):
+        row_peaks(np.empty((3, 0)))
+    assert row_peaks(np.empty((0, 0))).shape == (0,)
+    with pytest.raises(ArgumentError, match="one-dimensional"):
+        Stored(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(3, np.longdouble),
+        np.zeros(3, complex),
+        np.array(["a"]),
+        np.zeros(2, "M8[s]"),
+        np.zeros(2, "m8[s]"),
+        np.zeros(2, "S3"),
+    ],
+    ids=lambda a: a.dtype.str,
+)
+def test_dtypes_that_are_refused(array):
+    with pytest.raises(ArgumentTypeError, match=r"^scores must be real numbers"):
+        Stored(array)
+    with pytest.raises(ArgumentTypeError, match=r"^scores must be real numbers"):
+        row_peaks(array.reshape(1, -1))
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_the_best_of_each_row(dtype, monkeypatch):
+    monkeypatch.setattr(stored, "CHUNK", 256)
+    for rows, count in [(1, 1), (50, 10), (7, 300), (301, 3)]:
+        matrix = sample(rows * count, dtype, rows).reshape(rows, count)
+        expected = matrix.max(axis=1)
+        for form in [
+            matrix,
+            np.asfortranarray(matrix),
+            matrix.astype(matrix.dtype.newbyteorder()),
+            matrix.repeat(2, axis=1)[:, ::2],
+            matrix.repeat(2, axis=0)[::2],
+        ]:
+            np.testing.assert_array_equal(row_peaks(form), expected)
+
+
+@pytest.mark.parametrize("form", [np.ascontiguousarray, np.asfortranarray])
+def test_the_first_row_that_is_refused_is_named(form):
+    matrix = np.arange(60.0).reshape(20, 3)
+    matrix[3, 1] = -math.inf  # one excluded candidate is in order
+    for row, bad, words in [
+        (17, [-math.inf] * 3, "above minus infinity"),
+        (12, [1.0, 2.0, math.inf], "got inf"),
+        (9, [math.nan, 2.0, 3.0], "got nan"),
+        (4, [-math.inf] * 3, "above minus infinity"),
+    ]:
+        row_peaks(form(matrix[:4]))
+        matrix[row] = bad
+        with pytest.raises(ArgumentError, match=rf"^scores\[{row}\] must be .*{words}"):
+            row_peaks(form(matrix))
+
+
+def test_no_array_is_copied():
+    n = 1 << 20
+    for array in [np.zeros(n, ">f8"), np.zeros(2 * n)[::2], np.zeros(n, np.float16)]:
+        for block in [256, n]:
+            scores = Stored(array)
+            tracemalloc.start()
+            scores.peaks(block)
+            used = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert used < 1_000_000

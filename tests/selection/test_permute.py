@@ -1,0 +1,519 @@
+"""Permute-and-flip: its coins against their twin and their law, its draws against the exact pmf."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpfast._kernels import coins
+from dpfast._kernels.rng import BitStream
+from dpfast.errors import ArgumentError
+from dpfast.rng import InsecureGenerator
+from dpfast.selection import permute
+from dpfast.selection.scores.stored import Stored
+
+from ..reference import permute as reference
+
+# The seeds are fixed, so a test passes always or never; a right sampler would fail with this
+# probability if they were drawn anew.
+ALPHA = 1e-5
+
+
+def stream(seed):
+    return InsecureGenerator(seed).stream()
+
+
+def fits(counts, chances):
+    """The p-value of a chi-square test. The rarest classes are put together until they, and each
+    of the others, have 8 expected; 1 for a single class."""
+    counts, chances = np.asarray(counts, float), np.array([float(q) for q in chances])
+    assert abs(chances.sum() - 1) < 1e-9
+    expected = chances / chances.sum() * counts.sum()
+    order = np.argsort(expected)
+    counts, expected = counts[order], expected[order]
+    if expected[0] < 8:
+        few = min(int(np.searchsorted(np.cumsum(expected), 8)) + 1, len(expected))
+        counts = np.append(counts[:few].sum(), counts[few:])
+        expected = np.append(expected[:few].sum(), expected[few:])
+    return stats.chisquare(counts, expected).pvalue if len(counts) > 1 else 1.0
+
+
+# ---------------------------------------------------------------- exponents
+
+positive = st.floats(min_value=5e-324, allow_infinity=False)
+
+
+@settings(max_examples=400)
+@given(c=positive, distance=st.floats(min_value=0), slack=st.sampled_from([0.0, 1e-9, 3.0]))
+@example(c=1.7e308, distance=5e-324, slack=0.0)
+@example(c=2.0**-1024, distance=math.inf, slack=0.0)
+@example(c=2.0**-1023, distance=1.7e308, slack=0.0)
+@example(c=5e-324, distance=math.inf, slack=0.0)
+def test_exponents_are_lower_bounds(c, distance, slack):
+    (found,), counts = coins.exponents(np.array([distance]), c, slack)
+    best = reference.most_bits(c, distance, slack)
+    assert found <= best
+    with mpmath.workprec(200):
+        slightly_less = reference.most_bits(c, distance * (1 - 2**-40), slack * (1 + 2**-40))
+    if 2e-308 < c < 1e308:
+        assert found >= min(slightly_less, coins.MOST)
+    assert counts.sum() == 1 and counts[found] == 1
+
+
+@pytest.mark.parametrize("c", [0.5, 1.0, 0.1, 1e-7, 123.456])
+def test_exponents_near_whole_numbers(c):
+    """Distances one step round those where c d / ln 2 is an integer."""
+    for k in [*range(1, 30), 64, 100, 199, 200]:
+        with mpmath.workprec(200):
+            centre = float(k * mpmath.log(2) / c)
+        steps = [centre]
+        for _ in range(20):
+            steps = [np.nextafter(steps[0], 0), *steps, np.nextafter(steps[-1], math.inf)]
+        found, _ = coins.exponents(np.array(steps), c, 0.0)
+        for d, e in zip(steps, found.tolist(), strict=True):
+            assert k - 1 <= e <= reference.most_bits(c, d, 0.0)
+
+
+def test_exponents_of_excluded_blocks_and_counts():
+    found, counts = coins.exponents(np.array([-1.0, 0.0, 1e300, math.inf, -1.0]), 1.0, 0.0)
+    assert found.tolist() == [coins.NONE, 0, coins.MOST, coins.MOST, coins.NONE]
+    assert counts[[0, coins.MOST, coins.NONE]].tolist() == [1, 2, 2] and counts.sum() == 5
+    found, counts = coins.exponents(np.empty(0), 1.0, 0.0)
+    assert len(found) == 0 and counts.sum() == 0
+
+
+# ---------------------------------------------------------------- rare coins
+
+
+def flips(exponents, shift, bits, room=coins.LEAST_ROOM):
+    """All candidates with heads."""
+    exponents = np.array(exponents, np.uint8)
+    out = np.empty(room, np.int64)
+    found, at = [], 0
+    while at < len(exponents):
+        number, after = coins.flip(exponents, shift, at, out, bits)
+        assert after > at
+        at = after
+        found.append(out[:number].copy())
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
+def test_coins_are_those_of_the_twin():
+    rng = np.random.default_rng(4)
+    for case in range(60):
+        blocks = int(rng.integers(0, 300))
+        high = [3, 8, 17, 30, 201][case % 5]
+        exponents = rng.integers(0, high, blocks).tolist()
+        exponents = [coins.NONE if rng.random() < 0.1 else e for e in exponents]
+        shift = int(rng.choice([0, 0, 1, 5, 12, 64]))
+        key = bytes([case] * 32)
+        found = flips(exponents, shift, BitStream(key), room=64 * blocks + coins.LEAST_ROOM)
+        assert found.tolist() == reference.flip(exponents, shift, BitStream(key).take)
+
+
+def test_a_full_buffer_is_gone_on_with():
+    exponents = [0] * 700 + [1] * 301
+    found = flips(exponents, 0, stream(1))
+    assert found[: 700 * 64].tolist() == list(range(700 * 64))
+    assert abs(len(found) - 700 * 64 - 301 * 32) < 6 * math.sqrt(301 * 16)
+    with pytest.raises(ValueError, match="at least"):
+        coins.flip(np.zeros(3, np.uint8), 0, 0, np.empty(100, np.int64), stream(1))
+    with pytest.raises(ValueError, match="shift"):
+        coins.flip(np.zeros(3, np.uint8), 65, 0, np.empty(10_000, np.int64), stream(1))
+
+
+def coin_tests(found, blocks, e):
+    """p-values: how many heads a block has, which slots they have, which gaps in a block."""
+    block, slot = np.divmod(np.asarray(found), 64)
+    sizes = np.bincount(np.bincount(block, minlength=blocks), minlength=65)
+    yield fits(sizes, stats.binom.pmf(np.arange(65), 64, 2.0**-e))
+    if len(found):
+        yield stats.chisquare(np.bincount(slot, minlength=64)).pvalue
+    gaps = np.diff(slot)[np.diff(block) == 0]
+    if e and len(gaps) > 100:
+        first = np.minimum(gaps, 63)  # neighbours in a pair of heads lie as uniform pairs do
+        pairs = np.bincount(first, minlength=64)[1:]
+        if e >= 12:
+            yield fits(pairs, (64 - np.arange(1, 64)) / 2016)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "shift", "blocks"),
+    [
+        (0, 0, 100),
+        (1, 0, 20_000),
+        (0, 3, 20_000),
+        (5, 0, 200_000),
+        (6, 0, 200_000),
+        (0, 7, 200_000),
+        (8, 1, 400_000),
+        (12, 0, 4_000_000),
+        (13, 0, 4_000_000),
+        (10, 4, 4_000_000),
+        (15, 0, 4_000_000),
+        (7, 10, 8_000_000),
+        (21, 0, 16_000_000),
+    ],
+)
+def test_the_law_of_the_coins(exponent, shift, blocks):
+    found = flips(np.full(blocks, exponent), shift, stream(exponent * 100 + shift))
+    for p in coin_tests(found, blocks, exponent + shift):
+        assert p > ALPHA
+
+
+@pytest.mark.parametrize("fault", ["always", "alone"])
+def test_faulty_coins_are_caught(fault):
+    """Negative control: sets that are always kept, and blocks with one head at most."""
+    for blocks, e in [(20_000, 6), (40_000, 7)]:
+        right = reference.flip([e] * blocks, 0, stream(7).take)
+        assert min(coin_tests(right, blocks, e)) > ALPHA
+        wrong = reference.flip([e] * blocks, 0, stream(7).take, fault)
+        assert min(coin_tests(wrong, blocks, e)) < ALPHA
+
+
+def test_candidates_of_one_run_are_independent():
+    """Heads of the first slots of two neighbouring blocks, over many calls."""
+    table = np.zeros((2, 2), int)
+    bits = stream(9)
+    for _ in range(20_000):
+        found = set(flips([6, 2], 0, bits).tolist())
+        table[int(0 in found or 1 in found), int(64 in found)] += 1
+    one, two = 1 - (1 - 2**-6) ** 2, 1 / 4
+    chances = [(1 - one) * (1 - two), (1 - one) * two, one * (1 - two), one * two]
+    assert fits(table.ravel(), chances) > ALPHA
+
+
+# ---------------------------------------------------------------- exact coins
+
+
+class Script:
+    """A stream that hands out given words, low byte first."""
+
+    def __init__(self, words):
+        self.words = list(words)
+
+    def word(self):
+        return self.words.pop(0)
+
+    def take(self, n):
+        return b"".join(self.word().to_bytes(8, "little") for _ in range(n // 8))
+
+
+def decide(distances, exponents, c, shift, after, words):
+    """The last coins of candidates that stand first in one block each."""
+    scores = np.full(64 * (len(distances) + 1), -np.inf)
+    scores[64 * np.arange(1, len(distances) + 1)] = -np.array(distances)
+    scores[0] = 0.0
+    stored = Stored(scores)
+    stored.peaks(64)
+    script = Script(words)
+    left = 64 * np.arange(1, len(distances) + 1)
+    kept = permute._coins(
+        stored, c, np.array([0, *exponents], np.uint8), left, shift, after, script
+    )
+    return kept.tolist(), script.words
+
+
+@pytest.mark.parametrize(("shift", "after"), [(0, False), (3, False), (1, True), (9, True)])
+def test_the_last_coin_is_exact(shift, after):
+    """64 bits just below, at and above the probability, with further bits where they matter."""
+    t = 2.0**-shift if after else 0.0
+    for d, c, e in [
+        (1.0, 0.5, 0),
+        (0.1, 0.7, 0),
+        (3.7, 1.0, 5),
+        (31.4, 0.5, 22),
+        (40.0, 1.0, 30),
+        (138.0, 1.0, 199),
+        (5e-13, 1.0, 0),
+        (1e-16, 1.0, 0),
+    ]:
+        with mpmath.workprec(400):
+            whole = reference.chance(c, Fraction(d), e, t) * 2**64
+            k = int(mpmath.floor(whole))
+            rest = whole - k
+            mine = int(mpmath.floor(rest * 2**64))
+        assert 0 < k < 2**64
+        cases = [(k, [mine - 1], True), (k, [mine + 1], False)] if 0 < mine < 2**64 - 1 else []
+        cases += [(0, [], True), (k // 2, [], True), (k - 1, [], True)]
+        for far in (1, 2**10, 2**30):
+            cases += [(k - far, [], True)] if k > far else []
+            cases += [(k + far, [], False)] if k + far < 2**64 else []
+        for word, more, expected in cases:
+            assert decide([d], [e], c, shift, after, [word, *more]) == ([expected], [])
+
+
+def test_far_candidates_keep_their_chance():
+    """Tails have no end: scripted bits choose a candidate of probability 2**-k for huge k."""
+    for d, zeros in [(300.0, 6), (5000.0, 112)]:
+        for last, expected in [(0, True), (2**64 - 1, False)]:
+            words = [0] * zeros + [last] + [5] * 3
+            kept, _ = decide([d], [0], 1.0, 0, False, words)
+            assert kept == [expected]
+    kept, words = decide([1e300, math.inf, 2.0], [200, 0, 0], 1.0, 0, False, [7, 1, 5, 9])
+    assert (kept, words) == ([False, False, True], [9])
+
+
+def test_many_coins_at_once():
+    rng = np.random.default_rng(3)
+    d = rng.exponential(size=500) * 3
+    words = rng.integers(0, 2**64, 500, dtype=np.uint64).tolist()
+    kept, _ = decide(d, [0] * 500, 1.0, 0, False, words)
+    assert kept == [w < math.exp(-x) * 2.0**64 for w, x in zip(words, d, strict=True)]
+
+
+# ---------------------------------------------------------------- draws
+
+
+def test_two_ways_to_the_pmf():
+    for p in [[1], [1, 1], [1, 0.5], [1, 0.3, 0.9, 1e-9, 0.01], [1, 1, 0.2, 0.7, 0.6, 0.5, 0.1]]:
+        p = [mpmath.mpf(q) for q in p]
+        for a, b in zip(reference.pmf(p), reference.pmf_by_subsets(p), strict=True):
+            assert abs(a - b) < 1e-12
+        assert abs(sum(reference.pmf(p)) - 1) < 1e-12
+    many = reference.pmf([mpmath.mpf(1), mpmath.mpf("0.3"), mpmath.mpf("0.3")])
+    group = reference.pmf([mpmath.mpf(1), mpmath.mpf("0.3")], [1, 2])
+    assert abs(many[0] - group[0]) < 1e-12 and abs(many[1] + many[2] - group[1]) < 1e-12
+
+
+def placed(scores, places, blocks=6):
+    """Candidates in given places, all others excluded."""
+    array = np.full(64 * blocks - 5, -np.inf)
+    array[places] = scores
+    return array
+
+
+C = 0.5
+# Scores, and where they stand: alone in a block, some in one, the best not first.
+CASES = {
+    "one block": ([0.0, -1.0, -2.0, -3.0], [0, 1, 2, 63]),
+    "two best": ([0.0, 0.0, -4.0, -1.0, -2.5], [3, 300, 4, 70, 140]),
+    "spread": (
+        [-1.3, -5.1, 0.0, -7.7, -2.9, -3.3, -9.5, -0.7],
+        [1, 64, 130, 131, 200, 201, 320, 378],
+    ),
+    "far": ([-6.1, -7.2, -8.4, 0.0, -6.6, -7.9, -30.0], [0, 1, 64, 128, 192, 256, 320]),
+    "equal": ([5.0] * 8, [0, 63, 64, 127, 128, 191, 192, 370]),
+    "single": ([-3.0], [100]),
+}
+# What forces a path: how many candidates may be left before t. Few of them make t small, so that
+# the time after t is often needed; 0.05 makes that the rule.
+PATHS = {"all time": math.inf, "half the time": 150.0, "small t": 2.0, "mostly after t": 0.05}
+
+
+#: Draws of a fit by day: the controls below fail by as many.
+FEWER = 5_000
+
+
+def draws(array, size, seed, c=C):
+    bits = stream(seed)
+    scores = Stored(array)
+    return [permute.draw(scores, c, bits) for _ in range(size)]
+
+
+def chances(scores, c=C):
+    top = max(scores)
+    return reference.pmf([mpmath.exp(-mpmath.mpf(c) * (top - s)) for s in scores])
+
+
+def tally(found, places):
+    counts = np.bincount(found, minlength=max(places) + 1)
+    assert counts.sum() == counts[places].sum()  # nothing excluded was chosen
+    return counts[places]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("case", CASES)
+def test_the_pmf(case, path, monkeypatch):
+    monkeypatch.setattr(permute, "FEW", PATHS[path])
+    scores, places = CASES[case]
+    found = draws(placed(scores, places), FEWER, len(case) * len(path))
+    assert fits(tally(found, places), chances(scores)) > ALPHA
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("case", CASES)
+def test_the_pmf_with_many_draws(case, path, monkeypatch):
+    monkeypatch.setattr(permute, "FEW", PATHS[path])
+    scores, places = CASES[case]
+    found = draws(placed(scores, places), 60_000, 1000 + len(case) * len(path))
+    assert fits(tally(found, places), chances(scores)) > ALPHA
+
+
+def test_the_exponential_mechanism_is_told_apart():
+    """Negative control of the law."""
+    scores, places = CASES["spread"]
+    counts = tally(draws(placed(scores, places), FEWER, 5), places)
+    assert fits(counts, chances(scores)) > ALPHA
+    assert fits(counts, reference.softmax(scores, C)) < ALPHA
+    assert fits(counts, chances(scores, C * 1.1)) < ALPHA
+    wrong = np.random.default_rng(1).choice(8, 8_000, p=reference.softmax(scores, C))
+    assert fits(np.bincount(wrong, minlength=8), chances(scores)) < ALPHA
+
+
+@pytest.mark.parametrize("path", ["all time", "mostly after t"])
+def test_an_exponent_one_too_large_is_caught(path, monkeypatch):
+    """Negative control: 2**-e below the best probability of a block."""
+    monkeypatch.setattr(permute, "FEW", PATHS[path])
+    scores, places = CASES["spread"]
+    assert fits(tally(draws(placed(scores, places), FEWER, 6), places), chances(scores)) > ALPHA
+    real = coins.exponents
+
+    def faulty(distance, c, slack):
+        found, counts = real(distance, c, slack)
+        found[(found > 0) & (found < coins.MOST)] += 1
+        return found, counts
+
+    monkeypatch.setattr(permute, "_exponents", faulty)
+    assert fits(tally(draws(placed(scores, places), FEWER, 6), places), chances(scores)) < ALPHA
+
+
+def test_a_time_after_t_without_its_condition_is_caught(monkeypatch):
+    """Negative control: heads after t must have the probability given no heads before."""
+    monkeypatch.setattr(permute, "FEW", 64)  # two blocks with e = 0, so t = 1 / 2
+    scores, places = [0.0, -0.6], [0, 64]
+
+    def fit():
+        return fits(tally(draws(placed(scores, places), 20_000, 6), places), chances(scores))
+
+    assert fit() > ALPHA
+    real = permute._coins
+
+    def faulty(scores, c, exponents, left, shift, after, stream):
+        return real(scores, c, exponents, left, shift, False, stream)
+
+    monkeypatch.setattr(permute, "_coins", faulty)
+    assert fit() < ALPHA
+
+
+def test_the_definition_and_exponential_noise_have_this_pmf():
+    rng = np.random.default_rng(2)
+    for case in ["spread", "two best"]:
+        scores, _ = CASES[case]
+        top, n = max(scores), len(scores)
+        noisy = reference.argmax_with_exponential(scores, C, 200_000, rng)
+        assert fits(np.bincount(noisy, minlength=n), chances(scores)) > ALPHA
+        p = [math.exp(C * (s - top)) for s in scores]
+        plain = [reference.draw(p, rng) for _ in range(4_000)]
+        assert fits(np.bincount(plain, minlength=n), chances(scores)) > ALPHA
+
+
+class Loose(Stored):
+    """Distances above 0 are wrong by up to `slack`; only `exact` tells the truth."""
+
+    slack = 0.2
+
+    def off(self, distance, lean):
+        wrong = np.maximum(distance + self.slack * lean, 0)
+        return np.where(distance > 0, wrong, distance)
+
+    def peaks(self, block):
+        return self.off(super().peaks(block), 1)
+
+    def distance(self, index):
+        return self.off(super().distance(index), np.where(np.asarray(index) % 3 == 1, 1, -1))
+
+
+@pytest.mark.parametrize("few", [math.inf, 150.0, 2.0])
+def test_distances_that_are_known_loosely(few, monkeypatch):
+    monkeypatch.setattr(permute, "FEW", few)
+    scores, places = CASES["spread"]
+    array, c = placed(scores, places), 2.0
+    loose, bits = Loose(array), stream(31)
+    found = [permute.draw(loose, c, bits) for _ in range(8_000)]
+    assert fits(tally(found, places), chances(scores, c)) > ALPHA
+    # Negative control: the same distances taken for good ones.
+    monkeypatch.setattr(Loose, "exact", lambda self, i: Fraction(float(self.distance([i])[0])))
+    wrong = [permute.draw(loose, c, bits) for _ in range(8_000)]
+    assert fits(tally(wrong, places), chances(scores, c)) < ALPHA
+
+
+LARGE = {"equal": [0.0], "classes": [0.0, -4.0, -8.5, -13.0], "steep": [0.0, -25.0, -26.0]}
+
+
+@pytest.mark.parametrize("case", LARGE)
+@pytest.mark.parametrize("few", [math.inf, 500.0, 1.0])
+def test_many_candidates(case, few, monkeypatch):
+    """Thousands of candidates in classes of equal scores, mixed up; buffers that are too small."""
+    monkeypatch.setattr(permute, "FEW", few)
+    monkeypatch.setattr(permute, "ROOM", coins.LEAST_ROOM)
+    levels, rng = LARGE[case], np.random.default_rng(8)
+    kind = rng.integers(0, len(levels), 9_001)
+    if len(levels) > 1:
+        kind[kind == 0] = 1
+        kind[[17, 5_000]] = 0
+    array = np.array(levels)[kind]
+    found = np.array(draws(array, 1_500, 11))
+    p = [mpmath.exp(C * level) for level in levels]
+    with mpmath.workprec(80):
+        exact = reference.pmf(p, np.bincount(kind).tolist())
+    assert fits(np.bincount(kind[found], minlength=len(levels)), exact) > ALPHA
+    if len(levels) == 1:
+        assert stats.kstest(found / 9_001, "uniform").pvalue > ALPHA
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i2", "u1", "f4", "f2", ">f8", "b1"])
+def test_scores_of_any_dtype(dtype):
+    scores = [1, 0, 1, 0, 0] if dtype == "b1" else [9, 3, 7, 8, 5]
+    array = np.array(scores, dtype)
+    if dtype in ("i8", "u8"):  # no float64 tells these apart
+        array += np.array(2**62, dtype)
+    counts = np.bincount(draws(array, 4_000, 3), minlength=5)
+    assert fits(counts, chances([float(s) for s in scores])) > ALPHA
+
+
+@pytest.mark.parametrize("few", [permute.FEW, 64])
+def test_excluded_candidates_among_others_at_any_factor(few, monkeypatch):
+    """The distance of an excluded one is negative: no exponential of it may go out of range."""
+    monkeypatch.setattr(permute, "FEW", few)
+    scores = np.zeros(1000)
+    scores[::2] = -math.inf
+    for c in (1.0, 1e6, 2.0**960):
+        flips, s = permute.Flips(Stored(scores), c), stream(5)
+        for after in (False, True)[: 1 + (flips._shift > 0)]:  # after t = 1 nothing is left
+            found = permute._between(flips.scores, c, flips._exponents, flips._shift, after, s)
+            assert found is None or found % 2 == 1
+        assert flips.draw(s) % 2 == 1
+
+
+def test_what_cannot_be_drawn_from():
+    for bad in [[], [math.nan, 1.0], [math.inf, 1.0], [-math.inf]]:
+        with pytest.raises(ArgumentError, match="scores"):
+            permute.draw(Stored(np.array(bad)), 1.0, stream(0))
+
+
+def test_one_that_is_alone():
+    assert draws(placed([4.0], [200]), 5, 1) == [200] * 5
+    assert draws(np.array([3]), 5, 1) == [0] * 5
+    assert draws(np.array([0.0, 1e300]), 5, 1) == [1] * 5
+
+
+def losses(c, scores, neighbour):
+    """The largest log-ratio of the two pmfs."""
+    both = [[mpmath.exp(c * (x - max(s))) for x in s] for s in (scores, neighbour)]
+    pairs = zip(*map(reference.pmf_by_subsets, both), strict=True)
+    return max(abs(float(mpmath.log(a / b))) for a, b in pairs)
+
+
+def test_the_loss():
+    """Neighbours move each score by at most 1: c = epsilon / 2 keeps the loss below epsilon; with
+    all scores moved one way (counts), c = epsilon does. Negative control: c = epsilon is too much
+    in general."""
+    rng = np.random.default_rng(5)
+    epsilon, worst = 1.0, 0.0
+    for _ in range(25):
+        scores = rng.integers(-3, 4, 4).astype(float)
+        any_way = scores + rng.choice([-1, 0, 1], 4)
+        one_way = scores + rng.choice([0, 1], 4)
+        assert losses(epsilon / 2, scores, any_way) <= epsilon * (1 + 1e-9)
+        assert losses(epsilon, scores, one_way) <= epsilon * (1 + 1e-9)
+        worst = max(worst, losses(epsilon, scores, any_way))
+    assert worst > 1.5 * epsilon

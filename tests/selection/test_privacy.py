@@ -1,0 +1,360 @@
+"""The laws of the selections on all neighbours of small domains, against what they are charged.
+
+What leaves is an index drawn exactly (`tests/statistical/test_selection_fit.py`) from the law of a
+factor `c`. Here `c` and the loss are recorded at the door of real calls, and the law of that `c`,
+at high precision, is held against the loss on every pair of neighbours: with planted factors that
+are too large for the same checks to catch.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast import selection
+from dpfast.selection import api
+
+from ..reference import selection as twin
+
+BAD = (dp.errors.ArgumentError, dp.errors.ArgumentTypeError)
+EPSILONS = (0.5, 1.0, 3.0, 8.0)
+
+
+class _Recorded(Exception):
+    """Carries the mechanism out of the door."""
+
+
+def plan(function, *args, **options):
+    """The mechanism that a call would run, with its factor `c` and its loss."""
+
+    def record(data, mechanism, **rest):
+        raise _Recorded(mechanism)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "release", record)
+        with pytest.raises(_Recorded) as caught:
+            function(*args, **options)
+    return caught.value.args[0]
+
+
+def factor(function, *args, **options):
+    return plan(function, *args, **options).c
+
+
+# --- laws of all small score vectors --------------------------------------------------------------
+
+
+def vectors(n, monotone):
+    """Score vectors of 0 .. 3 with their neighbours, and the pairs as two arrays of places."""
+    moves = [m for m in itertools.product((-1, 0, 1), repeat=n) if any(m)]
+    if monotone:
+        moves = [m for m in moves if min(m) >= 0 or max(m) <= 0]
+    found: dict[tuple[int, ...], int] = {}
+    first, second = [], []
+    for scores in itertools.product(range(4), repeat=n):
+        for move in moves:
+            other = tuple(s + m for s, m in zip(scores, move, strict=True))
+            first.append(found.setdefault(scores, len(found)))
+            second.append(found.setdefault(other, len(found)))
+    return list(found), np.array(first), np.array(second)
+
+
+_CACHE: dict = {}
+
+
+def logs(law, n, c, monotone):
+    """Log-probabilities of all vectors, and the pairs of neighbours."""
+    scores, first, second = vectors(n, monotone)
+    table = []
+    for vector in scores:
+        # Neither law changes with the order or a common shift.
+        order = np.argsort(vector, kind="stable")
+        low = vector[order[0]]
+        key = law, c, tuple(vector[i] - low for i in order)
+        if key not in _CACHE:
+            found = LAWS[law](key[2], c)
+            _CACHE[key] = [float(twin.mp.log(p)) for p in found]
+        row = np.empty(n)
+        row[order] = _CACHE[key]
+        table.append(row)
+    table = np.array(table)
+    return table[first], table[second]
+
+
+LAWS = {"exponential": twin.exponential, "permute-and-flip": twin.permute_and_flip_by_orders}
+CALLS = {"exponential": selection.exponential, "permute-and-flip": selection.permute_and_flip}
+ROUNDING = 1e-12
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_no_neighbours_are_told_apart_by_more_than_epsilon(law, monotone, epsilon, n):
+    c = factor(CALLS[law], [0.0, 1.0], sensitivity=1, epsilon=epsilon, monotone=monotone)
+    p, q = logs(law, n, c, monotone)
+    assert np.abs(p - q).max() <= epsilon + ROUNDING
+    # And it is tight: five per cent more, or the factor of monotone scores where they are not, is
+    # caught, at a loss where the scores 0 to 3 come close to the limit.
+    if epsilon == 8.0:
+        assert np.abs(p - q).max() > 0.999 * epsilon
+        p, q = logs(law, n, 1.05 * c, monotone)
+        assert np.abs(p - q).max() > epsilon
+    if not monotone:
+        p, q = logs(law, n, 2 * c, monotone)
+        assert np.abs(p - q).max() > epsilon
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_exponential_mechanism_has_bounded_range_and_permute_and_flip_has_not(
+    monotone, epsilon
+):
+    for law in LAWS:
+        c = factor(CALLS[law], [0.0, 1.0], sensitivity=1, epsilon=epsilon, monotone=monotone)
+        p, q = logs(law, 4, c, monotone)
+        widest = np.ptp(p - q, axis=1).max()
+        if law == "exponential":
+            assert epsilon * (1 - ROUNDING) <= widest <= epsilon + ROUNDING
+        else:
+            assert widest > 1.05 * epsilon
+
+
+def curve(p, q, orders):
+    """D_a / a of pairs of laws given by logs, shape (pairs, n), the largest over pairs and a."""
+    worst = 0.0
+    for a in orders:
+        z = a * p + (1 - a) * q
+        top = z.max(axis=1, keepdims=True)
+        divergence = (top[:, 0] + np.log(np.exp(z - top).sum(axis=1))) / (a - 1)
+        worst = max(worst, float((divergence / a).max()))
+    return worst
+
+
+ORDERS = 1 + np.concatenate([np.geomspace(1e-4, 1, 10), np.geomspace(1.2, 200, 15)])
+
+
+def test_the_curve_is_that_of_the_definition():
+    p, q = logs("exponential", 3, 0.7, False)
+    for i in (0, 17, 300):
+        for a in (1.5, 2.0, 9.0):
+            plain = twin.renyi(np.exp(p[i]), np.exp(q[i]), a) / a
+            assert abs(curve(p[i : i + 1], q[i : i + 1], [a]) - float(plain)) < 1e-12
+    kullback = twin.renyi(np.exp(p[5]), np.exp(q[5]), 1)
+    assert abs(curve(p[5:6], q[5:6], [1 + 1e-6]) - float(kullback)) < 1e-5
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("rho", [1 / 32, 1 / 8, 9 / 8, 8])
+def test_the_zcdp_curve_of_the_exponential_mechanism_is_below_rho(rho, monotone):
+    c = factor(selection.exponential, [0.0, 1.0], sensitivity=1, rho=rho, monotone=monotone)
+    x = math.expm1(epsilon := c * (1 if monotone else 2)) / epsilon
+    assert math.log(x) - 1 + 1 / x == pytest.approx(rho, rel=1e-9)
+    assert math.sqrt(8 * rho) < epsilon  # all of rho is used, which epsilon**2 / 8 would not
+    for n in (2, 3, 4):
+        p, q = logs("exponential", n, c, monotone)
+        assert curve(p, q, ORDERS) <= rho * (1 + 1e-9)
+    # The planted fault: a factor for non-monotone scores that only monotone ones allow.
+    if not monotone:
+        assert curve(*logs("exponential", 4, 2 * c, monotone), ORDERS) > rho
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "share"), [(0.5, 0.997), (1.0, 0.986), (3.0, 0.896), (8.0, 0.615)]
+)
+def test_how_much_of_epsilon_squared_over_eight_is_used(epsilon, share):
+    """Two candidates at any real distance: the worst that bounded range allows. Known shares."""
+    c = factor(selection.exponential, [0.0, 1.0], sensitivity=1, epsilon=epsilon)
+    gap = np.linspace(-30 / epsilon - 2, 30 / epsilon + 2, 6001)
+
+    def pair(gap):
+        return np.stack([-np.logaddexp(0, c * gap), -np.logaddexp(0, -c * gap)], axis=1)
+
+    worst = curve(pair(gap), pair(gap + 2), ORDERS)
+    assert round(worst / (epsilon**2 / 8), 3) == share
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_permute_and_flip_needs_the_conversion_of_pure_losses(epsilon):
+    c = factor(selection.permute_and_flip, [0.0, 1.0], sensitivity=1, epsilon=epsilon)
+    worst = max(curve(*logs("permute-and-flip", n, c, False), ORDERS) for n in (2, 3, 4))
+    assert worst <= epsilon * math.tanh(epsilon / 2)
+    assert worst > epsilon**2 / 8 or epsilon > 4  # there tanh is below a line, the square above
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.125, 0.5, 3.0])
+def test_permute_and_flip_for_rho(rho):
+    c = factor(selection.permute_and_flip, [0.0, 1.0], sensitivity=1, rho=rho)
+    epsilon = 2 * c
+    assert rho * (1 - 1e-9) <= epsilon * math.tanh(epsilon / 2) <= rho
+    worst = max(curve(*logs("permute-and-flip", n, c, False), ORDERS) for n in (2, 3))
+    assert worst <= rho
+    if rho < 1:
+        # The planted fault: bounded range claimed for it.
+        wrong = math.sqrt(8 * rho) / 2
+        assert curve(*logs("permute-and-flip", 3, wrong, False), ORDERS) > rho
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+def test_top_k_on_all_neighbours(monotone):
+    """Ordered answers; epsilon is that of the whole answer."""
+    epsilon, k = 6.0, 2
+    c = factor(
+        selection.top_k, [0.0, 1.0, 2.0], k, sensitivity=1, epsilon=epsilon, monotone=monotone
+    )
+    scores, first, second = vectors(3, monotone)
+
+    def table(c):
+        return np.array([[float(p) for p in twin.peeling(s, c, k).values()] for s in scores])
+
+    found = np.log(table(c))
+    p, q = found[first], found[second]
+    assert np.abs(p - q).max() <= epsilon + ROUNDING
+    assert curve(p, q, ORDERS) <= epsilon**2 / (8 * k)
+    wrong = np.log(table(2 * c))  # the epsilon of one draw in place of all
+    assert np.abs(wrong[first] - wrong[second]).max() > epsilon
+
+
+def test_base_weights_cost_nothing():
+    """They are public: the same on both neighbours, whatever they are."""
+    epsilon = 2.0
+    c = factor(selection.exponential, [0.0, 1.0, 2.0], sensitivity=1, epsilon=epsilon)
+    base = [0.0, 3.0, -math.inf]
+    scores, first, second = vectors(3, False)
+    law = np.array([[float(p) for p in twin.exponential(s, c, base)[:2]] for s in scores])
+    p, q = np.log(law[first]), np.log(law[second])
+    assert np.abs(p - q).max() <= epsilon + ROUNDING
+
+
+# --- factors and charges --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sensitivity", "monotone"),
+    [(0.1, 1, False), (0.1, 3, True), (1, 0.7, False), (Fraction(1, 3), Fraction(2, 7), True)],
+)
+def test_the_factor_is_rounded_down_by_less_than_a_unit(epsilon, sensitivity, monotone):
+    loss = {"sensitivity": sensitivity, "epsilon": epsilon, "monotone": monotone}
+    # A float is the decimal that is written: one tenth.
+    exact = Fraction(str(epsilon)) / Fraction(str(sensitivity)) / (1 if monotone else 2)
+    for call in CALLS.values():
+        c = factor(call, [0.0, 1.0], **loss)
+        assert Fraction(c) <= exact < Fraction(math.nextafter(c, math.inf))
+    c = factor(selection.top_k, [0.0, 1.0, 2.0], 3, **loss)
+    assert Fraction(c) <= exact / 3 < Fraction(math.nextafter(c, math.inf))
+
+
+TABLE = np.arange(12.0).reshape(4, 3)
+LINE = np.arange(5.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "times"),
+    [
+        (lambda **o: selection.exponential(LINE, **o), 1),
+        (lambda **o: selection.exponential(LINE, size=7, **o), 7),
+        (lambda **o: selection.exponential(LINE, size=(2, 3), **o), 6),
+        (lambda **o: selection.exponential(TABLE, **o), 4),
+        (lambda **o: selection.exponential(TABLE, axis=0, **o), 3),
+        (lambda **o: selection.exponential(TABLE, size=5, **o), 20),
+        (lambda **o: selection.permute_and_flip(LINE, **o), 1),
+        (lambda **o: selection.permute_and_flip(LINE, size=7, **o), 7),
+        (lambda **o: selection.permute_and_flip(TABLE, axis=0, **o), 3),
+        (lambda **o: selection.noisy_max(LINE, **o), 1),
+        (lambda **o: selection.top_k(LINE, 3, **o), 1),
+        (lambda **o: selection.top_k(TABLE, 2, **o), 4),
+        (lambda **o: selection.top_k(TABLE, 2, axis=0, **o), 3),
+    ],
+)
+def test_what_a_budget_is_charged(call, times):
+    for name, amount in (("epsilon", 0.1), ("rho", 0.1)):
+        budget = dp.Budget(**{name: 100})
+        call(sensitivity=1, budget=budget, **{name: amount})
+        assert budget.spent[name] == times * Fraction(1, 10)
+        assert len(budget.history) == 1
+        budget = dp.Budget(**{name: times * Fraction(1, 10) - Fraction(1, 10**9)})
+        with pytest.raises(dp.errors.BudgetError):
+            call(sensitivity=1, budget=budget, **{name: amount})
+        assert budget.spent[name] == 0
+
+
+def test_what_a_budget_in_rho_is_charged_for_an_epsilon():
+    """The price of its range where it is bounded, epsilon tanh(epsilon / 2) where it is not."""
+    flip = Fraction(0.4 * math.tanh(0.2))
+    ranged, half = (
+        Fraction(math.log(x) - 1 + 1 / x) for x in (math.expm1(e) / e for e in (0.4, 0.2))
+    )
+    assert Fraction(997, 1000) * Fraction(4, 10) ** 2 / 8 < ranged < Fraction(4, 10) ** 2 / 8
+    for call, exact in (
+        (lambda **o: selection.exponential(LINE, **o), ranged),
+        (lambda **o: selection.exponential(LINE, size=3, **o), 3 * ranged),
+        (lambda **o: selection.exponential(TABLE, **o), 4 * ranged),
+        (lambda **o: selection.top_k(LINE, 2, **o), 2 * half),
+        (lambda **o: selection.permute_and_flip(LINE, **o), flip),
+        (lambda **o: selection.permute_and_flip(LINE, size=2, **o), 2 * flip),
+    ):
+        budget = dp.Budget(rho=100)
+        call(sensitivity=1, epsilon=0.4, budget=budget)
+        assert exact * (1 - Fraction(1, 2**40)) <= budget.spent["rho"]
+        assert budget.spent["rho"] <= exact * (1 + Fraction(1, 2**40))
+
+
+def test_a_monotone_draw_costs_the_same():
+    for monotone in (False, True):
+        budget = dp.Budget(epsilon=1)
+        selection.exponential(LINE, sensitivity=1, epsilon=0.5, monotone=monotone, budget=budget)
+        assert budget.spent["epsilon"] == Fraction(1, 2)
+
+
+REFUSED = {
+    "no candidates": lambda **o: selection.exponential([], **o),
+    "a row of none": lambda **o: selection.exponential(np.empty((3, 0)), **o),
+    "NaN": lambda **o: selection.exponential([0.0, math.nan], **o),
+    "NaN in a later row": lambda **o: selection.exponential([[0.0, 1.0], [1.0, math.nan]], **o),
+    "NaN in a later block": lambda **o: selection.exponential(
+        np.where(np.arange(9000) == 8999, math.nan, 0.0), **o
+    ),
+    "plus infinity": lambda **o: selection.exponential([0.0, math.inf], **o),
+    "all excluded": lambda **o: selection.exponential([-math.inf, -math.inf], **o),
+    "a row excluded": lambda **o: selection.exponential([[0.0], [-math.inf]], **o),
+    "axis": lambda **o: selection.exponential(LINE, axis=1, **o),
+    "axis of a table": lambda **o: selection.exponential(TABLE, axis=-3, **o),
+    "k": lambda **o: selection.top_k(LINE, 6, **o),
+    "k beyond the excluded": lambda **o: selection.top_k([0.0, -math.inf], 2, **o),
+    "no k": lambda **o: selection.top_k(LINE, 0, **o),
+    "flip, NaN": lambda **o: selection.permute_and_flip([0.0, math.nan], **o),
+    "flip, all excluded": lambda **o: selection.permute_and_flip([-math.inf], **o),
+    "flip, none": lambda **o: selection.permute_and_flip([], **o),
+    "top, NaN": lambda **o: selection.top_k([0.0, math.nan, 1.0], 2, **o),
+    "top, none": lambda **o: selection.top_k([], 1, **o),
+    "noisy max, NaN": lambda **o: selection.noisy_max([math.nan], **o),
+    "text": lambda **o: selection.exponential(["a", "b"], **o),
+    "complex": lambda **o: selection.exponential([1j, 2], **o),
+    "size": lambda **o: selection.exponential(LINE, size=-1, **o),
+    "base": lambda **o: selection.exponential(LINE, base=[0.0, 1.0], **o),
+    "base, NaN": lambda **o: selection.exponential(LINE, base=[0.0, 1.0, math.nan, 0.0, 0.0], **o),
+    "base, none left": lambda **o: selection.exponential(LINE, base=[-math.inf] * 5, **o),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_arguments_are_refused_before_anything_is_spent(name):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(BAD) as caught:
+        REFUSED[name](sensitivity=1, epsilon=0.5, budget=budget)
+    assert str(caught.value)
+    assert budget.spent["epsilon"] == 0 and not budget.history
+
+
+@pytest.mark.parametrize("call", [selection.exponential, selection.permute_and_flip])
+@pytest.mark.parametrize("sensitivity", [0, -1, math.inf, math.nan, "1", None, True])
+def test_bad_sensitivities_are_refused_before_anything_is_spent(call, sensitivity):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(BAD):
+        call(LINE, sensitivity=sensitivity, epsilon=0.5, budget=budget)
+    assert budget.spent["epsilon"] == 0

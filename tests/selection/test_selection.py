@@ -1,0 +1,953 @@
+"""Selection as its callers meet it: arguments, shapes, dtypes, budgets. The laws are tested in
+tests/statistical."""
+
+import itertools
+import math
+from collections import UserList, deque
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+import dpfast as dp
+from dpfast import selection
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
+from dpfast.privacy import ZCDP, Draws, Pure, laplace_within, pure_within, range_within
+from dpfast.selection import arguments
+from dpfast.selection import race as _race
+from dpfast.selection.race import Race, Top, block_length
+from dpfast.selection.scores.based import REACH, Based
+from dpfast.selection.scores.stored import Stored
+
+INF, NAN = math.inf, math.nan
+DRAWS = [selection.exponential, selection.permute_and_flip, selection.noisy_max]
+
+
+def top_2(scores, **options):
+    return selection.top_k(scores, 2, **options)
+
+
+ALL = [*DRAWS, top_2]
+DTYPES = ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", ">f8", ">i4", ">u8"]
+
+
+def seeded(seed=1):
+    return dp.rng.InsecureGenerator(seed)
+
+
+# Errors, before anything is spent
+
+BAD = {
+    "no candidates": ([], {}, ArgumentError),
+    "no rows": (np.empty((0, 3)), {}, ArgumentError),
+    "rows of no candidates": (np.empty((3, 0)), {}, ArgumentError),
+    "NaN": ([1.0, NAN, 2.0], {}, ArgumentError),
+    "NaN in a row": (np.array([[1.0, 2.0], [NAN, 1.0]]), {}, ArgumentError),
+    "plus infinity": ([1.0, INF], {}, ArgumentError),
+    "all excluded": ([-INF, -INF], {}, ArgumentError),
+    "all of a row excluded": (np.array([[1.0, 2.0], [-INF, -INF]]), {}, ArgumentError),
+    "a number": (3.0, {}, ArgumentTypeError),
+    "None": (None, {}, ArgumentTypeError),
+    "text": (["a", "b"], {}, ArgumentTypeError),
+    "complex": ([1j, 2j], {}, ArgumentTypeError),
+    "dates": (np.array(["2020-01-01", "2021-01-01"], "M8[D]"), {}, ArgumentTypeError),
+    "objects": (np.array([Fraction(1), "2"], object), {}, ArgumentTypeError),
+    "a null among objects": (np.array([1, None], object), {}, ArgumentTypeError),
+    "NaN among fractions": ([Fraction(1), NAN], {}, ArgumentError),
+    "a Decimal": ([Decimal(1), 2], {}, ArgumentTypeError),
+    "time differences": ([np.timedelta64(1), 2], {}, ArgumentTypeError),
+    "time differences among fractions": ([np.timedelta64(1), Fraction(2)], {}, ArgumentTypeError),
+    "long doubles": ([np.longdouble(1), 2], {}, ArgumentTypeError),
+    "large long doubles": ([np.longdouble(2) ** 60, 2], {}, ArgumentTypeError),
+    "ragged": ([[1, 2], [3]], {}, ArgumentTypeError),
+    "masked": (np.ma.masked_equal([1, 2], 2), {}, ArgumentTypeError),
+    "null": (pa.array([1, None, 3]), {}, ArgumentError),
+    "wrong axis": ([1, 2], {"axis": 1}, ArgumentError),
+    "wrong negative axis": ([1, 2], {"axis": -2}, ArgumentError),
+    "axis of another type": ([1, 2], {"axis": 0.0}, ArgumentTypeError),
+    "sensitivity a list": ([1, 2], {"sensitivity": [1]}, ArgumentTypeError),
+    "sensitivity of several lines": ([1, 2], {"sensitivity": np.eye(2)}, ArgumentTypeError),
+    "sensitivity 0": ([1, 2], {"sensitivity": 0}, ArgumentError),
+    "sensitivity negative": ([1, 2], {"sensitivity": -1}, ArgumentError),
+    "sensitivity infinite": ([1, 2], {"sensitivity": INF}, ArgumentError),
+    "sensitivity NaN": ([1, 2], {"sensitivity": NAN}, ArgumentError),
+    "sensitivity no number": ([1, 2], {"sensitivity": "1"}, ArgumentTypeError),
+    "sensitivity an array": ([1, 2], {"sensitivity": np.ones(2)}, ArgumentTypeError),
+    "sensitivity beyond float64": ([1, 2], {"sensitivity": 1e300}, ArgumentError),
+    "sensitivity below float64": ([1, 2], {"sensitivity": 1e-300}, ArgumentError),
+    "epsilon 0": ([1, 2], {"epsilon": 0}, ArgumentError),
+    "epsilon NaN": ([1, 2], {"epsilon": NAN}, ArgumentError),
+    "no loss": ([1, 2], {"epsilon": None}, ArgumentError),
+    "two losses": ([1, 2], {"rho": 1}, ArgumentError),
+    "monotone no flag": ([1, 2], {"monotone": 1}, ArgumentTypeError),
+    "unknown neighbors": ([1, 2], {"neighbors": "friends"}, ArgumentError),
+    "a seed": ([1, 2], {"rng": 7}, ArgumentTypeError),
+}
+
+
+def one_error(caught):
+    """One line, and no second error shown above it."""
+    error = caught.value
+    return "\n" not in str(error) and (error.__context__ is None or error.__suppress_context__)
+
+
+@pytest.mark.parametrize("draw", ALL, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_argument_is_refused_before_the_spend(draw, case):
+    scores, options, error = BAD[case]
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(error) as caught:
+        draw(scores, **{"sensitivity": 1, "epsilon": 1, "budget": budget} | options)
+    assert not budget.history
+    assert one_error(caught)
+
+
+ONLY = {
+    "size 0": ({"size": 0}, ArgumentError),
+    "size negative": ({"size": (2, -1)}, ArgumentError),
+    "size no integer": ({"size": 2.0}, ArgumentTypeError),
+    "size beyond memory": ({"size": 10**30}, ArgumentError),
+    "size beyond memory by its product": ({"size": (2**30, 2**30)}, ArgumentError),
+    "base of none": ({"base": []}, ArgumentError),
+    "base NaN": ({"base": [0, NAN]}, ArgumentError),
+    "base infinite": ({"base": [0, INF]}, ArgumentError),
+    "base too large": ({"base": [0, 2.0**41]}, ArgumentError),
+    "base too small": ({"base": [0, -(2.0**41)]}, ArgumentError),
+    "base excludes all": ({"base": [-INF, -INF]}, ArgumentError),
+    "base of another length": ({"base": [0, 0, 0]}, ArgumentError),
+    "base of text": ({"base": ["a", "b"]}, ArgumentTypeError),
+    "base a number": ({"base": 1.0}, ArgumentTypeError),
+    "data without a function": ({"data": [1]}, ArgumentTypeError),
+    "candidates without a function": ({"candidates": 2}, ArgumentTypeError),
+}
+
+
+@pytest.mark.parametrize("case", ONLY)
+def test_exponential_refuses_its_own_arguments_before_the_spend(case):
+    options, error = ONLY[case]
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(error, match=rf"^(scores and )?{next(iter(options))} must be") as caught:
+        selection.exponential([1, 2], sensitivity=1, epsilon=1, budget=budget, **options)
+    assert not budget.history
+    assert one_error(caught)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"base": [0, 0]}, {"candidates": 0}, {"candidates": None}, {"axis": 1}, {"axis": -2}],
+)
+def test_a_score_function_refuses_its_own_arguments(options):
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        selection.exponential(
+            lambda data, j: j, sensitivity=1, epsilon=1, **{"candidates": 2} | options
+        )
+
+
+@pytest.mark.parametrize("function", [selection.permute_and_flip, top_2, selection.probabilities])
+def test_the_others_say_who_takes_a_function(function):
+    with pytest.raises(ArgumentTypeError, match="scores must be an array: `exponential` alone"):
+        function(lambda data, j: j, sensitivity=1, epsilon=1)
+
+
+def test_an_interrupted_pass_has_spent_nothing():
+    def score(data, candidate):
+        if candidate == 500:
+            raise KeyboardInterrupt
+        return 0.0
+
+    budget = dp.Budget(epsilon=1)
+    with pytest.warns(dp.errors.SlowWarning), pytest.raises(KeyboardInterrupt):
+        selection.exponential(score, sensitivity=1, epsilon=1, candidates=1000, budget=budget)
+    assert not budget.history
+
+
+@pytest.mark.parametrize("k", [0, -1, 4, 2.0, None, True])
+def test_top_k_refuses_a_bad_k_before_the_spend(k):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match="k must be"):
+        selection.top_k([1, 2, 3], k, sensitivity=1, epsilon=1, budget=budget)
+    assert not budget.history
+
+
+@pytest.mark.parametrize("n", [5, 20_000])
+def test_top_k_counts_the_candidates_that_are_not_excluded(n):
+    scores = np.full(n, -INF)
+    scores[[1, 3]] = 0.0
+    scores[n - 1] = 7.0
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(ArgumentError, match="at most the number of candidates not excluded, 3"):
+        selection.top_k(scores, 4, sensitivity=1, epsilon=1, budget=budget)
+    assert not budget.history
+    assert set(selection.top_k(scores, 3, sensitivity=1, epsilon=1)) == {1, 3, n - 1}
+
+
+def test_noisy_max_knows_two_noises():
+    with pytest.raises(ArgumentError, match="noise must be one of"):
+        selection.noisy_max([1, 2], sensitivity=1, epsilon=1, noise="laplace")
+
+
+def test_an_error_repeats_no_score():
+    for bad in ([123.25, "x"], [[123.25], [1, 2]], np.ma.masked_equal([123.25, 1.0], 1.0)):
+        with pytest.raises(ArgumentTypeError) as caught:
+            selection.exponential(bad, sensitivity=1, epsilon=1)
+        assert "123.25" not in f"{caught.value} {caught.value.__context__}"
+
+
+# Shapes, layouts, dtypes
+
+
+def test_shapes():
+    def draw(scores, **options):
+        return selection.exponential(scores, sensitivity=1, epsilon=1, **options)
+
+    assert type(draw([1, 2])) is int
+    assert draw([1, 2], size=3).shape == (3,)
+    assert draw([1, 2], size=(2, 3)).shape == (2, 3)
+    table = np.zeros((4, 5, 6))
+    assert draw(table).shape == (4, 5)
+    assert draw(table, axis=0).shape == (5, 6)
+    assert draw(table, axis=1, size=(2, 3)).shape == (2, 3, 4, 6)
+    assert draw(np.zeros((1, 1))).shape == (1,)
+    assert draw(table).dtype == np.int64
+
+
+def test_shapes_of_the_others():
+    table = np.zeros((4, 5, 6))
+    for draw in (selection.permute_and_flip, selection.noisy_max):
+        assert type(draw([1, 2], sensitivity=1, epsilon=1)) is int
+        assert draw([1, 2], sensitivity=1, epsilon=1, size=(2, 1)).shape == (2, 1)
+        assert draw(table, sensitivity=1, epsilon=1, axis=1, size=2).shape == (2, 4, 6)
+    assert selection.top_k(table, 2, sensitivity=1, epsilon=1, axis=1).shape == (4, 2, 6)
+    assert selection.top_k([1, 2], 1, sensitivity=1, epsilon=1).shape == (1,)
+
+
+def certain(shape, axis, seed=0):
+    """A table with one candidate a row that is all but sure to be drawn, and which that is."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 20, shape)
+    best = rng.integers(0, shape[axis], np.delete(shape, axis))
+    np.put_along_axis(scores, np.expand_dims(best, axis), 120, axis)
+    return scores, best
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
+@pytest.mark.parametrize("layout", ["C", "F", "reversed", "strided"])
+def test_each_row_has_its_own_draw(dtype, axis, layout):
+    scores, best = certain((4, 5, 6), axis)
+    scores = scores.astype(dtype)
+    if layout == "F":
+        scores = np.asfortranarray(scores)
+    elif layout == "reversed":
+        scores = scores[::-1, ::-1, ::-1].copy()[::-1, ::-1, ::-1]
+    elif layout == "strided":
+        scores = np.repeat(scores, 2, axis=1)[:, ::2]
+    for draw in DRAWS:
+        assert (draw(scores, sensitivity=1, epsilon=2, axis=axis) == best).all()
+    top = selection.top_k(scores, 2, sensitivity=1, epsilon=4, axis=axis)
+    assert (np.take(top, 0, axis) == best).all()
+    assert (np.take(top, 1, axis) != best).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(6,), (4, 6), (2, 3, 6), (2, 5000)])
+def test_scores_that_are_not_aligned(dtype, shape):
+    scores, best = certain(shape, -1)
+    scores = scores.astype(dtype)
+    odd = np.empty(scores.nbytes + 1, np.uint8)[1:].view(dtype).reshape(shape)
+    odd[...] = scores
+    for draw in DRAWS:
+        assert (draw(odd, sensitivity=1, epsilon=2) == best).all()
+    base = np.zeros(shape[-1])
+    assert (selection.exponential(odd, sensitivity=1, epsilon=2, base=base) == best).all()
+    top = selection.top_k(odd, 2, sensitivity=1, epsilon=4)
+    assert (top[..., 0] == best).all()
+
+
+def test_rows_that_are_long():
+    scores, best = certain((3, 2, 9000), 2)
+    assert (selection.exponential(scores, sensitivity=1, epsilon=2) == best).all()
+    base = np.zeros(9000)
+    base[best[1, 1]] = -INF
+    drawn = selection.exponential(scores, sensitivity=1, epsilon=2, base=base, size=4)
+    assert drawn.shape == (4, 3, 2)
+    assert (drawn[:, 1, 1] != best[1, 1]).all()
+
+
+@pytest.mark.parametrize("n", [7, 5000])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_dtype_changes_nothing(n, dtype):
+    """The same scores and the same bits give the same draws."""
+    scores = np.random.default_rng(1).integers(0, 100, n)
+    options = {"sensitivity": 10, "epsilon": 1}
+    for draw in (selection.exponential, selection.permute_and_flip):
+        expected = draw(scores.astype(float), size=3, rng=seeded(), **options)
+        assert (draw(scores.astype(dtype), size=3, rng=seeded(), **options) == expected).all()
+    expected = selection.top_k(scores.astype(float), 3, rng=seeded(), **options)
+    found = selection.top_k(scores.astype(dtype)[::-1].copy()[::-1], 3, rng=seeded(), **options)
+    assert (found == expected).all()
+
+
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "pandas": pd.Series,
+    "nullable pandas": lambda x: pd.Series(x, dtype="Int64"),
+    "arrow": pa.array,
+    "chunked arrow": lambda x: pa.chunked_array([x[:2], x[2:]]),
+    "memoryview": lambda x: memoryview(np.array(x)),
+    "read-only": lambda x: np.frombuffer(np.array(x).tobytes(), np.int64),
+}
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_any_container(kind):
+    scores = CONTAINERS[kind]([3, 1, 900, 4, 1])
+    for draw in DRAWS:
+        assert draw(scores, sensitivity=1, epsilon=1) == 2
+
+
+def test_booleans_are_numbers():
+    drawn = selection.exponential([False, True], sensitivity=1, epsilon=200, size=5)
+    assert (drawn == 1).all()
+
+
+@pytest.mark.parametrize("top", [2**63 - 1, 2**64 - 1, -(2**63) + 1000])
+def test_64_bit_integers_keep_their_digits(top):
+    dtype = np.uint64 if top > 2**63 else np.int64
+    scores = np.array([top - 300, top, top - 600, top - 200], dtype)
+    for form in (scores, scores.tolist(), [scores[0].item(), *scores[1:]], np.tile(scores, (9, 1))):
+        drawn = selection.exponential(form, sensitivity=1, epsilon=1)
+        assert (np.asarray(drawn) == 1).all()
+    assert selection.top_k(scores, 4, sensitivity=1, epsilon=4).tolist() == [1, 3, 0, 2]
+    assert selection.permute_and_flip(scores, sensitivity=1, epsilon=1) == 1
+
+
+def test_lists_that_numpy_makes_floats_of():
+    assert selection.exponential([2**60, 0.5], sensitivity=1, epsilon=1) == 0
+    assert selection.exponential([2**63, 2**63 + 400, 1], sensitivity=1, epsilon=1) == 1
+
+
+#: What has no dtype of its own.
+UNTYPED = {
+    "list": list,
+    "tuple": tuple,
+    "deque": deque,
+    "UserList": UserList,
+    "objects": lambda scores: np.array(scores, object),
+    "NumPy scalars": lambda scores: [
+        np.int64(x) if isinstance(x, int) and abs(x) < 2**63 else x for x in scores
+    ],
+    "frame": lambda scores: pd.DataFrame([[x] for x in scores], dtype=object)[0],
+}
+#: Two candidates of which one is better by 2, and others that are never drawn.
+MIXED = {
+    "a float": [2**60 + 1, 2**60 + 3, 0.5],
+    "floats": [2.0**60, 2**60 + 2, 7.0, -INF],
+    "a fraction": [2**60 + Fraction(1, 3), 2**60 + Fraction(7, 3), 2.5],
+    "signed and unsigned": [2**64 - 3, 2**64 - 1, -1],
+    "beyond 64 bits": [10**30 + 1, 10**30 + 3, 0],
+    "beyond float64": [10**400 + 1, 10**400 + 3, 0.5, -(10**400)],
+    "truth values": [2**53 + 1, 2**53 + 3, True, 0.5],
+}
+
+
+def shares(draw, scores):
+    """How often each of the first two is drawn, of 2,000."""
+    found = draw(scores, sensitivity=1, epsilon=1, monotone=True, size=2000, rng=seeded())
+    return np.bincount(found, minlength=2)[:2] / 2000
+
+
+@pytest.mark.parametrize("draw", [selection.exponential, selection.permute_and_flip])
+@pytest.mark.parametrize("kind", UNTYPED)
+@pytest.mark.parametrize("mixed", MIXED)
+def test_scores_without_a_dtype_are_the_numbers_that_they_are(mixed, kind, draw):
+    """Every draw is that of integers of one type, which are exact."""
+    scores = MIXED[mixed]
+    plain = np.array([-2, 0, *[-(2**62)] * (len(scores) - 2)])
+    assert (shares(draw, UNTYPED[kind](scores)) == shares(draw, plain)).all()
+    better = 1 / (1 + math.exp(-2)) if draw is selection.exponential else 1 - math.exp(-2) / 2
+    assert abs(shares(draw, plain)[1] - better) < 0.03
+    table = [scores, scores[1::-1] + scores[2:]]
+    best = selection.top_k(table, 2, sensitivity=1, epsilon=200, monotone=True)
+    assert best.tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("mixed", ["a float", "beyond 64 bits", "signed and unsigned"])
+def test_scores_that_numpy_made_floats_of_are_caught(mixed):
+    """Planted: the list is read by NumPy."""
+    scores = np.array(MIXED[mixed], np.float64)
+    found = shares(selection.exponential, scores)
+    assert abs(found[1] - 1 / (1 + math.exp(-2))) > 0.3
+
+
+@pytest.mark.parametrize("mixed", MIXED)
+def test_scores_of_python_in_blocks_and_with_weights(mixed):
+    """More than are looked at one by one, with a base, and what to expect of them."""
+    scores = [MIXED[mixed][2]] * 5000
+    scores[4000:4002] = MIXED[mixed][:2]
+    kw = {"sensitivity": 1, "epsilon": 1, "monotone": True}
+    for draw in (selection.exponential, selection.permute_and_flip):
+        found = draw(scores, size=300, rng=seeded(), **kw)
+        assert set(found.tolist()) == {4000, 4001}
+        assert abs((found == 4001).mean() - 0.9) < 0.1
+    assert selection.top_k(scores, 2, **{**kw, "epsilon": 200}).tolist() == [4001, 4000]
+    few, base = MIXED[mixed], [0.0, -2.0, *[0.0] * (len(MIXED[mixed]) - 2)]
+    found = selection.exponential(few, base=base, size=2000, rng=seeded(), **kw)
+    assert abs((found == 1).mean() - 0.5) < 0.05
+    found = selection.exponential(
+        scores, base=[0.0] * 4001 + [-INF] + [0.0] * 998, size=50, rng=seeded(), **kw
+    )
+    assert (found == 4000).all()
+    expected = selection.probabilities(few, **kw)
+    assert expected[:2].tolist() == pytest.approx([1 - 0.8808, 0.8808], abs=1e-4)
+
+
+def test_the_message_names_the_row():
+    table = np.zeros((4, 3))
+    table[2, 1] = NAN
+    with pytest.raises(ArgumentError, match=r"scores\[2\] must be"):
+        selection.exponential(table, sensitivity=1, epsilon=1)
+    with pytest.raises(ArgumentError, match=r"^scores must be"):
+        selection.exponential(table[2], sensitivity=1, epsilon=1)
+
+
+def test_the_whole_range_of_float64():
+    scores = [-1.7e308, 1.7e308, 1.6e308]
+    assert selection.exponential(scores, sensitivity=1, epsilon=1) == 1
+    assert selection.top_k(scores, 3, sensitivity=1, epsilon=1).tolist() == [1, 2, 0]
+    assert selection.permute_and_flip(scores, sensitivity=1, epsilon=1) == 1
+    # Scores so close together that only an exact difference tells that they are as good.
+    tiny = np.array([5e-324, 0.0, 1e-310])
+    drawn = selection.exponential(tiny, sensitivity=1, epsilon=1, size=200)
+    assert set(drawn) == {0, 1, 2}
+
+
+def test_memory_mapped(tmp_path):
+    array = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, (50_000,))
+    array[777] = 500
+    assert selection.exponential(array, sensitivity=1, epsilon=1) == 777
+
+
+def test_exclusion():
+    scores = [5.0, -INF, 4.5, -INF]
+    for draw in DRAWS:
+        assert set(draw(scores, sensitivity=1, epsilon=0.1, size=60)) == {0, 2}
+    assert set(selection.top_k(scores, 2, sensitivity=1, epsilon=1)) == {0, 2}
+    wide = np.full(10_000, -INF)
+    wide[4444] = -3.0
+    assert selection.exponential(wide, sensitivity=1, epsilon=1) == 4444
+
+
+# What is charged
+
+
+def test_what_a_call_costs():
+    cost = dp.Budget(rho=100).cost
+    one = {"sensitivity": 1, "epsilon": 0.5}
+    table = np.zeros((3, 4))
+    assert cost(selection.exponential, [1, 2], **one) == Draws(0.5, 1, True)
+    assert cost(selection.exponential, [1, 2], size=(2, 5), **one) == Draws(5, 10, True)
+    assert cost(selection.exponential, table, size=2, **one) == Draws(3, 6, True)
+    assert cost(selection.permute_and_flip, table, **one) == Draws(1.5, 3, False)
+    assert cost(selection.top_k, [1, 2, 3], 2, **one) == Draws(0.5, 2, True)
+    assert cost(selection.top_k, table, 2, **one) == Draws(1.5, 6, True)
+    assert cost(selection.noisy_max, [1, 2], **one) == Draws(0.5, 1, False)
+    assert cost(selection.noisy_max, [1, 2], sensitivity=1, rho=0.1) == ZCDP(0.1)
+    assert cost(selection.exponential, table, sensitivity=1, rho=0.1) == ZCDP(Decimal("0.3"))
+    assert cost(selection.top_k, table, 2, sensitivity=1, rho=0.1) == ZCDP(Decimal("0.3"))
+
+
+def test_an_epsilon_budget_adds_up():
+    budget = dp.Budget(epsilon=1)
+    selection.exponential([1, 2], sensitivity=1, epsilon=0.1, size=3, budget=budget)
+    selection.top_k([1, 2], 2, sensitivity=1, epsilon=0.3, budget=budget)
+    selection.permute_and_flip(np.zeros((2, 2)), sensitivity=1, epsilon=0.2, budget=budget)
+    assert budget.remaining["epsilon"] == 0
+    assert [line.what for line in budget.history] == ["exponential", "top-2", "permute-and-flip"]
+    with pytest.raises(BudgetError):
+        selection.exponential([1, 2], sensitivity=1, epsilon=0.1, budget=budget)
+
+
+def test_a_rho_budget_charges_bounded_range_where_there_is():
+    budget = dp.Budget(rho=1)
+    selection.exponential([1, 2], sensitivity=1, epsilon=0.1, size=3, budget=budget)
+    small, large = (ZCDP.of_pure(Draws(e, 1, True)).rho for e in (0.1, 0.2))
+    assert Fraction(99, 100) * Fraction(1, 800) < small < Fraction(1, 800)
+    assert budget.spent["rho"] == 3 * small
+    selection.top_k([1, 2], 2, sensitivity=1, epsilon=0.4, budget=budget)
+    assert budget.spent["rho"] == 3 * small + 2 * large
+    before = budget.spent["rho"]
+    selection.permute_and_flip([1, 2], sensitivity=1, epsilon=0.5, size=4, budget=budget)
+    paid = budget.spent["rho"] - before
+    assert paid == 4 * ZCDP.of_pure(Pure(0.5)).rho > 4 * Fraction(1, 32)
+    selection.exponential([1, 2], sensitivity=1, rho=0.125, budget=budget)
+    assert budget.spent["rho"] == before + paid + Fraction(1, 8)
+
+
+def test_a_large_epsilon_is_never_charged_more_than_as_any_pure_loss():
+    pure = ZCDP.of_pure(Pure(20)).rho
+    assert pure * 3 / 2 < ZCDP.of_pure(Draws(40, 2, True)).rho < 2 * pure
+    assert ZCDP.of_pure(Draws(1, 1, False)) == ZCDP.of_pure(Pure(1))
+
+
+def test_draws_under_the_other_relation():
+    one = {"sensitivity": 1, "epsilon": 0.1, "size": 3, "neighbors": "add-remove"}
+    budget = dp.Budget(rho=1, neighbors="replace")
+    selection.exponential([1, 2], budget=budget, **one)
+    assert budget.spent["rho"] == 3 * ZCDP.of_pure(Draws(0.2, 1, True)).rho < 3 * Fraction(4, 800)
+    budget = dp.Budget(epsilon=1, neighbors="replace")
+    selection.exponential([1, 2], budget=budget, **one)
+    assert budget.spent["epsilon"] == Fraction(6, 10)
+    assert budget.history[0].neighbors == "add-remove"
+
+
+def test_monotone_scores_are_so_when_rows_come_and_go():
+    for draw in ALL:
+        for monotone, relation in ((False, "replace"), (True, "add-remove")):
+            budget = dp.Budget(epsilon=1)
+            draw([1, 2], sensitivity=1, epsilon=1, monotone=monotone, budget=budget)
+            assert budget.neighbors == relation
+        budget = dp.Budget(epsilon=1, neighbors="replace")
+        with pytest.raises(BudgetError):  # twice as much for a replaced row
+            draw([1, 2], sensitivity=1, epsilon=0.6, monotone=True, budget=budget)
+
+
+def test_a_seeded_generator_is_not_paid_for():
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(BudgetError):
+        selection.exponential([1, 2], sensitivity=1, epsilon=1, budget=budget, rng=seeded())
+    assert not budget.history
+
+
+def test_a_refused_spend_draws_nothing():
+    class Counting(dp.rng.SecureGenerator):
+        drawn = 0
+
+        def stream(self):
+            Counting.drawn += 1
+            return super().stream()
+
+    budget = dp.Budget(epsilon=0.1)
+    for draw in ALL:
+        with pytest.raises(BudgetError):
+            draw([1.0, 2.0], sensitivity=1, epsilon=1, budget=budget, rng=Counting())
+    assert not Counting.drawn
+    selection.exponential([1.0, 2.0], sensitivity=1, epsilon=1, rng=Counting())
+    assert Counting.drawn
+
+
+# The factor c
+
+
+def factor(draw, scores, monkeypatch, **options):
+    """The c of the weights that a call draws with."""
+    seen = []
+
+    class Spy(Race):
+        def __init__(self, scores, c, draws):
+            seen.append(c)
+            super().__init__(scores, c, draws)
+
+    monkeypatch.setattr("dpfast.selection.race.Race", Spy)
+    draw(scores, **options)
+    return seen[-1]
+
+
+def test_the_factor_is_rounded_down(monkeypatch):
+    def c(**options):
+        return factor(selection.exponential, np.zeros(9000), monkeypatch, **options)
+
+    assert c(sensitivity=1, epsilon=1) == 0.5
+    assert c(sensitivity=1, epsilon=1, monotone=True) == 1.0
+    assert Fraction(c(sensitivity=3, epsilon=0.1)) <= Fraction(1, 60)
+    assert (
+        c(sensitivity=3, epsilon=0.1) == math.nextafter(1 / 60, 0)
+        or c(sensitivity=3, epsilon=0.1) == 1 / 60
+    )
+    for rho in (Fraction(1, 10), Fraction(1, 8)):
+        found = 2 * Fraction(c(sensitivity=1, rho=rho))
+        assert rho * (1 - Fraction(1, 2**38)) < Draws(found, 1, True).to_zcdp().rho <= rho
+
+
+@given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
+def test_the_largest_epsilon_within_a_rho(rho):
+    for within, loss in (
+        (range_within, lambda epsilon: Draws(epsilon, 1, True)),
+        (pure_within, Pure),
+        (lambda rho: laplace_within(rho, 3, 5), lambda epsilon: Draws(epsilon, 3, cells=5)),
+        (lambda rho: laplace_within(rho, 1, 0), lambda epsilon: Draws(epsilon, 1, cells=0)),
+    ):
+        found = within(rho)
+        assert ZCDP.of_pure(loss(found)).rho <= rho
+        assert ZCDP.of_pure(loss(found * (1 + Fraction(1, 2**40)))).rho > rho
+
+
+@pytest.mark.parametrize("rho", [63, 64, 65, 1e15, 1e154, 1e200, 1e308])
+def test_a_rho_beyond_all_reason(rho):
+    test_the_largest_epsilon_within_a_rho.hypothesis.inner_test(Fraction(rho))
+
+
+@pytest.mark.parametrize(
+    "tiny", [Fraction(47, 10**162), Fraction(91011, 10**171), Fraction(3, 10**161)]
+)
+def test_a_pure_loss_near_underflow_is_not_converted_downwards(tiny):
+    """epsilon tanh(epsilon / 2) > epsilon**2 / 2 - epsilon**4 / 24."""
+    rho = ZCDP.of_pure(Pure(tiny)).rho
+    assert tiny**2 / 2 - tiny**4 / 24 <= rho <= tiny**2 / 2
+
+
+# Base measures
+
+
+def tilted_exactly(scores, base, c):
+    """Exact log-weights less the largest."""
+    whole = [
+        None if b == -INF or s == -INF else Fraction(c) * Fraction(s) + Fraction(b)
+        for s, b in zip(scores, base, strict=True)
+    ]
+    best = max(x for x in whole if x is not None)
+    return [None if x is None else best - x for x in whole]
+
+
+numbers = st.floats(-1e6, 1e6) | st.floats(-1e300, 1e300) | st.just(-INF)
+logs = st.floats(-50, 50) | st.floats(-REACH, REACH) | st.just(-INF)
+
+
+@given(st.lists(st.tuples(numbers, logs), min_size=1, max_size=9), st.floats(1e-9, 1e9))
+def test_tilted_distances_are_within_their_slack(pairs, c):
+    scores, base = map(np.array, zip(*pairs, strict=True))
+    if not np.isfinite(scores + base).any():
+        with pytest.raises(ArgumentError):
+            Based(Stored(scores), base, c).peaks(2)
+        return
+    based = Based(Stored(scores), base, c)
+    peaks = based.peaks(2)
+    found = based.distance(np.arange(len(scores)))
+    gaps = tilted_exactly(scores, base, c)
+    shift = {based.exact(j) - gap for j, gap in enumerate(gaps) if gap is not None}
+    assert len(shift) == 1 and 0 <= shift.pop() <= 3 * Fraction(based.slack)
+    for j, gap in enumerate(gaps):
+        assert (found[j] < 0) == (gap is None)
+        if gap is not None and found[j] < 2.0**999:
+            error = abs(based.exact(j) - Fraction(found[j]))
+            assert error <= based.exact(j) / 2**50 + Fraction(based.slack)
+    for b, peak in enumerate(peaks):
+        near = [x for x in found[2 * b : 2 * b + 2] if x >= 0]
+        assert peak == min(near, default=-1.0)
+
+
+def test_a_base_that_excludes_the_best_by_far():
+    scores = np.array([1e200, 3.0, 2.0, 1e200])
+    base = np.array([-INF, 0.0, 1.0, -INF])
+    drawn = selection.exponential(scores, base=base, sensitivity=1, epsilon=2, size=300)
+    assert set(drawn) == {1, 2}
+    integers = np.array([2**64 - 1, 1003, 1002, 0], np.uint64)
+    rows = np.tile(integers, (50, 1))
+    drawn = selection.exponential(rows, base=base, sensitivity=1, epsilon=2)
+    assert set(drawn) == {1, 2}
+
+
+def test_a_base_moves_as_scores_do():
+    """exp(c score + base) with c = 1: a base of 40 is worth 40 points."""
+    scores = np.zeros((6, 5))
+    base = np.array([0, 0, 40, 0, 0])
+    options = {"sensitivity": 1, "epsilon": 2}
+    assert (selection.exponential(scores, base=base, **options) == 2).all()
+    assert (selection.exponential(scores.T, base=base, axis=0, **options) == 2).all()
+    assert selection.exponential(scores[0], base=base.tolist(), **options) == 2
+    each = np.zeros((6, 5), np.float32)
+    each[np.arange(6), [0, 1, 2, 3, 4, 0]] = 40
+    assert selection.exponential(scores, base=each, **options).tolist() == [0, 1, 2, 3, 4, 0]
+    long = np.zeros(9000, np.int16)
+    long[8111] = 50
+    assert selection.exponential(np.zeros(9000), base=long, **options) == 8111
+
+
+# Top-k
+
+
+@pytest.mark.parametrize("n", [1, 6, 300])
+@pytest.mark.parametrize("kind", ["ties", "steps", "cliffs"])
+def test_all_candidates_in_order(n, kind):
+    step = {"ties": 0, "steps": 0.5, "cliffs": 1000}[kind]
+    scores = np.random.default_rng(n).permutation(n) * float(step)
+    order = selection.top_k(scores, n, sensitivity=1, epsilon=n)
+    assert sorted(order.tolist()) == list(range(n))
+    if kind == "cliffs":
+        assert (order == np.argsort(-scores)).all()
+
+
+def test_all_candidates_of_several_blocks():
+    n = 6000
+    assert block_length(n, n) > 1
+    order = Top(Stored(np.zeros(n)), 0.5, n).first(seeded().stream())
+    assert sorted(order.tolist()) == list(range(n))
+
+
+def test_cliffs_across_blocks():
+    scores = np.zeros(20_000)
+    place = np.random.default_rng(2).choice(20_000, 40, replace=False)
+    scores[place] = 10.0 ** np.linspace(300, 10, 40)
+    order = selection.top_k(scores, 40, sensitivity=1, epsilon=40)
+    assert (order == place).all()
+
+
+@given(
+    st.lists(st.integers(0, 9).map(float) | st.just(-INF), min_size=2, max_size=60),
+    st.integers(1, 9),
+    st.data(),
+)
+def test_candidates_taken_away(values, block, data):
+    """Peaks and distances are those of scores in which what is gone is excluded."""
+    scores = np.array(values)
+    real = np.flatnonzero(scores > -INF).tolist()
+    if len(real) < 2:
+        return
+    gone = np.array(
+        sorted(data.draw(st.sets(st.sampled_from(real), min_size=1, max_size=len(real) - 1))), int
+    )
+    stored = Stored(scores)
+    stored.peaks(block)
+    peaks = stored.without(gone)
+    left = scores.copy()
+    left[gone] = -INF
+    fresh = Stored(left)
+    assert (peaks == fresh.peaks(block)).all()
+    kept = np.setdiff1d(np.arange(len(scores)), gone)
+    assert (stored.distance(kept) == fresh.distance(kept)).all()
+    assert stored.best() == fresh.best()
+
+
+# What to expect
+
+
+def by_permutations(p):
+    found = np.zeros(len(p))
+    for order in itertools.permutations(range(len(p))):
+        none = 1.0
+        for j in order:
+            found[j] += none * p[j]
+            none *= 1 - p[j]
+    return found / math.factorial(len(p))
+
+
+@pytest.mark.parametrize("scores", [[3], [0, 0], [1, 2, 2, 4], [0.5, -60, 3, 2.5, -INF, 3]])
+def test_probabilities_of_permute_and_flip(scores):
+    scores = np.array(scores, float)
+    p = np.exp(0.5 * (scores - scores.max()))
+    found = selection.probabilities(scores, sensitivity=1, epsilon=1, mechanism="permute-and-flip")
+    assert found == pytest.approx(by_permutations(p), rel=1e-12, abs=0)
+
+
+def test_probabilities_of_the_exponential_mechanism():
+    scores = np.array([[1, 5, 3], [2, 2, 0]])
+    base = np.log([1, 2, 3])
+    weight = np.exp(0.5 * scores + base)
+    found = selection.probabilities(scores, sensitivity=1, epsilon=1, base=base)
+    assert found == pytest.approx(weight / weight.sum(axis=1, keepdims=True), rel=1e-13)
+    turned = selection.probabilities(scores.T, sensitivity=1, epsilon=1, base=base, axis=0)
+    assert (turned == found.T).all()
+    far = selection.probabilities([0, -200], sensitivity=1, epsilon=2)
+    assert far[1] == pytest.approx(math.exp(-200), rel=1e-13)
+
+
+@pytest.mark.parametrize("mechanism", ["exponential", "permute-and-flip"])
+def test_expected_error(mechanism):
+    scores = np.array([[1.0, 5, 3, -INF], [2, 2, 0, 1]])
+    options = {"sensitivity": 2, "epsilon": 1, "mechanism": mechanism}
+    p = selection.probabilities(scores, **options)
+    finite = np.where(scores == -INF, 0, scores)
+    expected = scores.max(axis=1) - (p * finite).sum(axis=1)
+    assert selection.expected_error(scores, **options) == pytest.approx(expected)
+    one = selection.expected_error(scores[1], **options)
+    assert type(one) is float and one == pytest.approx(expected[1])
+
+
+def test_permute_and_flip_is_nowhere_worse():
+    for scores in np.random.default_rng(4).normal(size=(20, 30)) * 4:
+        flip = selection.expected_error(
+            scores, sensitivity=1, epsilon=1, mechanism="permute-and-flip"
+        )
+        assert flip <= selection.expected_error(scores, sensitivity=1, epsilon=1) <= 2 * flip + 1e-9
+
+
+def test_utility_bound_of_the_lecture():
+    gap = selection.utility_bound(4, sensitivity=1, epsilon=0.5, t=3)
+    assert gap == pytest.approx(2 * (math.log(4) + 3) / 0.5, rel=1e-12)
+    assert gap >= 2 * (math.log(4) + 3) / 0.5
+    assert selection.utility_bound(4, sensitivity=1, epsilon=0.5, t=3, monotone=True) == (
+        pytest.approx(gap / 2)
+    )
+    assert selection.utility_bound(
+        4, sensitivity=1, epsilon=0.5, beta=math.exp(-3)
+    ) == pytest.approx(gap)
+    many = selection.utility_bound(10**400, sensitivity=1, epsilon=0.5, t=3)
+    assert 4 * (400 * math.log(10) + 3) <= many < 4 * (400 * math.log(10) + 3) * (1 + 1e-9)
+    assert selection.utility_bound(8, optimal=2, sensitivity=1, epsilon=0.5, t=3) == (
+        pytest.approx(gap)
+    )
+
+
+@pytest.mark.parametrize("mechanism", ["exponential", "permute-and-flip"])
+def test_the_utility_bound_holds(mechanism):
+    """In its worst case, one good candidate and all others just beyond the gap, and elsewhere."""
+    n, t = 50, 2.0
+    options = {"sensitivity": 1, "epsilon": 1}
+    gap = selection.utility_bound(n, t=t, **options)
+    worst = 0.0
+    for depth in (gap, 1.5 * gap, 0.5 * gap):
+        scores = np.full(n, -depth)
+        scores[0] = 0
+        p = selection.probabilities(scores, mechanism=mechanism, **options)
+        failing = p[scores <= -gap].sum()
+        assert failing <= math.exp(-t)
+        worst = max(worst, failing)
+    assert worst > (0.5 if mechanism == "exponential" else 0.2) * math.exp(-t)  # and is no joke
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"candidates": 0},
+        {"candidates": 2.5},
+        {"optimal": 0},
+        {"optimal": 5},
+        {"t": None},
+        {"t": 1, "beta": 0.1},
+        {"t": -1},
+        {"t": NAN},
+        {"t": None, "beta": 1},
+        {"t": None, "beta": 0},
+        {"sensitivity": 0},
+        {"epsilon": None},
+    ],
+    ids=str,
+)
+def test_utility_bound_refuses(options):
+    whole = {"candidates": 4, "sensitivity": 1, "epsilon": 1, "t": 1} | options
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        selection.utility_bound(whole.pop("candidates"), **whole)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mechanism": "laplace"},
+        {"mechanism": "permute-and-flip", "base": [0, 0]},
+        {"scores": [NAN, 1]},
+        {"scores": []},
+        {"scores": np.zeros(1001), "mechanism": "permute-and-flip"},
+        {"axis": 1},
+        {"sensitivity": -1},
+    ],
+    ids=str,
+)
+def test_probabilities_refuse(options):
+    whole = {"scores": [1, 2], "sensitivity": 1, "epsilon": 1} | options
+    scores = whole.pop("scores")
+    for function in (selection.probabilities, selection.expected_error):
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            function(scores, **whole)
+
+
+# The blocks
+
+
+@pytest.mark.parametrize("draws", [1, 100, 10**6])
+@pytest.mark.parametrize("n", [1, 4096, 4097, 10**7, 10**10, 10**12])
+def test_blocks_are_few_and_short(n, draws):
+    length = block_length(n, draws)
+    assert length & (length - 1) == 0
+    assert n / length <= 2**22
+    assert length == 1 if n <= 4096 else length >= 16
+    assert length <= 256 or n / length > 2**21
+
+
+def test_blocks_are_opened_and_candidates_taken_away_on_the_way():
+    """Whatever happened to the rates, each run stands for candidates of its own."""
+    n = 30_000
+    scores = np.random.default_rng(3).normal(size=n) * 10
+    race = Top(Stored(scores), 1.0, 3000)
+    order = race.first(seeded().stream())
+    assert len(set(order.tolist())) == 3000
+    assert len(race._opened) and len(race._gone)
+    assert (race.peaks[race._opened] == -1).all()
+    single = race._single
+    assert len(np.unique(single)) == len(single) and not np.isin(single, race._gone).any()
+    inside = np.isin(single // race.block, race._opened)
+    assert inside.all()
+    left = np.setdiff1d(
+        np.flatnonzero(np.isin(np.arange(n) // race.block, race._opened)), race._gone
+    )
+    assert (np.sort(single) == left).all()
+    # Those that were drawn are about the best.
+    assert np.mean(scores[order[:300]] >= np.sort(scores)[-3000]) > 0.9
+
+
+def plackett_luce(weights, k):
+    """Of each candidate, the probability that it is drawn as number 1, ..., k."""
+    found = np.zeros((k, len(weights)))
+    for order in itertools.permutations(range(len(weights)), k):
+        p, left = 1.0, weights.sum()
+        for j in order:
+            p *= weights[j] / left
+            left -= weights[j]
+        for place, j in enumerate(order):
+            found[place, j] += p
+    return found
+
+
+def surprise(race, weights, k, runs):
+    """The worst chi-square p-value of the places of the top k."""
+    bits = seeded(11).stream()
+    counts = np.zeros((k, len(weights)))
+    for _ in range(runs):
+        for place, j in enumerate(race().first(bits)):
+            counts[place, j] += 1
+    expected = plackett_luce(weights, k) * runs
+    return min(chisquare(c, e).pvalue for c, e in zip(counts, expected, strict=True))
+
+
+def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
+    """Small blocks, opened as soon as anything is in vain; others than those drawn run alone."""
+    monkeypatch.setattr(_race, "SMALL", 0)
+    monkeypatch.setattr(_race, "LONGEST", 2)
+    monkeypatch.setattr(_race, "SHORTEST", 2)
+    monkeypatch.setattr(_race, "PATIENCE", 1000)
+    monkeypatch.setattr(_race, "FIRST", 4)
+    scores = np.array([0.0, 4.5, 1.0, -2.0, 3.0, 3.0, 0.5, 9.0, 2.0, 4.0])
+    weights = np.exp(0.5 * (scores - scores.max()))
+
+    def race():
+        return Top(Stored(scores), 0.5, 3)
+
+    opened = []
+    real = Race._open
+    monkeypatch.setattr(Race, "_open", lambda self: (real(self), opened.append(self._opened))[0])
+    assert surprise(race, weights, 3, 6000) > 1e-6
+    assert sum(map(len, opened)) > 1000
+
+    # Negative control: an opened block goes on running as a whole too.
+    def twice(self):
+        before = self.peaks.copy()
+        real(self)
+        self.peaks = before
+        self._weigh()
+
+    monkeypatch.setattr(Race, "_open", twice)
+    assert surprise(race, weights, 3, 6000) < 1e-6
+
+
+@pytest.mark.parametrize("sensitivity", [0.1, np.float32(0.1), 0.3, np.float16(0.7)])
+def test_a_sensitivity_is_no_smaller_than_its_binary_number(sensitivity):
+    """Scores in floats move by the stored number, which may be above the decimal that it shows."""
+    plan = arguments.selection("x", True, sensitivity, 1, None, False, None, 1, 1)
+    stored, written = Fraction(float(sensitivity)), Fraction(str(sensitivity))
+    assert Fraction(plan.c) * 2 * max(stored, written) <= 1

@@ -1,0 +1,199 @@
+"""Sensitivities of graphs: every small graph by definition, larger ones by cuts and pairs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpfast import sensitivity
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
+
+from ..reference import graphs as reference
+
+BETAS = (0.1, 0.5, 1.5, 8.0)
+COMPLETE = list(itertools.combinations(range(4), 2))
+GRAPHS = {
+    "square": (4, [(0, 1), (1, 2), (2, 3), (3, 0)], 4),
+    "bridge": (4, [(0, 1), (1, 2), (2, 0), (2, 3)], 4),
+    "two edges": (3, [(0, 1), (0, 1), (1, 2)], 4),
+    "two parts": (5, [(0, 1), (1, 2), (2, 0), (3, 4)], 3),
+    "almost complete": (4, COMPLETE[:5], 3),
+}
+
+
+def close(got, want):
+    return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
+
+
+def tree(edges, weights, top, k):
+    return sensitivity.local_tree_cost(edges, weights, bounds=(0, top), at_distance=k)
+
+
+def smooth_tree(edges, weights, top, beta):
+    return sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(0, top))
+
+
+@pytest.mark.parametrize("name", list(GRAPHS))
+def test_trees_equal_the_definition(name):
+    count, edges, top = GRAPHS[name]
+    every = reference.Weightings(count, edges, top, len(edges) + 1)
+    rng = np.random.default_rng(1)
+    some = rng.permutation(len(every.all))[:60]
+    for k in (0, 1, 2, 3, len(edges)):
+        want = every.at_distance[k].ravel()
+        for i in some:
+            assert close(tree(edges, every.all[i], top, k), want[i]), (every.all[i], k)
+    for beta in BETAS:
+        want = every.smooth(beta).ravel()
+        for i in some:
+            assert close(smooth_tree(edges, every.all[i], top, beta), want[i]), every.all[i]
+    assert sensitivity.global_tree_cost(bounds=(0, top)) == every.at_distance[-1].max()
+
+
+def complete_graphs_agree(at):
+    every = reference.Weightings(4, COMPLETE, 3, 4)
+    return all(
+        at(w, k) == every.at_distance[k].ravel()[i]
+        for k in range(5)
+        for i, w in list(enumerate(every.all))[::7]
+    )
+
+
+def test_the_formula_over_cuts_equals_the_definition():
+    assert complete_graphs_agree(lambda w, k: reference.tree_at_distance(4, COMPLETE, w, 3, k))
+
+
+def test_half_of_the_formula_fails_the_same_test():
+    assert not complete_graphs_agree(
+        lambda w, k: reference.tree_at_distance(4, COMPLETE, w, 3, k, alone=True)
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_larger_trees_equal_all_their_cuts(seed):
+    """Eight vertices: 127 cuts; weights of many sizes, ties, clipping, a lower bound."""
+    rng = np.random.default_rng(seed)
+    count = 8
+    pairs = list(itertools.combinations(range(count), 2))
+    ring = [(i, (i + 1) % count) for i in range(count)]
+    edges = ring + [pairs[i] for i in rng.choice(len(pairs), 9)]
+    weights = [rng.random(17), rng.integers(0, 4, 17), rng.exponential(size=17)][seed % 3]
+    lo, hi = (0.0, 1.0) if seed < 3 else (-1.0, 2.5)
+    inside = np.clip(weights, lo, hi) - lo
+
+    def at(k):
+        return reference.tree_at_distance(count, edges, inside, hi - lo, k)
+
+    for k in (0, 1, 2, 4, 9, 30):
+        got = sensitivity.local_tree_cost(edges, weights, bounds=(lo, hi), at_distance=k)
+        assert close(got, at(k))
+    for beta in BETAS:
+        got = sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(lo, hi))
+        assert close(got, reference.smooth(at, beta, 20))
+
+
+def test_neighbouring_weights_have_smooth_bounds():
+    rng = np.random.default_rng(9)
+    edges = [(i, (i + s) % 12) for i in range(12) for s in (1, 2, 5)]
+    weights = rng.random(36)
+    for beta in (0.05, 0.7):
+        a = smooth_tree(edges, weights, 1, beta)
+        for e in range(0, 36, 5):
+            other = weights.copy()
+            other[e] = rng.choice([0.0, 1.0])
+            b = smooth_tree(edges, other, 1, beta)
+            assert max(a / b, b / a) <= math.exp(beta) * (1 + 2.0**-40)
+
+
+def test_bad_trees():
+    for edges, weights in [([(0, 0)], [1]), ([(0, -1)], [1]), ([(0, 1)], [1, 2]), ([0, 1], [1])]:
+        with pytest.raises(ArgumentTypeError, match=r"edges|weights"):
+            tree(edges, weights, 1, 0)
+    with pytest.raises(DataError):
+        smooth_tree([(0, 1)], [math.nan], 1, 0.5)
+    with pytest.raises(ArgumentError, match="beta"):
+        smooth_tree([(0, 1)], [1], 1, 0)
+    assert tree([], [], 1, 0) == 0 == smooth_tree([], [], 1, 0.5)
+    assert tree([(0, 1)], [0.5], 0, 0) == 0 == smooth_tree([(0, 1)], [0.5], 0, 0.5)
+
+
+def test_without_scipy(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
+    with pytest.raises(MissingExtraError, match=r"dpfast\[graphs\]"):
+        tree([(0, 1)], [0.5], 1, 0)
+
+
+# ---- Triangles. ----
+
+
+@pytest.fixture(scope="module")
+def five():
+    return reference.triangle_graphs(5, 8)
+
+
+def triangles_agree(five, at):
+    matrices, at_distance = five
+    return all(
+        at(matrices[i], k) == at_distance[k][i]
+        for k in range(7)
+        for i in range(0, len(matrices), 5)
+    )
+
+
+def test_triangles_equal_the_definition(five):
+    assert triangles_agree(five, lambda m, k: sensitivity.local_triangles(m, at_distance=k))
+    matrices, at_distance = five
+    for beta in BETAS:
+        want = np.max([np.exp(-beta * k) * a for k, a in enumerate(at_distance)], axis=0)
+        for i in range(0, len(matrices), 3):
+            assert close(sensitivity.smooth_triangles(matrices[i], beta=beta), want[i])
+    assert sensitivity.global_triangles(5) == at_distance[-1].max()
+
+
+def test_one_common_neighbour_an_edge_fails_the_same_test(five):
+    """The fault: where no vertex is beside one of two others, a common one takes two edges."""
+    assert triangles_agree(five, reference.triangles_at_distance)
+    assert not triangles_agree(
+        five, lambda m, k: reference.triangles_at_distance(m, k, halves=False)
+    )
+
+
+def test_larger_graphs_equal_all_their_pairs():
+    rng = np.random.default_rng(2)
+    for n, share in ((3, 0.5), (9, 0.1), (12, 0.5), (14, 0.9)):
+        upper = np.triu(rng.random((n, n)) < share, 1)
+        matrix = upper | upper.T
+        edges = np.argwhere(upper)
+
+        def at(k, matrix=matrix):
+            return reference.triangles_at_distance(matrix, k)
+
+        for k in (0, 1, 5, 10**9):
+            want = at(min(k, 2 * n))
+            assert sensitivity.local_triangles(matrix, at_distance=k) == want
+            assert sensitivity.local_triangles(edges, nodes=n, at_distance=k) == want
+        for beta in (0.1, 0.5):
+            got = sensitivity.smooth_triangles(edges, nodes=n, beta=beta)
+            assert close(got, reference.smooth(at, beta, 2 * n))
+
+
+def test_several_stretches_of_rows(monkeypatch):
+    from dpfast.sensitivity import triangles
+
+    rng = np.random.default_rng(3)
+    upper = np.triu(rng.random((40, 40)) < 0.3, 1)
+    want = [sensitivity.local_triangles(upper | upper.T, at_distance=k) for k in range(9)]
+    monkeypatch.setattr(triangles, "_ROWS", 7)
+    got = [sensitivity.local_triangles(upper | upper.T, at_distance=k) for k in range(9)]
+    assert got == want
+
+
+def test_odd_and_bad_graphs():
+    assert sensitivity.local_triangles(np.zeros((0, 0))) == 0
+    assert sensitivity.smooth_triangles([], nodes=2, beta=1) == 0
+    assert sensitivity.local_triangles([(0, 1), (1, 0), (0, 1)], nodes=3) == 0
+    lopsided, own = np.array([[0, 1], [0, 0]]), np.eye(2)
+    for graph, nodes in [(lopsided, None), (own, None), ([(0, 3)], 3), ([(1, 1)], 3), (2 * own, 3)]:
+        with pytest.raises(ArgumentTypeError, match="graph"):
+            sensitivity.local_triangles(graph, nodes=nodes)

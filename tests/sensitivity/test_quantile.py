@@ -1,0 +1,556 @@
+"""Sensitivities of quantiles: by definition, by a quadratic twin, by their defining inequality."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfast import sensitivity
+from dpfast._kernels.sensitivity import DIVIDE, FORWARD, MIRRORED, Column
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.sensitivity.quantile import BETA_SLACK, smooth_from_ranks
+from dpfast.sensitivity.ranks import column, effective_floor, rank_rule, starts
+from dpfast.summaries.order import Ranks
+
+from ..reference import sensitivity as reference
+
+EXCESS = 1 + 2.0**-41
+HALF = Fraction(1, 2)
+METHODS = [0, FORWARD, MIRRORED, DIVIDE | FORWARD, DIVIDE | MIRRORED]
+QUANTILES = [Fraction(q) for q in ("0", "0.1", "1/4", "1/3", "0.5", "0.6", "3/4", "0.9", "1")]
+
+
+def close(got, want):
+    """Equal but for the stated excess and the rounding of the reference."""
+    return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
+
+
+def smooth(data, q, beta, lo, hi, neighbors="replace"):
+    return sensitivity.smooth_quantile(data, q, beta=beta, bounds=(lo, hi), neighbors=neighbors)
+
+
+# ---- The definition, on all datasets of a small domain. ----
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_replace_equals_its_definition(n):
+    domain = (-1, 0, 2, 5, 9)
+    for m in range(1, n + 1):
+        q = Fraction(m, n)
+        universe = reference.Universe(domain, [n], q, "replace")
+        if n <= 3:
+            assert np.allclose(universe.smooth(0.3), universe.smooth_literally(0.3), rtol=1e-14)
+        for beta in (0.05, 0.3, 1.0, 7.0):
+            for data, want in zip(universe.datasets, universe.smooth(beta), strict=True):
+                assert close(smooth(data, q, beta, -1, 9), want), (data, q, beta)
+        for k in range(n + 2):
+            for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
+                got = sensitivity.local_quantile(data, q, bounds=(-1, 9), at_distance=k)
+                assert got == want, (data, q, k)
+
+
+def kernel(method):
+    return lambda x, m, beta, lo, hi: Column(x, 1, len(x), lo, hi).smooth_replace(
+        m, beta, effective_floor(0.0, lo, hi), method
+    )
+
+
+def mirrored_by_hand(x, m, beta, lo, hi):
+    return kernel(FORWARD)(-x[::-1], len(x) + 1 - m, beta, -hi, -lo)
+
+
+@pytest.fixture(scope="module")
+def universes():
+    """Datasets of 1 to 4 rows, each with the smooth sensitivity of every rank by definition."""
+    found = []
+    for n in range(1, 5):
+        for m in range(1, n + 1):
+            every = reference.Universe((-1, 0, 2, 5, 9), [n], Fraction(m, n), "replace")
+            for beta in (0.05, 0.3, 1.0, 7.0):
+                found.append((m, beta, np.array(every.datasets, float), every.smooth(beta)))
+    return found
+
+
+def agrees_with_its_definition(function, universes):
+    return all(
+        close(function(x, m, beta, -1.0, 9.0), want)
+        for m, beta, data, wanted in universes
+        for x, want in zip(data, wanted, strict=True)
+    )
+
+
+@pytest.mark.parametrize("function", [*map(kernel, METHODS), mirrored_by_hand])
+def test_both_sides_equal_the_definition(function, universes):
+    assert agrees_with_its_definition(function, universes)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], m, b, -hi, -lo),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], max(1, len(x) - m), b, -hi, -lo),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], len(x) + 1 - m, b, lo, hi),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(-x[::-1], len(x) + 1 - m, b, -hi, -x[0]),
+        lambda x, m, b, lo, hi: kernel(FORWARD)(hi + lo - x, len(x) + 1 - m, b, lo, hi),
+    ],
+    ids=["rank kept", "rank off by one", "bounds kept", "bound lost", "order kept"],
+)
+def test_a_faulty_mirror_fails_the_same_test(fault, universes):
+    assert not agrees_with_its_definition(fault, universes)
+
+
+@pytest.mark.parametrize("q", QUANTILES)
+def test_add_remove_equals_its_definition(q):
+    domain, most = (0, 1, 3, 7), 9
+    universe = reference.Universe(domain, range(most + 1), q, "add-remove")
+    compared = set()
+    for beta in (0.3, 0.8, 2.0):
+        for data, want in zip(universe.datasets, universe.smooth(beta), strict=True):
+            # Datasets of more than `most` rows are missing in the enumeration; they are at least
+            # this far away, and matter only below this.
+            if len(data) > 5 or want < 7 * math.exp(-beta * (most + 1 - len(data))):
+                continue
+            compared.add(len(data))
+            assert close(smooth(data, q, beta, 0, 7, "add-remove"), want), (data, q, beta)
+    assert compared == set(range(6))
+    for k in range(5):
+        for data, want in zip(universe.datasets, universe.at_distance[k], strict=True):
+            if len(data) + k <= most:
+                got = sensitivity.local_quantile(
+                    data, q, bounds=(0, 7), at_distance=k, neighbors="add-remove"
+                )
+                assert got == want, (data, q, k)
+
+
+def test_the_enumeration_is_the_literal_definition_for_add_remove_too():
+    universe = reference.Universe((0, 1, 3), range(6), HALF, "add-remove")
+    assert np.allclose(universe.smooth(0.5), universe.smooth_literally(0.5), rtol=1e-14)
+
+
+def test_no_rows():
+    """Under replacement nothing can change; under add-remove one row can change everything."""
+    for q in (0, 0.5, 0.6, 1):
+        assert smooth([], q, 0.1, 2, 5) == 0
+        assert close(smooth([], q, 0.1, 2, 5, "add-remove"), 3.0)
+        assert sensitivity.local_quantile([], q, bounds=(2, 5), at_distance=3) == 0
+        ranks = Ranks(np.array([]))
+        for relation in ("replace", "add-remove"):
+            found = smooth_from_ranks(
+                ranks, Fraction(q), beta=0.1, lo=2.0, hi=5.0, neighbors=relation, floor=0.5
+            )
+            assert found.value == (2 if q <= 0.5 else 5) and found.n == 0
+            assert found.sensitivity >= 0.5
+
+
+def test_equal_bounds():
+    for relation in ("replace", "add-remove"):
+        assert smooth([1, 2, 3], 0.3, 0.1, 2, 2, relation) == 0
+        assert sensitivity.local_median([1, 2], bounds=(2, 2), neighbors=relation) == 0
+
+
+# ---- The lecture formula, which is too small. ----
+
+
+def agrees_on_1_to_101(function):
+    return all(
+        abs(function(range(1, 102), HALF, beta, 0, 102) - want) < 0.005 * want
+        for beta, want in [(0.02, 18.766), (0.05, 7.7348), (0.1, 4.0657), (0.5, 1.2131)]
+    )
+
+
+def test_data_1_to_101():
+    assert agrees_on_1_to_101(smooth)
+    assert agrees_on_1_to_101(reference.smooth_replace)
+
+
+def test_the_lecture_formula_fails_the_same_test():
+    assert not agrees_on_1_to_101(reference.lecture_formula)
+    for beta in (0.02, 0.05, 0.1, 0.5):
+        assert reference.lecture_formula(range(1, 102), HALF, beta, 0, 102) == 1.0
+
+
+# ---- The quadratic twin, on thousands of random instances. ----
+
+
+def instances(count, seed, most):
+    """(data, q, beta, lo, hi): heavy ties, gaps of all sizes, negatives, clipping, all betas."""
+    rng = np.random.default_rng(seed)
+    for t in range(count):
+        n = int(rng.integers(1, most))
+        beta = float(10 ** rng.uniform(-6, 1))
+        data = [
+            lambda n, b: rng.random(n),
+            lambda n, b: rng.integers(-2, 3, n).astype(float),
+            lambda n, b: rng.standard_cauchy(n) * 0.01,
+            lambda n, b: np.repeat(rng.normal(), n),
+            lambda n, b: np.exp(np.minimum(b * np.arange(n), 600)),
+            lambda n, b: -np.cumsum(rng.exponential(size=n)),
+            lambda n, b: 1e9 + rng.integers(0, 40, n) * 2.0**-23,
+            lambda n, b: np.linspace(-1, 1, n) ** 3,
+        ][t % 8](n, beta)
+        spread = max(float(np.ptp(data)), 1e-3)
+        lo, hi = float(data.min() - spread), float(data.max() + spread)
+        if t % 3 == 0:  # let the bounds cut
+            lo, hi = lo + 1.2 * spread, hi - 0.7 * spread
+        yield data, QUANTILES[int(rng.integers(len(QUANTILES)))], beta, lo, hi
+
+
+def test_replace_equals_the_twin():
+    for data, q, beta, lo, hi in instances(6000, 0, 70):
+        floor = effective_floor(0.0, lo, hi)
+        want = max(reference.smooth_replace(data, q, beta, lo, hi), floor)
+        found = Column(np.sort(data), 1, len(data), lo, hi)
+        m = reference.rank(q, len(data))
+        for method in METHODS:
+            if beta < 1 or not method & DIVIDE:
+                assert close(found.smooth_replace(m, beta, floor, method), want), method
+
+
+@pytest.mark.parametrize("q", QUANTILES)
+def test_add_remove_equals_the_twin(q):
+    rng = np.random.default_rng(5)
+    for n in (*range(1, 12), 23, 40):
+        D = reference.pair_distances(q, n)
+        for data, _, beta, lo, hi in instances(8, int(rng.integers(1 << 30)), 3):
+            data = np.resize(data, n) + rng.integers(0, 2, n) * rng.random(n)
+            want = max(
+                reference.smooth_add_remove(data, D, beta, lo, hi), effective_floor(0.0, lo, hi)
+            )
+            assert close(smooth(data, q, beta, lo, hi, "add-remove"), want)
+            for k in (0, 1, 3, n, n + 2, 10**30):
+                got = sensitivity.local_quantile(
+                    data, q, bounds=(lo, hi), at_distance=k, neighbors="add-remove"
+                )
+                assert got == reference.local_add_remove(data, D, k, lo, hi)
+
+
+def test_the_closed_form_of_the_median_equals_the_general_method():
+    for data, _, beta, lo, hi in instances(300, 8, 60):
+        window = Ranks(data).window(rank_rule(HALF), 100)
+        floor = effective_floor(0.0, lo, hi)
+        found = column(window, lo, hi)
+        levels, first = starts(HALF, window, len(data) + 2)
+        a, b = found.smooth_median(beta, floor), found.smooth_quantile(levels, first, beta, floor)
+        assert abs(a / b - 1) < 2.0**-40
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(9, 10), Fraction(1, 10**12), Fraction(1)])
+def test_exact_starts(q):
+    """The arrays of a window equal a search, also for denominators that do not fit in 64 bits."""
+    window = Ranks(np.arange(50.0)).window(rank_rule(q), 3)
+    for nudge in (0, Fraction(1, 10**40)):
+        p = min(q + nudge, Fraction(1))
+        levels, first = starts(p, window, 5)
+        for rank, least in enumerate(levels.tolist(), first):
+            if rank >= 1 and least < 10**6:
+                assert reference.rank(p, least) == rank
+                assert least == 1 or reference.rank(p, least - 1) < rank
+
+
+@pytest.mark.parametrize("q", [Fraction(1, 10**20), Fraction(1, 2**63), Fraction(3, 10**19)])
+@pytest.mark.parametrize("size", [0, 1, 30])
+def test_a_denominator_beyond_int64_counts_as_zero(q, size):
+    # Below 10^18 rows such a quantile is the minimum; the entry of rank 0 must not overflow.
+    data = np.linspace(0.1, 0.9, size)
+    kwargs = {"beta": 0.5, "bounds": (0.0, 1.0), "neighbors": "add-remove"}
+    least = sensitivity.smooth_quantile(data, 0, **kwargs)
+    assert sensitivity.smooth_quantile(data, q, **kwargs) == least
+
+
+# ---- Large data: the shortcuts of the kernel, and windows. ----
+
+
+def shapes(n, rng):
+    e = np.arange(n) / n
+    yield "uniform", np.sort(rng.random(n))
+    yield "equal gaps", e
+    yield "ties", np.sort(rng.integers(0, 50, n)) / 50
+    yield "exponential gaps", np.cumsum(rng.exponential(size=n)) / (2 * n)
+    yield "convex", np.sign(e - 0.5) * (2 * e - 1) ** 2 / 2 + 0.5
+    yield "concave", np.sign(e - 0.5) * np.sqrt(np.abs(2 * e - 1)) / 2 + 0.5
+    yield "exponential", np.exp(3 * e) / 30
+    ramp = np.where(e < 0.5, e * 1e-9, np.exp(8 * (e - 1)))
+    yield "one side ties", ramp
+    yield "other side ties", 1 - ramp[::-1]
+    yield "jump", np.where(e < 0.5, e * 1e-3, 0.9 + e * 1e-3)
+
+
+@pytest.mark.parametrize("n", [4500, 40_000])
+def test_large_data_by_the_other_method(n):
+    for _, x in shapes(n, np.random.default_rng(n)):
+        found = Column(x, 1, n, 0.0, 1.0)
+        for beta in (1e-9, 3 / n, 8 / n, 50 / n, 0.02):
+            for m in (1, n // 3, n // 2, n):
+                want = found.smooth_replace(m, beta, 2.0**-1000, DIVIDE | FORWARD)
+                for method in METHODS:
+                    got = found.smooth_replace(m, beta, 2.0**-1000, method)
+                    assert abs(got / want - 1) < 2.0**-40
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("q", [Fraction(1, 10), HALF, Fraction(9, 10)])
+def test_a_window_gives_what_all_the_data_give(q, relation):
+    n = 30_001
+    for _, x in shapes(n, np.random.default_rng(3)):
+        shuffled = np.random.default_rng(4).permutation(x)
+        everything = Ranks(x).window(rank_rule(q), n)
+        found = column(everything, 0.0, 1.0)
+        for beta in (0.5, 0.02, 2e-3):
+            if relation == "replace":
+                want = found.smooth_replace(rank_rule(q)(n), beta, 2.0**-1000)
+            elif q == HALF:
+                want = found.smooth_median(beta, 2.0**-1000)
+            else:
+                want = found.smooth_quantile(*starts(q, everything, n + 2), beta, 2.0**-1000)
+            for data, is_sorted in ((shuffled, False), (x, True)):
+                got = sensitivity.smooth_quantile(
+                    data, q, beta=beta, bounds=(0, 1), neighbors=relation, assume_sorted=is_sorted
+                )
+                assert abs(got / want - 1) < 2.0**-40
+
+
+def test_at_most_two_windows():
+    widths = []
+
+    class Counting(Ranks):
+        def window(self, rule, width):
+            widths.append(width)
+            return super().window(rule, width)
+
+    for _, x in shapes(20_001, np.random.default_rng(0)):
+        widths.clear()
+        smooth_from_ranks(Counting(x), HALF, beta=0.05, lo=-1e30, hi=1e30, neighbors="replace")
+        assert len(widths) in (1, 2) and widths == sorted(widths)
+
+
+def test_the_floor():
+    ranks = Ranks(np.zeros(1001))
+    kw = dict(beta=0.5, lo=0.0, hi=1.0, neighbors="replace")
+    true = math.exp(-0.5 * 500)
+    assert close(smooth_from_ranks(ranks, HALF, **kw).sensitivity, true)
+    assert smooth_from_ranks(ranks, HALF, floor=2.0**-40, **kw).sensitivity == 2.0**-40
+    tiny = smooth_from_ranks(Ranks(np.zeros(100_001)), HALF, **kw).sensitivity
+    assert tiny == 2.0**-1000
+
+
+# ---- Rounded up, and smooth, as computed. ----
+
+
+def true_smooth_replace(x, m, beta):
+    """S* as an mpmath number, from the pairs that float64 finds among the best."""
+    i, j = np.arange(m + 1)[:, None], np.arange(m, len(x))[None, :]
+    value = (x[j] - x[i]) * np.exp(-beta * np.maximum(j - i - 1, 0))
+    best = 0
+    for a, b in np.argwhere(value > value.max() * (1 - 1e-9)):
+        gap = mpmath.mpf(x[m + b]) - mpmath.mpf(x[a])
+        best = max(best, gap * mpmath.exp(-mpmath.mpf(beta) * int(m + b - a - 1)))
+    return best
+
+
+def test_never_below_and_hardly_above():
+    with mpmath.workprec(150):
+        for data, q, beta, lo, hi in instances(400, 11, 40):
+            x = reference.extended(data, lo, hi)
+            m = reference.rank(q, len(data))
+            true = true_smooth_replace(x, m, beta)
+            if true < effective_floor(0.0, lo, hi):
+                continue
+            for method in METHODS if beta < 1 else METHODS[:3]:
+                got = mpmath.mpf(
+                    Column(x[1:-1].copy(), 1, len(data), lo, hi).smooth_replace(
+                        m, beta, effective_floor(0.0, lo, hi), method
+                    )
+                )
+                assert true <= got <= true * EXCESS
+
+
+@pytest.mark.parametrize("beta", [2.0**-50, 2.0**-46, 1e-12, 1e-3])
+def test_near_ties_everywhere(beta):
+    """All columns tie to the last bits: the envelope's calls are close, the result still holds."""
+    n = 301
+    t = np.arange(1, n + 1)
+    with mpmath.workprec(150):
+        rising = (t / 1.0, np.expm1(beta * t) / beta, 7 + np.expm1(beta * (t - 150)) / beta)
+        for x in (*rising, *(-x[::-1] for x in rising)):
+            lo, hi = float(x[0] - 1), float(x[-1] + 1)
+            full = reference.extended(x, lo, hi)
+            for m in (1, 151, 301):
+                true = true_smooth_replace(full, m, beta)
+                for method in METHODS[:3]:
+                    got = Column(x.copy(), 1, n, lo, hi).smooth_replace(m, beta, 2.0**-900, method)
+                    assert true <= mpmath.mpf(got) <= true * EXCESS
+
+
+EXTREME = [
+    np.nextafter(1e15, np.inf) + np.arange(9.0) * 0.125,
+    np.arange(9.0) * 5e-324,
+    np.array([-8e307, -1.0, 0.0, 1e-320, 5.0, 8e307]),
+    np.array([-np.inf, -1.0, 3.0, np.inf, np.inf]),
+]
+
+
+@pytest.mark.parametrize("data", EXTREME)
+@pytest.mark.parametrize("beta", [1e-300, 1e-17, 0.3, 700.0, 1e6, 1e300])
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_extreme_numbers(data, beta, relation):
+    finite = data[np.isfinite(data)]
+    for lo, hi in ((finite.min(), finite.max()), (-8e307, 8e307)):
+        got = smooth(data, HALF, beta, lo, hi, relation)
+        assert math.isfinite(got) and got >= sensitivity.local_median(
+            data, bounds=(lo, hi), neighbors=relation
+        )
+        if relation == "replace":
+            want = reference.smooth_replace(data, HALF, beta, lo, hi)
+            floor = effective_floor(0.0, lo, hi)
+            assert close(got, max(want, floor))
+
+
+@given(
+    data=st.lists(st.floats(-3, 3), min_size=1, max_size=12),
+    new=st.floats(-3, 3),
+    row=st.integers(0, 11),
+    q=st.sampled_from(QUANTILES),
+    beta=st.floats(1e-3, 3),
+    relation=st.sampled_from(["replace", "add-remove"]),
+)
+@settings(max_examples=400, deadline=None)
+def test_smooth_and_above_the_change_as_computed(data, new, row, q, beta, relation):
+    other = list(data)
+    if relation == "replace":
+        other[row % len(data)] = new
+    else:
+        other.append(new)
+    lo, hi = -2.0, 2.5
+    a, b = (smooth(d, q, beta, lo, hi, relation) for d in (data, other))
+    assert a <= b * math.exp(beta + BETA_SLACK) and b <= a * math.exp(beta + BETA_SLACK)
+    clip = lambda d: tuple(sorted(min(max(v, lo), hi) for v in d))  # noqa: E731
+    change = abs(
+        reference.quantile(clip(data), q, lo, hi) - reference.quantile(clip(other), q, lo, hi)
+    )
+    assert change <= min(a, b)
+
+
+def test_the_lecture_formula_is_not_smooth():
+    """The control for the test above: there the same inequality fails."""
+    data = tuple(range(1, 102))
+    other = (*data[:50], *data[51:], 101)
+    beta = 0.1
+    a, b = (reference.lecture_formula(d, HALF, beta, 0, 102) for d in (data, other))
+    assert b > a * math.exp(beta + BETA_SLACK)
+    a, b = (smooth(d, HALF, beta, 0, 102) for d in (data, other))
+    assert b <= a * math.exp(beta + BETA_SLACK)
+
+
+# ---- Dtypes, missing values, bad input. ----
+
+
+@pytest.mark.parametrize(
+    "dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?", ">i4"]
+)
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_dtypes(dtype, relation):
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 2 if dtype == "?" else 100, 999).astype(dtype)
+    for q in (HALF, Fraction(3, 10)):
+        got = smooth(data, q, 0.05, 3, 80, relation)
+        assert got == smooth(data.astype(np.float64), q, 0.05, 3, 80, relation)
+        k = sensitivity.local_quantile(data, q, bounds=(3, 80), at_distance=400, neighbors=relation)
+        assert k == sensitivity.local_quantile(
+            data.astype(float), q, bounds=(3, 80), at_distance=400, neighbors=relation
+        )
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
+def test_both_sides_read_every_dtype(dtype):
+    x = np.sort(np.random.default_rng(1).integers(0, 100, 999).astype(dtype))
+    for first, stop, m in ((1, 999, 1), (1, 999, 999), (1, 700, 300), (200, 999, 600)):
+        window = x[first - 1 : stop]
+        for method in METHODS:
+            got, want = (
+                Column(values, first, 999, 3.0, 80.0).smooth_replace(m, 0.01, 1e-300, method)
+                for values in (window, window.astype(np.float64))
+            )
+            assert got == want
+
+
+def test_integers_beyond_two_to_53_count_as_float64():
+    data = 2**60 + np.arange(101)
+    got = smooth(data, HALF, 0.1, 0, 2.0**61)
+    assert close(got, reference.smooth_replace(data, HALF, 0.1, 0, 2.0**61))
+
+
+def test_missing_values():
+    data = np.array([1.0, 2.0, np.nan, 5.0])
+    kw = dict(beta=0.2, bounds=(0, 10))
+    with pytest.raises(DataError, match="'lower'"):
+        sensitivity.smooth_median(data, **kw)
+    with pytest.raises(DataError):
+        sensitivity.local_median(data, bounds=(0, 10))
+    for nan, full in (("lower", [0, 1, 2, 5]), ("upper", [1, 2, 5, 10]), (4, [1, 2, 4, 5])):
+        assert sensitivity.smooth_median(data, nan=nan, **kw) == sensitivity.smooth_median(
+            full, **kw
+        )
+    assert sensitivity.smooth_median(
+        data, nan="drop", neighbors="add-remove", **kw
+    ) == sensitivity.smooth_median([1, 2, 5], neighbors="add-remove", **kw)
+    found = smooth_from_ranks(Ranks(data), HALF, beta=0.2, lo=0.0, hi=10.0, neighbors="add-remove")
+    assert found.missing == 1 and found.n == 3 and found.value == 2
+
+
+def test_a_lie_about_order_is_found():
+    data = np.arange(1000.0)
+    data[495:505] = data[495:505][::-1]
+    with pytest.raises(DataError, match="sorted"):
+        sensitivity.smooth_median(data, beta=0.1, bounds=(0, 1000), assume_sorted=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "word"),
+    [
+        ({"beta": 0}, ArgumentError, "beta"),
+        ({"beta": -1}, ArgumentError, "beta"),
+        ({"beta": math.nan}, ArgumentError, "beta"),
+        ({"beta": math.inf}, ArgumentError, "beta"),
+        ({"beta": "1"}, ArgumentTypeError, "beta"),
+        ({"bounds": (1, 0)}, ArgumentError, "bounds"),
+        ({"bounds": (-1.7e308, 1.7e308)}, ArgumentError, "bounds"),
+        ({"bounds": None}, ArgumentError, "bounds"),
+        ({"neighbors": "swap"}, ArgumentError, "neighbors"),
+        ({"assume_sorted": 1}, ArgumentTypeError, "assume_sorted"),
+        ({"nan": "drop"}, ArgumentError, "nan"),
+        ({"q": 1.1}, ArgumentError, "q"),
+        ({"data": np.zeros((2, 2))}, ArgumentError, "data"),
+        ({"data": np.array([1j])}, ArgumentTypeError, "data"),
+    ],
+)
+def test_bad_input(change, error, word):
+    call = {"data": [1.0], "q": 0.5, "beta": 0.1, "bounds": (0, 1), **change}
+    with pytest.raises(error, match=f"^{word}.* must "):
+        sensitivity.smooth_quantile(call.pop("data"), call.pop("q"), **call)
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, True, "1"])
+def test_bad_distance(bad):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match="at_distance"):
+        sensitivity.local_median([1.0], bounds=(0, 1), at_distance=bad)
+
+
+def test_the_kernels_refuse_what_would_read_outside():
+    x = np.arange(5.0)
+    for first, n in ((0, 5), (1, 4), (3, 6), (1, -1)):
+        with pytest.raises(ValueError, match="ranks"):
+            Column(x, first, n, 0.0, 1.0)
+    with pytest.raises(ValueError, match="contiguous"):
+        Column(x[::2], 1, 3, 0.0, 1.0)
+    with pytest.raises(ValueError, match="lo"):
+        Column(x, 1, 5, 1.0, 0.0)
+    found = Column(x, 2, 9, 0.0, 1.0)
+    for m in (1, 7):
+        with pytest.raises(ValueError, match="window"):
+            found.smooth_replace(m, 0.1, 1e-300)
+    with pytest.raises(ValueError, match="starts"):
+        found.smooth_quantile(np.arange(3), 2, 0.1, 1e-300)

@@ -1,0 +1,235 @@
+"""Rounding: no smooth bound is below the exact number, nor above it by more than is stated.
+
+Exact numbers are fractions times exponentials in 60 digits. The bounds of sums (winsorized mean,
+interquartile range) are compared with the exact sums of their parts.
+"""
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpfast import sensitivity
+from dpfast.sensitivity import generic, mean
+
+from ..reference import graphs
+
+EXCESS = 1 + mpmath.mpf(2) ** -41
+
+
+def weighed(at, beta, last):
+    """max over k of e^(-beta k) A(k), in 60 digits."""
+    with mpmath.workdps(60):
+        b = mpmath.mpf(beta)
+        return max(
+            mpmath.mpf(a.numerator) / a.denominator * mpmath.exp(-b * k)
+            for k, a in ((k, Fraction(at(k))) for k in range(last + 1))
+        )
+
+
+def fits(got, want):
+    with mpmath.workdps(60):
+        return want <= got <= want * EXCESS
+
+
+def instances(count):
+    rng = np.random.default_rng(11)
+    for t in range(count):
+        n = int(rng.integers(2, 12))
+        lo = float(rng.normal() * 10.0 ** rng.integers(-3, 4))
+        hi = lo + float(rng.exponential() * 10.0 ** rng.integers(-3, 4))
+        data = rng.uniform(lo, hi, n) if t % 2 else rng.choice([lo, hi, (lo + hi) / 2], n)
+        yield np.sort(data), lo, hi, float(10 ** rng.uniform(-2, 0.8))
+
+
+def exact_mean(data, lo, hi, beta):
+    n, width = len(data), Fraction(hi) - Fraction(lo)
+    reach = max(Fraction(hi) - Fraction(data[0]), Fraction(data[-1]) - Fraction(lo))
+    return weighed(lambda k: (width if k else reach) / n, beta, 2)
+
+
+def exact_moving_mean(data, lo, hi, beta):
+    n, width = len(data), Fraction(hi) - Fraction(lo)
+    return weighed(lambda k: width / max(n - k, 2), beta, n + 1)
+
+
+def exact_trimmed(data, lo, hi, beta):
+    n = len(data)
+    cut = n // 5
+    x = [Fraction(v) for v in (lo, *data, hi)]
+
+    def at(k):
+        pairs = itertools.product(range(cut + 2), range(n - cut, n + 2))
+        spans = [x[j] - x[i] for i, j in pairs if 0 <= j - i - (n - 2 * cut) <= k]
+        return max(spans) / (n - 2 * cut)
+
+    return weighed(at, beta, 2 * cut + 1)
+
+
+def exact_variance(data, lo, hi, beta):
+    n = len(data)
+
+    def at(k):
+        best = Fraction(0)
+        for x, low, high in (
+            ([Fraction(v) for v in data], Fraction(lo), Fraction(hi)),
+            ([-Fraction(v) for v in reversed(data)], -Fraction(hi), -Fraction(lo)),
+        ):
+            for i, u in enumerate(x if k < n else []):
+                rest = x[:i] + x[i + 1 :]
+                kept = rest[: n - 1 - k]
+                c = (sum(kept) + k * low) / (n - 1)
+                best = max(best, (high - c) ** 2 - (u - c) ** 2, (u - c) ** 2 if u > c else 0)
+            if k:
+                kept = x[: max(n - k, 0)]
+                c = (sum(kept) + (n - 1 - len(kept)) * low) / (n - 1)
+                best = max(best, (high - c) ** 2)
+        return best * Fraction(n - 1, n * n)
+
+    return weighed(at, beta, n)
+
+
+CASES = {
+    "mean": (
+        exact_mean,
+        lambda x, lo, hi, b: sensitivity.smooth_mean(x, beta=b, bounds=(lo, hi)),
+        None,
+    ),
+    "mean, add-remove": (
+        exact_moving_mean,
+        lambda x, lo, hi, b: sensitivity.smooth_mean(
+            x, beta=b, bounds=(lo, hi), neighbors="add-remove"
+        ),
+        mean,
+    ),
+    "trimmed mean": (
+        exact_trimmed,
+        lambda x, lo, hi, b: sensitivity.smooth_trimmed_mean(
+            x, proportion=0.2, beta=b, bounds=(lo, hi)
+        ),
+        None,
+    ),
+    "variance": (
+        exact_variance,
+        lambda x, lo, hi, b: sensitivity.smooth_variance(x, beta=b, bounds=(lo, hi)),
+        None,
+    ),
+    "one's own": (
+        lambda x, lo, hi, b: weighed(lambda k: Fraction(x[k]) - Fraction(lo), b, len(x) - 1),
+        lambda x, lo, hi, b: sensitivity.smooth(
+            lambda k: math.nextafter(x[k] - lo, math.inf), beta=b, stop=len(x) - 1
+        ),
+        generic,
+    ),
+}
+
+
+def always_fits(name):
+    exact, computed, _ = CASES[name]
+    return all(
+        fits(computed(x, lo, hi, beta), exact(x, lo, hi, beta))
+        for x, lo, hi, beta in instances(150)
+    )
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_rounded_towards_more_noise_and_no_more_than_stated(name):
+    assert always_fits(name)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][2] is not None])
+def test_a_result_that_is_rounded_to_nearest_fails_the_same_test(name, monkeypatch):
+    monkeypatch.setattr(CASES[name][2], "inflated", lambda amount: amount)
+    assert not always_fits(name)
+
+
+GLOBAL = {
+    "mean": (lambda n, **kw: sensitivity.global_mean(n, **kw), lambda n, r: r / n),
+    "mean, add-remove": (
+        lambda n, **kw: sensitivity.global_mean(neighbors="add-remove", **kw),
+        lambda n, r: r / 2,
+    ),
+    "trimmed mean": (
+        lambda n, **kw: sensitivity.global_trimmed_mean(n, proportion=0.2, **kw),
+        lambda n, r: r / (n - 2 * (n // 5)),
+    ),
+    "winsorized mean": (
+        lambda n, **kw: sensitivity.global_winsorized_mean(n, proportion=0.2, **kw),
+        lambda n, r: r * (n // 5 + 1) / n,
+    ),
+    "variance": (
+        lambda n, **kw: sensitivity.global_variance(n, **kw),
+        lambda n, r: r**2 * Fraction(n - 1, n**2),
+    ),
+    "quantile": (lambda n, **kw: sensitivity.global_quantile(**kw), lambda n, r: r),
+    "minimum": (lambda n, **kw: sensitivity.global_minimum(**kw), lambda n, r: r),
+    "maximum": (lambda n, **kw: sensitivity.global_maximum(**kw), lambda n, r: r),
+    "iqr": (lambda n, **kw: sensitivity.global_iqr(**kw), lambda n, r: r),
+    "tree": (lambda n, **kw: sensitivity.global_tree_cost(**kw), lambda n, r: r),
+}
+
+
+@pytest.mark.parametrize("name", GLOBAL)
+def test_global_sensitivities_are_rounded_up_too(name):
+    computed, exact = GLOBAL[name]
+    control = False
+    for x, lo, hi, _ in instances(60):
+        n = 2 * len(x) + 1
+        want = exact(n, Fraction(hi) - Fraction(lo))
+        got = Fraction(computed(n, bounds=(lo, hi)))
+        assert want <= got <= want * (1 + Fraction(1, 2**51))
+        control |= float(want) < want  # the nearest number would not do
+    assert control
+
+
+def test_local_sensitivities_are_rounded_up_too():
+    with mpmath.workdps(60):
+        for x, lo, hi, _ in instances(100):
+            for call, exact in (
+                (sensitivity.local_mean, exact_mean),
+                (sensitivity.local_variance, exact_variance),
+                (
+                    lambda d, **kw: sensitivity.local_trimmed_mean(d, proportion=0.2, **kw),
+                    exact_trimmed,
+                ),
+            ):
+                assert fits(call(x, bounds=(lo, hi)), exact(x, lo, hi, 1e9))
+
+
+def test_sums_of_parts():
+    """The winsorized mean: at least the exact sum of its three parts."""
+    for x, lo, hi, beta in instances(60):
+        n = len(x)
+        cut = n // 5
+        if not cut:
+            continue
+        quantiles = [Fraction(cut + 1, n), Fraction(n - cut, n)]
+        parts = [
+            Fraction(sensitivity.smooth_quantile(x, q, beta=beta, bounds=(lo, hi)))
+            for q in quantiles
+        ]
+        kept = sensitivity.smooth_trimmed_mean(x, proportion=0.2, beta=beta, bounds=(lo, hi))
+        total = (cut * sum(parts) + Fraction(kept) * (n - 2 * cut)) / n
+        got = Fraction(
+            sensitivity.smooth_winsorized_mean(x, proportion=0.2, beta=beta, bounds=(lo, hi))
+        )
+        assert total * (1 - Fraction(1, 2**50)) <= got <= total * (1 + Fraction(1, 2**46))
+
+
+def test_trees_are_rounded_up():
+    rng = np.random.default_rng(5)
+    edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
+    for _ in range(40):
+        weights, beta = rng.random(5), float(rng.uniform(0.05, 2))
+        exact = [Fraction(w) for w in weights]
+        want = weighed(
+            lambda k, e=exact: graphs.tree_at_distance(4, edges, e, Fraction(1), k), beta, 5
+        )
+        got = sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(0, 1))
+        assert fits(got, want)
+        local = sensitivity.local_tree_cost(edges, weights, bounds=(0, 1), at_distance=1)
+        assert fits(local, weighed(lambda k, e=exact: graphs.tree_at_distance(
+            4, edges, e, Fraction(1), 1), 1.0, 0))  # fmt: skip

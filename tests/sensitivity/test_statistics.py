@@ -1,0 +1,492 @@
+"""Sensitivities of means, variances and ranges: all small datasets, twins, inequalities."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfast import sensitivity
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+
+from ..reference import statistics as reference
+
+BETAS = (0.05, 0.3, 1.0, 7.0)
+EXCESS = 1 + 2.0**-41
+TENTH, FIFTH, FOUR = Fraction(1, 10), Fraction(1, 5), Fraction(2, 5)
+HALF = Fraction(49, 100)
+
+
+def close(got, want):
+    """Never below, and above by no more than what is stated."""
+    return want * (1 - 1e-13) <= got <= want * (1 + 1e-12)
+
+
+def agrees(every, local, smooth, fits=close):
+    """Whether both functions give the local and the smooth sensitivity of every dataset."""
+    bounds = (every.lo, every.hi)
+    for k in range(7):
+        for data, want in zip(every.datasets, every.at_distance[k], strict=True):
+            if not fits(local(data, bounds=bounds, at_distance=k), want):
+                return False
+    for beta in BETAS:
+        for data, want in zip(every.datasets, every.smooth(beta), strict=True):
+            if not fits(smooth(data, bounds=bounds, beta=beta), want):
+                return False
+    return True
+
+
+def about(most):
+    """For bounds: not below, and not above by more than this factor."""
+    return lambda got, want: want * (1 - 1e-13) <= got <= want * most * (1 + 1e-12)
+
+
+# ---- Replaced rows. ----
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5])
+def test_mean_replace(n):
+    every = reference.Every(reference.mean, (-1, 0, 2, 5, 9), [n])
+    assert agrees(every, sensitivity.local_mean, sensitivity.smooth_mean)
+    got = sensitivity.global_mean(n, bounds=(-1, 9))
+    assert close(got, every.at_distance[-1].max())
+
+
+@pytest.mark.parametrize("proportion", [0, TENTH, FIFTH, FOUR, HALF])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_trimmed_mean(n, proportion):
+    domain = (-1, 0, 2, 5, 9) if n < 6 else (0, 1, 5, 9)
+    every = reference.Every(reference.trimmed(proportion), domain, [n])
+    assert agrees(
+        every,
+        lambda x, **kw: sensitivity.local_trimmed_mean(x, proportion=proportion, **kw),
+        lambda x, **kw: sensitivity.smooth_trimmed_mean(x, proportion=proportion, **kw),
+    )
+    got = sensitivity.global_trimmed_mean(n, proportion=proportion, bounds=(every.lo, every.hi))
+    assert close(got, every.at_distance[-1].max())
+
+
+@pytest.mark.parametrize("proportion", [0, FIFTH, FOUR, HALF])
+@pytest.mark.parametrize("n", [1, 2, 4, 5, 6])
+def test_winsorized_mean(n, proportion):
+    domain = (-1, 0, 2, 5, 9) if n < 6 else (0, 1, 5, 9)
+    every = reference.Every(reference.winsorized(proportion), domain, [n])
+    one_kept = n - 2 * math.floor(proportion * n) == 1
+    assert agrees(
+        every,
+        lambda x, **kw: sensitivity.local_winsorized_mean(x, proportion=proportion, **kw),
+        lambda x, **kw: sensitivity.smooth_winsorized_mean(x, proportion=proportion, **kw),
+        close if one_kept or proportion == 0 else about(3.0),
+    )
+    got = sensitivity.global_winsorized_mean(n, proportion=proportion, bounds=(every.lo, every.hi))
+    assert close(got, every.at_distance[-1].max())
+
+
+def test_the_smooth_bound_of_the_winsorized_mean_is_seldom_loose():
+    worst = 0.0
+    for n, proportion in ((4, 0.25), (5, 0.2), (5, 0.4), (6, 0.34)):
+        share = Fraction(str(proportion))
+        every = reference.Every(reference.winsorized(share), (0, 1, 2, 5, 9), [n])
+        for beta in (0.05, 0.3, 1.0):
+            for data, want in zip(every.datasets, every.smooth(beta), strict=True):
+                got = sensitivity.smooth_winsorized_mean(
+                    data, proportion=proportion, beta=beta, bounds=(0, 9)
+                )
+                worst = max(worst, got / want)
+    assert worst < 1.7
+
+
+def centred(lo, hi, n):
+    """Values of a neighbour's new row: the local sensitivity may want the mean of the others."""
+    return [Fraction(s, n - 1) for s in range(lo * (n - 1), hi * (n - 1) + 1)]
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_variance(n, ddof):
+    domain = (-1, 0, 2, 5, 9) if n < 5 else (0, 1, 5, 8)
+    lo, hi = domain[0], domain[-1]
+    variance = reference.variance(ddof)
+    every = reference.Every(variance, domain, [n], finer=centred(lo, hi, n))
+    for data, want in zip(every.datasets, every.local, strict=True):
+        assert close(sensitivity.local_variance(data, ddof=ddof, bounds=(lo, hi)), want), data
+    got = sensitivity.global_variance(n, ddof=ddof, bounds=(lo, hi))
+    assert close(got, every.at_distance[-1].max())
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_variance_at_distance(n, ddof):
+    """A changed row goes to a bound or to the mean of the others, which is on the grid here."""
+    hi = 3 * (n - 1)
+    grid = range(hi + 1)
+    full = reference.Every(reference.variance(ddof), grid, [n], finer=grid)
+    keep = [i for i, d in enumerate(full.datasets) if all(x % (n - 1) == 0 for x in d)]
+    full.datasets = [full.datasets[i] for i in keep]
+    full.at_distance = [a[keep] for a in full.at_distance]
+    assert agrees(
+        full,
+        lambda x, **kw: sensitivity.local_variance(x, ddof=ddof, **kw),
+        lambda x, **kw: sensitivity.smooth_variance(x, ddof=ddof, **kw),
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+def test_iqr_replace(n):
+    domain = (-1, 0, 2, 5, 9) if n < 6 else (0, 1, 5, 9)
+    every = reference.Every(reference.iqr, domain, [n])
+    if n >= 4:
+        for data, want in zip(every.datasets, every.local, strict=True):
+            assert sensitivity.local_iqr(data, bounds=(every.lo, every.hi)) == want
+    assert agrees(
+        every,
+        sensitivity.local_iqr,
+        sensitivity.smooth_iqr,
+        about(2.0) if n > 2 else lambda got, want: got >= want,
+    )
+
+
+def test_iqr_add_remove():
+    every = reference.Every(reference.iqr, (0, 1, 3, 7), range(9), "add-remove")
+    for k in range(4):
+        for data, want in zip(every.datasets, every.at_distance[k], strict=True):
+            if len(data) + k <= every.most:
+                got = sensitivity.local_iqr(
+                    data, bounds=(0, 7), at_distance=k, neighbors="add-remove"
+                )
+                assert want <= got <= 7
+    for beta in (0.8, 2.0):
+        for data, want in zip(every.datasets, every.smooth(beta), strict=True):
+            got = sensitivity.smooth_iqr(data, beta=beta, bounds=(0, 7), neighbors="add-remove")
+            assert got >= want * (1 - 1e-13)
+    assert is_smooth(
+        every,
+        0.5,
+        lambda x, **kw: sensitivity.smooth_iqr(x, neighbors="add-remove", **kw),
+    )
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_extremes(neighbors):
+    sizes = [3] if neighbors == "replace" else range(8)
+    for end in ("minimum", "maximum"):
+        at = {"minimum": 0, "maximum": -1}[end]
+        every = reference.Every(
+            lambda d, lo, hi, at=at: Fraction(d[at] if d else (lo, hi)[at]),
+            (0, 1, 3, 7),
+            sizes,
+            neighbors,
+        )
+        for k in range(4):
+            for data, want in zip(every.datasets, every.at_distance[k], strict=True):
+                if neighbors == "replace" or len(data) + k <= 7:
+                    local = getattr(sensitivity, f"local_{end}")
+                    assert want == local(data, bounds=(0, 7), at_distance=k, neighbors=neighbors), (
+                        data,
+                        k,
+                    )
+        smooth = getattr(sensitivity, f"smooth_{end}")
+        for data, want in zip(every.datasets, every.smooth(1.0), strict=True):
+            if neighbors == "replace" or want >= 7 * math.exp(-(8 - len(data))):
+                assert close(smooth(data, beta=1.0, bounds=(0, 7), neighbors=neighbors), want)
+        assert getattr(sensitivity, f"global_{end}")(bounds=(0, 7), neighbors=neighbors) == 7
+
+
+# ---- Rows that come and go: the mean. ----
+
+
+@pytest.fixture(scope="module")
+def coming_and_going():
+    return reference.Every(reference.mean, (0, 1, 3, 7), range(10), "add-remove")
+
+
+def test_mean_add_remove(coming_and_going):
+    every = coming_and_going
+    for k in range(6):
+        for data, want in zip(every.datasets, every.at_distance[k], strict=True):
+            if len(data) + k <= every.most:
+                got = sensitivity.local_mean(
+                    data, bounds=(0, 7), at_distance=k, neighbors="add-remove"
+                )
+                assert close(got, want), (data, k, got, want)
+                assert got <= 7 / max(len(data) - k, 2) * (1 + 1e-12)
+
+
+def bounds_the_mean(every, at):
+    """Whether ``at(n, k)`` is never below A(k), and is A(k) of the worst data."""
+    exact = True
+    for k in range(4):
+        for n in range(every.most - k + 1):
+            worst = max(
+                a for d, a in zip(every.datasets, every.at_distance[k], strict=True) if len(d) == n
+            )
+            try:
+                exact &= close(at(n, k), worst)
+            except ZeroDivisionError:
+                return False
+    return exact
+
+
+def test_the_largest_local_sensitivity_of_a_mean(coming_and_going):
+    assert bounds_the_mean(coming_and_going, lambda n, k: 7 / max(n - k, 2))
+
+
+def test_the_textbook_formula_fails_the_same_test(coming_and_going):
+    """It divides by n - k + 1, and by zero in the end."""
+    textbook = reference.textbook_mean_at_distance
+    assert not bounds_the_mean(coming_and_going, lambda n, k: textbook(n, k, 7))
+    n = 5
+    worst = max(
+        a
+        for d, a in zip(coming_and_going.datasets, coming_and_going.local, strict=True)
+        if len(d) == n
+    )
+    assert worst == pytest.approx(1.4) and textbook(n, 0, 7) == pytest.approx(7 / 6)
+
+
+def is_smooth(every, beta, smooth):
+    """Whether a bound is above the local sensitivity and obeys the inequality of smoothness."""
+    values = np.array([smooth(d, beta=beta, bounds=(every.lo, every.hi)) for d in every.datasets])
+    grow = math.exp(beta) * EXCESS * (1 + 1e-15)
+    inside = [i for i, d in enumerate(every.datasets) if len(d) < every.most or len(every.links[i])]
+    return bool(np.all(values >= every.local * (1 - 1e-15))) and all(
+        np.all(values[i] <= grow * values[every.links[i]]) for i in inside
+    )
+
+
+def smooth_mean(data, **kw):
+    return sensitivity.smooth_mean(data, neighbors="add-remove", **kw)
+
+
+def test_the_smooth_mean_is_smooth(coming_and_going):
+    for beta in (0.01, 0.2, 0.5, 2.0):
+        assert is_smooth(coming_and_going, beta, smooth_mean)
+
+
+def test_the_textbook_smooth_mean_is_not(coming_and_going):
+    """It is below the local sensitivity, and stops after a fixed number of distances."""
+
+    def textbook(data, *, beta, bounds):
+        return reference.textbook_smooth_mean(len(data), beta, 7) if data else 7.0
+
+    assert not is_smooth(coming_and_going, 0.2, textbook)
+    # 200 distances are not enough where the last of all decides.
+    n, beta = 2000, 0.0001
+    stopped = reference.textbook_smooth_mean(n, beta, 1.0)
+    assert smooth_mean(np.zeros(n), beta=beta, bounds=(0, 1)) > 100 * stopped
+    # At 1/n at the first distance it is too small by one row, whatever the steps.
+    assert smooth_mean(np.zeros(5), beta=9.0, bounds=(0, 7)) >= 1.4 > 7 / 6
+
+
+# ---- Properties. ----
+
+rows = st.lists(st.floats(-3, 12), min_size=1, max_size=25)
+SMOOTH = {
+    "mean": sensitivity.smooth_mean,
+    "trimmed": sensitivity.smooth_trimmed_mean,
+    "winsorized": sensitivity.smooth_winsorized_mean,
+    "variance": sensitivity.smooth_variance,
+    "iqr": sensitivity.smooth_iqr,
+    "minimum": sensitivity.smooth_minimum,
+    "maximum": sensitivity.smooth_maximum,
+}
+LOCAL = {
+    "mean": sensitivity.local_mean,
+    "trimmed": sensitivity.local_trimmed_mean,
+    "winsorized": sensitivity.local_winsorized_mean,
+    "variance": sensitivity.local_variance,
+    "iqr": sensitivity.local_iqr,
+    "minimum": sensitivity.local_minimum,
+    "maximum": sensitivity.local_maximum,
+}
+
+
+@pytest.mark.parametrize("name", list(SMOOTH))
+@settings(deadline=None, max_examples=60)
+@given(data=rows, place=st.integers(0, 24), new=st.floats(-3, 12), beta=st.floats(0.01, 5))
+def test_neighbours_have_smooth_bounds(name, data, place, new, beta):
+    other = [*data]
+    other[place % len(data)] = new
+    a, b = (SMOOTH[name](x, beta=beta, bounds=(0, 9)) for x in (data, other))
+    assert a <= math.exp(beta) * EXCESS * (1 + 1e-14) * b
+    assert a >= LOCAL[name](data, bounds=(0, 9)) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("name", list(SMOOTH))
+@settings(deadline=None, max_examples=30)
+@given(data=rows, beta=st.floats(0.01, 5))
+def test_a_smooth_bound_is_the_largest_weighted_local_one(name, data, beta):
+    """The winsorized sum and the quartiles may be larger: theirs are sums of largest ones."""
+    got = SMOOTH[name](data, beta=beta, bounds=(0, 9))
+    want = max(
+        math.exp(-beta * k) * LOCAL[name](data, bounds=(0, 9), at_distance=k)
+        for k in range(len(data) + 2)
+    )
+    assert got >= want * (1 - 1e-12)
+    assert name == "winsorized" or got <= max(want, 1e-300) * (1 + 1e-12)
+
+
+def with_the_corner_pair(data, proportion, beta, lo, hi):
+    """The fault to be caught: the corner pair, one rank too near, is taken along."""
+    n = len(data)
+    m = math.floor(proportion * n)
+    x = [lo, *np.clip(np.sort(data), lo, hi), hi]
+    return max(
+        (x[j] - x[i]) * math.exp(-beta * (j - i - (n - 2 * m))) / (n - 2 * m)
+        for i in range(m + 2)
+        for j in range(n - m, n + 2)
+    )
+
+
+def by_pairs(data, proportion, beta, lo, hi):
+    n = len(data)
+    m = math.floor(proportion * n)
+    kept = n - 2 * m
+    x = [lo, *np.clip(np.sort(data), lo, hi), hi]
+    return max(
+        (x[j] - x[i]) * math.exp(-beta * (j - i - kept)) / kept
+        for i in range(m + 2)
+        for j in range(n - m, n + 2)
+        if j - i >= kept
+    )
+
+
+def instances():
+    rng = np.random.default_rng(3)
+    for t in range(300):
+        n = int(rng.integers(1, 60))
+        data = [rng.random(n), rng.integers(0, 5, n) / 4, rng.standard_cauchy(n)][t % 3]
+        yield data, Fraction(int(rng.integers(0, 49)), 100), float(10 ** rng.uniform(-3, 0.7))
+
+
+def trimmed(data, proportion, beta, lo, hi):
+    return sensitivity.smooth_trimmed_mean(data, proportion=proportion, beta=beta, bounds=(lo, hi))
+
+
+def equals_its_pairs(function):
+    return all(close(function(*one, -0.5, 1.5), by_pairs(*one, -0.5, 1.5)) for one in instances())
+
+
+def test_the_trimmed_mean_equals_its_pairs():
+    assert equals_its_pairs(trimmed)
+
+
+def test_the_corner_pair_fails_the_same_test():
+    assert not equals_its_pairs(with_the_corner_pair)
+
+
+def test_windows_are_as_good_as_the_whole_column():
+    """Far more rows than the window holds; the ends are looked for without a sort."""
+    rng = np.random.default_rng(4)
+    data = rng.standard_cauchy(300_000)
+    for beta in (0.05, 0.5):
+        for share in (Fraction(1, 10), Fraction(3, 8)):
+            m = math.floor(share * len(data))
+            x = np.clip(np.sort(data), -50, 50)
+            near = 2000
+            i, j = np.arange(m - near, m + 1)[:, None], np.arange(len(x) - m - 1, len(x) - m + near)
+            spare = j - i - (len(x) - 2 * m)
+            value = np.where(spare >= 0, (x[j] - x[i]) * np.exp(-beta * spare), 0.0)
+            want = value.max() / (len(x) - 2 * m)
+            got = sensitivity.smooth_trimmed_mean(
+                data, proportion=share, beta=beta, bounds=(-50, 50)
+            )
+            assert close(got, want)
+
+
+def test_a_second_window_where_the_first_does_not_decide():
+    """Some 60 ranks beyond the ends the rows are 1e15 away, and that is worth more than all near.
+
+    The first window is 20 / beta = 40 ranks wide; its lower bound shows that it is not enough.
+    """
+    n, beta, near = 100_001, 0.5, 60
+    cut = n // 10
+    data = np.linspace(0, 1, n)
+    data[: cut - near], data[n - cut + near :] = -1e15, 1e15
+    x = np.sort(data)
+    i, j = np.arange(cut - 200, cut + 1)[:, None], np.arange(n - cut - 1, n - cut + 200)
+    spare = j - i - (n - 2 * cut)
+    value = np.where(spare >= 0, (x[j] - x[i]) * np.exp(-beta * spare), 0.0)
+    assert value[spare > 41].max() == value.max() > 2 * value[spare <= 41].max()
+    got = sensitivity.smooth_trimmed_mean(
+        np.random.default_rng(0).permutation(data), beta=beta, bounds=(-1e15, 1e15)
+    )
+    assert close(got, value.max() / (n - 2 * cut))
+
+
+def test_exact_sums_do_not_lose_small_moves():
+    """A variance of many rows whose float sums have lost more than the stated excess."""
+    rng = np.random.default_rng(6)
+    data = rng.random(4001) * 1e-3 + 0.1
+    exact = [Fraction(x) for x in np.sort(data)]
+    total = sum(exact)
+    n = len(exact)
+    best = 0
+    for u in exact:
+        c = (total - u) / (n - 1)
+        up, down = max(1 - c, c) ** 2, (u - c) ** 2
+        best = max(best, up - down, down)
+    want = float(best * Fraction(n - 1, n * n))
+    got = sensitivity.local_variance(data, bounds=(0, 1))
+    assert want <= got <= want * (1 + 2.0**-43)
+
+
+# ---- Bad and odd input. ----
+
+
+def test_equal_bounds():
+    for name in LOCAL:
+        assert LOCAL[name]([1, 2, 3], bounds=(2, 2)) == 0
+        assert SMOOTH[name]([1, 2, 3], beta=0.1, bounds=(2, 2)) == 0
+    assert sensitivity.local_mean([1], bounds=(2, 2), neighbors="add-remove") == 0
+    assert sensitivity.smooth_mean([1], beta=1, bounds=(2, 2), neighbors="add-remove") == 0
+
+
+def test_no_rows():
+    for name in LOCAL:
+        assert LOCAL[name]([], bounds=(2, 5)) == 0
+        assert SMOOTH[name]([], beta=0.1, bounds=(2, 5)) == 0
+    assert close(sensitivity.local_mean([], bounds=(2, 5), neighbors="add-remove"), 1.5)
+
+
+@pytest.mark.parametrize("name", list(SMOOTH))
+def test_nan(name):
+    data = [1.0, math.nan, 3.0]
+    for bounds in ((0, 9), (2, 2)):
+        with pytest.raises(DataError):
+            SMOOTH[name](data, beta=1, bounds=bounds)
+        with pytest.raises(DataError):
+            LOCAL[name](data, bounds=bounds)
+    assert SMOOTH[name](data, beta=1, bounds=(0, 9), nan="upper") == SMOOTH[name](
+        [1.0, 9.0, 3.0], beta=1, bounds=(0, 9)
+    )
+
+
+@pytest.mark.parametrize("name", ["trimmed", "winsorized", "variance"])
+def test_only_replace(name):
+    with pytest.raises(ArgumentError, match="neighbors must be 'replace'"):
+        LOCAL[name]([1, 2], bounds=(0, 1), neighbors="add-remove")
+
+
+def test_bad_arguments():
+    with pytest.raises(ArgumentError, match="proportion"):
+        sensitivity.smooth_trimmed_mean([1], proportion=0.5, beta=1, bounds=(0, 1))
+    with pytest.raises(ArgumentError, match="ddof"):
+        sensitivity.smooth_variance([1], ddof=2, beta=1, bounds=(0, 1))
+    with pytest.raises(ArgumentError, match="overflow"):
+        sensitivity.smooth_variance([1, 2], beta=1, bounds=(0, 1e200))
+    with pytest.raises(ArgumentError, match="n must be"):
+        sensitivity.global_mean(3, bounds=(0, 1), neighbors="add-remove")
+    with pytest.raises(ArgumentTypeError, match="n must be"):
+        sensitivity.global_mean(bounds=(0, 1))
+    for call in (sensitivity.smooth_mean, sensitivity.smooth_iqr, sensitivity.smooth_variance):
+        with pytest.raises(ArgumentError, match="beta"):
+            call([1], beta=0, bounds=(0, 1))
+
+
+def test_the_two_ends_of_the_bound_on_the_mean():
+    """At n = 5 they cross at beta = ln(5/2) / 3."""
+    for beta, want in ((0.5, 1.4), (0.1, 3.5 * math.exp(-0.3))):
+        assert close(smooth_mean(np.zeros(5), beta=beta, bounds=(0, 7)), want)

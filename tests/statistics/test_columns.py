@@ -1,0 +1,538 @@
+"""Statistics of each column of a table: neighbours by enumeration, forms of data, traps, errors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import Chunk, array, passes
+from dpfast.statistics.totals import api, each_column
+from dpfast.summaries import side_by_side
+
+from .test_totals import RELATIONS, STATISTICS, expected
+from .test_totals import recorded as of_one_column
+from .test_weighted import Recorder, shares
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+BOUNDS = [(-1.0, 2.5), (0.0, 1000.0), (-7.0, -3.0)]
+
+
+def recorded(name, data, axis=0, **kw):
+    """What each integer may move, the integers that noise is added to, and the exact answers."""
+    recorder = Recorder()
+    if name == "count":
+        kw.pop("bounds", None)
+    else:
+        kw = {"bounds": BOUNDS[: np.shape(data)[1] if np.ndim(data) == 2 else 3], **kw}
+    with patch.object(each_column, "box_noise", recorder):
+        found = STATISTICS[name](data, epsilon=1, axis=axis, **kw)
+    assert recorder.shares is None or sum(recorder.shares) <= 1
+    return recorder.asked, recorder.values, found
+
+
+# ---- Neighbours ----
+
+
+#: At the bounds, between them and beyond, and what is no number.
+ROWS = [
+    *itertools.product([-1.0, 0.75, 2.5], [-1e308, 500.0, math.inf]),
+    (math.nan, 1000.0),
+    (-1.0, math.nan),
+]
+
+
+def datasets(rest, masked, relation):
+    """Datasets that are neighbours of one another, or all of the last one."""
+    each = [(row, keep) for row in ROWS for keep in ((True, False) if masked else (True,))]
+    found = [[first, *((row, True) for row in rest)] for first in each]
+    if relation == "add-remove":
+        found.append([(row, True) for row in rest])
+    return found
+
+
+def worst_shares(name, n, masked, relation, change=lambda asked: asked, **kw):
+    """How far neighbours move each integer, at most, in units of what noise is made for."""
+    worst = None
+    for rest in [[ROWS[0]] * (n - 1), [ROWS[8]] * (n - 1), [ROWS[5], ROWS[10]][: n - 1]]:
+        found = []
+        for rows in datasets(rest, masked, relation):
+            data = np.array([row for row, _ in rows], np.float64).reshape(-1, 2)
+            where = np.array([keep for _, keep in rows], bool) if masked else None
+            found.append(recorded(name, data, where=where, neighbors=relation, **kw)[:2])
+        pairs = itertools.combinations(found, 2)
+        if relation == "add-remove":
+            pairs = [(one, found[-1]) for one in found[:-1]]
+        for (asked, a), (other, b) in pairs:
+            assert asked == other
+            moved = shares(a, b, change(asked))
+            worst = moved if worst is None else list(map(max, worst, moved))
+    return worst
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
+@pytest.mark.parametrize("n", [2, 3])
+def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked, n):
+    """By enumeration, through the public functions; each bound is reached, or nearly."""
+    kw = {"nan": "drop"} if name == "count" else {"nan": 0.5}
+    worst = worst_shares(name, n, masked, relation, **kw)
+    assert max(worst) <= 1 and min(worst) > Fraction(999, 1000)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_each_column_drops_its_own_missing_numbers(name, masked):
+    worst = worst_shares(name, 3, masked, "add-remove", nan="drop")
+    assert max(worst) <= 1 and min(worst) > Fraction(999, 1000)
+    assert len(worst) == {"sum": 2, "mean": 4, "variance": 6}[name]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+def test_a_bound_that_is_too_small_would_be_caught(name):
+    """The control: the bounds of the first column for all of them, or half of the right ones."""
+    for fault in (
+        lambda asked: [asked[0]] * len(asked),
+        lambda asked: [Fraction(a, 2) for a in asked],
+    ):
+        assert max(worst_shares(name, 3, True, "replace", fault, nan=0.5)) > 1
+
+
+def test_a_count_of_all_rows_is_drawn_once():
+    """Columns are equally long, so a row moves one number."""
+    data = np.zeros((50, 3))
+    rng = InsecureGenerator(1)
+    for kw in [{}, {"where": np.arange(50) < 20}]:
+        found = api.count(data, axis=0, epsilon=0.1, rng=rng, **kw)
+        assert found.shape == (3,) and len(set(found.tolist())) == 1
+    assert api.count(data, axis=0, epsilon=1, neighbors="replace").tolist() == [50] * 3
+    spread = [api.count(data, axis=-2, epsilon=0.1, rng=rng)[0] for _ in range(2000)]
+    assert np.var(spread) == pytest.approx(200, rel=0.2)
+
+
+# ---- Exact answers ----
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_without_noise_it_is_the_statistic_of_each_column(name, relation, masked):
+    data = np.random.default_rng(0).normal(0, 1, (300, 3)) * [1, 500, 2] - [0, 0, 5]
+    where = data[:, 0] > 0 if masked else None
+    found = recorded(name, data, neighbors=relation, where=where)[2]
+    assert found.dtype == np.float64
+    for j, bounds in enumerate(BOUNDS):
+        assert found[j] == expected(name, data[:, j], relation, where, bounds)
+        alone = of_one_column(name, data[:, j], bounds=bounds, neighbors=relation, where=where)[2]
+        assert found[j] == alone
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_degrees_of_freedom(relation):
+    data = np.random.default_rng(0).normal(0, 1, (50, 2))
+    found = recorded("variance", data, neighbors=relation, ddof=1, bounds=(-9, 9))[2]
+    np.testing.assert_allclose(found, data.var(axis=0, ddof=1), rtol=1e-6)
+    for n in [0, 1]:
+        found = recorded("variance", data[:n], neighbors=relation, ddof=1, bounds=(-9, 9))[2]
+        assert found.tolist() == [0.0 if relation == "replace" else 18**2 / 8] * 2
+
+
+def forms(data):
+    """The same numbers in every shape that data have."""
+    n = len(data)
+    fields = {"a": data[:, 0], "b": data[:, 1], "c": data[:, 2]}
+    yield "fortran", np.asfortranarray(data)
+    yield "swapped", data.astype(">f8")
+    yield "strided", data.repeat(2, axis=1)[:, ::2]
+    yield "backwards", data[::-1, ::-1].copy()[::-1, ::-1]
+    yield "fortran, swapped", np.asfortranarray(data.astype(">i8"))
+    yield "float32", data.astype(np.float32)
+    yield "int16", np.asfortranarray(data.astype(np.int16))
+    yield "lists", data.tolist()
+    yield "masked", np.ma.array(data, mask=np.zeros(data.shape, bool))
+    yield "masked fortran", np.ma.array(np.asfortranarray(data), mask=False)
+    yield "records", np.rec.fromarrays([data[:, 0].astype("i4"), *data.T[1:]], names="a,b,c")
+    yield "dict", fields
+    yield "dict of many", {"a": data[:, 0].tolist(), "b": pa.array(data[:, 1]), "c": data[:, 2]}
+    yield "arrow", pa.table(fields)
+    chunks = [pa.array(data[: n // 3, 0]), pa.array(data[n // 3 :, 0])]
+    yield "chunked", pa.table({**fields, "a": pa.chunked_array(chunks)})
+    yield "batch", pa.RecordBatch.from_pydict(fields)
+    yield "pandas", pd.DataFrame(fields)
+    yield "mixed pandas", pd.DataFrame({**fields, "b": data[:, 1].astype(np.int64)})
+
+
+@pytest.mark.parametrize("name", list(STATISTICS))
+@pytest.mark.parametrize("masked", [False, True])
+def test_every_form_of_data_gives_the_same(name, masked, tmp_path, monkeypatch):
+    monkeypatch.setattr(array, "BLOCK", 64)
+    monkeypatch.setattr(side_by_side, "BLOCK", 100)
+    monkeypatch.setattr(passes.MemoryRows, "DIRECT", 1 << 12)
+    data = np.random.default_rng(1).integers(-8, 9, (1000, 3)).astype(np.float64)
+    where = data[:, 0] > 1 if masked else None
+    kw = {"neighbors": "add-remove", "bounds": BOUNDS}
+    if name == "count":
+        kw = {"neighbors": "add-remove", "nan": "drop"}
+    asked, vector, found = recorded(name, data, where=where, **kw)
+    for form, given in forms(data):
+        if name == "count" and form == "lists":
+            continue  # without bounds nothing says how many columns they have
+        other = recorded(name, given, where=where, **kw)
+        assert other[:2] == (asked, vector), form
+        assert other[2].tolist() == found.tolist(), form
+    order = np.random.default_rng(2).permutation(1000)
+    shuffled = None if where is None else where[order]
+    assert recorded(name, data[order], where=shuffled, **kw)[:2] == (asked, vector)
+    for given in files(data, tmp_path):
+        assert recorded(name, given, where=where, **kw)[:2] == (asked, vector), given
+
+
+def files(data, path, names=("a", "b", "c")):
+    """Scans of every format that holds a table."""
+    import pyarrow.csv
+    import pyarrow.feather
+    import pyarrow.parquet as pq
+
+    table = pa.table({name: data[:, j] for j, name in enumerate("abc"[: data.shape[1]])})
+    pq.write_table(table, path / "t.parquet", row_group_size=300)
+    pyarrow.feather.write_feather(table, path / "t.feather", compression="uncompressed")
+    pyarrow.csv.write_csv(table, path / "t.csv")
+    np.save(path / "t.npy", data)
+    for ending in ("parquet", "feather", "csv"):
+        yield dp.scan(path / f"t.{ending}", list(names))
+    yield dp.scan(path / "t.npy", ["abc".index(name) for name in names])
+
+
+@pytest.mark.parametrize("name", list(STATISTICS))
+def test_missing_numbers(name):
+    data = np.array([[0.0, 1.0], [math.nan, 5.0], [2.0, math.nan], [1.0, 3.0]])
+    holes = {
+        "a": pa.array([0.0, None, 2.0, 1.0]),
+        "b": pa.array([1.0, 5.0, None, 3.0]),
+    }
+    kw = {"neighbors": "add-remove", "nan": "drop", "bounds": (0, 10)}
+    if name == "count":
+        del kw["bounds"]
+    for where in [None, np.array([True, True, True, False])]:
+        found = recorded(name, data, where=where, **kw)[2]
+        for form in [
+            np.asfortranarray(data),
+            pa.table(holes),
+            holes,
+            pd.DataFrame(data, columns=["a", "b"]),
+        ]:
+            assert recorded(name, form, where=where, **kw)[2].tolist() == found.tolist()
+        kept = data if where is None else data[where]
+        exact = {
+            "count": lambda x: np.count_nonzero(x == x, axis=0),
+            "sum": lambda x: np.nansum(x, axis=0),
+            "mean": lambda x: np.nanmean(x, axis=0),
+            "variance": lambda x: np.nanvar(x, axis=0),
+        }[name](kept)
+        np.testing.assert_allclose(found, exact, atol=1e-6)
+    if name == "count":
+        return
+    for nan, value in [("lower", 0.0), ("upper", 10.0), (7, 7.0)]:
+        given = {**kw, "nan": nan}
+        filled = np.where(np.isnan(data), value, data)
+        assert recorded(name, data, **given)[1:2] == recorded(name, filled, **given)[1:2]
+    with pytest.raises(DataError, match="nan='raise'"):
+        recorded(name, data, bounds=(0, 10))
+
+
+# ---- Traps ----
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        (np.array([[1e308, -1e308], [-1e308, 1.0]] * 9), [(-8e307, 8e307), (-1e300, 1e300)]),
+        (np.array([[2**63 - 1, -(2**63)], [0, 1]] * 9), [(-1e18, 1e18), (-1.0, 5.0)]),
+        (np.array([[2**64 - 1, 0], [2**63, 1]] * 9, np.uint64), [(0, 1.8e19), (0.0, 1.0)]),
+        (np.array([[3.4e38, 1e-45], [0, -3.4e38]] * 9, np.float32), [(-1e38, 1e38), (0.0, 1e-40)]),
+        (np.array([[2**31 - 1, -(2**31)]] * 9, np.int32), [(-(2.0**31), 2.0**31), (0.0, 1.0)]),
+        (np.zeros((0, 2)), [(0.0, 1.0), (0.0, 1.0)]),
+        (np.ones((1, 2)), [(0.0, 1.0), (0.0, 1.0)]),
+    ],
+)
+def test_traps(values, bounds, name, relation):
+    kw = {"bounds": bounds, "neighbors": relation}
+    asked, vector, found = recorded(name, values, **kw)
+    assert np.isfinite(found).all()
+    for other in [values[::-1], np.asfortranarray(values)]:
+        assert recorded(name, other, **kw)[:2] == (asked, vector)
+    noisy = STATISTICS[name](values, axis=0, epsilon=1, rng=InsecureGenerator(1), **kw)
+    assert noisy.shape == (2,) and np.isfinite(noisy).all()
+    if name != "sum":
+        assert (noisy >= 0).all() or name == "mean"
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_bounds_that_are_one_number(relation):
+    data = np.ones((10, 3))
+    kw = {"axis": 0, "epsilon": 1.0, "neighbors": relation, "rng": InsecureGenerator(1)}
+    fixed = {"bounds": (2.5, 2.5), **kw}
+    assert api.mean(data, **fixed).tolist() == [2.5] * 3
+    assert api.variance(data, **fixed).tolist() == [0.0] * 3
+    if relation == "replace":
+        assert api.sum(data, **fixed).tolist() == [25.0] * 3
+    some = {"bounds": [(2.5, 2.5), (0, 2), (1, 1)], **kw}
+    assert api.mean(data, **some)[[0, 2]].tolist() == [2.5, 1.0]
+    assert api.variance(data, **some)[[0, 2]].tolist() == [0.0, 0.0]
+    assert np.isfinite(api.sum(data, **some)).all()
+
+
+def test_one_column_is_as_good_as_alone():
+    data = np.random.default_rng(0).uniform(0, 1, 100)
+    for name in ["sum", "mean", "variance"]:
+        asked, vector, found = recorded(name, data[:, None], bounds=(0, 1))
+        (l1, *_), alone, value = of_one_column(name, data, bounds=(0, 1))
+        assert (asked, vector, found.tolist()) == ([l1], alone, [value])
+
+
+# ---- How much noise ----
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.1}, {"epsilon": 0.3, "delta": 1e-6}])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_errors_are_the_same_in_units_of_each_column(loss, relation):
+    width, n, draws = 6, 500, 600
+    bounds = [(-1.0, 10.0**j) for j in range(width)]
+    data = np.full((n, width), 0.0)
+    spans = np.array([hi - lo for lo, hi in bounds])
+    rng = InsecureGenerator(3)
+    kw = {"bounds": bounds, "axis": 0, "neighbors": relation, "rng": rng, **loss}
+    found = np.array([api.sum(data, **kw) for _ in range(draws)])
+    unit = spans if relation == "replace" else np.array([max(-lo, hi) for lo, hi in bounds])
+    deviation = each_column.box_noise(
+        dp.privacy.loss(loss.get("epsilon"), loss.get("delta", 0), loss.get("rho")), [1] * width
+    ).deviation
+    np.testing.assert_allclose(found.std(axis=0) / unit, deviation, rtol=0.12)
+    if "delta" not in loss and "epsilon" in loss:  # the norm of the box, and not Laplace noise
+        assert deviation == pytest.approx(math.sqrt(56 / 3)) and deviation < 0.52 * 6 * math.sqrt(2)
+
+
+# ---- Weights ----
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("masked", [False, True])
+def test_weights_by_name_or_as_an_array(name, relation, masked, tmp_path, monkeypatch):
+    from dpfast.statistics.totals import weighted
+
+    monkeypatch.setattr(side_by_side, "BLOCK", 100)
+    rng = np.random.default_rng(5)
+    data = np.column_stack([rng.normal(0, 2, (700, 2)), rng.uniform(0, 3, 700)])
+    rows, weights = data[:, :2], data[:, 2]
+    where = rows[:, 1] > 0 if masked else None
+
+    def run(given, weights, axis=0, bounds=((-1.0, 2.5), (0.0, 1.0))):
+        recorder = Recorder()
+        with patch.object(weighted, "box_noise", recorder):
+            found = STATISTICS[name](
+                given,
+                weights=weights,
+                weight_bounds=(0.5, 2.0),
+                axis=axis,
+                bounds=bounds,
+                epsilon=1,
+                neighbors=relation,
+                where=where,
+            )
+        return recorder.values, np.array(found).tolist()
+
+    whole = run(rows, weights)
+    x, w = np.clip(rows, [-1, 0], [2.5, 1]), np.clip(weights, 0.5, 2)
+    x, w = (x, w) if where is None else (x[where], w[where])
+    exact = w @ x if name == "sum" else np.average(x, axis=0, weights=w)
+    np.testing.assert_allclose(whole[1], exact, rtol=1e-7)
+    assert run(np.asfortranarray(rows), weights.tolist()) == whole
+    assert run(rows, pa.array(weights)) == whole
+    table = {"a": data[:, 0], "c": weights, "b": data[:, 1]}
+    records = np.rec.fromarrays(list(table.values()), names="a,c,b")
+    for form in [table, pa.table(table), pd.DataFrame(table), records]:
+        assert run(form, "c") == whole
+    for form in files(data, tmp_path):
+        assert run(form, "2" if "npy" in repr(type(form)).lower() else "c") == whole
+    for form in files(data, tmp_path, names=("a", "b")):
+        assert run(form, "2" if "npy" in repr(type(form)).lower() else "c") == whole
+        assert run(form, weights) == whole
+    one = run(rows[:, 0], weights, None, (-1.0, 2.5))
+    assert one[1] == whole[1][0]
+    for form in [dp.scan(tmp_path / "t.parquet", "a"), dp.scan(tmp_path / "t.csv", "a")]:
+        assert run(form, "c", None, (-1.0, 2.5)) == one
+        assert run(form, weights, None, (-1.0, 2.5)) == one
+    assert run(dp.scan(tmp_path / "t.npy", 0), "2", None, (-1.0, 2.5)) == one
+    assert run({"a": rows[:, 0], "c": weights}, "c", None, (-1.0, 2.5)) == one
+
+
+def test_weights_that_are_not_as_many_as_the_rows_of_a_text_file(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n2\n3\n")
+    for count in [2, 4]:
+        with pytest.raises(DataError, match="weights must be as many as the rows"):
+            api.sum(
+                dp.scan(tmp_path / "t.csv", "a"),
+                weights=np.ones(count),
+                weight_bounds=(0, 1),
+                bounds=(0, 1),
+                epsilon=1,
+            )
+
+
+# ---- The ledger, arguments ----
+
+
+def test_what_is_spent():
+    data = np.zeros((20, 3))
+    budget = dp.Budget(epsilon=3, delta=1e-6, neighbors="replace")
+    kw = {"axis": 0, "bounds": (0, 1), "budget": budget}
+    api.mean(data, epsilon=1, delta=1e-8, **kw)  # without delta there is less noise
+    assert budget.remaining == {"epsilon": 2, "delta": Fraction(1, 10**6)}
+    api.sum(np.zeros((20, 2000)), epsilon=1, delta=1e-6, **kw)
+    assert budget.remaining == {"epsilon": 1, "delta": 0}
+    with pytest.raises(BudgetError):
+        api.variance(data, epsilon=1.5, **kw)
+    api.count(data, axis=0, nan="drop", epsilon=1, neighbors="replace", budget=budget)
+    assert [line.what for line in budget.history] == [
+        "mean of each column",
+        "sum of each column",
+        "count of each column",
+    ]
+
+
+MATRIX = np.zeros((3, 2))
+
+
+@pytest.mark.parametrize("name", list(STATISTICS))
+@pytest.mark.parametrize(
+    ("kw", "error", "words"),
+    [
+        ({"axis": None}, ArgumentError, "axis must be 0 .or -2. .* a row is a record.* got None"),
+        ({"axis": 1}, ArgumentError, "axis must be 0"),
+        ({"axis": -1}, ArgumentError, "axis must be 0"),
+        ({"axis": (0, 1)}, ArgumentError, "axis must be 0"),
+        ({"axis": True}, ArgumentError, "axis must be 0"),
+        ({"axis": 0.0}, ArgumentError, "axis must be 0"),
+        ({"data": np.zeros(3)}, ArgumentError, "left out for one"),
+        ({"data": [1.0, 2.0, 3.0]}, ArgumentTypeError, "does not say what its columns are"),
+        ({"data": np.zeros((2, 1)), "axis": None}, ArgumentError, "axis must be 0"),
+        ({"data": {"a": [1.0]}, "axis": None}, ArgumentError, "axis must be 0"),
+        ({"data": pa.table({"a": [1.0]}), "axis": None}, ArgumentError, "axis must be 0"),
+        ({"data": pd.DataFrame({"a": [1.0]}), "axis": None}, ArgumentError, "axis must be 0"),
+        ({"data": {"a": [1.0], "b": np.array(["x"])}}, ArgumentTypeError, "column 'b' of data"),
+        ({"data": {}}, ArgumentTypeError, "a column of numbers"),
+        ({"data": np.zeros((3, 0))}, ArgumentTypeError, "without columns"),
+        ({"data": np.zeros((3, 0), order="F")}, ArgumentTypeError, "without columns"),
+        ({"data": np.zeros((3, 2), complex, order="F")}, ArgumentTypeError, "real numbers"),
+        ({"data": np.zeros((3, 2), complex)}, ArgumentTypeError, "complex"),
+        ({"data": np.zeros((3, 2, 2))}, ArgumentError, "axis must be 0|dimensions"),
+        ({"where": np.ones((3, 2), bool)}, ArgumentTypeError, "where"),
+        ({"bounds": [(0, 1)] * 3}, ArgumentError, "one for each column of the data, 2"),
+        ({"bounds": [(0, 1), (1, 0)]}, ArgumentError, "bounds"),
+        ({"bounds": None}, ArgumentError, "bounds"),
+        ({"bounds": [(0, 1)] * 2, "data": np.zeros(3), "axis": None}, ArgumentTypeError, "bounds"),
+        ({"epsilon": 0}, ArgumentError, "epsilon"),
+    ],
+)
+def test_bad_arguments_cost_nothing(name, kw, error, words):
+    budget = dp.Budget(epsilon=1)
+    given = {"data": MATRIX, "axis": 0, "bounds": (0, 5), "epsilon": 0.5, **kw}
+    if name == "count":
+        del given["bounds"]
+        if "bounds" in kw:
+            return
+        budget = dp.Budget(epsilon=1, neighbors="add-remove")
+    with pytest.raises(error, match=words) as caught:
+        STATISTICS[name](**given, budget=budget)
+    assert "\n" not in str(caught.value)
+    assert budget.remaining["epsilon"] == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "weights", "axis", "words"),
+    [
+        ({"a": [1.0], "b": [2.0], "w": [1.0]}, "w", None, "axis must be 0"),
+        ({"a": [1.0], "w": [1.0]}, "x", 0, "name of a column"),
+        ({"w": [1.0]}, "w", 0, "a column beside those of the data"),
+        (MATRIX, "w", 0, "name of a column"),
+        (np.zeros(3), "w", None, "name of a column"),
+        (MATRIX, np.ones(2), 0, "weights must be as long as the data, 3 rows"),
+        (MATRIX, np.ones(3), None, "axis must be 0"),
+        (MATRIX, MATRIX, 0, "one number for each row"),
+        (MATRIX, np.ones(3), 1, "axis must be 0"),
+    ],
+)
+def test_bad_weights_cost_nothing(data, weights, axis, words):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=words):
+        api.mean(
+            data,
+            axis=axis,
+            weights=weights,
+            weight_bounds=(0, 1),
+            bounds=(0, 1),
+            epsilon=1,
+            budget=budget,
+        )
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_masks_of_another_length_than_a_text_file(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
+    table = dp.scan(tmp_path / "t.csv", ["a", "b"])
+    where = np.array([True, False, True])
+    assert recorded("sum", table, where=where, bounds=(0, 9))[2].tolist() == [6.0, 8.0]
+    for length in [2, 4]:
+        with pytest.raises(DataError, match="one entry for each row"):
+            recorded("sum", table, where=np.ones(length, bool), bounds=(0, 9))
+
+
+def test_a_source_is_one_column_whatever_it_calls_its_own():
+    class Own:
+        dtype, length, nulls, columns = np.dtype(np.float64), 3, 0, ["x"]
+
+        def reduce(self, summarise, merge):
+            return summarise(Chunk(np.ones(3), 0))
+
+        def sample(self, count, words):
+            return None
+
+    assert of_one_column("sum", Own(), bounds=(0, 1))[2] == 3
+    with pytest.raises(ArgumentError, match="left out for one"):
+        api.sum(Own(), axis=0, bounds=(0, 1), epsilon=1)
+
+
+def test_threads_change_nothing(monkeypatch):
+    monkeypatch.setattr(passes, "SLICE", 1 << 8)
+    monkeypatch.setattr(array, "SLICE", 1 << 8)
+    data = np.random.default_rng(4).normal(0, 1, (5000, 3))
+    found = recorded("variance", data, neighbors="add-remove")[:2]
+    for workers in ["2", "5"]:
+        monkeypatch.setenv("DPFAST_NUM_THREADS", workers)
+        for form in [data, np.asfortranarray(data)]:
+            assert recorded("variance", form, neighbors="add-remove")[:2] == found
+
+
+@pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.1}])
+def test_the_same_bits_for_every_form_of_data(loss, tmp_path):
+    data = np.random.default_rng(6).integers(-8, 9, (500, 3)).astype(np.float64)
+    given = [form for _, form in forms(data)] + list(files(data, tmp_path)) + [data[::-1]]
+    for name in ["sum", "mean", "variance"]:
+        answers = {
+            tuple(STATISTICS[name](form, axis=0, bounds=BOUNDS, rng=InsecureGenerator(9), **loss))
+            for form in given
+        }
+        assert len(answers) == 1

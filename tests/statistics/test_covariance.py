@@ -1,0 +1,209 @@
+"""Covariance matrices: exact without noise, sensitivities by enumeration, forms of data, errors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics import covariance as room
+from dpfast.statistics.covariance import covariance
+
+from .test_totals import recorded as of_one_column
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+BOUNDS = [(-1.0, 2.5), (0.0, 1.0), (-3.0, -1.0)]
+
+
+class Silent:
+    """Stands in for noise: keeps what it is added to."""
+
+    def __init__(self, kept, loss):
+        self.kept, self.loss = kept, loss
+
+    def add(self, values, generator):
+        self.kept += values
+        return list(values)
+
+
+def recorded(data, **kw):
+    """Sensitivities, the integers that noise is added to, and the matrix without any."""
+    asked, kept = [], []
+
+    def box(loss, moves):
+        asked[:] = moves  # the first call is for what is charged
+        return Silent(kept, loss)
+
+    width = 3 if len(np.shape(data)) != 2 else np.shape(data)[1]
+    with patch.object(room, "box_noise", box):
+        found = covariance(data, **{"epsilon": 1, "bounds": BOUNDS[:width], **kw})
+    return asked, kept, found
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("n", [2, 3])
+def test_no_neighbour_moves_further_than_the_noise_is_made_for(relation, masked, n):
+    """By enumeration over corners, middles and what is no number; each bound is reached."""
+    domain = list(itertools.product([-1.0, 0.75, 2.5], [0.0, 0.5, 1.0]))
+    domain.append((math.nan, 1e308))
+    rng = np.random.default_rng(n)
+    rests = [[domain[0]] * (n - 1), [domain[-2]] * (n - 1), [domain[6]] * (n - 1)]
+    rests += [[domain[i] for i in rng.integers(0, len(domain), n - 1)] for _ in range(6)]
+    worst = None
+    for rest in rests:
+        found = []
+        for first in [*domain, None]:
+            if first is None and relation == "replace" and not masked:
+                continue
+            keep = [first is not None, *[True] * (n - 1)]
+            if first is None and relation == "add-remove":
+                rows, keep = rest, keep[1:]
+            else:
+                rows = [first or domain[0], *rest]
+            where = np.array(keep) if masked else None
+            data = np.array(rows, np.float64).reshape(-1, 2)
+            found.append(recorded(data, where=where, nan=0.5, neighbors=relation)[:2])
+        pairs = itertools.combinations(found, 2)
+        if relation == "add-remove":
+            pairs = [(one, found[-1]) for one in found[:-1]]
+        for (asked, a), (other, b) in pairs:
+            assert asked == other or (n == 2 and not (masked or relation == "add-remove"))
+            moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
+            assert all(m <= d for m, d in zip(moved, asked, strict=True))
+            share = [Fraction(m, d) for m, d in zip(moved, asked, strict=True)]
+            worst = share if worst is None else list(map(max, worst, share))
+    assert worst is not None and min(worst) >= Fraction(999, 1000)
+
+
+def test_half_the_sensitivity_would_be_caught():
+    """The control of the enumeration."""
+    (asked, a, _), (_, b, _) = (
+        recorded(np.array([first, (0.0, 0.0)])) for first in [(-1.0, 0.0), (2.5, 1.0)]
+    )
+    assert any(abs(x - y) > d / 2 for x, y, d in zip(a, b, asked, strict=True))
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_without_noise_it_is_the_covariance(relation, ddof):
+    rng = np.random.default_rng(0)
+    data = rng.normal(0, 1, (40_000, 3)) @ rng.normal(0, 1, (3, 3)) + [0.5, 0.5, -2]
+    clipped = np.clip(data, *np.array(BOUNDS).T)
+    kw = {"neighbors": relation, "ddof": ddof}
+    _, kept, found = recorded(data, **kw)
+    np.testing.assert_allclose(found, np.cov(clipped.T, ddof=ddof), rtol=1e-6, atol=1e-8)
+    order = rng.permutation(len(data))
+    assert recorded(data[order], **kw)[1] == kept
+    where = data[:, 0] > 0
+    masked = recorded(data, where=where, **kw)[2]
+    np.testing.assert_allclose(masked, np.cov(clipped[where].T, ddof=ddof), rtol=1e-6, atol=1e-8)
+    names = {"a": data[:, 0], "b": data[:, 1], "c": data[:, 2]}
+    for form in [
+        np.asfortranarray(data),
+        data.astype(">f8"),
+        data.repeat(2, axis=1)[:, ::2],
+        np.rec.fromarrays(data.T, names="a,b,c"),
+        pa.table(names),
+        pd.DataFrame(names),
+        names,
+    ]:
+        assert recorded(form, bounds=BOUNDS, **kw)[1] == kept
+
+
+def test_the_diagonal_is_the_variance():
+    """The very integer that `variance` adds noise to, with the same sensitivity."""
+    data = np.random.default_rng(1).normal(0, 1, (500, 2))
+    asked, kept, found = recorded(data, bounds=[(-1.0, 2.5)] * 2)
+    for place, column in [(0, 0), (2, 1)]:
+        (l1, *_), vector, exact = of_one_column("variance", data[:, column])
+        assert (asked[place], kept[place], found[column, column]) == (l1, vector[0], exact)
+
+
+def test_missing_numbers():
+    data = np.array([[0.0, 0.5], [math.nan, 1.0], [1.0, math.nan], [2.0, 0.0]])
+    kw = {"neighbors": "add-remove"}
+    with pytest.raises(DataError, match="nan='raise'"):
+        recorded(data, **kw)
+    dropped = recorded(data, nan="drop", **kw)
+    assert dropped[1] == recorded(data[[0, 3]], **kw)[1]
+    lower = np.array([[0.0, 0.5], [-1.0, 1.0], [1.0, 0.0], [2.0, 0.0]])
+    assert recorded(data, nan="lower", **kw)[1] == recorded(lower, **kw)[1]
+    upper = np.array([[0.0, 0.5], [2.5, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    assert recorded(data, nan="upper", **kw)[1] == recorded(upper, **kw)[1]
+    number = np.array([[0.0, 0.5], [2.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    assert recorded(data, nan=2, **kw)[1] == recorded(number, **kw)[1]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        (np.array([[1e308, -1e308], [-1e308, 1.0]] * 9), [(-8e307, 8e307), (-1e300, 1e300)]),
+        (np.array([[2**63 - 1, -(2**63)], [0, 1]] * 9), [(-1e18, 1e18), (-1.0, 5.0)]),
+        (np.array([[3.4e38, 1e-45], [0, -3.4e38]] * 9, np.float32), [(-1e38, 1e38), (0.0, 1e-40)]),
+        (np.zeros((0, 2)), [(0.0, 1.0), (0.0, 1.0)]),
+        (np.ones((1, 2)), [(0.0, 1.0), (0.0, 1.0)]),
+    ],
+)
+def test_traps(values, bounds, relation):
+    kw = {"bounds": bounds, "neighbors": relation}
+    _, kept, found = recorded(values, **kw)
+    assert np.isfinite(found).all()
+    assert recorded(values[::-1], **kw)[1] == kept
+    noisy = covariance(values, epsilon=1.0, rng=InsecureGenerator(1), **kw)
+    assert np.isfinite(noisy).all() and (noisy == noisy.T).all()
+
+
+def test_bounds_that_are_one_number():
+    data = np.random.default_rng(0).uniform(0, 1, (1000, 2))
+    for relation in ["replace", "add-remove"]:
+        found = covariance(
+            data,
+            bounds=[(0, 1), (0.3, 0.3)],
+            epsilon=50,
+            neighbors=relation,
+            rng=InsecureGenerator(1),
+        )
+        assert found[0, 0] == pytest.approx(1 / 12, abs=0.01)
+        assert found[1].tolist() == [0, 0]
+
+
+def test_what_is_spent():
+    data = np.random.default_rng(0).normal(0, 1, (50, 3))
+    budget = dp.Budget(epsilon=1, delta=1e-6)
+    covariance(data, bounds=BOUNDS, epsilon=1, delta=1e-6, budget=budget, nan="lower")
+    (line,) = budget.history
+    assert line.what == "covariance" and line.loss.epsilon == 1
+
+
+@pytest.mark.parametrize(
+    ("kw", "error", "words"),
+    [
+        ({"bounds": (0, 1)}, ArgumentError, "a pair for each column"),
+        ({"bounds": [(0, 1)]}, ArgumentError, "as many columns as the data have, 3"),
+        ({"bounds": [(0, 1), (1, 0), (0, 1)]}, ArgumentError, "bounds"),
+        ({"nan": "drop"}, ArgumentError, "nan"),
+        ({"ddof": -1}, ArgumentError, "ddof"),
+        ({"epsilon": 1000}, ArgumentError, "epsilon"),
+        ({"where": [True] * 3}, ArgumentError, "where must be as long as the data, 5 rows"),
+        ({"data": np.full((5, 3), "a")}, ArgumentTypeError, "data"),
+        ({"data": np.zeros(5)}, ArgumentError, "as many columns as the data have, 1"),
+    ],
+)
+def test_bad_arguments_cost_nothing(kw, error, words):
+    budget = dp.Budget(epsilon=1)
+    given = {"data": np.zeros((5, 3)), "bounds": BOUNDS, "epsilon": 0.5, "budget": budget, **kw}
+    with pytest.raises(error, match=words) as caught:
+        covariance(**given)
+    assert "\n" not in str(caught.value)
+    assert budget.remaining["epsilon"] == 1

@@ -1,0 +1,433 @@
+"""JointExp: the table of sums, the draw, and what they mean for privacy."""
+
+import functools
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction as F
+
+import mpmath
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.budget.release import release
+from dpfast.errors import ArgumentError, DataError
+from dpfast.privacy import ZCDP, Draws, Pure, range_within
+from dpfast.statistics.quantiles import joint
+from dpfast.statistics.quantiles.joint import JointQuantiles
+
+from ..reference import joint as reference
+
+
+def stream(seed=0):
+    return dp.rng.InsecureGenerator(seed).stream()
+
+
+def wide(number):
+    return mpmath.ldexp(mpmath.mpf(number[0]), joint.BITS * number[1])
+
+
+def summary(rows, last, qs, c):
+    """Rows are cells of 0 .. last, of which 1 .. last are in the grid."""
+    return joint.summary(np.array(sorted(rows), np.int64), (1, last), tuple(qs), c)
+
+
+def probability(found, cells):
+    """The probability with which `joint.draw` gives these cells, from the numbers it draws by."""
+    table, m = found.table, len(cells)
+    runs = [int(np.searchsorted(found.first, cell, side="right")) - 1 for cell in cells]
+    step, stop, position, p = m + 1, len(found.at), found.n, mpmath.mpf(1)
+    while step > 1:
+        i, last = runs[step - 2], step - 1
+        r = runs[:last].count(i)
+        table.look(step, stop, position)
+        weights = [wide(table.weight(step, position, k)) for k in range(stop)]
+        terms = [wide(term) for term in table.terms(last, i)]
+        p *= weights[i] / mpmath.fsum(weights) * terms[r - 1] / mpmath.fsum(terms)
+        p /= mpmath.binomial(int(found.length[i]) + r - 1, r)
+        step, stop, position = last - r + 1, i, int(found.at[i])
+    return p
+
+
+def law(rows, last, qs, c):
+    found = summary(rows, last, qs, c)
+    cells = itertools.combinations_with_replacement(range(1, last + 1), len(qs))
+    return {each: probability(found, each) for each in cells}
+
+
+def worst_error(got, want):
+    """In units of 2**-53, of the logarithm."""
+    with mpmath.workprec(200):
+        return max(float(abs(mpmath.log(got[k] / p))) for k, p in want.items()) * 2**53
+
+
+CASES = np.random.default_rng(4)
+
+
+def some_case():
+    m, last = int(CASES.integers(1, 5)), int(CASES.integers(1, 7))
+    qs = sorted(F(int(CASES.integers(0, 13)), 12) for _ in range(m))
+    rows = CASES.integers(0, last + 1, int(CASES.integers(0, 9))).tolist()
+    return rows, last, qs, float(CASES.choice([1e-3, 0.3, 2.0, 40.0, 250.0]))
+
+
+# --- the law ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", [some_case() for _ in range(60)], ids=repr)
+def test_the_law_is_the_definition_within_the_rounding_that_is_paid_for(case):
+    rows, last, qs, c = case
+    with mpmath.workprec(200):
+        got, want = law(*case), reference.pmf(rows, 1, last, qs, c)
+        assert got.keys() == want.keys() and abs(sum(got.values()) - 1) < 1e-40
+    assert worst_error(got, want) < float(joint.rounding(len(qs))) * 2**53
+
+
+@pytest.mark.parametrize("qs", [[F(1, 10), F(1, 2), F(9, 10)], [F(0), F(1, 3), F(1, 3), F(1)]])
+@pytest.mark.parametrize("shape", ["dense", "gaps", "ties", "wide"])
+def test_the_table_of_many_rows(qs, shape):
+    """Against the same sums in plain arbitrary precision: nothing is lost however far away."""
+    bits = np.random.default_rng(1)
+    rows = {
+        "dense": np.arange(200) * 5,
+        "gaps": np.sort(bits.integers(0, 2**30, 150)),
+        "ties": np.sort(bits.integers(0, 60, 500)),
+        "wide": np.sort(bits.integers(0, 2**40, 150)) // 2**20 * 2**20,
+    }[shape]
+    c, m = 7.4, len(qs)
+    found = joint.summary(rows.astype(np.int64), (0, 2**41), tuple(qs), c)
+    at, length, n = found.at.tolist(), found.length.tolist(), found.n
+    marks = [F(0), *qs, F(1)]
+    with mpmath.workprec(120):
+        powers = {}
+
+        def kernel(s, d):
+            x = abs(d - (marks[s] - marks[s - 1]) * n)
+            if x not in powers:
+                powers[x] = mpmath.exp(-mpmath.mpf(c) * x.numerator / x.denominator)
+            return powers[x]
+
+        layers = [[kernel(1, d) for d in at]]
+        least = mpmath.mpf(1)
+        for s in range(1, m):
+            here = []
+            for i in range(len(at)):
+                total = mpmath.mpf(0)
+                for r in range(1, s + 1):
+                    stay = mpmath.fprod(kernel(k, 0) for k in range(s - r + 2, s + 1))
+                    total += layers[s - r][i] * stay * mpmath.binomial(length[i] + r - 1, r)
+                here.append(total)
+            layers.append(
+                [
+                    mpmath.fsum(here[k] * kernel(s + 1, at[i] - at[k]) for k in range(i))
+                    for i in range(len(at))
+                ]
+            )
+        for s, layer in enumerate(layers):
+            for i, want in enumerate(layer):
+                got = wide(found.table.before(s, i))
+                if want == 0:
+                    assert got == 0 and i == 0
+                    continue
+                assert abs(got / want - 1) < 40 * m * 2.0**-53
+                least = min(least, got)
+        assert 0 < least < mpmath.mpf(2) ** -1100 or shape == "ties"
+
+
+def chi_square(case, draws, c=None):
+    rows, last, qs, rate = case
+    want = reference.pmf(rows, 1, last, qs, rate)
+    found = summary(rows, last, qs, rate if c is None else c)
+    bits = stream(3)
+    seen = Counter(tuple(joint.draw(found, len(qs), bits)) for _ in range(draws))
+    assert set(seen) <= set(want)
+    expected = {k: draws * float(p) for k, p in want.items()}
+    plenty = [k for k, e in expected.items() if e >= 5]
+    few = sum(e for k, e in expected.items() if e < 5)
+    rest = draws - sum(seen[k] for k in plenty)
+    score = sum((seen[k] - expected[k]) ** 2 / expected[k] for k in plenty)
+    score += (rest - few) ** 2 / few if few > 5 else 0
+    return score, len(plenty)
+
+
+FITS = [
+    ([1, 2, 2, 5], 6, [F(1, 4), F(1, 2), F(9, 10)], 0.4),
+    ([], 4, [F(1, 2), F(1, 2)], 1.0),
+    ([3, 3, 3, 3, 3], 5, [F(1, 5), F(4, 5)], 0.7),
+    ([0, 1, 6, 7, 7], 7, [F(1, 3)], 1.3),
+]
+
+
+@pytest.mark.parametrize("case", FITS, ids=repr)
+def test_draws_follow_the_law(case):
+    score, cells = chi_square(case, 12_000)
+    assert score < cells + 5 * math.sqrt(2 * cells)
+
+
+def test_the_fit_catches_a_wrong_exponent_and_powers_instead_of_multisets(monkeypatch):
+    score, cells = chi_square(FITS[0], 12_000, c=0.5)
+    assert score > cells + 8 * math.sqrt(2 * cells)
+
+    def powers(length, r, bits):  # r independent cells, sorted: pairs of equals come half as often
+        return sorted(joint.below(length, bits) for _ in range(r))
+
+    monkeypatch.setattr(joint, "together", powers)
+    score, cells = chi_square(FITS[1], 12_000)
+    assert score > cells + 8 * math.sqrt(2 * cells)
+
+
+class Script:
+    """A stream of given words."""
+
+    def __init__(self, words):
+        self.words = iter(words)
+
+    def word(self):
+        return next(self.words)
+
+
+def test_a_pick_follows_its_weights():
+    assert joint.pick([(1.0, 0)], stream()) == 0
+    bits = stream(8)
+    seen = Counter(joint.pick([(1.0, 0), (3.0, 0), (0.0, 0)], bits) for _ in range(4000))
+    assert abs(seen[1] - 3000) < 5 * math.sqrt(750) and seen[2] == 0
+
+
+def test_a_coin_far_below_one_word_can_still_land():
+    small, one = (2.0**-88, -1), (1.0, 0)  # 2**-600 and 1
+    assert joint._coin(small, one, 1 << 60, Script([0] * 9 + [(1 << 40) - 1, 0]))
+    assert not joint._coin(small, one, 1 << 60, Script([0] * 9 + [(1 << 40) + 1]))
+    assert not joint._coin(small, one, 1 << 60, Script([0] * 8 + [1]))
+
+
+def test_far_runs_have_the_bound_one_and_are_found():
+    rows = list(range(1, 2001))
+    found = summary(rows, 4000, [F(1, 2)], 1.5)
+    total, scale = found.table.look(2, len(found.at), found.n)
+    runs = len(found.at)
+    places = {found.table.find(k) for k in range(0, runs // 2, 50)}
+    assert all(bound == 1 for _, bound in places) and len(places) > 10
+    assert 2**60 <= total < 2**60 * (1 + 2**-30)
+    bounds = {}
+    for i, bound in places | {found.table.find(total - 1), found.table.find(total // 2)}:
+        weight = wide(found.table.weight(2, found.n, i))
+        assert 0 < weight / wide(scale) * 2**60 <= bound
+        bounds[i] = bound
+    assert max(bounds.values()) > 2**50
+    with pytest.raises(ValueError):
+        found.table.find(total)
+
+
+# --- privacy ------------------------------------------------------------------------------------
+
+
+def utilities(rows, last, qs):
+    cells = itertools.combinations_with_replacement(range(1, last + 1), len(qs))
+    return np.array([float(reference.utility(each, rows, qs)) for each in cells])
+
+
+QS = [
+    [F(1, 2)],
+    [F(1, 10)],
+    [F(19, 20)],
+    [F(0)],
+    [F(1)],
+    [F(0), F(0)],
+    [F(0), F(1)],
+    [F(0), F(1, 2)],
+    [F(1, 4), F(1, 2)],
+    [F(1, 2), F(9, 10)],
+    [F(1, 3), F(2, 3)],
+    [F(1, 2), F(1, 2)],
+    [F(1, 5), F(2, 5), F(9, 10)],
+]
+
+
+def neighbours(last, most, relation):
+    for n in range(most):
+        for rows in itertools.combinations_with_replacement(range(last + 1), n):
+            if relation == "add-remove":
+                yield from ((rows, (*rows, extra)) for extra in range(last + 1))
+            elif rows:
+                yield from ((rows, (*rows[1:], other)) for other in range(last + 1))
+                yield from ((rows, (*rows[:-1], other)) for other in range(last + 1))
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("qs", QS, ids=str)
+def test_the_range_by_enumeration(qs, relation):
+    """The longest interval of changes of utilities over all neighbours: at the ends it is reached,
+    and elsewhere half of it or more by the few rows that can be enumerated."""
+    last, worst = 3, 0.0
+    for a, b in neighbours(last, 4, relation):
+        moved = utilities(a, last, qs) - utilities(b, last, qs)
+        worst = max(worst, moved.max() - moved.min())
+    bound = float(joint.spread(tuple(qs), relation))
+    assert worst <= bound + 1e-12
+    assert worst >= bound / 2 - 1e-12
+    if all(q in (0, 1) for q in qs):
+        assert worst == bound
+
+
+def by_counts(qs, n):
+    """The range under add-remove of rows that are all different, by the counts of the intervals.
+
+    A candidate is as many rows in each; the row that is added falls in front of one of them.
+    """
+    gaps = [b - a for a, b in itertools.pairwise([F(0), *qs, F(1)])]
+    worst = F(0)
+    for below in range(n + 1):
+        moves = []
+        for cut in itertools.combinations_with_replacement(range(n + 1), len(qs)):
+            counts = [b - a for a, b in itertools.pairwise([0, *cut, n])]
+            before = sum(abs(c - g * n) for c, g in zip(counts, gaps, strict=True))
+            # A cut at the place of the row may be on either side of it.
+            for own in range(len(gaps)):
+                if sum(counts[:own]) <= below <= sum(counts[: own + 1]):
+                    after = sum(
+                        abs(c + (k == own) - g * (n + 1))
+                        for k, (c, g) in enumerate(zip(counts, gaps, strict=True))
+                    )
+                    moves.append(after - before)
+        worst = max(worst, max(moves) - min(moves))
+    return worst
+
+
+@pytest.mark.parametrize("qs", [q for q in QS if len(q) < 3], ids=str)
+def test_the_range_is_that_of_enough_rows(qs):
+    """With enough rows the bound is reached for every q, so nothing less would do."""
+    bound = joint.spread(tuple(qs), "add-remove")
+    assert max(by_counts(qs, n) for n in (10, 12, 20)) == bound
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("loss", [Pure(F(1)), Pure(F(4)), ZCDP(F(1, 2))], ids=repr)
+def test_neighbours_on_a_small_domain(loss, relation):
+    """Ratios within epsilon, and Renyi divergences within rho, of the laws as they are drawn."""
+    last = 3
+    for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
+        made = JointQuantiles.make(tuple(qs), (0.0, 1.0), loss, relation, "raise", False)
+        epsilon = float(loss.epsilon if isinstance(loss, Pure) else range_within(loss.rho))
+        rho = float(made.loss.to_zcdp().rho if isinstance(loss, Pure) else loss.rho)
+        worst, curve = told_apart(last, 4, relation, qs, made.c)
+        assert 0.4 * epsilon < worst <= epsilon
+        assert curve <= rho
+        # The control: with the exponent of monotone scores both bounds are broken.
+        worst, curve = told_apart(last, 4, relation, qs, 2 * made.c)
+        assert worst > epsilon
+        assert curve > rho
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
+def test_neighbours_at_the_ends(qs, relation):
+    """All of epsilon is used where a quantile is an end, and none is passed; twice of it is."""
+    made = JointQuantiles.make(tuple(qs), (0.0, 1.0), Pure(F(1)), relation, "raise", False)
+    worst, curve = told_apart(3, 4, relation, qs, made.c)
+    assert 0.5 < worst <= 1 and curve <= float(made.loss.to_zcdp().rho)
+    assert told_apart(3, 4, relation, qs, 2 * made.c)[0] > 1
+
+
+def told_apart(last, most, relation, qs, c):
+    """The largest log-ratio, and the largest Renyi divergence over its order, of all neighbours."""
+    worst = curve = 0.0
+
+    @functools.cache  # a dataset has many neighbours
+    def chances(rows):
+        return np.array([float(x) for x in law(list(rows), last, qs, c).values()])
+
+    for pair in neighbours(last, most, relation):
+        p, q = (chances(tuple(sorted(rows))) for rows in pair)
+        ratio = np.log(p / q)
+        worst = max(worst, np.abs(ratio).max())
+        for order in (1.0001, 2.0, 8.0, 64.0):
+            for r, base in ((ratio, q), (-ratio, p)):
+                divergence = math.log((base * np.exp(order * r)).sum()) / (order - 1)
+                curve = max(curve, divergence / order)
+    return worst, curve
+
+
+def test_rounding_is_paid_out_of_epsilon():
+    for m in (1, 9, 99):
+        qs = tuple(F(k, m + 1) for k in range(1, m + 1))
+        made = JointQuantiles.make(qs, (0.0, 1.0), Pure(F(1)), "replace", "raise", False)
+        paid = 1 - 4 * F(made.c)
+        assert paid >= 4 * F(8 * (m + 2) ** 2, 2**53) and paid < 1e-9
+        assert made.loss == Draws(1, bounded_range=True)
+
+
+def test_rho_is_bounded_range():
+    made = JointQuantiles.make((F(1, 2),), (0.0, 1.0), ZCDP(F(1, 8)), "replace", "raise", False)
+    exact = range_within(F(1, 8))
+    assert 1 < exact < 1.01
+    assert made.c == pytest.approx(float(exact) / 4, rel=1e-12) and F(made.c) * 4 < exact
+
+
+# --- the mechanism ------------------------------------------------------------------------------
+
+
+def draw(data, qs, bounds=(0.0, 1.0), seed=0, **more):
+    options = {"epsilon": 1, "rng": dp.rng.InsecureGenerator(seed), **more}
+    return dp.quantiles(data, qs, bounds=bounds, method="joint", **options)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_deciles_of_many_rows(neighbors):
+    data = np.random.default_rng(0).permutation(np.linspace(0, 1, 50_001))
+    qs = np.arange(1, 10) / 10
+    got = draw(data, qs, bounds=(-1, 2), neighbors=neighbors)
+    assert np.abs(got - qs).max() < 4e-3 and (np.diff(got) >= 0).all()
+    mixed = draw(data, qs[::-1], bounds=(-1, 2), neighbors=neighbors)
+    assert (mixed == got[::-1]).all()
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1, 700, 1e6])
+@pytest.mark.parametrize(
+    "data",
+    [[], [0.5], [0.5] * 900, [-7.0, 9.0], [0.0, 1.0], np.repeat([0.2, 0.8], 500), [math.inf, 0.1]],
+    ids=lambda d: f"{len(d)}",
+)
+def test_odd_data(data, epsilon):
+    for qs in ([0], [1], [0.5, 0.5, 0.5], [0, 0.25, 1]):
+        got = draw(np.array(data, float), qs, epsilon=epsilon)
+        assert ((got >= 0) & (got <= 1)).all() and (np.diff(got) >= 0).all()
+        assert (got * 2.0**40 == np.rint(got * 2.0**40)).all()
+
+
+def test_one_point_and_integers_and_missing_values():
+    assert draw([1, 2], [0.1, 0.9], bounds=(3, 3)).tolist() == [3.0, 3.0]
+    ages = np.random.default_rng(0).integers(0, 100, 20_000).astype(np.int16)
+    assert abs(draw(ages, [0.5], bounds=(0, 100), epsilon=5)[0] - 50) < 2
+    holes = np.array([0.5, np.nan])
+    with pytest.raises(DataError, match="NaN"):
+        draw(holes, [0.5])
+    assert draw(holes, [0.5], nan="lower").shape == (1,)
+    with pytest.raises(DataError):
+        draw(np.array([3.0, 1.0, 2.0] * 9000), [0.5], assume_sorted=True)
+
+
+def test_too_small_a_loss_is_refused_before_the_spend():
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(ArgumentError, match=r"epsilon must be at least .*rounding"):
+        dp.quantiles([1.0], [0.5], bounds=(0, 1), epsilon=1e-15, method="joint", budget=budget)
+    with pytest.raises(ArgumentError, match="rho must be at least"):
+        dp.quantiles([1.0], [0.5], bounds=(0, 1), rho=1e-30, method="joint")
+    assert budget.spent["epsilon"] == 0
+
+
+def test_too_many_rows_is_an_answer(monkeypatch):
+    monkeypatch.setattr(joint, "MOST_ROWS", 3)
+    with pytest.raises(DataError, match="recursive"):
+        draw([0.1, 0.2, 0.3, 0.4], [0.5])
+    assert draw([0.1, 0.2, 0.3], [0.5]).shape == (1,)
+
+
+def test_chunks_and_arrays_are_one():
+    pyarrow = pytest.importorskip("pyarrow")
+    values = np.random.default_rng(2).random(30_000)
+    pieces = pyarrow.chunked_array([values[:100], values[100:25_000], values[25_000:]])
+    assert (draw(values, [0.2, 0.7], seed=5) == draw(pieces, [0.2, 0.7], seed=5)).all()
+    made = JointQuantiles.make((F(1, 2),), (0.0, 1.0), Pure(F(1)), "replace", "raise", True)
+    ordered = release(np.sort(values), made, budget=None, rng=dp.rng.InsecureGenerator(1))
+    assert ordered == draw(values, [0.5], seed=1)

@@ -1,0 +1,418 @@
+"""Private medians and quantiles, end to end."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, BudgetError, DataError, DpfastError
+from dpfast.statistics.quantiles.api import one as mechanism_of
+from dpfast.statistics.quantiles.smooth import spacing
+
+from ..support.paths import on_every_path
+
+GRID_OF_UNIT = 2.0**-40
+
+
+def rng(seed=0):
+    return dp.rng.InsecureGenerator(seed)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [{"epsilon": 1}, {"epsilon": 0.2}, {"epsilon": 1, "delta": 1e-6}, {"rho": 0.5}],
+    ids=str,
+)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("q", [0.1, 0.5, Fraction(2, 3), 0.99])
+def test_close_to_the_truth_on_many_rows(loss, neighbors, q):
+    data = np.linspace(0, 1, 200_001)
+    got = [
+        dp.quantile(data, q, bounds=(-1, 2), neighbors=neighbors, rng=rng(s), **loss)
+        for s in range(7)
+    ]
+    assert abs(np.median(got) - float(q)) < 2e-3
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "polyplace",
+        "polyplace-finite-variance",
+        "cauchy",
+        "student-t",
+        "generalized-cauchy",
+        "cauchy-nrs",
+        "cauchy-lecture",
+        "student-t-bun-steinke",
+        "generalized-cauchy-nrs",
+    ],
+)
+def test_every_pure_law(noise):
+    data = np.linspace(0, 1, 20_001)
+    got = [dp.median(data, bounds=(0, 1), epsilon=4, noise=noise, rng=rng(s)) for s in range(9)]
+    assert abs(np.median(got) - 0.5) < 0.01
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian", "laplace-nrs", "gaussian-nrs"])
+def test_every_approximate_law(noise):
+    data = np.linspace(0, 1, 200_001)
+    got = [
+        dp.median(data, bounds=(0, 1), epsilon=4, delta=1e-6, noise=noise, rng=rng(s))
+        for s in range(9)
+    ]
+    assert abs(np.median(got) - 0.5) < 0.02
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "f8",
+        "f4",
+        "f2",
+        "i8",
+        "i4",
+        "i2",
+        "i1",
+        "u8",
+        "u4",
+        "u2",
+        "u1",
+        ">f8",
+        ">i4",
+        "?",
+    ],
+)
+def test_dtypes(dtype):
+    data = np.random.default_rng(1).integers(0, 2 if dtype == "?" else 100, 5001).astype(dtype)
+    truth = float(np.sort(data)[2500])
+    got = dp.median(data, bounds=(0, 127), epsilon=20, rng=rng())
+    assert abs(got - truth) < 1
+
+
+def test_array_likes():
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    values = np.arange(1001.0)
+    want = dp.median(values, bounds=(0, 2000), epsilon=1, rng=rng(5))
+    strided = np.repeat(values, 3)[::3]
+    strided.flags.writeable = False
+    for data in (
+        values.tolist(),
+        tuple(values),
+        strided,
+        values[::-1],
+        pandas.Series(values),
+        pyarrow.array(values),
+        pyarrow.chunked_array([values[:300], values[300:]]),
+        np.random.default_rng(0).permutation(values),
+    ):
+        assert dp.median(data, bounds=(0, 2000), epsilon=1, rng=rng(5)) == want
+
+
+def test_values_lie_on_a_public_grid_inside_the_bounds():
+    """Neighbours with very different smooth sensitivities must have the same support."""
+    for data in (np.zeros(5), np.array([0, 0, 0.3, 0.9, 1]), np.array([]), np.array([0.123456789])):
+        out = np.array(
+            [
+                dp.median(data, bounds=(0, 1), epsilon=0.5, method="smooth", rng=rng(s))
+                for s in range(400)
+            ]
+        )
+        assert ((out >= 0) & (out <= 1)).all()
+        assert (out / GRID_OF_UNIT == np.rint(out / GRID_OF_UNIT)).all()
+        inner = out[(out > 0) & (out < 1)] / GRID_OF_UNIT
+        assert len(inner) > 20
+        assert 0.2 < np.mean(inner % 2) < 0.8, "odd multiples are as likely as even ones"
+    # The control: noise added in floating point is off the grid.
+    off = 0.123456789 + np.random.default_rng(0).laplace(size=100)
+    assert (off / GRID_OF_UNIT != np.rint(off / GRID_OF_UNIT)).any()
+
+
+@given(lo=st.floats(-1e300, 1e300), width=st.floats(0, 1e300), widest=st.floats(1e-300, 1e300))
+@settings(max_examples=300)
+def test_the_grid_is_a_usable_power_of_two(lo, width, widest):
+    hi = lo + width
+    if not lo < hi:
+        return
+    g = spacing(lo, hi, max(widest, hi - lo))
+    assert math.frexp(g)[0] == 0.5
+    assert max(abs(lo), abs(hi)) / g <= 2.0**53
+
+
+def test_the_grid_and_the_law_ignore_the_data():
+    """The mechanism is chosen before the data are seen: its constructor has no data argument."""
+    a = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
+    b = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
+    assert a == b and a.grid == GRID_OF_UNIT
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("q", [0, 0.25, 0.5, 1])
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_tiny_data(n, q, neighbors):
+    out = dp.quantile(np.full(n, 0.5), q, bounds=(0, 1), epsilon=1, neighbors=neighbors)
+    assert 0 <= out <= 1
+
+
+def test_equal_bounds_release_the_constant_and_still_cost():
+    budget = dp.Budget(epsilon=1)
+    assert dp.median([1, 2, 3], bounds=(2, 2), epsilon=1, budget=budget) == 2.0
+    assert budget.remaining["epsilon"] == 0
+
+
+def test_infinities_are_clipped():
+    data = np.array([-np.inf] * 10 + [0.5] * 1000 + [np.inf] * 10)
+    assert abs(dp.median(data, bounds=(0, 1), epsilon=5, rng=rng()) - 0.5) < 1e-3
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (-1e250, 1e250),
+        (1e250, 1.0000001e250),
+        (0, 1e-290),
+        (1.0, math.nextafter(1.0, 2)),
+        (-(2.0**53), 2.0**53),
+    ],
+)
+@pytest.mark.parametrize("epsilon", [1e-6, 1, 50])
+def test_extreme_bounds(bounds, epsilon):
+    data = np.linspace(*bounds, 1001)
+    out = dp.median(data, bounds=bounds, epsilon=epsilon, rng=rng())
+    assert bounds[0] <= out <= bounds[1]
+
+
+@pytest.mark.parametrize("epsilon", [50, 90, 110, 140, 500])
+@pytest.mark.parametrize("bounds", [(0, 2.0**-930), (0, 1e-290), (-(2.0**-990), 2.0**-990)])
+def test_a_noise_scale_never_underflows(bounds, epsilon):
+    # S / alpha underflowed for close data and not for spread data: an error that told them apart.
+    said = set()
+    for data in (np.full(2000, bounds[1] / 2), np.linspace(*bounds, 7), np.array(bounds)):
+        budget = dp.Budget(epsilon=epsilon)
+        try:
+            mechanism = mechanism_of(
+                0.5, bounds, epsilon, 0, None, "replace", "cauchy", "auto", "raise", False
+            )
+            dp.median(data, bounds=bounds, epsilon=epsilon, budget=budget, noise="cauchy")
+        except ArgumentError as error:
+            said.add(str(error))
+            assert "apart" in str(error) and budget.remaining["epsilon"] == epsilon
+        else:
+            said.add("")
+            assert mechanism.grid / mechanism.calibration.alpha >= 2.0**-1022
+    assert len(said) == 1
+
+
+def test_nan_policies():
+    data = np.array([0.2] * 400 + [np.nan] * 1000 + [0.7] * 500)
+    one = dict(bounds=(0, 1), epsilon=20, rng=rng())
+    assert abs(dp.median(data, nan="lower", **one) - 0) < 0.05
+    assert abs(dp.median(data, nan="upper", **one) - 1) < 0.05
+    assert abs(dp.median(data, nan=0.4, **one) - 0.4) < 0.05
+    assert abs(dp.median(data, nan="drop", neighbors="add-remove", **one) - 0.7) < 0.05
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match=r"'lower'.*'upper'.*'drop'"):
+        dp.median(data, bounds=(0, 1), epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 0, "the error is an answer: the spend stands"
+
+
+def test_sorted_data_are_taken_at_their_word_but_not_blindly():
+    data = np.arange(100_000.0)
+    kw = dict(bounds=(0, 2e5), epsilon=1)
+    assert dp.median(data, assume_sorted=True, rng=rng(3), **kw) == dp.median(
+        data, rng=rng(3), **kw
+    )
+    lie = data.copy()
+    lie[49_990:50_010] = lie[49_990:50_010][::-1]
+    with pytest.raises(DataError, match="sorted"):
+        dp.median(lie, assume_sorted=True, **kw)
+
+
+BAD = [
+    ({"bounds": None}, "bounds"),
+    ({"bounds": (1, 0)}, "bounds"),
+    ({"bounds": (0, math.inf)}, "bounds"),
+    ({"bounds": (math.nan, 1)}, "bounds"),
+    ({"bounds": (0,)}, "bounds"),
+    ({"bounds": 3}, "bounds"),
+    ({"bounds": {0, 1}}, "bounds"),
+    ({"bounds": {2: 0, 3: 1}}, "bounds"),
+    ({"bounds": iter((0, 1))}, "bounds"),
+    ({"bounds": "01"}, "bounds"),
+    ({"bounds": ("0", "1")}, "bounds"),
+    ({"bounds": (-1.7e308, 1.7e308)}, "bounds"),
+    ({"bounds": (-1e307, 1e307)}, "bounds"),
+    ({"epsilon": None}, "epsilon"),
+    ({"epsilon": 0}, "epsilon"),
+    ({"epsilon": -0.5}, "epsilon"),
+    ({"epsilon": math.nan}, "epsilon"),
+    ({"epsilon": math.inf}, "epsilon"),
+    ({"epsilon": 10_000}, "epsilon"),
+    ({"epsilon": "much"}, "epsilon"),
+    ({"epsilon": 1, "rho": 1}, "rho"),
+    ({"epsilon": None, "rho": -1}, "rho"),
+    ({"epsilon": None, "rho": 1, "delta": 1e-6}, "delta"),
+    ({"delta": 1}, "delta"),
+    ({"delta": -1e-9}, "delta"),
+    ({"delta": math.nan}, "delta"),
+    ({"neighbors": "bounded"}, "neighbors"),
+    ({"noise": "white"}, "noise"),
+    ({"noise": "laplace"}, "delta"),
+    ({"noise": 3}, "noise"),
+    ({"nan": "ignore"}, "nan"),
+    ({"nan": "drop"}, "nan"),
+    ({"nan": math.nan}, "nan"),
+    ({"assume_sorted": 1}, "assume_sorted"),
+    ({"budget": 1.0}, "budget"),
+    ({"rng": 42}, "rng"),
+    ({"data": np.zeros((2, 2))}, "data"),
+    ({"data": np.array([1 + 2j])}, "data"),
+    ({"data": np.array(["a"])}, "data"),
+    ({"data": 3.0}, "data"),
+    ({"q": 1.5}, "q"),
+    ({"q": -0.1}, "q"),
+    ({"q": math.nan}, "q"),
+    ({"q": [0.5]}, "q"),
+]
+
+
+@pytest.mark.parametrize(("change", "word"), BAD, ids=lambda v: str(v)[:40])
+def test_bad_input_is_one_clear_error_and_costs_nothing(change, word):
+    budget = dp.Budget(epsilon=100, delta=0.5)
+    call = {"data": [1.0], "q": 0.5, "bounds": (0, 1), "epsilon": 1, "budget": budget, **change}
+    with pytest.raises(DpfastError) as caught:
+        dp.quantile(call.pop("data"), call.pop("q"), **call)
+    text = str(caught.value)
+    assert word in text.split(" must ")[0] and "\n" not in text and "must" in text
+    assert budget.spent["epsilon"] == 0
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize("row", [3, 2**63, 2**70, HUGE, -HUGE, 2.5, Fraction(1, 3), math.inf])
+def test_a_row_of_a_list_cannot_decide_before_the_spend(row):
+    """Neighbours of [1, 2, 3] that NumPy would give another dtype, or none: each has an answer."""
+    budget = dp.Budget(epsilon=1)
+    assert 0 <= dp.median([1, 2, row], bounds=(0, 10), epsilon=1, budget=budget) <= 10
+    assert budget.remaining["epsilon"] == 0
+
+
+@pytest.mark.parametrize("row", ["x", b"3", 1j, [3], None, math.nan, object()])
+def test_a_row_that_is_no_number_is_an_answer_and_is_paid_for(row):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="stays spent"):
+        dp.median([1, 2, row], bounds=(0, 10), epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 0
+
+
+def test_none_in_a_list_is_missing_like_nan():
+    one = dict(bounds=(0, 1), epsilon=20)
+    rows = [0.2] * 400 + [None] * 1000 + [0.7] * 500
+    assert dp.median(rows, nan=0.4, rng=rng(), **one) == dp.median(
+        [math.nan if r is None else r for r in rows], nan=0.4, rng=rng(), **one
+    )
+
+
+@pytest.mark.parametrize("data", [["a", "b"], [[1, 2], [3, 4]], [[1, 2], [3]], [1j, 2j], ([1],)])
+def test_that_a_list_holds_no_number_is_an_answer(data):
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError, match="stays spent"):
+        dp.median(data, bounds=(0, 10), epsilon=1, budget=budget)
+    assert budget.spent["epsilon"] == 1
+
+
+def test_unknown_keyword_is_refused():
+    with pytest.raises(TypeError, match="epsilom"):
+        dp.median([1.0], bounds=(0, 1), epsilom=1)
+
+
+def test_a_violating_published_constant_is_not_offered():
+    with pytest.raises(ArgumentError, match="noise"):
+        dp.median([1.0], bounds=(0, 1), epsilon=1, noise="generalized-cauchy-lecture")
+
+
+def test_budget_is_charged_what_was_asked():
+    budget = dp.Budget(rho=1)
+    dp.median([1.0], bounds=(0, 2), rho=0.25, budget=budget)
+    dp.quantile([1.0], 0.9, bounds=(0, 2), rho=0.75, budget=budget)
+    assert budget.remaining["rho"] == 0
+    assert [line.what for line in budget.history] == ["quantile 1/2", "quantile 9/10"]
+    with pytest.raises(BudgetError):
+        dp.median([1.0], bounds=(0, 2), rho=1e-9, budget=budget)
+
+
+def test_neighbours_use_the_same_randomness():
+    """Record and replay: on any neighbour the release draws the same bits, in the same number."""
+
+    class Counting(dp.rng.InsecureGenerator):
+        calls = 0
+
+        def stream(self):
+            self.calls += 1
+            return super().stream()
+
+    data = np.linspace(0, 1, 101)
+    seen = set()
+    for changed in (0.0, 0.5, 1.0):
+        for row in (0, 50, 100):
+            other = data.copy()
+            other[row] = changed
+            g = Counting(9)
+            dp.median(other, bounds=(0, 1), epsilon=1, rng=g)
+            seen.add((g.calls, g.bytes(8)))
+    assert len(seen) == 1
+
+
+def test_release_is_the_ideal_mechanism_rounded():
+    """The draw equals median + (S / alpha) Z rounded to the grid, for the S and alpha claimed."""
+    from scipy.stats import ks_2samp
+
+    data, bounds = np.linspace(0, 1, 101), (-5, 5)
+    mechanism = mechanism_of(0.5, bounds, 2, 0, None, "replace", "cauchy", "auto", "raise", False)
+    c = mechanism.calibration
+    S = dp.sensitivity.smooth_median(data, beta=c.beta, bounds=bounds)
+    z = dp.noise.cauchy(S / c.alpha, size=100_000, granularity=mechanism.grid, rng=rng(4))
+    one = rng(5)
+    out = [
+        dp.median(data, bounds=bounds, epsilon=2, noise="cauchy", rng=one) for _ in range(20_000)
+    ]
+
+    def agrees(factor):  # distances from the truth: both tails tell of the scale
+        ideal = np.clip(0.5 + factor * z, *bounds)
+        return ks_2samp(np.abs(np.array(out) - 0.5), np.abs(ideal - 0.5)).pvalue > 1e-6
+
+    assert agrees(1.0)
+    # The controls: noise a tenth larger, and a tenth smaller.
+    assert not agrees(1.1) and not agrees(0.9)
+
+
+WHOLE_RELEASE = """
+import numpy as np, dpfast as dp
+data = np.random.default_rng(0).normal(0, 1, 300_001)
+g = dp.rng.InsecureGenerator(11)
+for dtype in ("f8", "f4", "i4", "u1"):
+    column = (data * 20 + 100).astype(dtype)
+    for noise, loss in (("polyplace", {"epsilon": 1}), ("cauchy", {"epsilon": 0.3}),
+                        ("gaussian", {"epsilon": 1, "delta": 1e-9}), ("arsinh-normal", {"rho": 1})):
+        for neighbors in ("replace", "add-remove"):
+            print(dp.quantile(column, 0.3, bounds=(0, 200), noise=noise, neighbors=neighbors,
+                              rng=g, **loss).hex())
+"""
+
+
+def test_every_instruction_set_gives_the_same_release():
+    assert len(on_every_path(WHOLE_RELEASE).split()) == 32
+
+
+@pytest.mark.parametrize("method", ["smooth", "exponential", "exponential-round"])
+@pytest.mark.parametrize("bounds", [(-1e130, -1e-206), (1e-206, 1e130)])
+def test_within_bounds_so_near_to_0_that_a_quotient_underflows(method, bounds):
+    x = np.full(1000, min(bounds, key=abs))
+    lo, hi = bounds
+    assert lo <= dp.median(x, bounds=bounds, epsilon=20, method=method) <= hi

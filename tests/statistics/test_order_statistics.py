@@ -1,0 +1,649 @@
+"""Minimum, maximum, interquartile range, trimmed and winsorized mean, and masks for quantiles."""
+
+import importlib
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import Chunk, MaskedSource, array, as_source, masked
+from dpfast.statistics import extremes, iqr, trimmed, two_steps
+from dpfast.statistics.quantiles import exponential
+from dpfast.statistics.quantiles.api import one
+from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
+from dpfast.statistics.quantiles.joint import spread
+from dpfast.summaries.cells import cells
+
+from ..reference import intervals as exact
+from ..reference import joint, quantise, statistics
+from .test_exponential_quantiles import LEVEL, p_value
+from .test_totals import Stream
+
+EPSILON = 0.7
+SHARE = Fraction(1, 4)
+RELEASES = {
+    "minimum": dp.minimum,
+    "maximum": dp.maximum,
+    "iqr": dp.iqr,
+    "trimmed": dp.trimmed_mean,
+    "winsorized": dp.winsorized_mean,
+    "quantile": lambda data, **kw: dp.quantile(data, 0.3, **kw),
+    "median": dp.median,
+}
+MEANS = ["trimmed", "winsorized"]
+
+
+def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), epsilon=EPSILON):
+    """The mechanism with Cauchy noise."""
+    asked, rest = (epsilon, 0, None), (neighbors, "cauchy")
+    if name in MEANS:
+        return trimmed._mean(name == "winsorized", SHARE, bounds, asked, *rest, nan, some)
+    if name == "iqr":
+        return iqr._range(bounds, asked, *rest, "smooth", nan, some)
+    if name in ("minimum", "maximum"):
+        q = int(name == "maximum")
+        return extremes._extreme(q, bounds, asked, *rest, "smooth", nan, some)
+    return one(Fraction(3, 10), bounds, *asked, *rest, "smooth", nan, False, some)
+
+
+# ---- Record and replay: the exact loss of Cauchy noise between all neighbours. ----
+
+SMOOTH = ["minimum", "maximum", "iqr", *MEANS, "quantile"]
+DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
+
+
+def outcome(made, rows, kept=None):
+    """The value and the scale of the noise."""
+    where = None if kept is None else np.array(kept, bool)
+    value, S = made.reduce(masked(as_source(np.array(rows, float)), where, made.neighbors))
+    inner = made.inner if isinstance(made, two_steps.TwoSteps) else made
+    return value, S / inner.calibration.alpha
+
+
+def lost(a, b, shrink=1.0):
+    (f, s), (g, t) = a, b
+    s, t = s * shrink, t * shrink
+    return 2 * math.asinh(math.sqrt(((f - g) ** 2 + (s - t) ** 2) / (4 * s * t)))
+
+
+def worst(found, neighbors, shrink=1.0):
+    """The largest loss, of datasets as sorted tuples of rows."""
+    domain = {row for rows in found for row in rows}
+    key = lambda rows: tuple(sorted(rows, key=str))  # noqa: E731
+    most = 0.0
+    for rows in found:
+        for i in range(len(rows)):
+            rest = rows[:i] + rows[i + 1 :]
+            around = [(*rest, row) for row in domain] if neighbors == "replace" else [rest]
+            for other in around:
+                most = max(most, lost(found[rows], found[key(other)], shrink))
+    return most
+
+
+def datasets(domain, sizes):
+    domain = sorted(domain, key=str)
+    return [r for n in sizes for r in itertools.combinations_with_replacement(domain, n)]
+
+
+@pytest.mark.parametrize("nan", ["lower", "upper", 2.0])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_no_neighbours_are_told_apart_by_more_than_epsilon(name, neighbors, nan):
+    made = smooth(name, neighbors, nan=nan)
+    sizes = [4] if neighbors == "replace" else range(6)
+    found = {rows: outcome(made, rows) for rows in datasets(DOMAIN, sizes)}
+    assert worst(found, neighbors) <= EPSILON
+    # The planted fault: too little noise.
+    assert worst(found, neighbors, 0.3) > EPSILON
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_rows_that_are_replaced_may_leave_and_enter(name):
+    # The bounds of means are wide for few rows, unless beta is large.
+    values, sizes, epsilon = ((0.0, 10.0), [7], 8) if name in MEANS else ((0.0, 2.0, 10.0), [4], 1)
+    every = datasets([(value, keep) for value in values for keep in (True, False)], sizes)
+
+    def most(made):
+        found = {rows: outcome(made, *zip(*rows, strict=True)) for rows in every}
+        return worst(found, "replace")
+
+    asked = smooth(name, some=True, epsilon=epsilon)
+    assert isinstance(asked, two_steps.TwoSteps)
+    assert asked.loss == Pure(epsilon) and asked.neighbors == "replace"
+    assert most(asked) <= epsilon
+    # The planted fault: all of epsilon for either step.
+    assert most(smooth(name, "add-remove", epsilon=epsilon)) > epsilon
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_what_rounding_moves_is_covered(name):
+    """Cells so coarse that the rounded means differ by more than the rows let them."""
+    made = smooth(name)
+    coarse = type(made)(
+        *(made.proportion, made.winsorized, made.lo, made.hi, made.neighbors, made.nan),
+        *(made.loss, made.calibration, cells(0.0, 10.0, 2), made.grid),
+    )
+    grid, alpha = coarse.cells.grid, made.calibration.alpha
+    assert grid == 2
+    # 4.9 and 5.1 are on cells 2 apart.
+    found = [outcome(coarse, (4.9,) * (60 - j) + (5.1,) * j) for j in range(61)]
+    assert max(lost(a, b) for a, b in itertools.pairwise(found)) <= EPSILON
+    # The planted fault: the bound of the rows as they are.
+    bare = [(f, s - grid / alpha) for f, s in found]
+    assert max(lost(a, b) for a, b in itertools.pairwise(bare)) > EPSILON
+
+
+# ---- The exponential mechanism for extremes, by definition. ----
+
+
+def extreme(q, epsilon=EPSILON, neighbors="replace", rounded=False, last=4.0):
+    """With cells 0, 1, 2, ... and few enough ranks inside."""
+    loss = Pure(Fraction(str(epsilon)))
+    made = ExponentialExtreme(Fraction(q), 0.0, last, neighbors, "raise", loss, rounded=rounded)
+    object.__setattr__(made, "grid", 1.0)
+    return made
+
+
+def law(made, rows, rate=None, start=lambda n: n):
+    """log-probabilities of the cells, all alike."""
+    t, found = made.target(len(rows)), []
+    for o in range(5):
+        less, leq = sum(x < o for x in rows), sum(x <= o for x in rows)
+        found.append(max(0, less - t, t - leq))
+    return exact.log_softmax(found, made.rate if rate is None else rate)
+
+
+def most_lost(laws, neighbors, some=False):
+    """The largest loss of datasets of kept rows; with `some` kept rows may leave or enter too."""
+    most = 0.0
+    for rows in laws:
+        for i in range(len(rows)):
+            rest = rows[:i] + rows[i + 1 :]
+            around = []
+            if neighbors == "replace":
+                around += [tuple(sorted((*rest, v))) for v in range(5)]
+            if neighbors == "add-remove" or some:
+                around.append(rest)
+            for other in around:
+                most = max(most, float(np.max(np.abs(laws[rows] - laws[other]))))
+    return most
+
+
+@pytest.mark.parametrize("inside", [0.3, 0.7, 14])
+@pytest.mark.parametrize("q", [0, 1])
+@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_extremes_lose_no_more_than_epsilon(q, neighbors, some, inside, monkeypatch):
+    monkeypatch.setattr(exponential, "INSIDE", inside)
+    made = extreme(q, neighbors=neighbors)
+    every = datasets(range(5), range(7))
+    laws = {rows: law(made, rows) for rows in every}
+    assert most_lost(laws, neighbors, some) <= EPSILON + 1e-12
+    if inside < 14:
+        # The planted fault: the rate of the target T = 0.
+        doubled = {rows: law(made, rows, 2 * made.rate) for rows in every}
+        assert most_lost(doubled, neighbors) > EPSILON
+
+
+@pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), 1])
+def test_quantiles_of_some_rows_cost_no_more(q):
+    """A row that is replaced may leave the kept rows or enter: the same rate covers that."""
+    made = one(q, (0, 4), EPSILON, 0, None, "replace", "auto", "exponential", "raise", False, True)
+    assert type(made) is ExponentialQuantile
+    laws = {
+        r: exact.quantile(r, Fraction(q), made.rate, range(5)) for r in datasets(range(5), range(7))
+    }
+    assert most_lost(laws, "replace", some=True) <= EPSILON + 1e-12
+    laws = {r: exact.quantile(r, Fraction(q), 1.4 * made.rate, range(5)) for r in laws}
+    assert most_lost(laws, "replace", some=True) > EPSILON
+
+
+@pytest.mark.parametrize(
+    "qs", [(Fraction(1, 4), Fraction(3, 4)), (0, Fraction(1, 2), Fraction(2, 3))]
+)
+@pytest.mark.parametrize("kind", ["pure", "zcdp"])
+def test_recursive_quantiles_of_some_rows_cost_no_more(kind, qs):
+    loss = exact.Loss(kind, 0.5, "replace")
+    laws = {
+        r: exact.recursive(r, list(qs), loss, range(3), 2) for r in datasets(range(3), range(4))
+    }
+    for rows in laws:
+        for i in range(len(rows)):
+            pair = laws[rows], laws[rows[:i] + rows[i + 1 :]]
+            for a, b in (pair, pair[::-1]):
+                if kind == "pure":
+                    assert exact.losses(a, b)[-1] <= loss.amount + 1e-9
+                else:
+                    for order in (1.5, 2, 8):
+                        assert exact.renyi(a, b, order) <= loss.amount * order + 1e-9
+
+
+def test_joint_quantiles_of_some_rows_cost_no_more():
+    qs = (Fraction(1, 4), Fraction(2, 3))
+    every = datasets(range(3), range(6))
+    for factor, private in ((1, True), (3, False)):
+        c = factor * EPSILON / float(spread(qs, "replace"))
+        laws = {}
+        for rows in every:
+            law = joint.pmf(rows, 0, 2, qs, c)
+            laws[rows] = np.log([float(law[cells]) for cells in sorted(law)])
+        left = [
+            float(np.max(np.abs(laws[rows] - laws[rows[:i] + rows[i + 1 :]])))
+            for rows in every
+            for i in range(len(rows))
+        ]
+        assert (max(left) <= EPSILON + 1e-12) == private
+
+
+@pytest.mark.parametrize("q", [0, 1])
+@pytest.mark.parametrize("rows", [(), (1,), (0, 0, 3), (1, 1, 2, 4, 4, 4), (2,) * 9], ids=str)
+def test_draws_of_extremes_follow_the_law(q, rows, monkeypatch):
+    monkeypatch.setattr(exponential, "INSIDE", 2)
+    made = extreme(q, 2)
+    assert made.ranks == 2
+    summary, generator = made.reduce(as_source(np.array(rows, float))), InsecureGenerator(5)
+    found = [made.finish(summary, generator) for _ in range(4000)]
+    counts = {float(o): found.count(o) for o in set(found)}
+    good = {float(o): math.exp(p) for o, p in enumerate(law(made, rows))}
+    assert p_value(counts, good) > LEVEL
+    if rows and len(set(rows)) > 1:
+        bad = {float(o): math.exp(p) for o, p in enumerate(law(made, rows, 1.5 * made.rate))}
+        assert p_value(counts, bad) < LEVEL
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("n", [1, 2, 5, 11, 40])
+def test_robust_means_are_those_of_cells_to_the_last_bit(n, name, neighbors):
+    rng = np.random.default_rng(n)
+    for rows in (rng.normal(0, 3, n), rng.integers(-3, 4, n), np.full(n, 0.1)):
+        proportion = Fraction(1, 5)
+        rest = neighbors, "auto", "raise", False
+        made = trimmed._mean(name == "winsorized", proportion, (-1.0, 2.5), (1, 0, None), *rest)
+        grid = made.cells
+        ascending = sorted(quantise.cells(rows.tolist(), grid.grid, grid.first, grid.span))
+        cut = math.floor(proportion * n)
+        kept = ascending[cut : n - cut]
+        if name == "winsorized":
+            kept += [kept[0]] * cut + [kept[-1]] * cut
+        exact_mean = (grid.first + Fraction(sum(kept), len(kept))) * Fraction(grid.grid)
+        value, _ = made.reduce(as_source(np.asarray(rows, float)))
+        assert value == min(max(float(exact_mean), -1.0), 2.5)
+
+
+def test_extremes_find_the_last_rows():
+    """The gap beyond all rows is not taken for them, which a target of no ranks does."""
+    x = np.random.default_rng(0).uniform(200, 800, 5000)
+    for q, f in ((0, dp.minimum), (1, dp.maximum)):
+        for method in ("auto", "exponential", "exponential-round"):
+            for kw in ({"epsilon": 1}, {"rho": Fraction(1, 8)}, {"epsilon": 1, "delta": 1e-9}):
+                for seed in range(5):
+                    rng = InsecureGenerator(seed)
+                    got = f(x, bounds=(0, 1000), method=method, rng=rng, **kw)
+                    rank = int(np.sum(x < got)) if q == 0 else int(np.sum(x > got))
+                    assert 1 <= rank < 60
+        naive = [
+            dp.quantile(x, q, bounds=(0, 1000), epsilon=1, method="exponential") for _ in range(5)
+        ]
+        assert min(abs(np.array(naive) - 500)) > 300
+
+
+def test_few_rows_have_the_middle_for_their_extremes():
+    made = extreme(0)
+    assert made.ranks == math.ceil(14 / Fraction(made.rate))
+    assert made.target(10) == 5 and extreme(1).target(10) == 5
+    assert made.target(1000) == made.ranks and extreme(1).target(1000) == 1000 - made.ranks
+
+
+# ---- What is released, but for the noise. ----
+
+
+def definition(name, x, lo, hi):
+    d = sorted(Fraction(float(v)) for v in np.clip(x.astype(np.float64), lo, hi))
+    if name in MEANS:
+        of = statistics.trimmed if name == "trimmed" else statistics.winsorized
+        return of(SHARE)(d, lo, hi)
+    if name == "iqr":
+        return statistics.iqr(d, lo, hi)
+    if name in ("minimum", "maximum"):
+        return d[0] if name == "minimum" else d[-1]
+    return d[statistics.rank(Fraction(3, 10), len(d)) - 1]
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("n", [1, 7, 1000, 40_000])
+def test_without_noise_it_is_the_statistic(name, neighbors, n):
+    x = np.exp(np.random.default_rng(n).normal(0, 2, n))
+    value, _ = smooth(name, neighbors).reduce(as_source(x))
+    assert value == pytest.approx(float(definition(name, x, 0, 10)), rel=1e-9)
+
+
+TRAPS = {
+    "1e308": (np.array([1e308, -1e308, 1.0] * 10), (-1e270, 1e270)),
+    "largest": (np.full(30, 1.7e308), (0.0, 1e270)),
+    "infinite": (np.array([np.inf, -np.inf, 0.5, 1.0, 2.0] * 5), (0.0, 3.0)),
+    "int64": (np.array([2**63 - 1, -(2**63), 0, 2**53 + 1] * 5), (-(2.0**62), 2.0**62)),
+    "uint64": (np.array([2**64 - 1, 0, 7] * 5, np.uint64), (-1.0, 2.0**64)),
+    "int32": (np.array([2**31 - 1, -(2**31)] * 10, np.int32), (-(2.0**31), 2.0**31)),
+    "int8": (np.array([-128, 127, 3] * 5, np.int8), (-1000.0, 1000.0)),
+    "bool": (np.array([True, False, True] * 5), (0.0, 1.0)),
+    "float32": (np.array([3.4e38, -3.4e38, 1e-45, 0.1] * 5, np.float32), (-1e38, 1e38)),
+    "float16": (np.array([0.1, -65504, 2.0] * 5, np.float16), (-3.0, 3.0)),
+    "subnormal": (np.array([5e-324, 0.0, -5e-324] * 10), (-1.0, 1.0)),
+    "far from 0": (np.array([1e16, 1e16 + 2] * 10), (1e16, 1e16 + 1024)),
+    "zeros of both signs": (np.array([-0.0, 0.0] * 6), (0.0, 1.0)),
+    "one point": (np.array([1.0, 2.0, 3.0]), (2.0, 2.0)),
+}
+
+
+@pytest.mark.parametrize("trap", list(TRAPS))
+@pytest.mark.parametrize("name", SMOOTH)
+def test_traps(name, trap):
+    x, bounds = TRAPS[trap]
+    lo, hi = bounds
+    wanted = definition(name, x, Fraction(lo), Fraction(hi))
+    for neighbors in ("replace", "add-remove"):
+        made = smooth(name, neighbors, bounds=bounds)
+        value, scale = made.reduce(as_source(x))
+        assert abs(Fraction(value) - wanted) <= Fraction(made.grid) * 4
+        assert math.isfinite(scale) and scale >= 0
+        for method in ["auto", "smooth"]:
+            if name in MEANS and method == "smooth":
+                continue
+            given = {} if name in MEANS else {"method": method}
+            kw = dict(bounds=bounds, epsilon=1, neighbors=neighbors, **given)
+            got = RELEASES[name](x, rng=InsecureGenerator(1), **kw)
+            assert (0 <= got <= hi - lo) if name == "iqr" else (lo <= got <= hi)
+            for order in (np.sort(x), x[::-1]):
+                assert RELEASES[name](order, rng=InsecureGenerator(1), **kw) == got
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_no_rows(name, neighbors):
+    for method in ("auto", "smooth"):
+        given = {} if name in MEANS else {"method": method}
+        for where in (None, np.zeros(3, bool)):
+            x = np.empty(0) if where is None else np.arange(3.0)
+            kw = dict(bounds=(2, 8), epsilon=1, where=where, neighbors=neighbors, **given)
+            got = RELEASES[name](x, **kw)
+            assert 0 <= got <= 8
+
+
+# ---- Forms of data, masks. ----
+
+
+@pytest.mark.parametrize("name", list(RELEASES))
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_every_form_of_data_gives_the_same_bits(name, neighbors, monkeypatch):
+    monkeypatch.setattr(array, "BLOCK", 64)
+    base = np.random.default_rng(1).integers(-2, 5, 20_000).astype(np.float64)
+    keep = np.random.default_rng(2).random(20_000) < 0.4
+    kw = dict(bounds=(-1, 4), epsilon=2, neighbors=neighbors)
+    for where in (None, keep):
+
+        def release(data, where=where):
+            return RELEASES[name](data, where=where, rng=InsecureGenerator(7), **kw)
+
+        whole = release(base)
+        forms = [
+            base.astype(">f8"),
+            base.repeat(2)[::2],
+            base.astype(np.int8),
+            base.astype(np.float16),
+            base.tolist(),
+            pa.chunked_array([base[:300], base[300:301], base[301:]]),
+            np.ma.array(base, mask=np.zeros(len(base), bool)),
+            Stream([Chunk(base[:9], 0), Chunk(base[9:9], 9), Chunk(base[9:], 9)]),
+        ]
+        assert [release(form) for form in forms] == [whole] * len(forms)
+        order = np.random.default_rng(3).permutation(len(base))
+        assert release(base[order], None if where is None else where[order]) == whole
+        if where is not None and neighbors == "add-remove":
+            # Rows that are left out are absent.
+            assert release(base[where], None) == whole
+
+
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_a_file_gives_the_same_bits(name, tmp_path):
+    values = np.random.default_rng(6).normal(0, 2, 50_000)
+    holes = np.random.default_rng(7).random(50_000) < 0.01
+    keep = values > -1
+    table = pa.table({"x": pa.array(values, mask=holes)})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=7000)
+    kw = dict(bounds=(-3, 3), epsilon=1, nan="upper", neighbors="add-remove")
+    for where in (None, keep):
+        whole, scanned = (
+            RELEASES[name](data, where=where, rng=InsecureGenerator(7), **kw)
+            for data in (np.ma.array(values, mask=holes), dp.scan(tmp_path / "x.parquet", "x"))
+        )
+        assert whole == scanned
+
+
+def test_quantiles_of_some_rows():
+    x = np.random.default_rng(1).normal(0, 1, 3000)
+    keep = x > 0
+    for method in ("recursive", "joint"):
+        kw = dict(bounds=(-4, 4), epsilon=1, method=method, neighbors="add-remove")
+        some = dp.quantiles(x, [0.2, 0.7], where=keep, rng=InsecureGenerator(1), **kw)
+        assert np.array_equal(
+            some, dp.quantiles(x[keep], [0.2, 0.7], rng=InsecureGenerator(1), **kw)
+        )
+        assert 0 < some[0] < some[1]
+
+
+def test_a_masked_source(monkeypatch):
+    x = np.arange(100_000.0)
+    x[5] = math.nan
+    keep = x % 7 == 0
+    source = masked(x, keep, "replace")
+    assert isinstance(source, MaskedSource)
+    assert source.length == keep.sum() and source.dtype == np.float64 and source.nulls == 0
+    words = lambda k: np.random.default_rng(0).integers(0, 2**64, k, np.uint64)  # noqa: E731
+    seen = source.sample(1000, words)
+    assert 500 < len(seen) < 2000 and np.all(seen % 7 == 0)
+    assert masked(x, np.zeros(len(x), bool), "replace").sample(10, words) is None
+    assert masked(x, None, "replace") is x
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
+    monkeypatch.setattr(array, "SLICE", 1 << 10)
+    total = masked(x, keep, "replace").reduce(
+        lambda chunk: float(np.nansum(chunk.values)), lambda a, b: a + b
+    )
+    assert total == np.nansum(x[keep])
+    found = dp.order.window(masked(x, keep, "replace"), 500, 2)
+    assert found.n == keep.sum() and found.values[2] == 7.0 * 499
+
+
+def test_masks_that_do_not_fit_are_found():
+    ones = np.ones(3)
+    chunks = [Chunk(ones, 0), Chunk(ones[:2], 3, 1, np.array([True, False, True]))]
+    where = np.array([True, False, True, False, True, True])
+    kw = dict(bounds=(0, 2), epsilon=1, neighbors="add-remove", nan="drop")
+    assert dp.median(Stream(chunks), where=where, **kw) <= 2
+    for length in (5, 7):
+        with pytest.raises(DataError, match="one entry for each row"):
+            dp.median(Stream(chunks), where=np.ones(length, bool), **kw)
+    with pytest.raises(DataError, match="nulls have no place"):
+        dp.median(Stream([chunks[0], Chunk(ones[:2], 3, 1)]), where=where, **kw)
+
+
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_missing_rows(name):
+    data = np.array([0.0, math.nan, 2.0, math.nan, 1.0] * 50)
+    kw = dict(bounds=(0, 4), epsilon=1)
+    call = RELEASES[name]
+    with pytest.raises(DataError, match="nan='raise'"):
+        call(data, **kw)
+    for nan, full in (("lower", 0.0), ("upper", 4.0), (1.5, 1.5), (77, 4.0)):
+        other = np.where(np.isnan(data), full, data)
+        got = [call(d, nan=nan, rng=InsecureGenerator(1), **kw) for d in (data, other)]
+        assert got[0] == got[1]
+    kw["neighbors"] = "add-remove"
+    present = data[~np.isnan(data)]
+    got = [call(d, nan="drop", rng=InsecureGenerator(1), **kw) for d in (data, present)]
+    assert got[0] == got[1]
+    call(data, where=~np.isnan(data), **kw)  # no missing row is asked for
+
+
+# ---- Losses. ----
+
+LOSSES = [
+    (dict(epsilon=1), Pure(1)),
+    (dict(epsilon=5, delta=1e-6), Pure(5)),
+    (dict(epsilon=0.1, delta=1e-6), Pure(Fraction(1, 10))),
+    (dict(rho=0.5), ZCDP(Fraction(1, 2))),
+    (dict(rho=8), ZCDP(8)),
+]
+
+
+@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize(("asked", "charged"), LOSSES)
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_what_is_asked_for_is_charged(name, asked, charged, some):
+    for neighbors in ("replace", "add-remove"):
+        budget = dp.Budget(**asked, neighbors=neighbors)
+        x = np.linspace(0, 1, 50)
+        where = x > 0.2 if some else None
+        RELEASES[name](x, bounds=(0, 1), where=where, neighbors=neighbors, budget=budget, **asked)
+        (line,) = budget.history
+        if isinstance(line.loss, Draws):  # the same, and what a budget in rho may know besides
+            assert line.loss.bounded_range and name not in ("trimmed mean", "winsorized mean")
+            assert isinstance(charged, Pure) and line.loss.epsilon == charged.epsilon
+        else:
+            assert line.loss == charged
+        with pytest.raises(BudgetError):
+            RELEASES[name](
+                x, bounds=(0, 1), where=where, neighbors=neighbors, budget=budget, **asked
+            )
+
+
+def test_delta_of_two_steps():
+    """A law that spends delta gets as much for either step as two of them may cost together."""
+    budget = dp.Budget(epsilon=1, delta=1e-6)
+    dp.trimmed_mean(
+        np.arange(50.0),
+        bounds=(0, 50),
+        epsilon=1,
+        delta=1e-6,
+        noise="gaussian",
+        where=np.arange(50) > 3,
+        budget=budget,
+    )
+    (line,) = budget.history
+    assert isinstance(line.loss, Approx) and line.loss.epsilon == 1
+    assert Fraction(999_999, 10**12) < line.loss.delta <= Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("asked", [{"rho": 1e-12}, {"epsilon": 1, "delta": 1e-300}], ids=str)
+def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
+    """The number that is refused is not the one that was written."""
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(ArgumentError, match="the part of either of two steps"):
+        dp.trimmed_mean(
+            [1.0, 2.0], bounds=(0, 50), where=[True, False], noise="auto", budget=budget, **asked
+        )
+    assert not budget.history
+
+
+class Untouched:
+    """A source that nothing may read."""
+
+    dtype = np.dtype(np.float64)
+    length, nulls = 5, 0
+
+    def reduce(self, summarise, merge):
+        raise AssertionError("the data were read")
+
+    def sample(self, count, words):
+        raise AssertionError("the data were read")
+
+
+BAD = {
+    "bounds": [
+        None,
+        (1, 0),
+        (0, math.inf),
+        (0, "1"),
+        7,
+        (-1e308, 1e308),
+    ],
+    "epsilon": [0, -1, math.nan, math.inf, "1", None],
+    "neighbors": ["rows", None, 3],
+    "nan": ["skip", math.nan, "drop", None],
+    "where": [
+        np.array([1, 0, 1, 1, 0]),
+        np.ones(4, bool),
+        np.ones((5, 1), bool),
+        "yes",
+        [True] * 6,
+    ],
+    "noise": ["white", 3],
+    "rng": [5],
+    "budget": [5],
+}
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"), [(a, v) for a, values in BAD.items() for v in values], ids=str
+)
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_bad_arguments_cost_nothing(name, argument, value):
+    budget = dp.Budget(epsilon=1)
+    kw = {"bounds": (0, 1), "epsilon": 0.5, "budget": budget, argument: value}
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=r".+ must "):
+        RELEASES[name](Untouched(), **kw)
+    assert not budget.history
+
+
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_more_bad_arguments_cost_nothing(name):
+    budget = dp.Budget(epsilon=1)
+    kw = dict(bounds=(0, 1), budget=budget)
+    bad = [dict(epsilon=0.5, rho=0.5), dict(), dict(epsilon=0.5, delta=2)]
+    if name in MEANS:
+        bad += [dict(epsilon=0.5, proportion=p) for p in (0.5, -0.1, math.nan, "a tenth", None)]
+        bad.append(dict(epsilon=1e-300))  # the exponential mechanism can have any loss
+        bad += [dict(epsilon=0.5, bounds=b) for b in ((0, 1e300), (1.0, math.nextafter(1, 2)))]
+    else:
+        bad += [dict(epsilon=0.5, method=m) for m in ("laplace", None)]
+        method = "recursive" if name == "iqr" else "exponential"
+        bad.append(dict(epsilon=0.5, method=method, noise="cauchy"))
+    for more in bad:
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            RELEASES[name](Untouched(), **{**kw, **more})
+    for data in ("text", np.array(["a"]), np.ones((2, 2)), 1j * np.ones(3), object()):
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            RELEASES[name](data, epsilon=0.5, **kw)
+    with pytest.raises(BudgetError):
+        RELEASES[name](Untouched(), epsilon=2, **kw)
+    assert not budget.history
+
+
+@pytest.mark.parametrize("name", list(RELEASES))
+def test_the_method_is_chosen_by_the_loss_alone(name, monkeypatch):
+    """An array and a source that cannot be read get the same mechanism."""
+    if name in MEANS:
+        assert smooth(name).name.endswith("mean 1/4")
+        return
+    seen = []
+    alone = name in ("iqr", "minimum", "maximum")
+    room = "statistics.equal_parts" if alone else "statistics.quantiles.api"
+    module = importlib.import_module(f"dpfast.{room}")
+    monkeypatch.setattr(module, "release", lambda data, made, **kw: seen.append(type(made)))
+    for some in (None, np.ones(5, bool)):
+        for asked in ({"epsilon": 0.1}, {"epsilon": 20}, {"rho": 0.01}, {"rho": 20}):
+            RELEASES[name](np.arange(5.0), bounds=(0, 9), where=some, **asked)
+    kinds = {kind.__name__ for kind in seen}
+    if name in ("minimum", "maximum"):
+        assert kinds == {"ExponentialExtreme"}
+    else:
+        assert len(kinds) == 3 and "TwoSteps" in kinds

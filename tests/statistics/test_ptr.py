@@ -1,0 +1,520 @@
+"""Propose-test-release: thresholds, exact losses, distances by definition, and the public face."""
+
+import copy
+import importlib
+import math
+import pickle
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpfast as dp
+from dpfast import ptr
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.ptr.proposal import DistanceTest, first_above, laplace_scale, threshold
+
+from ..reference import ptr as reference
+from ..reference import sensitivity as ranks
+from ..reference import statistics
+
+HALF = Fraction(1, 2)
+PAPER = dict(epsilon=20, delta=1e-6)  # so much that whatever passes the test comes out
+MODULE = {n: importlib.import_module(f"dpfast.statistics.ptr.{n}") for n in ("iqr", "mean")}
+
+
+# ---- The threshold and the loss. ----
+
+
+@pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1/2", "1", "3", "40"])
+@pytest.mark.parametrize("delta", ["1/1000000000", "1/1000000", "1/20", "2/5", "9/10", "1e-300"])
+def test_the_threshold_is_the_least_that_delta_allows(epsilon, delta):
+    e, d = Fraction(epsilon), Fraction(delta)
+    t = threshold(e, d)
+    with mpmath.workdps(60):
+        most = mpmath.mpf(d.numerator) / d.denominator
+        assert reference.passes_at_zero(e, t) <= most
+        assert t == 0 or reference.passes_at_zero(e, t - 1) > most
+
+
+def test_known_thresholds():
+    """The figures of the design: exact discrete thresholds beside the continuous ones."""
+    for e, d, want in ((0.5, 1e-6, 27), (0.5, 1e-9, 41), (1, 1e-6, 14), (1, 1e-9, 21)):
+        t = threshold(Fraction(str(e)), Fraction(str(d)))
+        assert t == want and abs(t - math.log(1 / (2 * d)) / e) < 2
+
+
+def loses_no_more_than(epsilon, delta, test, rest, t):
+    """Whether no pair of distances and statistics loses more than (epsilon, delta)."""
+    near = [(d, d + s) for d in range(3 * t) for s in (-1, 0, 1) if d + s >= 0]
+    for d in near:
+        worst = reference.hockey_stick(epsilon, d, 1.0, test, rest, t)
+        if d == (0, 0):  # nothing is known of the statistics then
+            worst = max(worst, reference.hockey_stick(epsilon, d, 1e6, test, rest, t))
+        if worst > delta * (1 + 1e-9) + 1e-15:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("share", [0.5, 0.2, 0.8])
+def test_the_loss_is_as_claimed_and_tight(share):
+    epsilon, delta = 1.0, 1e-3
+    test, rest = share * epsilon, (1 - share) * epsilon
+    t = threshold(Fraction(str(test)), Fraction(str(delta)))
+    assert loses_no_more_than(epsilon, delta, test, rest, t)
+    # Neither number can be smaller.
+    assert not loses_no_more_than(0.99 * epsilon, 0.0, test, rest, t)
+    assert not loses_no_more_than(epsilon, delta / 2, test, rest, t)
+    # Faults: one step less, and a test whose epsilon is left out of the account.
+    assert not loses_no_more_than(epsilon, delta, test, rest, t - 1)
+    assert not loses_no_more_than(max(test, rest), delta, test, rest, t)
+
+
+def test_how_far_the_textbook_threshold_falls_short():
+    """ln(2 / delta) / (2 epsilon) passes what it should refuse with probability sqrt(delta/2)/2."""
+    assert reference.textbook_delta(1.0, 1e-9) / 1e-9 == pytest.approx(11_180, rel=1e-3)
+    rows, epsilon = 32_561, 1.0
+    delta = 1 / rows**2
+    assert reference.textbook_delta(epsilon, delta) == pytest.approx(1.1e-5, rel=0.02)
+    assert reference.textbook_threshold(epsilon, delta) == pytest.approx(10.7, abs=0.05)
+    ours = threshold(HALF, Fraction(1, rows**2))
+    assert ours == pytest.approx(40.2, abs=1)
+    assert reference.passes_at_zero(HALF, ours) <= delta
+    # With its noise, the same test as above says that it is not (epsilon, delta)-private.
+    wrong = math.ceil(reference.textbook_threshold(epsilon, 1e-3))
+    assert not loses_no_more_than(2 * epsilon, 1e-3, epsilon, epsilon, wrong)
+    right = threshold(Fraction(1), Fraction(1, 1000))
+    assert loses_no_more_than(2 * epsilon, 1e-3, epsilon, epsilon, right)
+
+
+def test_the_test_has_its_law():
+    """Passes at every distance, against the exact probabilities; half the noise is found out."""
+    test, rng = DistanceTest(HALF, Fraction(1, 20)), InsecureGenerator(5)
+    t, size = test.threshold, 4000
+
+    def fits(epsilon):
+        worst = 0.0
+        for d in range(0, 2 * t + 1, 2):
+            p = reference.pass_probability(d, epsilon, t)
+            hits = sum(test.passes(d, rng) for _ in range(size))
+            worst = max(worst, abs(hits - size * p) / math.sqrt(size * p * (1 - p)))
+        return worst < 5
+
+    assert fits(0.5)
+    assert not fits(1.0) and not fits(0.4)
+
+
+def test_the_scale_of_the_noise_is_rounded_up():
+    for b, e in ((1.0, Fraction(1, 3)), (0.005, HALF), (7e-9, Fraction(3, 7))):
+        got = Fraction(laplace_scale(b, 0.0, e))
+        assert Fraction(math.nextafter(b, math.inf)) / e <= got < Fraction(b) / e * (1 + 2**-40)
+        assert Fraction(laplace_scale(b, 0.5, e)) >= (Fraction(b) + 1) / e
+
+
+@pytest.mark.parametrize("digits", [0, 1000, 9500])
+@pytest.mark.parametrize("excess", ["1e3", "1", "1e-3", "3e-9", "7e-9", "1e-10", "1e-11"])
+def test_the_noise_of_a_ratio_is_rounded_up(excess, digits, monkeypatch):
+    """However the ratio is written: long fractions, ratios near 1, where logarithms cancel."""
+    seen = []
+
+    def draw(law, *, value, scale, granularity, generator):
+        seen.append(scale)
+        return value
+
+    monkeypatch.setattr("dpfast.noise.samplers.draw", draw)
+    long = 3 ** (2 * digits)
+    ratio = 1 + Fraction(int(Fraction(excess) * 10**20 * long), 10**20 * long + 1)
+    x = np.full(200, 7.0)
+    x[:100] = 3.0
+    ptr.iqr(x, bounds=(0, 10), ratio=ratio, **{**PAPER, "epsilon": 40})
+    with mpmath.workdps(5000):
+        exact = mpmath.log(mpmath.mpf(ratio.numerator) / ratio.denominator) / 20
+        # Beside it stands the rounding of the logarithm of the answer, 2 * 2**-42.
+        least = exact + mpmath.mpf(2) ** -41 / 20
+        assert least <= seen[0] <= least * (1 + mpmath.mpf(2) ** -40)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=30).map(sorted), st.integers(0, 40))
+def test_first_above(values, most):
+    for limit in range(-1, 11):
+        want = next((k for k, a in enumerate(values) if a > limit), most)
+        got = first_above(values.__getitem__, limit, most, len(values) - 1)
+        assert got == min(want, most)
+
+
+# ---- Distances by definition. ----
+
+
+class Recorded:
+    """The value and the distance that a call finds, instead of an answer."""
+
+    def __init__(self, monkeypatch):
+        self.found = []
+
+        def passes(test, distance, generator):
+            self.found.append(min(distance, test.farthest))
+            return False
+
+        monkeypatch.setattr(DistanceTest, "passes", passes)
+
+    def of(self, function, data, *args, **kw):
+        kw = {**PAPER, **kw}
+        assert function(data, *args, **kw) is dp.NO_ANSWER
+        return self.found.pop()
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    return Recorded(monkeypatch)
+
+
+FAR = DistanceTest(Fraction(10), Fraction(1, 10**6)).farthest
+
+
+def lipschitz(distances, links):
+    return all(
+        all(abs(distances[i] - distances[j]) <= 1 for j in link) for i, link in enumerate(links)
+    )
+
+
+def guards(distances, values, links, proposed):
+    """Whether a distance of at least 1 promises that no neighbour is farther than proposed."""
+    return all(
+        distances[i] == 0 or all(abs(values[i] - values[j]) <= proposed for j in link)
+        for i, link in enumerate(links)
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("proposed", [1, 2.5, 4, 9, 10])
+def test_quantile_distances_replace(n, proposed, recorded):
+    domain = (-1, 0, 2, 5, 9)
+    for m in range(1, n + 1):
+        q = Fraction(m, n)
+        every = ranks.Universe(domain, [n], q, "replace")
+        for i, data in enumerate(every.datasets):
+            want = reference.distance(every.at_distance, i, proposed)
+            got = recorded.of(ptr.quantile, data, q, bounds=(-1, 9), proposed=proposed, delta=1e-40)
+            assert got == want or (want == math.inf and got >= 4 * 4), (data, q)
+
+
+@pytest.mark.parametrize("q", [0, Fraction(1, 3), HALF, Fraction(3, 4), 1])
+@pytest.mark.parametrize("proposed", [1, 2.5, 6])
+def test_quantile_distances_add_remove(q, proposed, recorded):
+    every = ranks.Universe((0, 1, 3, 7), range(9), q, "add-remove")
+    for i, data in enumerate(every.datasets):
+        want = reference.distance(every.at_distance, i, proposed)
+        if len(data) + want > 8:
+            continue  # the ball of the enumeration is cut off
+        got = recorded.of(
+            ptr.quantile, data, q, bounds=(0, 7), proposed=proposed, neighbors="add-remove",
+            delta=1e-40,
+        )  # fmt: skip
+        assert got == want, (data, q)
+
+
+def test_a_distance_that_only_looks_for_gaps_is_no_distance(recorded):
+    """The fault: gaps can be merged by changing the rows between them."""
+    every = ranks.Universe((0, 1, 2, 3, 4, 5), [5], HALF, "replace")
+    value = [d[2] for d in every.datasets]
+    near = [set(ranks.replaced(d, (0, 1, 2, 3, 4, 5))) for d in every.datasets]
+    place = {d: i for i, d in enumerate(every.datasets)}
+    links = [[place[y] for y in ys] for ys in near]
+    ours = [recorded.of(ptr.quantile, d, HALF, bounds=(0, 5), proposed=1.0) for d in every.datasets]
+    assert lipschitz(ours, links) and guards(ours, value, links, 1.0)
+    gaps = [reference.gap_distance(d, 3, 0, 5, 1.0) for d in every.datasets]
+    gaps = [min(g, FAR) for g in gaps]
+    assert not (lipschitz(gaps, links) and guards(gaps, value, links, 1.0))
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("proposed", [0.5, 1, 1.45, 1.75, 3.5, 4])
+def test_mean_distances(neighbors, proposed, recorded):
+    most = 9 if neighbors == "add-remove" else 5
+    sizes = range(most + 1) if neighbors == "add-remove" else [most]
+    every = statistics.Every(statistics.mean, (0, 1, 3, 7), sizes, neighbors)
+    got = [
+        recorded.of(
+            ptr.mean, np.array(d, float), bounds=(0, 7), proposed=proposed, neighbors=neighbors,
+            delta=1e-40,
+        )
+        for d in every.datasets
+    ]  # fmt: skip
+    assert lipschitz(got, every.links)
+    assert guards(got, [float(v) for v in every.value], every.links, proposed * (1 + 1e-12))
+    if neighbors == "add-remove":
+        # It is the least over all data with so many rows, as far as the enumeration reaches.
+        for n in range(most + 1):
+            own = [i for i, d in enumerate(every.datasets) if len(d) == n]
+            balls = every.at_distance[: most - n + 1]
+            want = min(reference.distance(balls, i, proposed) for i in own)
+            (found,) = {got[i] for i in own}
+            assert found == want or (found > most - n and want == math.inf)
+
+
+def test_the_distance_of_the_textbook_example():
+    """Ages of 32,561 people between 0 and 100, and a proposal of 0.005."""
+    distance = MODULE["mean"].mean_distance
+    assert distance(32_561, 100, Fraction(1, 200), "add-remove", 10**9) == 12_562
+    assert distance(20_000, 100, Fraction(1, 200), "add-remove", 10**9) == 1
+    assert distance(19_999, 100, Fraction(1, 200), "add-remove", 10**9) == 0
+    assert distance(5, 100, Fraction(50), "add-remove", 10**9) == 10**9
+    # A public n: a proposal that is just enough is enough for all data.
+    assert distance(20_000, 100, Fraction(1, 200), "replace", 10**9) == 10**9
+    assert distance(19_999, 100, Fraction(1, 200), "replace", 10**9) == 0
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("proposed", [1, 2.5, 5, 7])
+def test_iqr_distances(neighbors, proposed, recorded):
+    sizes = range(8) if neighbors == "add-remove" else [5]
+    every = statistics.Every(statistics.iqr, (0, 1, 2, 4, 7), sizes, neighbors)
+    got = [
+        recorded.of(ptr.iqr, d, bounds=(0, 7), proposed=proposed, neighbors=neighbors)
+        for d in every.datasets
+    ]
+    assert lipschitz(got, every.links)
+    assert guards(got, [float(v) for v in every.value], every.links, proposed)
+    exact = [min(reference.distance(every.at_distance, i, proposed), FAR) for i in range(len(got))]
+    # It may be smaller than the true distance, never larger, and mostly it is the same.
+    inside = [i for i, d in enumerate(every.datasets) if neighbors == "replace" or len(d) < 5]
+    assert all(got[i] <= exact[i] for i in inside)
+    if neighbors == "replace":
+        assert np.mean([g == e for g, e in zip(got, exact, strict=True)]) > 0.5
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("ratio", [Fraction(9, 8), Fraction(2), Fraction(5)])
+def test_scale_free_distances(n, ratio, recorded):
+    domain = (0, 1, 2, 4, 7) if n < 6 else (0, 2, 3, 7)
+    every = statistics.Every(statistics.iqr, domain, [n])
+    want = reference.chance_of_leaving(every.value, every.links, float(ratio))
+    got = [recorded.of(ptr.iqr, d, bounds=(0, 7), ratio=ratio, delta=1e-40) for d in every.datasets]
+    assert all(g == w or (w == 10**6 and g >= 16) for g, w in zip(got, want, strict=True))
+    assert lipschitz(got, every.links)
+    for i, link in enumerate(every.links):
+        if got[i]:
+            assert all(
+                every.value[i] == every.value[j] == 0
+                or every.value[j] < ratio * every.value[i] < ratio**2 * every.value[j]
+                for j in link
+            )
+
+
+def test_the_enumeration_of_the_scale_free_test_can_fail(recorded, monkeypatch):
+    """A fault: the range is only ever widened, never narrowed."""
+    every = statistics.Every(statistics.iqr, (0, 1, 2, 4, 7), [5])
+    want = reference.chance_of_leaving(every.value, every.links, 2.0)
+
+    def widened(lower, upper, n, ratio, most):
+        def leaves(k):
+            p = np.arange(k + 2)
+            high = (upper(4 + k + 1 - p) - lower(2 - p)).max()
+            return high >= 2 * (upper(np.array([4])) - lower(np.array([2])))[0]
+
+        return first_above(leaves, 0.5, most, n)
+
+    monkeypatch.setattr(MODULE["iqr"], "scale_free_distance", widened)
+    got = [recorded.of(ptr.iqr, d, bounds=(0, 7), ratio=2) for d in every.datasets]
+    assert got != want.tolist()
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    data=st.lists(st.floats(-2, 12), min_size=2, max_size=40),
+    new=st.floats(-2, 12),
+    proposed=st.floats(0.01, 12),
+)
+def test_neighbours_are_at_most_one_apart(data, new, proposed):
+    found = []
+
+    def keep(test, distance, generator):
+        found.append(distance)
+        return False
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DistanceTest, "passes", keep)
+        for other, relation in (([new, *data[1:]], "replace"), ([new, *data], "add-remove")):
+            for call in (
+                lambda x, r=relation: ptr.quantile(
+                    x, 0.3, bounds=(0, 10), proposed=proposed, neighbors=r, **PAPER
+                ),
+                lambda x, r=relation: ptr.iqr(
+                    x, bounds=(0, 10), proposed=proposed, neighbors=r, **PAPER
+                ),
+                lambda x, r=relation: (
+                    ptr.iqr(x, bounds=(0, 10), ratio=1 + proposed, **PAPER)
+                    if r == "replace"
+                    else found.append(0)
+                ),
+            ):
+                found.clear()
+                call(data)
+                call(other)
+                assert abs(found[0] - found[1]) <= 1
+
+
+# ---- What comes out. ----
+
+AGES = np.repeat(np.arange(18, 91), 400)
+
+
+def test_answers_are_near():
+    rng = InsecureGenerator(1)
+    kw = dict(epsilon=1.0, delta=1e-9, rng=rng)
+    for _ in range(20):
+        assert abs(ptr.mean(AGES, bounds=(0, 100), proposed=0.005, **kw) - 54) < 0.2
+        assert abs(ptr.quantile(AGES, 0.5, bounds=(0, 100), proposed=1, **kw) - 54) < 40
+        assert abs(ptr.iqr(AGES, bounds=(0, 100), proposed=1, **kw) - 37) < 40
+    free = [ptr.iqr(AGES, bounds=(-1e9, 1e9), rng=rng, ratio=1.1, **PAPER) for _ in range(20)]
+    assert all(abs(math.log(x / 37)) < 0.2 for x in free)
+
+
+RATIO = 1.5
+NOISY = {
+    "mean": (lambda **kw: ptr.mean(AGES, proposed=0.1, **kw), 54, 0.1),
+    "quantile": (lambda **kw: ptr.quantile(AGES, 0.5, proposed=1, **kw), 54, 1),
+    "iqr": (lambda **kw: ptr.iqr(AGES, proposed=1, **kw), 36, 1),
+    "own": (lambda **kw: ptr.release(5.0, float, lambda x, b: math.inf, proposed=2, **kw), 5, 2),
+    "scale-free": (lambda **kw: ptr.iqr(AGES, ratio=RATIO, **kw), 36, math.log(RATIO)),
+}
+
+
+@pytest.mark.parametrize("name", list(NOISY))
+@pytest.mark.parametrize("share", [0.5, 0.75])
+def test_answers_have_the_noise_of_the_proposal(name, share):
+    """Half of all Laplace noise is within ln 2 of its scale; other scales are found out."""
+    call, true, proposed = NOISY[name]
+    kw = dict(bounds=(-1e3, 1e3), epsilon=8.0, delta=1e-4, test_share=share)
+    rng, size = InsecureGenerator(7), 500
+    found = np.array([call(rng=rng, **kw) for _ in range(size)])
+    off = np.abs(np.log(found / true) if name == "scale-free" else found - true)
+
+    def fits(scale):
+        return abs(np.mean(off < math.log(2) * scale) - 0.5) < 4 * 0.5 / math.sqrt(size)
+
+    scale = proposed / (8 * (1 - share))
+    assert fits(scale)
+    assert not fits(scale / 1.6) and not fits(scale * 1.6)
+
+
+def test_an_interquartile_range_of_zero():
+    same = np.full(1000, 3.0)
+    assert ptr.iqr(same, bounds=(0, 9), **PAPER) == 0.0
+    assert ptr.iqr([1, 2, 3, 9], bounds=(0, 9), **PAPER) is dp.NO_ANSWER
+    assert ptr.iqr([], bounds=(0, 9), ratio=2, **PAPER) > 0
+
+
+def test_missing_rows_and_large_integers():
+    data = np.array([1.0, math.nan, 3.0] * 2000)
+    with pytest.raises(DataError):
+        ptr.mean(data, bounds=(0, 4), proposed=0.01, **PAPER)
+    got = {
+        policy: ptr.mean(data, bounds=(0, 4), proposed=0.01, nan=policy, **PAPER)
+        for policy in ("drop", "lower", "upper", 1.0)
+    }
+    for policy, want in zip(got, (2, 4 / 3, 8 / 3, 5 / 3), strict=True):
+        assert abs(got[policy] - want) < 0.05
+    huge = np.full(5000, np.iinfo(np.int64).max)
+    assert ptr.mean(huge, bounds=(0, 1), proposed=0.01, **PAPER) > 0.9
+    assert ptr.mean([1, 2], bounds=(1, 1), proposed=1, **PAPER) == 1
+
+
+def test_the_mean_does_not_depend_on_order_or_precision():
+    """Sums are integers: the same noise gives the same answer to the last bit."""
+    rng = np.random.default_rng(2)
+    data = rng.normal(size=20_000) * 10.0 ** rng.integers(-8, 8, 20_000)
+
+    def answer(x):
+        return ptr.mean(x, bounds=(-1e6, 1e6), proposed=1000.0, rng=InsecureGenerator(3), **PAPER)
+
+    assert answer(data) == answer(np.sort(data)) == answer(data[::-1].copy())
+
+
+def test_the_budget_pays_either_way():
+    budget = dp.Budget(epsilon=2, delta=1e-5, neighbors="add-remove")
+    kw = dict(bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-6, budget=budget)
+    assert ptr.mean([1.0], **kw) is dp.NO_ANSWER
+    assert ptr.mean(AGES, **kw) > 0
+    with pytest.raises(BudgetError):
+        ptr.mean(AGES, **kw)
+    with pytest.raises(BudgetError):
+        ptr.mean(AGES, rng=InsecureGenerator(1), **kw)
+
+
+def test_no_answer_is_one_of_its_kind():
+    nothing = dp.NO_ANSWER
+    assert repr(nothing) == "dpfast.NO_ANSWER" and not nothing and nothing is not None
+    assert copy.deepcopy(nothing) is copy.copy(nothing) is nothing is type(nothing)()
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(nothing, protocol)) is nothing
+    with pytest.raises(TypeError):
+        float(nothing)
+
+
+# ---- The open door. ----
+
+
+def test_a_distance_of_your_own():
+    seen = []
+
+    def distance(data, proposed):
+        seen.append((len(data), proposed))
+        return math.inf
+
+    got = ptr.release([1, 2, 3], len, distance, bounds=(0, 2.5), proposed=0.25, **PAPER)
+    assert 0 <= got <= 2.5 and seen == [(3, 0.25)]
+    never = ptr.release([1], len, lambda x, b: 0, bounds=(0, 9), proposed=1, **PAPER)
+    assert never is dp.NO_ANSWER
+
+
+@pytest.mark.parametrize("bad", [math.nan, "x", None, object()])
+def test_what_is_no_number(bad):
+    budget = dp.Budget(epsilon=40, delta=1e-5)
+    kw = dict(bounds=(0, 9), proposed=1, budget=budget, **PAPER)
+    for statistic, distance in ((lambda x: bad, lambda x, b: 1), (len, lambda x, b: bad)):
+        with pytest.raises(DataError, match="not shown"):
+            ptr.release([1], statistic, distance, **kw)
+    assert len(budget.history) == 2
+    with pytest.raises(DataError):
+        ptr.release([1], len, lambda x, b: -1, bounds=(0, 9), proposed=1, **PAPER)
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (dict(delta=0), "delta must be greater than 0"),
+        (dict(epsilon=0), "epsilon"),
+        (dict(epsilon=None), "epsilon"),
+        (dict(proposed=0), "proposed"),
+        (dict(proposed=1e300), "proposed"),
+        (dict(test_share=1), "test_share"),
+        (dict(test_share=1e-15), "test_share"),
+        (dict(bounds=(1, 0)), "bounds"),
+        (dict(neighbors="any"), "neighbors"),
+        (dict(nan="drop", neighbors="replace"), "nan"),
+    ],
+)
+def test_bad_arguments(change, match):
+    budget = dp.Budget(epsilon=100, delta=0.5)
+    kw = dict(bounds=(0, 1), proposed=0.5, budget=budget) | PAPER | change
+    calls = [ptr.mean, ptr.iqr, lambda x, **kw: ptr.quantile(x, 0.5, **kw)]
+    for call in calls:
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=match):
+            call([1.0], **kw)
+    assert not budget.history
+
+
+def test_what_does_not_go_together():
+    with pytest.raises(ArgumentError, match="ratio must be left out"):
+        ptr.iqr([1], bounds=(0, 1), proposed=1, ratio=2, **PAPER)
+    with pytest.raises(ArgumentError, match="ratio must be"):
+        ptr.iqr([1], bounds=(0, 1), ratio=1, **PAPER)
+    with pytest.raises(ArgumentError, match="neighbors must be 'replace'"):
+        ptr.iqr([1], bounds=(0, 1), neighbors="add-remove", **PAPER)
+    with pytest.raises(ArgumentTypeError, match="distance must be a function"):
+        ptr.release([1], len, 3, bounds=(0, 1), proposed=1, **PAPER)

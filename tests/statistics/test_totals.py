@@ -1,0 +1,464 @@
+"""Count, sum, mean and variance: sensitivities by enumeration, forms of data, traps, errors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.noise.integer import WholeNoise
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import Chunk, array
+from dpfast.statistics.totals import api, one_column
+
+from ..reference import quantise as reference
+
+pa = pytest.importorskip("pyarrow")
+
+STATISTICS = {
+    "count": api.count,
+    "sum": api.sum,
+    "mean": api.mean,
+    "variance": api.variance,
+}
+RELATIONS = ["replace", "add-remove"]
+
+
+class Recorder:
+    """Stands in for the noise: keeps what it is calibrated to and what it is added to."""
+
+    def __init__(self):
+        self.asked = self.values = None
+
+    def __call__(self, loss, l1, l2_squared, moved=1, law=None, most=None):
+        recorder = self
+
+        class Silent(WholeNoise):
+            def add(self, values, generator):
+                single = math.isqrt(l2_squared) if most is None else most
+                recorder.asked, recorder.values = (l1, l2_squared, moved, single), list(values)
+                return list(values)
+
+        return Silent("laplace", Fraction(1), 0, loss)
+
+
+def recorded(name, data, **kw):
+    """``(l1, l2 squared, moved, most)``, the vector that noise is added to, the exact answer."""
+    recorder = Recorder()
+    if name != "count":
+        kw = {"bounds": (-1.0, 2.5), **kw}
+    with patch.object(one_column, "whole_noise", recorder):
+        found = STATISTICS[name](data, epsilon=1, **kw)
+    return recorder.asked, recorder.values, found
+
+
+#: Inside the bounds, at them and beyond, and what is no number.
+DOMAIN = [-1.0, 0.0, 0.3, 2.5, 1e308, -math.inf, math.nan]
+
+
+def neighbours(rows, relation):
+    """All pairs of datasets of (value, kept) rows with at most so many rows."""
+    each = [(value, keep) for value in DOMAIN for keep in (True, False)]
+    for size in range(rows + 1):
+        for own in itertools.product(each, repeat=size):
+            if relation == "add-remove":
+                if size:
+                    yield own, own[1:]
+            elif size:
+                for other in each:
+                    yield own, (other, *own[1:])
+
+
+def norms(a, b):
+    moved = [abs(x - y) for x, y in zip(a, b, strict=True)]
+    return sum(moved), sum(m * m for m in moved), sum(m > 0 for m in moved), max(moved)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", list(STATISTICS))
+@pytest.mark.parametrize("masked", [False, True])
+def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked):
+    """By enumeration, through the public functions; the bound is also reached, or nearly."""
+    nan = {} if name == "count" else {"nan": 0.3}
+    seen, worst, most = {}, Fraction(0), Fraction(0)
+    for pair in neighbours(2, relation):
+        vectors = []
+        for rows in pair:
+            kept = rows if masked else tuple((value, True) for value, _ in rows)
+            if kept not in seen:
+                data = np.array([value for value, _ in kept])
+                where = np.array([keep for _, keep in kept], bool) if masked else None
+                seen[kept] = recorded(name, data, where=where, neighbors=relation, **nan)
+            vectors.append(seen[kept])
+        (asked, a, _), (other, b, _) = vectors
+        if a is None or b is None:  # nothing to hide, or the constant answer of one row
+            assert relation == "replace" and a == b
+            continue
+        if name != "variance" or relation == "add-remove" or masked:
+            assert asked == other  # the scale is public
+        moves = norms(a, b)
+        assert all(x <= y for x, y in zip(moves, asked, strict=True))
+        if asked[0]:
+            worst = max(worst, Fraction(moves[0], asked[0]))
+            most = max(most, Fraction(moves[3], asked[3]))
+    constant = name == "count" and relation == "replace" and not masked
+    assert min(worst, most) > (-1 if constant else Fraction(999, 1000))
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_the_variance_with_a_public_n(n):
+    """The extremes of the square domain: the sensitivity (n - 1) s^2 is reached, never passed."""
+    worst = 0
+    for rest in itertools.product([-1.0, 0.75, 2.5], repeat=n - 1):
+        found = [recorded("variance", np.array([x, *rest])) for x in (-1.0, 0.1, 2.5)]
+        asked = found[0][0]
+        for a, b in itertools.combinations(found, 2):
+            worst = max(worst, abs(a[1][0] - b[1][0]))
+    assert worst == asked[0] and asked[1] == worst**2
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("bounds", [(1.0, 2.5), (-2.5, -1.0)])
+def test_a_row_that_leaves_takes_all_of_its_value_along(bounds, relation):
+    """Where the bounds lie on one side of 0 that is more than what another value takes."""
+    vectors = []
+    for value, keep in itertools.product(bounds, (True, False)):
+        data, where = np.array([value, 2.0]), np.array([keep, True])
+        kw = {"bounds": bounds, "where": where, "neighbors": relation}
+        asked, vector, _ = recorded("sum", data, **kw)
+        vectors.append(vector)
+    worst = max(norms(a, b)[0] for a, b in itertools.combinations(vectors, 2))
+    assert worst == asked[0]
+
+
+def test_half_the_sensitivity_would_be_caught():
+    """The control of the enumeration: noise for half of what a row moves."""
+    (asked, a, _), (_, b, _) = (recorded("sum", np.array([x, 0.0])) for x in (-1.0, 2.5))
+    assert norms(a, b)[0] > asked[0] / 2
+
+
+# ---- Exact answers ----
+
+
+KINDS = {"sum": api.Sum, "mean": api.Mean, "variance": api.Variance}
+
+
+def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
+    """By definition, from the cells of the plain twin."""
+    arguments = values, bounds, None, (1, 0, None), relation, where, "raise"
+    _, made = api._make(KINDS[name], *arguments, *([0] if name == "variance" else []))
+    grid = made.cells
+    kept = values if where is None else values[where]
+    cells = reference.cells(kept.tolist(), grid.grid, grid.first, grid.span)
+    rows = [Fraction(grid.grid) * (grid.first + u) for u in cells]
+    if name == "sum":
+        return float(sum(rows))
+    mean = sum(rows) / len(rows)
+    return float(mean if name == "mean" else sum((x - mean) ** 2 for x in rows) / len(rows))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_without_noise_it_is_the_statistic(name, relation, masked):
+    values = np.random.default_rng(0).normal(1, 2, 500)
+    where = np.ones(500, bool) if masked else None
+    found = recorded(name, values, neighbors=relation, where=where)[2]
+    assert found == expected(name, values, relation, where)
+    clipped = np.clip(values, -1, 2.5)
+    assert found == pytest.approx(
+        {"sum": clipped.sum(), "mean": clipped.mean(), "variance": clipped.var()}[name], rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_degrees_of_freedom(relation):
+    values = np.random.default_rng(0).normal(1, 2, 50)
+    found = recorded("variance", values, neighbors=relation, ddof=1)[2]
+    assert found == pytest.approx(np.clip(values, -1, 2.5).var(ddof=1), rel=1e-8)
+    ends = np.array([-9.0, 9.0])
+    assert recorded("variance", ends, neighbors=relation, ddof=1)[2] == 3.5**2 / 2
+    for n in [0, 1]:
+        found = recorded("variance", ends[:n], neighbors=relation, ddof=1)[2]
+        assert found == (0.0 if relation == "replace" else 3.5**2 / 8)
+
+
+@pytest.mark.parametrize("name", list(STATISTICS))
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_every_form_of_data_gives_the_same(name, relation, monkeypatch):
+    monkeypatch.setattr(array, "BLOCK", 64)
+    base = np.random.default_rng(1).integers(-2, 5, 1000).astype(np.float64)
+    keep = np.random.default_rng(2).random(1000) < 0.4
+    for where in [None, keep]:
+        whole = recorded(name, base, neighbors=relation, where=where)[1:]
+        forms = [
+            base.astype(">f8"),
+            base.repeat(2)[::2],
+            base.astype(np.int8),
+            base.astype(np.float16),
+            base.astype(np.float32),
+            base.tolist(),
+            pa.array(base),
+            pa.chunked_array([base[:300], base[300:301], base[301:]]),
+            np.ma.array(base, mask=np.zeros(1000, bool)),
+        ]
+        for form in forms:
+            assert recorded(name, form, neighbors=relation, where=where)[1:] == whole
+        order = np.random.default_rng(3).permutation(1000)
+        shuffled = None if where is None else where[order]
+        assert recorded(name, base[order], neighbors=relation, where=shuffled)[1:] == whole
+
+
+@pytest.mark.parametrize("name", list(STATISTICS))
+def test_a_file_gives_the_same(name, tmp_path):
+    import pyarrow.parquet as pq
+
+    values = np.random.default_rng(6).normal(0, 2, 50_000)
+    holes = np.random.default_rng(7).random(50_000) < 0.01
+    keep = values > 0
+    table = pa.table({"x": pa.array(values, mask=holes)})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=7000)
+    nan = {} if name == "count" else {"nan": "upper"}
+    for where in [None, keep]:
+        given = {"where": where, "neighbors": "add-remove", **nan}
+        whole = recorded(name, np.ma.array(values, mask=holes), **given)
+        assert recorded(name, dp.scan(tmp_path / "x.parquet", "x"), **given) == whole
+
+
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_threads_change_nothing(workers, monkeypatch):
+    monkeypatch.setenv("DPFAST_NUM_THREADS", workers)
+    monkeypatch.setattr(array, "SLICE", 1 << 10)
+    data = np.random.default_rng(4).normal(0, 1, 10_000)
+    data[7] = math.nan
+    found = recorded("variance", data, nan="lower", neighbors="add-remove")
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "1")
+    assert recorded("variance", data, nan="lower", neighbors="add-remove") == found
+
+
+# ---- Missing rows, masks ----
+
+
+@pytest.mark.parametrize("form", ["nan", "null"])
+def test_missing_rows(form):
+    values = [0.0, None, 2.0, None, 1.0]
+    data = pa.array(values)
+    if form == "nan":
+        data = np.array([math.nan if v is None else v for v in values])
+    kw = {"neighbors": "add-remove"}
+    assert recorded("sum", data, nan="drop", **kw)[2] == 3.0
+    assert recorded("mean", data, nan="drop", **kw)[2] == pytest.approx(1.0, abs=1e-9)
+    assert recorded("sum", data, nan="lower", **kw)[2] == 1.0
+    assert recorded("sum", data, nan="upper", **kw)[2] == 8.0
+    assert recorded("sum", data, nan=0.5, **kw)[2] == 4.0
+    assert recorded("sum", data, nan=77, **kw)[2] == 8.0  # clipped like a row
+    assert recorded("mean", data, nan="upper")[2] == pytest.approx(1.6, abs=1e-9)
+    assert recorded("variance", data, nan=1)[2] == pytest.approx(0.4, abs=1e-7)
+    assert recorded("count", data)[2] == 5
+    assert recorded("count", data, nan="drop")[2] == 3
+    where = np.array([True, True, False, False, True])
+    assert recorded("sum", data, nan="upper", where=where, **kw)[2] == 3.5
+    assert recorded("count", data, where=where)[2] == 3
+    assert recorded("count", data, where=where, nan="drop")[2] == 2
+    with pytest.raises(DataError, match="nan='raise'"):
+        recorded("sum", data)
+    whole = np.array([True, False, True, False, True])
+    assert recorded("sum", data, where=whole)[2] == 3.0  # no missing row is asked for
+
+
+class Stream:
+    """A source that does not know its length, and may lose sight of its nulls."""
+
+    dtype = np.dtype(np.float64)
+    length = nulls = None
+
+    def __init__(self, chunks):
+        self.chunks = chunks
+
+    def reduce(self, summarise, merge):
+        found = [summarise(chunk) for chunk in self.chunks]
+        total = found[0]
+        for part in found[1:]:
+            total = merge(total, part)
+        return total
+
+    def sample(self, count, words):
+        return None
+
+
+def test_masks_of_streams():
+    ones = np.ones(3)
+    chunks = [Chunk(ones, 0), Chunk(ones[:2], 3, 1, np.array([True, False, True]))]
+    where = np.array([True, False, True, False, True, True])
+    assert recorded("count", Stream(chunks))[2] == 6
+    assert recorded("count", Stream(chunks), where=where)[2] == 4
+    assert recorded("count", Stream(chunks), where=where, nan="drop")[2] == 3
+    for length in [5, 7]:
+        with pytest.raises(DataError, match="one entry for each row"):
+            recorded("count", Stream(chunks), where=np.ones(length, bool))
+    lost = [Chunk(ones, 0), Chunk(ones[:2], 3, 1)]
+    assert recorded("count", Stream(lost))[2] == 6
+    with pytest.raises(DataError, match="nulls have no place"):
+        recorded("count", Stream(lost), where=where)
+
+
+# ---- Traps of floating point ----
+
+
+@pytest.mark.parametrize(
+    ("values", "bounds"),
+    [
+        (np.array([1e308, -1e308, 1.0] * 10), (-8e307, 8e307)),
+        (np.full(30, 1.7e308), (0.0, 1.7e308)),
+        (np.array([2**63 - 1, -(2**63)] * 10), (-(2.0**62), 2.0**62)),
+        (np.array([2**31 - 1, -(2**31)] * 10, np.int32), (-(2.0**31), 2.0**31)),
+        (np.array([3.4e38, -3.4e38, 1e-45] * 10, np.float32), (-1e38, 1e38)),
+        (np.array([5e-324, 0.0, -5e-324] * 10), (-1.0, 1.0)),
+        (np.array([1e16, 1e16 + 2] * 10), (1e16, 1e16 + 1024)),
+    ],
+)
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_traps(values, bounds, name, relation):
+    kw = {"bounds": bounds, "neighbors": relation}
+    asked, vector, found = recorded(name, values, **kw)
+    assert math.isfinite(found)
+    for order in [np.sort(values), values[::-1]]:
+        assert recorded(name, order, **kw) == (asked, vector, found)
+    other = values[1:]
+    if relation == "replace":
+        other = np.concatenate([values[:1], other])
+        other[0] = values[1]
+    assert norms(vector, recorded(name, other, **kw)[1])[0] <= asked[0]
+    noisy = STATISTICS[name](values, epsilon=1, rng=InsecureGenerator(1), **kw)
+    assert math.isfinite(noisy)
+
+
+def test_answers_lie_on_a_grid_that_knows_no_data():
+    """Odd multiples of the public grid turn up for either of two neighbours."""
+    for data in [np.zeros(9), np.array([0.3] + [0.0] * 8)]:
+        rng = InsecureGenerator(3)
+        units = [api.sum(data, bounds=(0, 1), epsilon=1.0, rng=rng) * 2.0**40 for _ in range(200)]
+        assert all(u == int(u) for u in units)
+        assert 70 < sum(int(u) % 2 for u in units) < 130
+
+
+def test_bounds_that_are_one_number():
+    ones = np.ones(10)
+    kw = {"bounds": (2.5, 2.5), "epsilon": 1.0}
+    assert api.sum(ones, **kw) == 25.0
+    for relation in RELATIONS:
+        assert api.mean(ones, neighbors=relation, **kw) == 2.5
+        assert api.variance(ones, neighbors=relation, **kw) == 0.0
+    noisy = api.sum(ones, neighbors="add-remove", rng=InsecureGenerator(1), **kw)
+    assert noisy != 25.0 and abs(noisy - 25) < 50
+    nothing = {"bounds": (0, 0), "epsilon": 1.0, "neighbors": "add-remove"}
+    assert api.sum(ones, **nothing) == 0.0
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_rows(relation):
+    kw = {"bounds": (0, 4), "epsilon": 1.0, "neighbors": relation}
+    rng = InsecureGenerator(9)
+    for empty in [[], np.empty(0), pa.array([], pa.float64())]:
+        assert 0 <= api.mean(empty, rng=rng, **kw) <= 4
+        assert 0 <= api.variance(empty, rng=rng, **kw) <= 4
+        assert abs(api.sum(empty, rng=rng, **kw)) < 200
+        assert abs(api.count(empty, epsilon=1.0, neighbors=relation, rng=rng)) < 60
+
+
+# ---- How much noise ----
+
+
+def test_the_pair_of_a_mean_has_half_the_variance_of_the_best_split():
+    """The derivation of `one_column`, in units of v / n^2, on a grid of splits and means."""
+    splits = np.linspace(0.001, 0.999, 999)
+    places = np.linspace(0, 1, 101)
+    pair = (1 - places) ** 2 + places**2
+    split = (1 / (1 - splits[:, None]) ** 2 + (2 * places - 1) ** 2 / splits[:, None] ** 2) / 4
+    best = split.max(axis=1).argmin()
+    assert splits[best] == pytest.approx(0.5, abs=2e-3)
+    np.testing.assert_allclose(split[best], 2 * pair, rtol=1e-2)
+    # With Gaussian noise rho is what is split, and variances go with 1 / rho.
+    gauss = (1 / (1 - splits[:, None]) + (2 * places - 1) ** 2 / splits[:, None]) / 4
+    best = gauss.max(axis=1).argmin()
+    np.testing.assert_allclose(gauss[best], pair, rtol=1e-2)
+
+
+@pytest.mark.parametrize("place", [0.0, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("loss", [{"epsilon": 0.5}, {"rho": 0.1}])
+def test_the_variance_of_a_mean_is_the_one_derived(place, loss):
+    n, draws = 2000, 1500
+    data = np.full(n, place)
+    rng = InsecureGenerator(11)
+    # Bounds further out than the data, so that clamping to them cuts nothing off.
+    found = [
+        api.mean(2 * data, bounds=(-1, 3), neighbors="add-remove", rng=rng, **loss)
+        for _ in range(draws)
+    ]
+    m = (2 * place + 1) / 4
+    v = 2 / 0.25 if "epsilon" in loss else 1 / 0.2
+    derived = 16 * v * ((1 - m) ** 2 + m**2) / n**2
+    assert np.var(found) == pytest.approx(derived, rel=0.2)
+    assert np.mean(found) == pytest.approx(2 * place, abs=5 * math.sqrt(derived / draws))
+
+
+# ---- The ledger, arguments ----
+
+
+def test_what_is_spent():
+    data = np.arange(100.0)
+    budget = dp.Budget(epsilon=2, delta=1e-6, neighbors="add-remove")
+    api.count(data, epsilon=1, budget=budget)
+    assert budget.remaining["epsilon"] == 1
+    kw = {"bounds": (0, 100), "neighbors": "add-remove", "budget": budget}
+    api.mean(data, epsilon=Fraction(1, 2), delta=1e-7, **kw)  # Laplace: delta is left
+    assert budget.remaining == {"epsilon": Fraction(1, 2), "delta": Fraction(1, 10**6)}
+    api.sum(data, epsilon=0.001, delta=1e-7 * 5, **kw)
+    assert budget.remaining["epsilon"] == Fraction(499, 1000)
+    with pytest.raises(BudgetError):
+        api.variance(data, epsilon=1, **kw)
+    names = [line.what for line in budget.history]
+    assert names == ["count", "mean", "sum"]
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "variance"])
+@pytest.mark.parametrize(
+    ("kw", "error", "words"),
+    [
+        ({"bounds": (2, 1)}, ArgumentError, "bounds"),
+        ({"bounds": None}, ArgumentError, "bounds"),
+        ({"bounds": (-1e308, 1e308)}, ArgumentError, "overflow"),
+        ({"bounds": (1.0, math.nextafter(1.0, 2))}, ArgumentError, "apart"),
+        ({"epsilon": 0}, ArgumentError, "epsilon"),
+        ({"epsilon": 501}, ArgumentError, "epsilon"),
+        ({"epsilon": 1, "rho": 1}, ArgumentError, "rho"),
+        ({"neighbors": "both"}, ArgumentError, "neighbors"),
+        ({"nan": "drop"}, ArgumentError, "nan"),
+        ({"where": [True]}, ArgumentError, "where must be as long as the data, 3 rows"),
+        ({"where": np.array([1, 0, 1])}, ArgumentTypeError, "where"),
+        ({"where": np.ones((3, 1), bool)}, ArgumentTypeError, "where"),
+        ({"data": np.array(["a", "b", "c"])}, ArgumentTypeError, "data"),
+        ({"data": np.ones((3, 2))}, ArgumentError, "axis must be 0"),
+    ],
+)
+def test_bad_arguments_cost_nothing(name, kw, error, words):
+    budget = dp.Budget(epsilon=1)
+    given = {"data": [1.0, 2.0, 3.0], "bounds": (0, 5), "epsilon": 0.5, **kw}
+    with pytest.raises(error, match=words) as caught:
+        STATISTICS[name](**given, budget=budget)
+    assert "\n" not in str(caught.value)
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_nan_under_raise_keeps_the_spend():
+    budget = dp.Budget(epsilon=1)
+    with pytest.raises(DataError):
+        api.mean([1.0, math.nan], bounds=(0, 1), epsilon=0.5, budget=budget)
+    assert budget.remaining["epsilon"] == Fraction(1, 2)

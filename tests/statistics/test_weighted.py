@@ -1,0 +1,155 @@
+"""Sums and means with weights: exact without noise, sensitivities by enumeration, errors."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.statistics.totals import api, weighted
+
+pa = pytest.importorskip("pyarrow")
+
+STATISTICS = {"sum": api.sum, "mean": api.mean}
+LIMITS = {"sum": (-0.5, 2.0), "mean": (0.25, 2.0)}
+
+
+class Recorder:
+    """Stands in for the noise of several integers: keeps their moves and what it is added to."""
+
+    def __init__(self):
+        self.asked = self.values = self.shares = None
+
+    def __call__(self, loss, moves, shares=None):
+        self.asked, self.shares, self.loss = list(moves), shares, loss
+        return self
+
+    def add(self, values, generator):
+        self.values = list(values)
+        return list(values)
+
+
+def recorded(name, data, weights, **kw):
+    """The moves, the integers that noise is added to, and the exact answer."""
+    recorder = Recorder()
+    kw = {"bounds": (-1.0, 2.5), "weight_bounds": LIMITS[name], **kw}
+    with patch.object(weighted, "box_noise", recorder):
+        found = STATISTICS[name](data, weights=weights, epsilon=1, **kw)
+    assert recorder.shares is None or sum(recorder.shares) <= 1
+    return recorder.asked, recorder.values, found
+
+
+def shares(a, b, moves):
+    """How far each integer is apart, in units of what it may move."""
+    return [Fraction(abs(x - y)) / move for x, y, move in zip(a, b, moves, strict=True)]
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("name", ["sum", "mean"])
+@pytest.mark.parametrize(
+    "limits", [{}, {"bounds": (1.0, 2.5), "weight_bounds": (0.5, 2.0)}], ids=["about 0", "above 0"]
+)
+def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked, limits):
+    """By enumeration through the public functions; the bound is reached."""
+    rows = list(itertools.product([-1.0, 0.0, 2.5, math.nan, -math.inf], [-9.0, 0.5, 1e300]))
+    kept = [(row, keep) for row in rows for keep in ((True, False) if masked else (True,))]
+    seen = {}
+    for row, keep in kept:
+        data, weights = np.array([row, rows[4]]).T
+        where = np.array([keep, True]) if masked else None
+        given = {"where": where, "nan": 0.3, "neighbors": relation, **limits}
+        seen[row, keep] = recorded(name, data, weights, **given)[:2]
+    pairs = list(itertools.combinations(seen.values(), 2))
+    if relation == "add-remove":
+        data, weights = np.array([rows[4]]).T
+        given = {"where": np.ones(1, bool) if masked else None, "nan": 0.3, **limits}
+        less = recorded(name, data, weights, neighbors=relation, **given)[:2]
+        pairs = [(one, less) for one in seen.values()]
+    worst = [Fraction(0)] * len(pairs[0][0][0])
+    for (asked, a), (other, b) in pairs:
+        share = shares(a, b, asked)
+        assert asked == other and max(share) <= 1
+        worst = list(map(max, worst, share))
+    assert min(worst) > Fraction(999, 1000)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_without_noise_it_is_the_statistic(relation):
+    rng = np.random.default_rng(0)
+    data, weights = rng.normal(1, 2, (2, 30_000))
+    x = np.clip(data, -1, 2.5)
+    for name in ["sum", "mean"]:
+        w = np.clip(weights, *LIMITS[name])
+        _, vector, found = recorded(name, data, weights, neighbors=relation)
+        exact = (w * x).sum() if name == "sum" else np.average(x, weights=w)
+        assert found == pytest.approx(exact, rel=1e-7)
+        order = rng.permutation(len(data))
+        assert recorded(name, data[order], weights[order], neighbors=relation)[1] == vector
+        assert recorded(name, pa.array(data), weights.tolist(), neighbors=relation)[1] == vector
+        where = data > 0
+        some = recorded(name, data, weights, where=where, neighbors=relation)[2]
+        exact = (w * x)[where].sum() if name == "sum" else np.average(x[where], weights=w[where])
+        assert some == pytest.approx(exact, rel=1e-7)
+
+
+def test_half_the_sensitivity_would_be_caught():
+    """The control of the enumeration."""
+    (asked, a, _), (_, b, _) = (recorded("sum", [x], [w]) for x, w in [(-1.0, 2.0), (2.5, 2.0)])
+    assert shares(a, b, asked)[0] > Fraction(1, 2)
+
+
+def test_equal_weights():
+    """As good as none, but for the grid."""
+    data = np.random.default_rng(1).uniform(0, 1, 1000)
+    kw = {"bounds": (0, 1), "weights": np.ones(1000), "weight_bounds": (1, 1), "epsilon": 100}
+    rng = InsecureGenerator(1)
+    assert api.sum(data, rng=rng, **kw) == pytest.approx(data.sum(), rel=1e-3)
+    assert api.mean(data, rng=rng, **kw) == pytest.approx(data.mean(), rel=1e-3)
+
+
+def test_missing_numbers():
+    data, weights = [0.0, math.nan, 1.0, 2.0], [1.0, 1.0, math.nan, 2.0]
+    with pytest.raises(DataError):
+        recorded("sum", data, weights)
+    assert recorded("sum", data, weights, nan="drop", neighbors="add-remove")[2] == 4.0
+    assert recorded("sum", data, weights, nan="upper")[2] == 2.5 + 2 + 4
+
+
+def test_no_rows():
+    for relation in ["replace", "add-remove"]:
+        assert recorded("sum", [], [], neighbors=relation)[2] == 0
+        assert recorded("mean", [], [], neighbors=relation)[2] == 0.75
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+@pytest.mark.parametrize(
+    ("kw", "error", "words"),
+    [
+        ({"weights": None}, ArgumentError, "weight_bounds must be given with weights"),
+        ({"weight_bounds": None}, ArgumentError, "weight_bounds must be given with weights"),
+        ({"weight_bounds": (2, 1)}, ArgumentError, "weight_bounds"),
+        ({"weights": [1.0, 2.0]}, ArgumentError, "as long as the data, 3 rows"),
+        ({"weights": np.array(["a", "b", "c"])}, ArgumentTypeError, "weights"),
+        ({"where": [True]}, ArgumentError, "where"),
+    ],
+)
+def test_bad_arguments_cost_nothing(name, kw, error, words):
+    budget = dp.Budget(epsilon=1)
+    given = {"weights": [1.0, 1.0, 1.0], "weight_bounds": (0, 1), **kw}
+    with pytest.raises(error, match=words):
+        STATISTICS[name](np.zeros(3), bounds=(0, 1), epsilon=0.5, budget=budget, **given)
+    assert budget.remaining["epsilon"] == 1
+
+
+def test_weights_of_a_mean_are_not_negative():
+    for limits in [(-1, 1), (0, 0)]:
+        with pytest.raises(ArgumentError, match="not negative, and not both 0"):
+            api.mean([1.0], bounds=(0, 1), weights=[1.0], weight_bounds=limits, epsilon=1)

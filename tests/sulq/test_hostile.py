@@ -1,0 +1,553 @@
+"""What learns from sums, against hostile arguments and data: refused for nothing, or exact."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.privacy import Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import Chunk
+from dpfast.sulq import (
+    PCA,
+    ID3Classifier,
+    KMeans,
+    LinearRegression,
+    NaiveBayes,
+    NoisySums,
+    Perceptron,
+    Term,
+    TruncatedSVD,
+    perceptron,
+)
+from dpfast.sulq.class_sums import ByClass, Columns
+from dpfast.sulq.coded import Classes
+from dpfast.sulq.rounds import Part, Rounds
+from dpfast.sulq.targets import labelled
+
+from .test_components import recorded as recorded_components
+from .test_sums import recorded
+
+LOSSES = [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}]
+ESTIMATORS = [KMeans, PCA, TruncatedSVD]
+ROWS = np.random.default_rng(0).uniform(0, 1, (100, 2))
+
+
+def untouched(loss):
+    """A budget, and a check that nothing of it has been spent."""
+    budget = dp.Budget(**loss)
+    return budget, lambda: budget.history == ()
+
+
+# --- shares of a loss -----------------------------------------------------------------------------
+
+
+def test_shares_of_integers_that_are_divided_first_are_exact():
+    """Divided by 2**k and rounded down, moves are as large as they get; the share pays for them."""
+    draw, divided = random.Random(1), 0
+    for _ in range(500):
+        l1, moved, rounds = draw.randint(2**36, 2**42), draw.choice([1, 4, 64]), draw.randint(1, 9)
+        share, epsilon = Fraction(draw.randint(1, 9), 9), Fraction(draw.randint(1, 99), 1000)
+        made = Rounds(
+            None, loss=Pure(epsilon), neighbors="replace", rounds=rounds, name="",
+            budget=None, rng=InsecureGenerator(1),
+        )  # fmt: skip
+        noise = made.noise(Part(64, l1, l1**2, moved, share))
+        unit = 1 << noise.shift
+        # All integers but one move by 1 to the next multiple of the unit, and one by all the rest.
+        worst = moved - 1 + -(-(l1 - moved + 1) // unit)
+        assert worst / noise.scale <= share * epsilon / rounds
+        divided += noise.shift > 0
+    assert divided > 100
+
+
+# --- a loss too small for so many rounds ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("rounds", [2**62, 10**400, 10**5000], ids=["many", "more", "most"])
+def test_a_loss_too_small_for_so_many_rounds_costs_nothing(loss, rounds):
+    budget, unspent = untouched(loss)
+    with pytest.raises(ArgumentError, match="number of rounds"):
+        NoisySums(ROWS, queries=rounds, budget=budget, **loss)
+    with pytest.raises(ArgumentError, match="number of rounds"):
+        KMeans(2, bounds=(0, 1), max_iter=rounds, **loss).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_very_many_rounds_have_very_much_noise(loss):
+    few, many = (NoisySums(ROWS, queries=t, **loss) for t in (1, 2**30))
+    power = 1.0 if loss == {"epsilon": 1} else 0.5
+    assert many.deviation / few.deviation == pytest.approx(2.0 ** (30 * power), rel=0.5)
+    assert np.isfinite(many.sum("count"))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("kind", [*ESTIMATORS, NoisySums])
+def test_a_budget_with_too_little_left_loses_nothing(kind, loss):
+    budget, unspent = untouched({k: v / 2 for k, v in loss.items()})
+    with pytest.raises(BudgetError):
+        if kind is NoisySums:
+            NoisySums(ROWS, queries=1, budget=budget, **loss)
+        else:
+            kind(2, bounds=(0, 1), **loss).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+def test_noise_that_cannot_be_had_is_refused_before_it_is_paid_for():
+    """So little loss that already a move by 1 needs more noise than there is."""
+    budget, unspent = untouched({"epsilon": 1e-4})
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        KMeans(2, bounds=[(0, 1), (0, 2000)], epsilon=1e-4, max_iter=10**5).fit(ROWS, budget=budget)
+    assert unspent()
+    sums = NoisySums(ROWS, epsilon=2.0**-29, queries=1)
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        sums.batch([Term(ROWS, l2=1.0)] * 5000)
+    assert sums.remaining == 1
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize(
+    ("kind", "columns", "kw"),
+    [
+        (Perceptron, 1500, {"bounds": (0, 1), "max_iter": 2}),
+        (LinearRegression, 300, {"bounds": (0, 1), "y_bounds": (-1, 1)}),
+        (NaiveBayes, 1500, {"bounds": (0, 1), "classes": [-1, 1]}),
+        (NaiveBayes, 2500, {"categories": [0, 1], "classes": [-1, 1]}),
+        (
+            ID3Classifier,
+            1500,
+            {"categories": [0, 1], "classes": [-1, 1], "splits": "counts", "max_depth": 1},
+        ),
+    ],
+)
+def test_noise_for_too_many_columns_is_refused_before_it_is_paid_for(kind, columns, kw, relation):
+    budget = dp.Budget(epsilon=1, neighbors=relation)
+    with pytest.raises(ArgumentError, match="epsilon must be larger"):
+        kind(**kw, epsilon=1.9e-9, neighbors=relation).fit(
+            np.zeros((3, columns)), [1, -1, 1], budget=budget
+        )
+    assert budget.history == ()
+
+
+# --- numbers at the end of their range ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [PCA, TruncatedSVD])
+@pytest.mark.parametrize(
+    "bounds", [(0, 1e300), [(0, 1), (1e200, 1.1e200)], [(-1e160, 0), (0, 1)], (1e308, 1.7e308)]
+)
+def test_bounds_whose_squares_are_no_numbers_cost_nothing(kind, bounds):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises(ArgumentError, match=r"bounds must be at most 2\*\*400"):
+        kind(2, bounds=bounds, rho=1).fit(ROWS, budget=budget)
+    with pytest.raises(ArgumentError, match=r"bounds must be at most 2\*\*900"):
+        KMeans(2, bounds=(-1e300, 1), rho=1).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+LARGE = [
+    (0, 2.0**900),
+    [(0, 1), (1e200, 1.1e200)],
+    (1e270, 2.0**900),
+    [(-1e270, 1e270), (0, 1e-300)],
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("bounds", LARGE)
+def test_clusters_may_be_of_any_size(bounds, loss):
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        made = KMeans(2, bounds=bounds, **loss).fit(ROWS)
+    assert np.isfinite(made.cluster_centers_).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        (0, 2.0**400),
+        (-(2.0**400), 2.0**400),
+        [(0, 2.0**400), (0, 2.0**-400)],
+        [(0, 2.0**40), (0, 1)],
+        [(0, 0), (0, 1)],
+        [(0, 0), (5, 5)],
+        (1e5, 1e5 + 1),
+    ],
+)
+def test_bounds_at_the_ends_have_finite_answers(kind, bounds, loss):
+    for relation in ("replace", "add-remove"):
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            made = kind(2, bounds=bounds, neighbors=relation, **loss).fit(ROWS)
+        for name, value in vars(made).items():
+            if name.endswith("_") and name != "loss_":
+                assert np.isfinite(value).all(), name
+
+
+@pytest.mark.parametrize("loss", [{"rho": 2.0**-55}, {"epsilon": 2.0**-28}], ids=repr)
+@pytest.mark.parametrize("kind", [PCA, TruncatedSVD])
+def test_large_bounds_with_very_much_noise_have_finite_answers(kind, loss):
+    for _ in range(10):
+        made = kind(bounds=(-(2.0**400), 2.0**400), **loss).fit(ROWS[:5])
+        assert np.isfinite(made.components_).all()
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises(ArgumentError, match=r"bounds must be at most 2\*\*400"):
+        kind(bounds=(0, 2.0**401), **loss).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+def with_labels(kind, bounds, **kw):
+    """What learns from labels of -1 and 1."""
+    kw |= {"classes": [-1, 1]} if kind is NaiveBayes else {}
+    kw |= {"y_bounds": (-1, 1), **kw} if kind is LinearRegression else {}
+    return kind(bounds=bounds, **kw)
+
+
+SIDES = np.where(ROWS[:, 0] > 0.5, 1, -1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds", "kw"),
+    [
+        (NaiveBayes, (0, 1e300), {}),
+        (NaiveBayes, [(0, 1), (-1e160, 0)], {}),
+        (LinearRegression, (0, 1e200), {}),
+        (LinearRegression, (0, 1), {"y_bounds": (0, 1e308)}),
+        (LinearRegression, [(0, 1), (0, 2.0**-800)], {"y_bounds": (0, 2.0**400)}),
+        (
+            LinearRegression,
+            [(0, 1), (2.0**-800,) * 2],
+            {"y_bounds": (0, 2.0**400), "fit_intercept": False},
+        ),
+    ],
+)
+def test_bounds_whose_answers_are_no_numbers_cost_nothing(kind, bounds, kw):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises(ArgumentError, match=r"bounds must be at most 2\*\*(500|800)"):
+        with_labels(kind, bounds, rho=1, **kw).fit(ROWS, SIDES, budget=budget)
+    assert unspent()
+
+
+@pytest.mark.parametrize("kind", [NaiveBayes, Perceptron, LinearRegression])
+@pytest.mark.parametrize(
+    "bounds", [(0, 2.0**500), [(-(2.0**500), 2.0**500), (0, 2.0**-290)], [(0, 0), (1e5, 1e5 + 1)]]
+)
+def test_labels_within_bounds_at_the_ends_have_finite_answers(kind, bounds):
+    cases = [{}]
+    if kind is LinearRegression:
+        targets = [(-(2.0**500), 2.0**500), (0, 2.0**-500), (3, 3)]
+        cases = [{"y_bounds": y, "fit_intercept": c} for y in targets for c in (True, False)]
+    for kw in cases:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            made = with_labels(kind, bounds, rho=1, **kw).fit(ROWS, SIDES)
+        for name in ("theta_", "var_", "coef_", "intercept_"):
+            assert np.isfinite(getattr(made, name, 0)).all(), name
+        assert np.isfinite(made.predict(ROWS)).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "bounds"),
+    [(KMeans, [(0, 1e-320), (0, 1)]), (PCA, (1e15, 1e15 + 1))],
+)
+def test_bounds_too_near_for_float64_cost_nothing(kind, bounds):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises(ArgumentError, match="bounds must be"):
+        kind(2, bounds=bounds, rho=1).fit(ROWS, budget=budget)
+    assert unspent()
+
+
+class OneChunk:
+    """A source of somebody else's that brings all rows at a time."""
+
+    dtype, nulls = np.dtype(np.float64), 0
+
+    def __init__(self, rows):
+        self._rows, self.length = rows, len(rows)
+
+    def reduce(self, summarise, merge):
+        return summarise(Chunk(self._rows, 0))
+
+    def sample(self, count, words):
+        return None
+
+
+def test_a_source_may_bring_any_number_of_rows_at_a_time():
+    """2**23 and more squares of 40 bits are beyond an int64."""
+    rows, bound = np.full((1 << 23) + 5000, 1.999999), 1.999999
+    whole = recorded_components(TruncatedSVD, rows.reshape(-1, 1), (-bound, bound))[1]
+    found = recorded_components(TruncatedSVD, OneChunk(rows), (-bound, bound))[1]
+    assert found == whole and found[0][0] > 2**63
+
+
+def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
+    """2**25 and more squares of 38 bits are beyond an int64."""
+    n, bound = (1 << 25) + 5000, 1.999999
+    rows, classes = np.broadcast_to(bound, n), Classes([0, 1])
+    sums = ByClass(Columns((-bound, bound), None).each(1), 2, "raise")
+    found, missing = sums.total(labelled(OneChunk(rows), np.broadcast_to(np.uint8(1), n)), classes)
+    reach = sums.numbers[0].reach
+    assert n * reach**2 > 2**63
+    assert (found, missing) == ([0, n, 0, n * reach**2, 0, 0], 0)
+
+
+# --- public sets of rows --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "relation"),
+    [
+        (np.ma.array([True, False, True], mask=[0, 1, 0]), "add-remove"),
+        (np.ma.array([True, False, True], mask=[0, 1, 0]), "replace"),
+        (np.ma.array([0, 1], mask=[0, 1]), "replace"),
+    ],
+)
+def test_what_stands_behind_a_mask_is_no_set_of_rows(rows, relation):
+    sums = NoisySums([1.0, 2.0, 3.0], rho=1, queries=1, neighbors=relation)
+    with pytest.raises(ArgumentTypeError, match="rows must be"):
+        sums.sum("count", rows)
+    assert sums.remaining == 1
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_a_set_of_rows_moves_sums_no_further(relation):
+    """The same integers as of the rows that are in the set, and none of the others."""
+    data = np.array([0.1, 0.9, np.nan, 0.4])
+    keep = np.array([True, False, False, True])
+    _, found, _ = recorded(data, lambda s: s.sum("value", keep, bounds=(0, 1)), neighbors=relation)
+    _, alone, _ = recorded(data[keep], lambda s: s.sum("value", bounds=(0, 1)), neighbors=relation)
+    assert found == alone
+
+
+# --- NaN policies ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 0.3, "lower", "upper"])
+def test_a_replacement_is_clipped_like_a_value(value):
+    missing = np.array([[0.2, np.nan], [np.nan, 0.7], [np.nan, np.nan], [0.5, 0.5]])
+    bounds = [(-1.0, 2.0), (0.25, 0.75)]
+    for column, (lo, hi) in enumerate(bounds):
+        number = {"lower": lo, "upper": hi}.get(value, value)
+        filled = np.where(np.isnan(missing), np.clip(number, lo, hi), missing)
+
+        def ask(sums, column=column, pair=(lo, hi)):
+            return sums.sum("value", bounds=pair, column=column)
+
+        assert recorded(missing, ask, nan=value)[1] == recorded(filled, ask)[1]
+    lower, upper = np.transpose(bounds)
+    number = {"lower": lower, "upper": upper}.get(value, value)
+    filled = np.where(np.isnan(missing), np.clip(number, lower, upper), missing)
+    for kind in (PCA, TruncatedSVD):
+        assert (
+            recorded_components(kind, missing, bounds, nan=value)[1]
+            == recorded_components(kind, filled, bounds)[1]
+        )
+    one, other = (
+        KMeans(2, bounds=bounds, nan=policy, rho=1).fit(data, rng=InsecureGenerator(1))
+        for data, policy in ((missing, value), (filled, "raise"))
+    )
+    assert (one.cluster_centers_ == other.cluster_centers_).all()
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_nan_that_is_refused_costs_the_loss_and_leaves_nothing_behind(kind):
+    budget = dp.Budget(rho=1)
+    made = kind(1, bounds=(0, 1), rho=1)
+    with pytest.raises(DataError, match="what was spent"):
+        made.fit(np.array([[0.5, np.nan]]), budget=budget)
+    assert budget.remaining["rho"] == 0
+    assert not [name for name in vars(made) if name.endswith("_")]
+
+
+# --- composition ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_the_ledger_has_one_exact_line_for_each_and_no_more_is_had(loss, relation):
+    third = {k: Fraction(str(v)) / 3 for k, v in loss.items()}
+    budget = dp.Budget(**loss, neighbors=relation)
+    sums = NoisySums(ROWS, queries=2, budget=budget, neighbors=relation, **third)
+    KMeans(2, bounds=(0, 1), neighbors=relation, **third).fit(ROWS, budget=budget)
+    PCA(1, bounds=(0, 1), neighbors=relation, **third).fit(ROWS, budget=budget)
+    assert [line.what for line in budget.history] == [
+        "noisy sums",
+        "k-means",
+        "principal components",
+    ]
+    assert all(budget.remaining[name] == 0 for name in loss)
+    with pytest.raises(BudgetError):
+        TruncatedSVD(1, bounds=(0, 1), neighbors=relation, **third).fit(ROWS, budget=budget)
+    assert sums.sum("count") is not None and len(budget.history) == 3  # asking costs nothing more
+
+
+# --- arguments of the wrong kind ------------------------------------------------------------------
+
+TREE = {"categories": [0, 1], "classes": [-1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "kw", "name"),
+    [
+        (KMeans, {"bounds": (0, 1), "n_clusters": 10**400}, "n_clusters"),
+        (KMeans, {"bounds": (0, 1), "n_clusters": 2**70}, "n_clusters"),
+        (KMeans, {"bounds": (0, 1), "init": 10**400}, "init"),
+        (NaiveBayes, {"bounds": (0, 1), "classes": np.array(1)}, "classes"),
+        (NaiveBayes, TREE | {"categories": np.ma.masked}, "categories"),
+        (ID3Classifier, TREE | {"classes": np.array("a")}, "classes"),
+        (ID3Classifier, TREE | {"categories": np.array(1)}, "categories"),
+        (ID3Classifier, TREE | {"bins": np.array(1)}, "bins"),
+        (ID3Classifier, {"classes": [-1, 1], "bounds": [(0, 1)] * 2, "bins": np.array(4)}, "bins"),
+        (ID3Classifier, {"classes": [-1, 1], "bounds": [(0, 1)] * 3, "bins": 4}, "bounds"),
+        (ID3Classifier, {"classes": [-1, 1], "bounds": (0, 1), "bins": [[0, 1]] * 3}, "bins"),
+        (ID3Classifier, TREE | {"most_rows": "many"}, "most_rows"),
+        (ID3Classifier, TREE | {"most_rows": 0, "splits": "counts"}, "most_rows"),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_named_and_cost_nothing(kind, kw, name):
+    budget, unspent = untouched({"rho": 1})
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=rf"^{name}(\[0\])? must be"):
+        kind(rho=1, **kw).fit(ROWS, SIDES, budget=budget)
+    assert unspent()
+
+
+BITS = ROWS > 0.5
+
+
+def kind(given):
+    return type(given).__name__
+
+
+ODD = [None, 3, np.array([0, 1]), np.True_, "x", {}, object()]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=kind)
+def test_what_is_no_oracle_is_refused(odd):
+    sums = NoisySums(BITS, rho=1, queries=9, neighbors="replace")
+    bit = dp.sulq.Attribute(0)
+    for name, call in (
+        ("oracle", lambda: dp.sulq.learn_conjunction(odd)),
+        ("oracle", lambda: dp.sulq.learn_halfspace(odd, margin=0.5, radius=1)),
+        ("a", lambda: dp.sulq.implication_test(odd, bit, sums, bit, 0.5)),
+        ("b", lambda: dp.sulq.implication_strength(sums, bit, odd, bit)),
+    ):
+        with pytest.raises(ArgumentTypeError, match=f"^{name} must be"):
+            call()
+    assert sums.remaining == 9
+
+
+@pytest.mark.parametrize("label", [True, np.True_, np.array([0, 1]), 1.0, (0,), 5, "y"], ids=repr)
+def test_a_label_that_is_no_column_uses_up_no_question(label):
+    oracle = dp.sulq.ExactOracle(BITS, tolerance=0.1, queries=9, l2=1, size=1)
+    with pytest.raises(ArgumentError, match="label must be one of the columns 0, 1"):
+        dp.sulq.learn_halfspace(oracle, margin=0.5, radius=1, label=label)
+    assert oracle.remaining == 9
+
+
+@pytest.mark.parametrize("terms", [None, 3, 0.5, np.array(1), np.True_, object()], ids=kind)
+def test_a_batch_is_a_sequence(terms):
+    sums = NoisySums(ROWS, rho=1, queries=1)
+    oracle = dp.sulq.ExactOracle(ROWS, tolerance=0.1, queries=9)
+    for one in (sums, oracle):
+        with pytest.raises(ArgumentTypeError, match="terms must be a sequence of functions"):
+            one.batch(terms)
+    assert sums.remaining == 1 and oracle.remaining == 9
+
+
+def test_what_learners_need_is_a_number_or_an_error():
+    for columns, error in ((10**400, 0.1), (2, 1e-320), (2, 0), (2, 1.5)):
+        with pytest.raises(ArgumentError, match="must be"):
+            dp.sulq.conjunction_needs(columns, error)
+        for kw in ({"error": error, "margin": 0.1}, {"error": 0.1, "margin": error}):
+            if columns > 2 or error != 0.1:
+                with pytest.raises(ArgumentError, match="must be"):
+                    dp.sulq.halfspace_needs(columns, **kw)
+
+
+# --- rows that nobody expects ---------------------------------------------------------------------
+
+#: What a row may hold in the place of a number, one of all others being as it should be.
+ROW = {
+    "None": None,
+    "NaN": float("nan"),
+    "inf": float("-inf"),
+    "text": "7654321",
+    "bytes": b"7654321",
+    "huge": 10**400,
+    "beyond 2**53": 2**53 + 1,
+    "tiny": 5e-324,
+    "sNaN": Decimal("sNaN"),
+    "Decimal": Decimal("1e400"),
+    "Fraction": Fraction(1, 3),
+    "complex": 1j,
+    "time difference": np.timedelta64(1),
+    "object": object(),
+    "list": [1, 2],
+    "True": True,
+    "two": 2,
+}
+#: A list does not say how many columns it has; bounds do.
+BOTH = [(0, 1), (0, 1)]
+WITH_LABELS = {
+    "perceptron": lambda **kw: Perceptron(bounds=BOTH, max_iter=2, **kw),
+    "tree": lambda **kw: ID3Classifier(bins=2, bounds=BOTH, classes=[-1, 1], **kw),
+    "bayes": lambda **kw: NaiveBayes(bounds=BOTH, classes=[-1, 1], **kw),
+    "regression": lambda **kw: LinearRegression(bounds=BOTH, y_bounds=(-1, 1), **kw),
+}
+
+
+def outcome(make, X, y, epsilon):
+    """What a fit for an epsilon of 1 comes to with a budget of another, and what was spent."""
+    budget = dp.Budget(epsilon=epsilon)
+    try:
+        make(epsilon=1).fit(X, y, budget=budget)
+    except (ArgumentError, ArgumentTypeError, BudgetError, DataError) as error:
+        assert "7654321" not in str(error) and "\n" not in str(error)
+        return type(error), len(budget.history)
+    return None, len(budget.history)
+
+
+def check_before_the_spend(make, row, column):
+    X, y = np.random.default_rng(5).random((40, 2)).tolist(), [1, -1] * 20
+    if column == "y":
+        y[0] = row
+    else:
+        X[0][1] = row
+    forms = [(X, y), (X, tuple(y)), ({"a": [x[0] for x in X], "b": [x[1] for x in X], "y": y}, "y")]
+    for form in forms:
+        assert outcome(make, *form, epsilon=0.5) == (BudgetError, 0)
+        kind, spent = outcome(make, *form, epsilon=1)
+        assert spent == 1 and kind in (None, DataError)
+
+
+@pytest.mark.parametrize("column", ["X", "y"])
+@pytest.mark.parametrize("row", ROW)
+@pytest.mark.parametrize("learner", WITH_LABELS)
+def test_no_row_decides_anything_before_the_spend(learner, row, column):
+    """Whatever a feature or a label is, it is not known to whoever has not paid."""
+    check_before_the_spend(WITH_LABELS[learner], ROW[row], column)
+
+
+def test_labels_that_are_looked_at_before_the_spend_are_caught(monkeypatch):
+    """Planted: a label that is none of the classes is refused where labels are read."""
+    right = perceptron.labelled
+
+    def labelled(X, y, *rest, **kw):
+        made = right(X, y, *rest, **kw)
+        ok = made.reduce(lambda some: all((np.abs(y) == 1).all() for _, y in some), min)
+        if not ok:
+            raise ArgumentError("y must be -1 or 1")
+        return made
+
+    monkeypatch.setattr(perceptron, "labelled", labelled)
+    for row in ("two", "NaN", "None", "huge"):
+        with pytest.raises(AssertionError):
+            check_before_the_spend(WITH_LABELS["perceptron"], ROW[row], "y")
+    check_before_the_spend(WITH_LABELS["perceptron"], 1, "y")

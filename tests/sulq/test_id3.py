@@ -1,0 +1,582 @@
+"""Private decision trees: what a row moves in a round, the law of a choice, what is kept."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from fractions import Fraction
+from unittest.mock import patch
+
+import mpmath
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2, norm
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.noise.integer import WholeNoise
+from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import passes
+from dpfast.sulq import ID3Classifier, NotFittedError, criteria, id3
+from dpfast.sulq import rounds as _rounds
+from dpfast.sulq.tree import Nodes, Tree, pruned
+
+from ..reference import sulq as neighbourly
+from ..reference import tree as reference
+from ..support.names import shown
+
+RELATIONS = ["replace", "add-remove"]
+LOSSES = {"rho": {"rho": 1}, "epsilon": {"epsilon": 1}, "delta": {"epsilon": 1, "delta": 1e-6}}
+VALUES = [[0, 1, 2], [0, 1], [0, 1, 2, 3]]
+
+
+class Script:
+    """Stands in for all that is random. It answers exactly, or what it answered before."""
+
+    def __init__(self):
+        self.asked, self.values, self.tables, self.sharp = [], [], [], []
+        self.answers, self.at = [], None
+
+    def again(self):
+        """From now on the answers are those that were given so far."""
+        self.at = 0
+        self.asked, self.values, self.tables, self.sharp = [], [], [], []
+
+    def _answer(self, exact):
+        if self.at is None:
+            self.answers.append(exact)
+            return exact
+        self.at += 1
+        return self.answers[self.at - 1]
+
+    def noise(self, loss, l1, l2_squared, moved=1, law=None):
+        script = self
+
+        class Silent(WholeNoise):
+            def add(self, values, generator):
+                script.asked.append((l1, l2_squared))
+                script.values.append(list(values))
+                return script._answer(list(values))
+
+        return Silent("laplace", Fraction(1, 8), 0, loss)
+
+    def rows(self, table, c):
+        script, scores = self, np.array(table.array)
+
+        class Chosen:
+            def draw(self, size, stream):
+                script.tables.append(scores)
+                script.sharp.append(c)
+                return np.array(script._answer(scores.argmax(axis=1)[:, None].tolist()))
+
+        return Chosen()
+
+    def fit(self, X, y, **kw):
+        kw = {"categories": VALUES, "classes": [0, 1], "rho": 1, **kw}
+        with (
+            patch.object(_rounds, "whole_noise", self.noise),
+            patch.object(_rounds, "Rows", self.rows),
+        ):
+            return ID3Classifier(**kw).fit(X, y)
+
+
+def planted(n=6000, seed=0, wrong=0.05):
+    """Labels that follow the first column, and where that is 1 the last one."""
+    g = np.random.default_rng(seed)
+    X = np.stack([g.integers(0, len(own), n) for own in VALUES], axis=1)
+    y = np.where(X[:, 0] == 1, X[:, 2] % 2, X[:, 0] == 2)
+    return X, np.where(g.uniform(size=n) < wrong, 1 - y, y)
+
+
+# --- exact rounds ---------------------------------------------------------------------------------
+
+
+def compared(tree, i, expected):
+    """How many divisions a tree has in common with the definition's; it may have undone others."""
+    counts, attribute, children = expected
+    assert tree.counts[i].tolist() == counts
+    if tree.feature[i] < 0:
+        return 0
+    assert tree.feature[i] == attribute and tree.values[i] == len(children) - 1
+    first = tree.children[i]
+    return 1 + sum(compared(tree, first + k, child) for k, child in enumerate(children))
+
+
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+def test_without_noise_it_is_id3(splits, criterion):
+    X, y = planted()
+    odd = X.astype(float)
+    odd[::50, 0], odd[::70, 2] = np.nan, 7.5
+    made = Script().fit(odd, y, splits=splits, criterion=criterion, max_depth=2, most_rows=len(X))
+    rows = [reference.coded(row, VALUES) for row in odd.tolist()]
+    expected = reference.grown(rows, y.tolist(), [3, 2, 4], 2, 2, criterion)
+    assert compared(made.tree_, 0, expected) >= 2
+    assert made.tree_.feature[0] == 0 and made.tree_.depth == 2
+    assert made.score(X, y) > 0.93
+
+
+@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
+    g = np.random.default_rng(0)
+    counts = g.integers(0, 40, (4, 5, 3)) * g.integers(0, 2, (4, 5, 3))
+    counts[:, 2] = 0
+    counts[0, 3] = 2**33  # too large for squares in 64 bits
+    found = criteria.worth(criterion, counts)
+    unit = 1 if criterion == "max" else 2**20
+    rough = criteria.noisy(criterion, counts.astype(float))
+    for s in range(5):
+        own = counts[:, s].tolist()
+        expected = reference.gains(criterion, own)
+        assert abs(found[s] - expected * unit) < (5 if s != 3 else 1e-5 * 2**34 * unit)
+        less = counts[:, s].sum() if criterion == "max" else 0
+        assert rough[s] == pytest.approx(float(expected - int(less)), abs=1e-6 * (1 + 2**34))
+
+
+@pytest.mark.parametrize("form", ["f4", "u1", ">i8", "fortran", "table", "records", "text"])
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+def test_every_form_of_data_has_the_same_rounds(form, splits):
+    X, y = planted(9000)
+    names = ["a", "b", "c"]
+    words = [[f"{name}{v}" for v in own] for name, own in zip(names, VALUES, strict=True)]
+    text = {n: np.array(w)[x] for n, w, x in zip(names, words, X.T, strict=True)}
+    forms = {
+        "fortran": lambda: (np.asfortranarray(X), y, {}),
+        "table": lambda: (
+            pd.DataFrame({"a": X[:, 0], "y": y, "b": X[:, 1], "c": X[:, 2]}),
+            "y",
+            {},
+        ),
+        "records": lambda: (np.array(list(map(tuple, X)), [(n, "i4") for n in names]), y, {}),
+        "text": lambda: (
+            pd.DataFrame({**text, "y": np.where(y, "yes", "no")}),
+            "y",
+            {"categories": words, "classes": ["no", "yes"]},
+        ),
+    }
+    data, labels, kw = forms[form]() if form in forms else (X.astype(form), y.astype(form), {})
+    one, other = Script(), Script()
+    made = one.fit(X, y, splits=splits, max_depth=2)
+    again = other.fit(data, labels, splits=splits, max_depth=2, **kw)
+    assert one.values == other.values and len(one.values) >= 1
+    assert [t.tolist() for t in one.tables] == [t.tolist() for t in other.tables]
+    assert again.score(data, labels) == made.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+def test_chunks_and_threads_do_not_change_a_bit(monkeypatch, splits):
+    X, y = planted(3 << 17)
+    found = []
+    for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
+        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
+        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        made = ID3Classifier(VALUES, classes=[0, 1], rho=1, splits=splits)
+        made.fit(X, y, rng=InsecureGenerator(1))
+        found.append(pickle.dumps(made.tree_))
+    assert len(set(found)) == 1
+
+
+def test_columns_in_public_bins():
+    X, y = planted()
+    g = np.random.default_rng(1)
+    wide = np.concatenate([X[:, :2], X[:, 2:] + g.uniform(0, 0.99, (len(X), 1))], axis=1)
+    kw = {
+        "categories": [*VALUES[:2], None],
+        "bins": [None, None, 4],
+        "bounds": [None, None, (0, 4)],
+    }
+    one, other = Script(), Script()
+    one.fit(X, y)
+    made = other.fit(wide, y, **kw)
+    assert one.values == other.values
+    assert made.score(wide, y) > 0.9
+
+
+def test_labels_and_values_of_no_category():
+    X, y = planted(2000)
+    for odd in (5, -1, np.nan):
+        labels = y.astype(float)
+        labels[::3] = odd
+        one, other = Script(), Script()
+        one.fit(X, labels, splits="counts", max_depth=1)
+        keep = labels != labels[0] if odd == odd else ~np.isnan(labels)
+        other.fit(X[keep], y[keep], splits="counts", max_depth=1)
+        assert one.values == other.values
+    strange = np.full((3, 3), np.nan)
+    made = Script().fit(X, y)
+    assert made.predict(strange).shape == (3,)  # by the classes of all rows
+
+
+# --- sensitivity ----------------------------------------------------------------------------------
+
+DOMAIN = [(0, 0, 0), (1, 0, 1), (1, 1, 0), (0, 1, 1), (0, 5, 0), (1, 0, 7)]  # x, x, label
+
+
+def used(relation, loss, splits, criterion="gini"):
+    """The largest part of a round that a row takes, over all rounds and neighbours."""
+    kw = {"categories": [[0, 1], [0, 1]], "rho": None, **loss, "max_depth": 2, "most_rows": 4}
+    kw |= {"neighbors": relation, "splits": splits, "criterion": criterion}
+    worst, rounds = 0.0, 3
+    for data in itertools.combinations_with_replacement(DOMAIN, 2):
+        script = Script()
+
+        def run(rows, script=script):
+            table = np.array(rows, float).reshape(-1, 3)
+            script.fit(table[:, :2], table[:, 2], **kw)
+            return script.asked, script.values, script.tables, script.sharp
+
+        _, before, scored, _ = run(list(data))
+        for other in neighbourly.neighbours(list(data), DOMAIN, relation):
+            script.again()
+            asked, after, tables, sharp = run(other)
+            assert len(after) == len(before) and len(tables) == len(scored)
+            for claim, a, b in zip(asked, before, after, strict=True):
+                l1, l2_squared, _ = neighbourly.moves(a, b)
+                share = l1 / claim[0] if "epsilon" in loss else l2_squared / claim[1]
+                worst = max(worst, share * rounds)
+            for a, b, c in zip(scored, tables, sharp, strict=True):
+                ranges = [c * float(np.ptp(row)) for row in b - a]
+                if "rho" in loss:
+                    each = [float(Draws(r, 1, True).to_zcdp().rho) for r in ranges if r]
+                    worst = max(worst, rounds * sum(each))
+                else:
+                    worst = max(worst, rounds * sum(ranges))
+    return worst
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", ["rho", "epsilon"])
+def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, monkeypatch):
+    assert used(relation, LOSSES[loss], "counts") == pytest.approx(1)
+    right = _rounds.Part
+
+    def generous(size, l1, l2_squared, moved):  # the planted fault: one attribute too few
+        return right(size, max(1, l1 // 2), max(1, l2_squared // 2), moved)
+
+    monkeypatch.setattr(id3, "Part", generous)
+    assert used(relation, LOSSES[loss], "counts") > 1.5
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", ["rho", "epsilon"])
+@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+def test_no_row_uses_more_than_the_loss_of_a_choice(relation, loss, criterion, monkeypatch):
+    most = used(relation, LOSSES[loss], "exponential", criterion)
+    assert most <= 1 + 1e-9
+    right = criteria.spread
+    monkeypatch.setattr(id3, "spread", lambda *arguments: Fraction(right(*arguments), 3))
+    assert used(relation, LOSSES[loss], "exponential", criterion) > 1
+
+
+@pytest.mark.parametrize("criterion", criteria.CRITERIA)
+def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
+    """Over all counts of few rows: what one row more does to the worth of an attribute."""
+    most, reached = 6, 0
+    for counts in itertools.product(range(most), repeat=3):
+        if sum(counts) >= most:
+            continue
+        for c in range(3):
+            more = np.array(counts)
+            more[c] += 1
+            before, after = (
+                int(criteria.worth(criterion, np.array(x)[None, None])[0]) for x in (counts, more)
+            )
+            step = after - before if criterion == "max" else before - after
+            assert -3 <= step <= criteria.spread(criterion, most)
+            if criterion != "entropy":
+                assert step >= 0
+            reached = max(reached, step)
+    assert reached > 0.7 * criteria.spread(criterion, most)
+
+
+@pytest.mark.parametrize("others", [1 << 20, 1 << 24])
+def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
+    """By all that is said, but for what rounding may add."""
+    before, after = (
+        int(criteria.worth("entropy", np.array([[[others, own]]]))[0]) for own in (0, 1)
+    )
+    said = criteria.spread("entropy", others + 1)
+    assert said - 12 < before - after <= said
+
+
+# --- a choice -------------------------------------------------------------------------------------
+
+
+def rounds_of(loss, relation="add-remove", rounds=2):
+    return _rounds.Rounds(
+        None, loss=loss, neighbors=relation, rounds=rounds, name="", budget=None,
+        rng=InsecureGenerator(3),
+    )  # fmt: skip
+
+
+def test_choices_follow_the_law_of_the_exponential_mechanism():
+    scores, spread, loss = np.array([[0, 3, 5], [9, 9, 2]]), 2, ZCDP(Fraction(1, 2))
+    c = rounds_of(loss).sharpness(spread)
+    n, found = 4000, np.zeros((2, 3))
+    made = rounds_of(loss, rounds=n)
+    made.rounds = 2  # for the loss of a draw
+    for i in range(n):
+        made._used = i % 2
+        for row, one in enumerate(made.choose(lambda source: scores, spread)):
+            found[row, one] += 1
+
+    def fit(sharp):
+        weights = np.exp(sharp * (scores - scores.max(axis=1, keepdims=True)))
+        expected = n * weights / weights.sum(axis=1, keepdims=True)
+        return chi2.sf(((found - expected) ** 2 / expected).sum(), 4)
+
+    assert fit(c) > 1e-4
+    assert fit(1.3 * c) < 1e-6  # the same test catches draws that are too sharp
+
+
+def test_how_sharp_choices_may_be():
+    for relation, steps in (("add-remove", 1), ("replace", 2)):
+        assert rounds_of(Pure(3), relation).sharpness(5) == pytest.approx(3 / 2 / 5 / steps)
+        rho = rounds_of(ZCDP(Fraction(1, 4)), relation).sharpness(5)
+        assert float(Draws(rho * 5 * steps, 1, True).to_zcdp().rho) == pytest.approx(1 / 8)
+        delta = rounds_of(Approx(1, 1e-6), relation).sharpness(5) * 5 * steps
+        assert 0.1 < delta < 1  # beside 1 / 2 of epsilon alone
+
+
+@pytest.mark.parametrize("move", [1e-9, 1e-3, 0.1, 1.0, 1.41421, 1.41422, 5.0, 30.0])
+def test_a_range_that_a_normal_variable_covers(move):
+    with mpmath.workdps(60):
+        x = mpmath.mpf(move) / 2
+        exact = 2 * (mpmath.log(mpmath.ncdf(x)) - mpmath.log(mpmath.ncdf(-x)))
+        found = _rounds.range_of_normal(move)
+        assert exact * (1 - mpmath.mpf(2) ** -38) < found < exact
+    # Coins whose log-odds differ by that: a normal variable tells no less of any two of them.
+    middle = np.linspace(-3, 3, 201) * (1 + found)
+
+    def deviate(x):
+        return np.where(x < 0, 1, -1) * norm.ppf(1 / (1 + np.exp(np.abs(x))))
+
+    with np.errstate(over="ignore"):
+        apart = deviate(middle + found / 2) - deviate(middle - found / 2)
+    assert apart[np.isfinite(apart)].max() <= move * (1 + 1e-6)
+    # In two sets a range each is no worse than twice the range in one.
+    half = 2 * deviate(np.array(found / 4))
+    assert 2 * half**2 <= move**2 * (1 + 1e-6)
+
+
+def test_choices_are_rounds_too():
+    made = rounds_of(Pure(1), rounds=1)
+    assert made.choose(lambda source: np.array([[0, 10**6]]), 1) == [1]
+    with pytest.raises(BudgetError, match="all 1 rounds"):
+        made.choose(lambda source: pytest.fail("read"), 1)
+
+
+# --- what is found --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_a_planted_tree_is_found(splits, relation, loss):
+    X, y = planted(20_000, wrong=0)
+    made = ID3Classifier(
+        VALUES, classes=[0, 1], splits=splits, neighbors=relation, max_depth=2, **LOSSES[loss]
+    ).fit(X, y, rng=InsecureGenerator(1))
+    assert made.score(X, y) > 0.99
+    chances = made.predict_proba(X)
+    assert chances.shape == (len(X), 2) and chances.sum(axis=1) == pytest.approx(1)
+    assert (chances.argmax(axis=1) == made.predict(X)).all()
+
+
+def test_more_loss_finds_better_trees():
+    X, y = planted(3000)
+
+    def found(rho):
+        made = [
+            ID3Classifier(VALUES, classes=[0, 1], rho=rho).fit(X, y, rng=InsecureGenerator(s))
+            for s in range(5)
+        ]
+        return np.mean([m.score(X, y) for m in made])
+
+    assert found(1.0) > 0.93 and found(1e-6) < 0.8
+
+
+def test_noise_tells_nothing():
+    """Labels that follow no column: whatever the choices were, all rows are told alike, or nearly.
+
+    A tree that believed its leaves would tell a third to a half of them otherwise.
+    """
+    g = np.random.default_rng(0)
+    X, y = planted(5000)[0], g.uniform(size=5000) < 0.3
+    for splits in ("exponential", "counts"):
+        told = [
+            ID3Classifier(VALUES, classes=[False, True], rho=1e-3, splits=splits)
+            .fit(X, y, rng=InsecureGenerator(s))
+            .predict(X)
+            for s in range(10)
+        ]
+        assert np.mean(told) < 0.15
+
+
+def test_what_noise_explains_is_undone():
+    """Five leaves, whose counts differ by 10 and 5 rows from those of so many rows in equal parts.
+
+    The upper two differ by nothing, so all that parts the nodes below the root is in the lower.
+    """
+    nodes = Nodes()
+    nodes.divide(0, 0, 2)
+    nodes.divide(1, 1, 2)
+    assert nodes.leaves() == [2, 3, 4, 5, 6]
+    leaves = np.array([[4.0, 4], [0, 0], [10, 0], [0, 10], [0, 0]])
+    # p = (1/2, 1/2); squares of 4 times 5**2 and of noise 3 (2 - 2 + 2 / 2) deviations squared
+    kept = pruned(nodes, leaves, math.sqrt(100 / 3) * 0.999)
+    assert kept.leaves == 5 and pruned(nodes, leaves, math.sqrt(100 / 3) * 1.001).leaves == 1
+    assert kept.deviation / kept.deviation[-1] == pytest.approx(np.sqrt([5, 3, 1, 1, 1, 1, 1]))
+
+
+def test_leaves_are_drawn_to_their_parent_as_far_as_noise_parts_them():
+    own, leaf = np.array([1, -1, -1, -1]), np.array([2, 0, 0, 0])
+    counts = np.array([[60.0, 40], [50, 20], [13, 20], [-3, 0]])
+    like = np.array([[42, 28], [19.8, 13.2]])  # as many rows, in shares of .6 and .4
+    parts = np.array([[8, -8], [-6.8, 6.8], [-1.2, 1.2]])
+    for deviation in (1e-9, 2.0, 5.0, 100.0):
+        # of noise alone, on average: 3 leaves of (2 - 2 + 2 (.36 + .16)) squared deviations each
+        kept = max(0.0, 1 - 3 * 1.04 * deviation**2 / (parts**2).sum())
+        made = Tree(own, own, leaf, counts, deviation * np.sqrt([3.0, 1, 1, 1])).chances()
+        expected = like + kept * parts[:2]
+        assert made[1:3] == pytest.approx(expected / expected.sum(axis=1, keepdims=True))
+        assert made[[0, 3]] == pytest.approx(np.array([[0.6, 0.4]] * 2))  # one has no rows
+
+
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+def test_few_rows_for_the_loss_tell_what_they_can(splits):
+    """Leaves whose counts are no more than noise, one by one, tell something all together."""
+    g = np.random.default_rng(0)
+    X = g.integers(0, 8, (250, 2))
+    y = X[:, 0] % 2 == 0
+    kw = {"categories": range(8), "classes": [False, True], "max_depth": 1, "epsilon": 0.2}
+    found = [
+        ID3Classifier(splits=splits, **kw)
+        .fit(X[:, :1], y, rng=InsecureGenerator(s))
+        .score(X[:, :1], y)
+        for s in range(20)
+    ]
+    assert np.mean(found) > 0.7
+
+
+def test_nodes_that_find_no_room_are_leaves(monkeypatch):
+    X, y = planted(2000)
+    monkeypatch.setattr(id3, "MOST_CELLS", 40)  # of 36 for a node
+    made = Script().fit(X, y, max_depth=3)
+    assert made.tree_.depth <= 3 and made.score(X, y) > 0.7
+    monkeypatch.setattr(id3, "MOST_CELLS", 1)
+    assert Script().fit(X, y).tree_.leaves == 1
+
+
+@pytest.mark.parametrize("splits", ["exponential", "counts"])
+def test_no_rows_and_one(splits):
+    for n in (0, 1):
+        X, y = planted(n)
+        made = ID3Classifier(VALUES, classes=[0, 1], rho=1, splits=splits).fit(X, y)
+        assert made.predict(planted(5)[0]).shape == (5,)
+        assert math.isnan(made.score(X[:0], y[:0]))
+
+
+def test_more_rows_than_was_said():
+    X, y = planted(100)
+    kw = {"classes": [0, 1], "epsilon": 1, "criterion": "entropy"}
+    budget = dp.Budget(epsilon=3)
+    with pytest.raises(DataError, match="stays spent"):
+        ID3Classifier(VALUES, most_rows=99, **kw).fit(X, y, budget=budget)
+    ID3Classifier(VALUES, most_rows=100, **kw).fit(X, y, budget=budget)
+    assert len(budget.history) == 2
+    ID3Classifier(VALUES, neighbors="replace", **kw).fit(X, y)  # n is public
+
+
+# --- what is kept and what is refused -------------------------------------------------------------
+
+
+def test_nothing_exact_is_kept():
+    X, y = planted()
+    made = ID3Classifier(VALUES, classes=[0, 1], rho=1).fit(X, y)
+    own = set(vars(made)) - set(made.get_params())
+    assert own == {"tree_", "classes_", "n_features_in_", "loss_"}
+    again = pickle.loads(pickle.dumps(made))
+    assert (again.predict(X) == made.predict(X)).all() and again.loss_ == ZCDP(1)
+    assert len(pickle.dumps(made)) < 20_000  # and no row has come along
+
+
+def test_rounds_that_are_not_needed_count_the_leaves_again(monkeypatch):
+    X, y = planted(0)
+    script = Script()
+    made = script.fit(X, y, splits="counts", max_depth=3)  # nobody is there to be divided
+    assert [len(v) for v in script.values] == [24, 2, 2, 2]
+    assert (made.tree_.deviation < script.noise(Pure(1), 1, 1).deviation).all()
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"categories": None},
+        {"categories": [[0, 1]]},
+        {"categories": [[1, 0], [0, 1], [0, 1]]},
+        {"categories": [["a"], [0, 1], [0, 1]]},  # the column holds numbers
+        {"classes": None},
+        {"classes": [1, 1]},
+        {"classes": []},
+        {"classes": ["a", "b"]},
+        {"bins": 3},
+        {"max_depth": 0},
+        {"max_depth": 1.0},
+        {"criterion": "id3"},
+        {"splits": "best"},
+        {"X": np.zeros((1, id3.MOST_CHOICES + 1)), "y": np.zeros(1)},
+        {"criterion": "entropy"},
+        {"most_rows": 0, "criterion": "entropy"},
+        {"epsilon": None},
+        {"epsilon": 1, "rho": 1},
+        {"neighbors": "swap"},
+        {"X": "text"},
+        {"y": None},
+        {"y": [1, 2], "neighbors": "replace"},
+        {"y": "label"},
+        {"rng": 3},
+    ],
+    ids=shown,
+)
+def test_bad_arguments_cost_nothing(kw):
+    budget = dp.Budget(epsilon=1)
+    given = {"categories": [0, 1], "classes": [0, 1], "epsilon": 1, **kw}
+    X, y = given.pop("X", np.zeros((10, 3))), given.pop("y", np.zeros(10))
+    rng = given.pop("rng", None)
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        ID3Classifier(**given).fit(X, y, budget=budget, rng=rng)
+    assert not budget.history
+
+
+def test_one_line_in_the_ledger():
+    X, y = planted(200)
+    budget = dp.Budget(epsilon=1)
+    made = ID3Classifier(VALUES, classes=[0, 1], epsilon=0.5).fit(X, y, budget=budget)
+    (line,) = budget.history
+    assert line.loss == Pure(0.5) == made.loss_ and line.what == "ID3"
+    with pytest.raises(BudgetError):
+        ID3Classifier(VALUES, classes=[0, 1], epsilon=0.6).fit(X, y, budget=budget)
+    assert budget.cost(made.fit, X, y) == Pure(0.5) and len(budget.history) == 1
+
+
+def test_not_fitted_and_other_columns():
+    made = ID3Classifier([0, 1], classes=[0, 1], rho=1)
+    for ask in (made.predict, made.predict_proba, lambda X: made.score(X, [0] * 3)):
+        with pytest.raises(NotFittedError, match="call fit first"):
+            ask(np.zeros((3, 2)))
+    made.fit(np.zeros((50, 2)), np.zeros(50))
+    for ask in (made.predict, made.predict_proba, lambda X: made.score(X, [0] * 3)):
+        with pytest.raises(ArgumentError, match="columns"):
+            ask(np.zeros((3, 3)))
+
+
+def test_scikit_learn_can_clone_it():
+    base = pytest.importorskip("sklearn.base")
+    made = ID3Classifier(VALUES, classes=[0, 1], rho=1).fit(*planted(500))
+    again = base.clone(made)
+    assert again.get_params() == made.get_params() and not hasattr(again, "tree_")
+    assert base.is_classifier(made)

@@ -1,0 +1,423 @@
+"""The implication test and the estimate of its strength: formulas, errors, power, what they ask."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import (
+    Attribute,
+    ImplicationTest,
+    NoisySums,
+    RowSets,
+    implication_strength,
+    implication_test,
+)
+
+from ..reference import implication as reference
+from ..support.names import shown
+
+YES = Attribute()
+
+
+def planted(n, a, given, otherwise, seed=0):
+    """alpha for a part of the rows, beta for one part of these and another of the others."""
+    alpha, beta = np.zeros(n, bool), np.zeros(n, bool)
+    k = round(a * n)
+    alpha[:k] = True
+    beta[: round(given * k)] = True
+    beta[k : k + round(otherwise * (n - k))] = True
+    order = np.random.default_rng(seed).permutation(n)
+    return alpha[order], beta[order]
+
+
+def parties(alpha, beta, seed, queries=1, other=None, **loss):
+    kw = {"neighbors": "replace", **(loss or {"rho": 0.5})}
+    a = NoisySums(alpha, queries=queries, rng=InsecureGenerator(3 * seed), **kw)
+    b = NoisySums(beta, queries=other or queries, rng=InsecureGenerator(3 * seed + 1), **kw)
+    return a, b, InsecureGenerator(3 * seed + 2)
+
+
+# --- the formulas ---------------------------------------------------------------------------------
+
+
+def test_what_the_method_rests_on():
+    """Moments of x and y over all sets of few rows, exactly, and how rare a heavy set is."""
+    alpha, beta = planted(12, 1 / 3, 0.75, 0.25)
+    a, b = alpha.mean(), beta.mean()
+    sets = np.arange(1 << 12)[:, None] >> np.arange(12) & 1
+    sizes = sets.sum(axis=1)
+    x, y = sets @ alpha - sizes * a, sets @ beta - sizes * b
+    both = (alpha & beta).mean()
+    assert x.mean() == pytest.approx(0) and y.mean() == pytest.approx(0)
+    assert (x * x).mean() == pytest.approx(12 * a * (1 - a) / 4)
+    assert (x * y).mean() == pytest.approx(12 * (both - a * b) / 4)
+    slope = (x * y).mean() / (x * x).mean()
+    assert slope == pytest.approx(beta[alpha].mean() - beta[~alpha].mean())
+    assert (1 - a) * slope == pytest.approx(reference.strength(alpha, beta))
+    alpha, _ = planted(4000, 0.3, 1, 1)
+    g = np.random.default_rng(0)
+    sets = g.random((3000, 4000)) < 0.5
+    sizes = sets.sum(axis=1)
+    heavy = sets @ alpha.astype(float) - sizes * 0.3 >= np.sqrt(sizes * 0.21)
+    assert heavy.mean() == pytest.approx(norm.sf(math.sqrt(2)), abs=0.02)
+
+
+def test_an_estimate_is_that_of_the_definition():
+    alpha, beta = planted(3000, 0.3, 0.6, 0.35)
+    a, b, rng = parties(alpha, beta, 5)
+    found = implication_strength(a, YES, b, YES, sets=300, rng=rng)
+    a, b, rng = parties(alpha, beta, 5)  # the same answers again
+    sets = RowSets.random(3000, 300, rng)
+    noise = a.contrast_deviation(300)
+    (total, x), (other, y) = a.contrasts(YES, sets), b.contrasts(YES, sets)
+    expected, error = reference.estimate(3000, sets.sizes, total, x, other, y, noise)
+    assert found.strength == pytest.approx(expected, rel=1e-9)
+    assert error < found.error < 1.05 * error  # fractions are noisy, too
+    assert found.alpha == total / 3000 and found.beta == other / 3000 and found.sets == 300
+
+
+def test_several_questions_are_as_good_as_one_about_all_their_sets():
+    """And with the same noise: in each, sets have the same number of fewer others beside them."""
+    alpha, beta = planted(4000, 0.3, 0.6, 0.35)
+    whole = parties(alpha, beta, 1)[0].contrast_deviation(400)
+    assert parties(alpha, beta, 1, queries=4)[0].contrast_deviation(100) / whole < 1.01
+    z = []
+    for seed in range(60):
+        a, b, rng = parties(alpha, beta, seed, queries=4)
+        one = implication_strength(a, YES, b, YES, sets=100, questions=4, rng=rng)
+        assert one.sets == 400 and a.remaining == b.remaining == 0
+        z.append((one.strength - reference.strength(alpha, beta)) / one.error)
+    assert one.error == pytest.approx(0.053, abs=0.01)
+    assert abs(np.mean(z)) < 4 / math.sqrt(len(z)) and 0.7 < np.std(z) < 1.4
+
+
+CASES = {
+    "usual": ((4000, 0.3, 0.6, 0.35), {"rho": 0.5}, None),
+    "few sets": ((4000, 0.3, 0.6, 0.35), {"rho": 0.5}, 150),
+    "always": ((4000, 0.3, 1.0, 0.0), {"rho": 0.5}, None),
+    "nothing": ((20_000, 0.1, 0.2, 0.2), {"epsilon": 1, "delta": 1e-6}, None),
+    "the contrary": ((20_000, 0.3, 0.1, 0.5), {"epsilon": 1}, None),
+    "little noise": ((1000, 0.4, 0.7, 0.2), {"rho": 100}, 500),
+}
+
+
+def scores(case, times=80, scale=1.0):
+    """By how many of its standard errors each of many estimates is off."""
+    plan, loss, sets = CASES[case]
+    alpha, beta = planted(*plan)
+    truth, found = reference.strength(alpha, beta), []
+    for seed in range(times):
+        a, b, rng = parties(alpha, beta, seed, **loss)
+        one = implication_strength(a, YES, b, YES, sets=sets, rng=rng)
+        found.append((scale * one.strength - truth) / one.error)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("case", list(CASES))
+def test_estimates_have_the_error_that_they_state(case):
+    z = scores(case)
+    assert abs(z.mean()) < 4 / math.sqrt(len(z)) and 0.7 < z.std() < 1.4
+
+
+def test_a_forgotten_factor_would_be_seen():
+    z = scores("usual", scale=1 / 0.7)  # 1 - a
+    assert abs(z.mean()) > 4 / math.sqrt(len(z))
+
+
+@pytest.mark.parametrize(("true", "found"), [(0.0, 0.05), (0.155, 0.912)])
+def test_the_power_of_an_estimate(true, found):
+    """How often it is more than 1.645 of its errors above 0: the strength is 0, or 3 errors."""
+    n, times, over = 4000, 200, 0
+    alpha, beta = planted(n, 0.3, 0.4 + true / 0.7, 0.4)
+    error = []
+    for seed in range(times):
+        a, b, rng = parties(alpha, beta, seed)
+        one = implication_strength(a, YES, b, YES, sets=400, rng=rng)
+        error.append(one.error)
+        over += one.strength > 1.645 * one.error
+    assert np.mean(error) == pytest.approx(0.0517, rel=0.05)
+    assert over / times == pytest.approx(found, abs=4 * math.sqrt(found * (1 - found) / times))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", list(CASES))
+def test_estimates_have_the_error_that_they_state_often(case):
+    z = scores(case, 1000)
+    assert abs(z.mean()) < 0.25 and z.std() == pytest.approx(1.0, abs=0.12)
+
+
+def test_asking_about_all_at_once_beats_the_published_questions():
+    """The estimate of r + 1 questions about sets, and (sum x^2 - r R) below it, with more noise."""
+    n, r = 4000, 150
+    alpha, beta = planted(n, 0.3, 0.6, 0.35)
+    truth, ours, theirs = reference.strength(alpha, beta), [], []
+    for seed in range(40):
+        a, b, rng = parties(alpha, beta, seed)
+        ours.append(implication_strength(a, YES, b, YES, sets=r, rng=rng).strength)
+        a, b, rng = parties(alpha, beta, seed, queries=r + 1)
+        sets = RowSets.random(n, r, rng)
+        fraction, other = a.sum(YES) / n, b.sum(YES) / n
+        x = np.array([a.sum(YES, sets.mask(i)) for i in range(r)]) - sets.sizes * fraction
+        y = np.array([b.sum(YES, sets.mask(i)) for i in range(r)]) - sets.sizes * other
+        slope = x @ y / (x @ x - r * a.deviation**2)
+        theirs.append((1 - fraction) * slope)
+    ours, theirs = (np.median(np.abs(np.array(v) - truth)) for v in (ours, theirs))
+    assert 1.2 * ours < theirs
+
+
+def test_boolean_combinations_of_attributes():
+    g = np.random.default_rng(3)
+    n = 20_000
+    table = {"age": g.integers(0, 90, n), "smokes": g.random(n) < 0.3}
+    old = (table["age"] >= 60) & ~table["smokes"]
+    ill = np.where(old, g.random(n) < 0.7, g.random(n) < 0.1)
+    other = {"tired": ill & (g.random(n) < 0.5), "weak": ill}
+    a, b, rng = parties(table, other, 1, rho=2)
+    alpha = Attribute("age", low=60) & ~Attribute("smokes")
+    beta = Attribute("tired") | Attribute("weak")
+    found = implication_strength(a, alpha, b, beta, rng=rng)
+    assert abs(found.strength - reference.strength(old, ill)) < 4 * found.error < 0.2
+    assert found.alpha == pytest.approx(old.mean(), abs=0.02)
+
+
+@pytest.mark.parametrize("fraction", [0, 1])
+def test_what_never_or_always_holds_has_no_strength(fraction):
+    alpha, beta = planted(2000, fraction, 0.6, 0.6)
+    for seed in range(5):
+        a, b, rng = parties(alpha, beta, seed, rho=5)
+        found = implication_strength(a, YES, b, YES, rng=rng)
+        assert math.isfinite(found.strength) and abs(found.strength) < 5 * found.error
+        a, b, rng = parties(alpha, beta, seed, queries=9, rho=5)
+        assert implication_test(a, YES, b, YES, 0.2, trials=8, rng=rng).asked <= 8
+
+
+# --- the test -------------------------------------------------------------------------------------
+
+
+def rates(strength, times, votes, plan=(2000, 0.3, 0.6, 0.35), rho=150, change=(), **kw):
+    """How often the test says yes, how many votes do, and how many sets were asked about."""
+    alpha, beta = planted(*plan)
+    yes, own, found, asked = 0, 0, 0, 0
+    for seed in range(times):
+        a, b, rng = parties(alpha, beta, seed, queries=601, other=votes + 1, rho=rho)
+        one = implication_test(a, YES, b, YES, strength, votes=votes, trials=600, rng=rng, **kw)
+        one = dataclasses.replace(one, **dict(change))
+        assert len(one.excesses) == votes  # a thirteenth of 600
+        yes, asked = yes + one.holds, asked + one.asked
+        own, found = own + one.votes(strength), found + votes
+    return yes / times, own / found, asked / found
+
+
+def expected(strength, plan=(2000, 0.3, 0.6, 0.35), rho=150, queries=601, votes=1):
+    """The part of the votes by the normal law of answers, as far as a set has an excess."""
+    n, a, given, otherwise = plan
+    b, slope = a * given + (1 - a) * otherwise, given - otherwise
+    x, y = n * a * (1 - a) / 4, n * b * (1 - b) / 4
+    noise, other = (1.25 * t / (2 * rho) for t in (queries, votes + 1))
+    part = x / (x + noise)
+    rest = math.sqrt(y + other - slope**2 * x * part)
+    least = math.sqrt(n / 2 * a * (1 - a))
+    g = norm.isf(np.random.default_rng(0).random(4000) * norm.sf(least / math.sqrt(x + noise)))
+    excess = g * math.sqrt(x + noise)
+    return norm.cdf((slope - strength / (1 - a)) * part * excess / rest).mean()
+
+
+TRUTH = 0.6 - (0.3 * 0.6 + 0.7 * 0.35)
+
+
+@pytest.mark.parametrize("off", [-0.3, 0.0, 0.3])
+def test_a_vote_is_as_good_as_the_normal_law_says(off):
+    times, votes = 60, 11
+    _, own, _ = rates(TRUTH + off, times, votes)
+    wanted = expected(TRUTH + off, votes=votes)
+    assert abs(own - wanted) < 4 * math.sqrt(0.25 / (times * votes))
+    assert (off == 0) == (abs(wanted - 0.5) < 0.03)
+
+
+def test_many_votes_decide_what_one_does_not():
+    for off, right in ((-0.25, 1), (0.25, 0)):
+        one, _, _ = rates(TRUTH + off, 60, 1)
+        many, _, asked = rates(TRUTH + off, 20, 25)
+        assert abs(many - right) < 0.16 < abs(one - right) < 0.45
+        assert asked == pytest.approx(1 / norm.sf(math.sqrt(2)), rel=0.3)
+
+
+def test_an_excess_of_noise_is_no_excess():
+    """Half of the votes at the true strength, where a quarter of an excess is noise."""
+    kw = {"strength": 0.7, "times": 40, "votes": 11, "plan": (2000, 0.3, 1.0, 0.0), "rho": 10}
+    _, own, _ = rates(**kw)
+    assert own == pytest.approx(0.5, abs=0.12)
+    _, taken_for_one, _ = rates(**kw, change={"reliability": 1.0})
+    assert taken_for_one < 0.38
+
+
+def test_a_lower_hurdle_is_passed_more_often():
+    _, _, asked = rates(TRUTH, 20, 11, heavy=1 / math.sqrt(2))
+    assert asked == pytest.approx(1 / norm.sf(1.0), rel=0.2)
+
+
+def test_search_finds_where_half_of_the_votes_are_lost():
+    found = ImplicationTest(0.25, 0.5, (10.0, 20.0, 30.0), (1.0, 4.0, 9.0), 0.5, 40, 0.2)
+    ratios = np.array([0.1, 0.2, 0.3]) * 0.75 / 0.5
+    assert found.search() == pytest.approx(np.median(ratios), abs=1e-6)
+    assert found.search(1e-300) == pytest.approx(np.median(ratios), rel=1e-12)
+    assert [found.votes(s) for s in (0.1, 0.2, 0.4, 0.5)] == [3, 2, 1, 0]
+    assert found.holds and not dataclasses.replace(found, strength=0.31).holds
+    none = dataclasses.replace(found, excesses=(), answers=())
+    assert not none.holds and math.isnan(none.search())
+    for bad in (0, -1, "x"):
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            found.search(bad)
+
+
+def test_search_comes_near_the_strength():
+    alpha, beta = planted(20_000, 0.3, 0.6, 0.35)
+    a, b, rng = parties(alpha, beta, 1, queries=1301, other=102, rho=400)
+    found = implication_test(a, YES, b, YES, 0.1, votes=101, trials=1300, rng=rng)
+    assert found.search() == pytest.approx(TRUTH, abs=0.12) and found.holds
+
+
+# --- what is asked --------------------------------------------------------------------------------
+
+
+class Scripted:
+    """A party that answers from a list, whatever its rows are, and remembers what it was asked."""
+
+    neighbors, deviation, rows = "replace", 2.0, 1000
+
+    def __init__(self, seed, remaining=1000):
+        self.answers, self.asked = np.random.default_rng(seed), []
+        self.remaining = remaining
+
+    def contrast_deviation(self, sets):
+        return math.sqrt(sets)
+
+    def sum(self, f, rows=None):
+        self.asked.append((f, None if rows is None else rows.tobytes()))
+        size = 1000 if rows is None else int(rows.sum())
+        return 0.4 * size + self.answers.normal(0, 15)
+
+    def contrasts(self, f, sets):
+        self.asked.append((f, sets.to_bytes()))
+        return 400.0, self.answers.normal(0, 15, len(sets))
+
+
+def test_questions_depend_on_answers_alone():
+    """With other rows and the same answers everything is asked as before; sets have no pattern."""
+    runs = []
+    for _ in range(2):
+        a, b = Scripted(1), Scripted(2)
+        implication_test(a, YES, b, YES, 0.1, votes=3, trials=90, rng=InsecureGenerator(4))
+        implication_strength(a, YES, b, YES, rng=InsecureGenerator(5))
+        runs.append((a.asked, b.asked))
+    assert runs[0] == runs[1]
+    asked, of_b = runs[0]
+    assert set(of_b) <= set(asked)  # b hears of no set that a has not heard of
+    sizes = [np.frombuffer(rows, bool).sum() for _, rows in asked[1:-1]]
+    assert abs(np.mean(sizes) - 500) < 4 * math.sqrt(250 / len(sizes))
+
+
+def test_the_number_of_sets_is_chosen_from_public_numbers():
+    loss, n = {"rho": 0.5}, 8000
+    for value in (False, True):
+        alpha = np.full(n, value)
+        a, b, rng = parties(alpha, ~alpha, 1, **loss)
+        assert implication_strength(a, YES, b, YES, rng=rng).sets == 1000
+    few = [
+        implication_strength(a, YES, b, YES, rng=rng).sets
+        for a, b, rng in (parties(alpha[:m], alpha[:m], 1, **loss) for m in (200, 1000))
+    ]
+    assert 8 <= few[0] < few[1] < 1000
+
+
+@pytest.mark.parametrize("remaining", [0, 4])
+def test_nothing_is_asked_when_a_question_may_be_missing(remaining):
+    a, b = Scripted(1), Scripted(2, remaining)
+    for one, other in ((a, b), (b, a)):
+        with pytest.raises(BudgetError, match="nothing has been asked"):
+            implication_test(one, YES, other, YES, 0.1, votes=4, trials=4)
+        if not remaining:
+            with pytest.raises(BudgetError, match="nothing has been asked"):
+                implication_strength(one, YES, other, YES)
+    assert not a.asked and not b.asked
+
+
+def sums(rows=10, **kw):
+    return NoisySums(np.zeros(rows), rho=1, queries=100, **{"neighbors": "replace", **kw})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"a": sums(neighbors="add-remove")}, "do not come and go"),
+        ({"b": sums(neighbors="add-remove")}, "do not come and go"),
+        ({"b": sums(11)}, "as many rows"),
+        ({"a": sums(1), "b": sums(1)}, "at least 2"),
+        ({"alpha": "count"}, "made of dpfast.sulq.Attribute"),
+        ({"beta": np.zeros(10)}, "made of dpfast.sulq.Attribute"),
+        ({"rng": 3}, "rng"),
+        ({"sets": 7}, "sets"),
+        ({"sets": 9.5}, "sets"),
+        ({"questions": 0}, "questions"),
+        ({"questions": 101}, "may have to answer 101"),
+        ({"strength": 1.5}, "strength"),
+        ({"strength": math.nan}, "strength"),
+        ({"votes": 0}, "votes"),
+        ({"trials": 0}, "trials"),
+        ({"heavy": 0.0}, "heavy"),
+    ],
+    ids=shown,
+)
+def test_bad_arguments_ask_nothing(change, words):
+    a, b = sums(), sums()
+    given = {"a": a, "alpha": YES, "b": b, "beta": YES, **change}
+    places = [given.pop(name) for name in ("a", "alpha", "b", "beta")]
+    for function in (implication_test, implication_strength):
+        kw = dict(given)
+        if function is implication_test:
+            if set(kw) & {"sets", "questions"}:
+                continue
+            kw = {"strength": 0.1, **kw}
+        elif set(kw) & {"strength", "votes", "trials", "heavy"}:
+            continue
+        with pytest.raises((ArgumentError, ArgumentTypeError, BudgetError), match=words):
+            function(*places, **kw)
+    assert a.remaining == b.remaining == 100
+
+
+def test_a_scan_of_unknown_length_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("x\n1\n0\n")
+    unknown = NoisySums(
+        dp.scan(tmp_path / "t.csv", column="x"), rho=1, queries=9, neighbors="replace"
+    )
+    with pytest.raises(ArgumentError, match="length that is known"):
+        implication_strength(unknown, YES, sums(2), YES)
+
+
+def test_each_party_pays_for_its_own_answers():
+    alpha, beta = planted(500, 0.3, 0.6, 0.35)
+    budgets = [dp.Budget(rho=1), dp.Budget(epsilon=2)]
+    kw = {"queries": 2, "neighbors": "replace"}
+    a = NoisySums(alpha, rho=0.25, budget=budgets[0], **kw)
+    b = NoisySums(beta, epsilon=0.5, budget=budgets[1], **kw)
+    for _ in range(2):
+        implication_strength(a, YES, b, YES)
+    with pytest.raises(BudgetError):
+        implication_strength(a, YES, b, YES)
+    assert [len(budget.history) for budget in budgets] == [1, 1]
+    assert budgets[0].spent["rho"] == 0.25 and budgets[1].spent["epsilon"] == 0.5
+
+
+def test_a_missing_value_is_an_answer():
+    a, b = sums(), NoisySums(np.full(10, math.nan), rho=1, queries=100, neighbors="replace")
+    for function, kw in ((implication_test, {"strength": 0}), (implication_strength, {})):
+        with pytest.raises(DataError, match="NaN"):
+            function(a, YES, b, YES, **kw)

@@ -1,0 +1,625 @@
+"""Private k-means: what a row moves in a round, by enumeration; what is kept, refused and paid."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import passes as _memory
+from dpfast.sources.row_source import RowChunk
+from dpfast.sources.table import as_rows
+from dpfast.sulq import KMeans, NotFittedError, kmeans, nearest
+from dpfast.sulq import rounds as _rounds
+from dpfast.sulq.matrices import matrices
+from dpfast.sulq.nearest import Box
+from dpfast.sulq.spread_points import spread
+from dpfast.sulq.weighted_kmeans import centres_of
+
+from ..reference import nearest as plain
+from ..reference import sulq as reference
+from ..support.names import shown
+from .test_sums import Recorder
+
+RELATIONS = ["replace", "add-remove"]
+
+
+def recorded(data, k, **kw):
+    """Each round's calibration and integers, and the fitted object, without noise."""
+    recorder = Recorder()
+    silent = patch.object(kmeans, "_noise", lambda *_: 0.0)  # which asks of what noise will be
+    with patch.object(_rounds, "whole_noise", recorder), silent:
+        made = KMeans(k, **{"rho": 1, "bounds": (0, 1), **kw}).fit(np.asarray(data))
+    return recorder.used, recorder.values, made
+
+
+def mixture(n=3000, d=3, k=4, seed=0):
+    g = np.random.default_rng(seed)
+    centres = g.uniform(0.2, 0.8, (k, d))
+    return np.clip(centres[g.integers(0, k, n)] + g.normal(0, 0.05, (n, d)), 0, 1), centres
+
+
+# --- exact rounds ---------------------------------------------------------------------------------
+
+
+def test_without_noise_it_is_k_means():
+    data, centres = mixture()
+    _, _, made = recorded(data, 4, init=centres + 0.05, max_iter=3)
+    expected = plain.lloyd(data.tolist(), (centres + 0.05).tolist(), 3)
+    assert made.cluster_centers_ == pytest.approx(np.array(expected), abs=1e-7)
+    assert made.cluster_counts_.sum() == len(data)
+
+
+@pytest.mark.parametrize("form", ["f4", "i8", ">f8", "fortran", "table", "records"])
+def test_every_form_of_data_has_the_same_rounds(form):
+    data = np.rint(mixture(9000)[0] * 8)
+    names = ["a", "b", "c"]
+    forms = {
+        "fortran": lambda: np.asfortranarray(data),
+        "table": lambda: pd.DataFrame(data, columns=names),
+        "records": lambda: np.array(list(map(tuple, data)), [(n, "f8") for n in names]),
+    }
+    other = forms[form]() if form in forms else data.astype(form)
+    recorder = Recorder()
+    for given in (data, other):
+        with patch.object(_rounds, "whole_noise", recorder):
+            KMeans(4, bounds=(0, 8), rho=1).fit(given)
+    half = len(recorder.values) // 2
+    assert half > 5 and recorder.values[:half] == recorder.values[half:]
+
+
+def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
+    data, _ = mixture(3 << 18, 2)
+    found = []
+    for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
+        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
+        monkeypatch.setattr(_memory.MemoryRows, "DIRECT", direct)
+        made = KMeans(4, bounds=(0, 1), rho=1, max_iter=2).fit(data, rng=InsecureGenerator(1))
+        found.append((made.cluster_centers_.tobytes(), made.predict(data).tobytes()))
+    assert len(set(found)) == 1
+
+
+def test_sums_of_more_rows_than_a_kernel_takes(monkeypatch):
+    """They are integers of any size from then on."""
+    data, centres = mixture(20_000)
+    box, source = Box([(0.0, 1.0)] * 3, "raise"), as_rows(np.asfortranarray(data), name="X")
+    whole = box.totals(source, centres)
+    monkeypatch.setattr(nearest, "MOST_ROWS", 1000)
+    assert box.totals(source, centres) == whole
+    most = (1 << 61) - 1
+
+    class Full:
+        def totals(self, rows, at, half, counts, sums):
+            counts[...], sums[...] = most, most
+
+    box._columns = Full()
+    assert box.totals(source, centres) == ([[20 * most] * len(centres)] * 4, 20 * most)
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+def test_records_of_float64_are_a_matrix_where_they_lie(shift):
+    kind = np.dtype([("a", "f8"), ("b", "f8")])
+    rows = np.zeros(16 * 50 + 8, np.uint8)[shift : shift + 16 * 50].view(kind)
+    rows["a"], rows["b"] = np.arange(50), np.arange(50) + 0.5
+    (found,) = matrices(RowChunk(rows, 0), 2, 100)
+    assert found.tolist() == [[i, i + 0.5] for i in range(50)]
+    assert np.shares_memory(found, rows) == (not shift)  # a kernel reads whole numbers
+
+
+def test_rows_outside_the_bounds_are_clipped():
+    data, _ = mixture()
+    wild = np.where(data > 0.6, np.inf, np.where(data < 0.3, -1e300, data))
+    inside = np.where(data > 0.6, 1.0, np.where(data < 0.3, 0.0, data))
+    assert recorded(wild, 3)[1] == recorded(inside, 3)[1]
+
+
+def test_columns_with_bounds_of_their_own():
+    data, _ = mixture()
+    scale, shift = np.array([1.0, 10.0, 1e6]), np.array([0.0, -3.0, 1e7])
+    bounds = [(b, a + b) for a, b in zip(scale, shift, strict=True)]
+    made = KMeans(4, bounds=bounds, rho=1e-2, max_iter=1).fit(data * scale + shift)
+    assert (made.cluster_centers_ >= shift).all()
+    assert (made.cluster_centers_ <= shift + scale).all()
+    # A column so narrow beside the others has no say in distances, nor much noise of its own.
+    parts = kmeans._parts(Box(bounds, "raise"), 4, "add-remove", ZCDP(1))
+    assert sum(p.share for p in parts) == 1
+    noises = [
+        math.sqrt(p.l2_squared / p.share) * s / 2**30 for p, s in zip(parts[1:], scale, strict=True)
+    ]
+    assert sorted(noises) == noises
+
+
+# --- sensitivity ----------------------------------------------------------------------------------
+
+DOMAIN = [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.3, 0.6)]
+CENTRES = [[0.1, 0.2], [0.9, 0.7], [0.2, 0.9]]
+
+
+def worst_round(relation, loss, init=CENTRES):
+    """The largest share of the first round's loss that a row takes, over all neighbours."""
+    kw = {"init": init, "max_iter": 3, "neighbors": relation, "rho": None, **loss}
+    seen = {}
+
+    def first(data):
+        key = tuple(sorted(data))
+        if key not in seen:
+            asked, values, _ = recorded(np.array(data).reshape(-1, 2), 3, **kw)
+            seen[key] = asked[:2], values[:2]  # counts, and the sums of two columns alike
+        return seen[key]
+
+    worst = 0.0
+    for data in itertools.combinations_with_replacement(DOMAIN, 3):
+        asked, before = first(list(data))
+        for other in reference.neighbours(list(data), DOMAIN, relation):
+            _, after = first(other)
+            moved = [reference.moves(a, b) for a, b in zip(before, after, strict=True)]
+            if "epsilon" in loss:
+                used = sum(m[0] / claim[0] for m, claim in zip(moved, asked, strict=True))
+            else:
+                used = sum(m[1] / claim[1] for m, claim in zip(moved, asked, strict=True))
+            worst = max(worst, used * 3)  # three rounds
+    return worst
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", [{"rho": 1}, {"epsilon": 1}], ids=["rho", "epsilon"])
+def test_no_row_uses_more_than_the_loss_of_a_round(relation, loss, monkeypatch):
+    assert 0.98 < worst_round(relation, loss) <= 1
+    assert 0.9 < worst_round(relation, loss, "cells") <= 1
+    right = kmeans._parts
+
+    def generous(*arguments):  # the planted fault: counts for nothing where they are not
+        counts, *columns = right(*arguments)
+        return [
+            _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.moved, Fraction(1)),
+            *columns,
+        ]
+
+    monkeypatch.setattr(kmeans, "_parts", generous)
+    assert worst_round(relation, loss) > 1
+    assert worst_round(relation, loss, "cells") > 1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", [Pure(1), Approx(1, 1e-6), ZCDP(1), ZCDP(Fraction(1, 10**9))])
+def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss):
+    box = Box([(0.0, 1.0)] * 5 + [(0.0, 3.0)] * 2 + [(0.0, 1.0)], "raise")
+    counts, *columns = kmeans._parts(box, 3, relation, loss)
+    assert [part.size for part in columns] == [15, 6, 3]
+    for part, m in zip(columns, (5, 2, 1), strict=True):
+        numbers = (part.l1, part.l2_squared, part.moved)
+        alone = _rounds.Part(3, *(x // m for x in numbers), part.share / m)
+        assert _rounds.round_noise(loss, 4, part) == _rounds.round_noise(loss, 4, alone)
+    if relation == "add-remove":
+        assert counts.share + sum(part.share for part in columns) == 1
+
+
+def test_integers_too_large_for_the_samplers_are_divided_by_enough():
+    """Standardised, with the unit that rounding down adds: one sum by 2 s, or two by s."""
+    box = Box([(0.0, 1.0)], "raise")
+    parts = kmeans._parts(box, 2, "replace", ZCDP(Fraction(1, 10**9)))
+    made = _rounds.Rounds(
+        None, loss=ZCDP(Fraction(1, 10**9)), neighbors="replace", rounds=5, name="",
+        budget=None, rng=InsecureGenerator(1),
+    )  # fmt: skip
+    counts, sums = (made.noise(part) for part in parts)
+    assert sums.shift > 0
+    s, unit = box.span[0], 1 << sums.shift
+    stays = ((2 * s / unit + 1) / float(sums.scale)) ** 2
+    goes = 2 * ((s / unit + 1) / float(sums.scale)) ** 2 + 2 / float(counts.scale) ** 2
+    for used in (stays, goes):
+        assert used * 5 <= 2e-9 * (1 + 1e-9)
+
+
+def test_replayed_fits_go_the_same_way():
+    """The same noise on a neighbour: as many rounds, and centres that hardly differ."""
+    data, _ = mixture(2000)
+    kw = {"bounds": (0, 1), "rho": 1, "max_iter": 4}
+    one = KMeans(4, **kw).fit(data, rng=InsecureGenerator(2))
+    other = KMeans(4, **kw).fit(np.vstack([data, [[1, 0, 1]]]), rng=InsecureGenerator(2))
+    assert np.abs(one.cluster_counts_ - other.cluster_counts_).sum() <= 20
+    assert abs(one.cluster_centers_ - other.cluster_centers_).max() < 0.01
+
+
+@pytest.mark.parametrize("data", [np.zeros((0, 2)), np.zeros((1, 2)), np.full((500, 2), 0.3)])
+def test_empty_clusters_change_no_control_flow(data):
+    passes = []
+    right = Box.totals
+
+    def counted(self, source, centres):
+        passes.append(centres.shape)
+        return right(self, source, centres)
+
+    with patch.object(Box, "totals", counted):
+        made = KMeans(5, bounds=(0, 1), rho=1, max_iter=3).fit(data)
+    assert passes == [(40, 2), (5, 2), (5, 2)]
+    assert ((made.cluster_centers_ >= 0) & (made.cluster_centers_ <= 1)).all()
+
+
+# --- what is found --------------------------------------------------------------------------------
+
+
+def inertia(data, centres):
+    return ((data[:, None] - centres) ** 2).sum(axis=2).min(axis=1).mean()
+
+
+def test_more_loss_finds_better_centres():
+    data, centres = mixture(20_000)
+    true = inertia(data, centres)
+
+    def found(rho):
+        made = [
+            KMeans(4, bounds=(0, 1), rho=rho).fit(data, rng=InsecureGenerator(s)) for s in range(5)
+        ]
+        return np.mean([inertia(data, m.cluster_centers_) for m in made]) / true
+
+    good, bad = found(1.0), found(1e-6)
+    assert good < 1.2 and bad > 1.5 * good
+
+
+def test_a_dead_centre_takes_half_of_a_large_cluster():
+    data = np.concatenate([np.full((4000, 2), 0.2), np.full((4000, 2), 0.4)])
+    init = [[0.3, 0.3], [0.99, 0.99]]  # nobody is near the second
+    made = KMeans(2, bounds=(0, 1), rho=1, init=init).fit(data)
+    assert np.sort(made.cluster_centers_[:, 0]) == pytest.approx([0.2, 0.4], abs=0.01)
+
+
+def test_points_to_start_with_keep_apart():
+    for k, d in (1, 1), (2, 1), (7, 2), (16, 8), (40, 64):
+        lo, hi = np.full(d, -1.0), np.full(d, 3.0)
+        points = spread(k, lo, hi)
+        assert points.shape == (k, d) and len(np.unique(points, axis=0)) == k
+        assert (points > lo).all() and (points < hi).all()
+        assert (points == spread(k, lo, hi)).all()
+        margin = 4 * 0.5 * k ** (-1 / d)  # half of what lies between points on a lattice
+        assert points == pytest.approx(np.clip(points, lo + margin, hi - margin))
+    assert len(np.unique(spread(10**5, lo[:3], hi[:3]), axis=0)) == 10**5  # and it ends
+
+
+@pytest.mark.parametrize(("k", "d"), [(8, 5), (10, 4)])
+def test_cells_keep_it_out_of_local_minima(k, d):
+    """All clusters of mixtures are found, where steps from public points miss some."""
+    ratios = {"cells": [], "spread": []}
+    for seed in range(4):
+        data, centres = mixture(20_000, d, k, seed)
+        for init, found in ratios.items():
+            made = KMeans(k, bounds=(0, 1), rho=1, init=init)
+            made.fit(data, rng=InsecureGenerator(seed))
+            found.append(inertia(data, made.cluster_centers_) / inertia(data, centres))
+    assert np.mean(ratios["cells"]) < 1.05 < 1.15 < np.mean(ratios["spread"])
+
+
+def test_rounds_and_cells():
+    data, _ = mixture()
+    shapes = []
+    right = Box.totals
+
+    def seen(self, source, centres):
+        shapes.append(len(centres))
+        return right(self, source, centres)
+
+    with patch.object(Box, "totals", seen):
+        for k, kw in (
+            (2, {}),
+            (2, {"max_iter": 1}),
+            (2, {"init": "spread"}),
+            (600, {}),
+            (200, {}),
+            (2, {"max_iter": 4}),
+            (2, {"max_iter": None, "rho": 100}),
+            (2, {"max_iter": None, "rho": 1e-9}),
+        ):
+            KMeans(k, **{"bounds": (0, 1), "rho": 1, "max_iter": 2, **kw}).fit(data)
+    two = [16, 2, 2, 2, 2, 600, 600, 512, 200]
+    assert shapes == [*two, 16, 4, 2, 2, 16, 4, 2, 2, 2, 16, 2]
+
+
+def asked_for(data, k, **kw):
+    """How many rounds of the slice each round has used, and the fitted object."""
+    used, right = [], _rounds.Rounds.ask
+
+    def seen(self, total, parts, uses=1):
+        used.append(uses)
+        assert sum(part.share for part in parts) == uses
+        return right(self, total, parts, uses)
+
+    with patch.object(_rounds.Rounds, "ask", seen):
+        made = KMeans(k, bounds=(0, 1), **kw).fit(data, rng=InsecureGenerator(4))
+    assert made.n_iter_ == len(used)
+    return used, made
+
+
+@pytest.mark.parametrize(("init", "middle"), [("cells", 0.1), ("spread", 0.05)])
+def test_fewer_rounds_where_noise_is_large(init, middle):
+    """All of the loss is used, whatever the first round tells of how many rows there are."""
+    data, _ = mixture(20_000, 4)
+    each = {0.001: [1, 4], middle: [1, 2, 2], 1.0: [1, 1, 1, 1, 1]}
+    for epsilon, uses in each.items():
+        assert asked_for(data, 4, epsilon=epsilon, init=init)[0] == uses
+        assert asked_for(data[:20], 4, epsilon=epsilon, init=init)[0] == [1, 4]
+        assert asked_for(data, 4, epsilon=epsilon, init=init, max_iter=3)[0] == [1, 1, 1]
+    assert asked_for(np.zeros((0, 4)), 4, rho=1, init=init)[0] == [1, 4]
+
+
+def test_columns_without_width_have_no_noise_that_could_be_too_large():
+    made = KMeans(2, bounds=[(1, 1), (3, 3)], epsilon=1).fit(np.ones((100, 2)))
+    assert made.n_iter_ == 5 and (made.cluster_centers_ == [1, 3]).all()
+    wide = KMeans(2, bounds=[(1, 1), (-1e270, 1e270)], epsilon=0.1)
+    for n, rounds in (100_000, 5), (1, 2):
+        assert wide.fit(np.ones((n, 2)), rng=InsecureGenerator(1)).n_iter_ == rounds
+
+
+def test_cells_far_out_and_wide_apart():
+    """Bounds whose squares overflow, and cells that are told apart by a column far from 0."""
+    data, centres = mixture(20_000)
+    for scale, shift in (1e200, 0.0), (1e-200, 0.0), (1.0, 1e6):
+        bounds = (shift, shift + scale)
+        made = KMeans(4, bounds=bounds, rho=1).fit(data * scale + shift)
+        found = (made.cluster_centers_ - shift) / scale
+        assert inertia(data, found) < 1.2 * inertia(data, centres)
+
+
+def test_centres_of_a_summary_are_as_good_as_any():
+    """Mostly no farther off than the best k of the points, which all subsets are tried for."""
+    g = np.random.default_rng(0)
+    worse = []
+    for k in 1, 2, 3, 4:
+        for _ in range(25):
+            points, weights = g.uniform(-1, 1, (10, 2)), g.exponential(1, 10)
+            squares = ((points[:, None] - points) ** 2).sum(axis=2)
+            best = min(
+                weights @ squares[list(own)].min(axis=0)
+                for own in itertools.combinations(range(10), k)
+            )
+            centres = centres_of(points, weights, k)
+            left = ((points[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
+            assert centres.shape == (k, 2) and weights @ left <= 1.5 * best
+            worse.append(weights @ left > best * (1 + 1e-12))
+    assert sum(worse) <= 5
+    assert (centres_of(points, weights, 10) == points).all()
+    assert centres_of(points[:0], weights[:0], 3).shape == (0, 2)
+    same = centres_of(np.zeros((9, 2)), np.ones(9), 3)
+    assert (same == 0).all() and same.shape == (3, 2)
+
+
+def test_means_are_drawn_together_as_far_as_noise_makes_them_differ():
+    box = Box([(0.0, 1.0)] * 40, "raise")
+    g = np.random.default_rng(0)
+    true = g.uniform(0.4, 0.6, (6, 40))
+    counts = np.full(6, 100.0)
+    deviation = 20.0  # of a sum, so 0.2 of a mean
+    near, far = [], []
+    for _ in range(20):
+        sums = (counts[:, None] * (true - 0.5) + g.normal(0, deviation, (6, 40))) / (box.grid / 2)
+        live = np.ones(6, bool)
+        for noise, found in (0.0, far), (40 * (deviation * box.unit) ** 2, near):
+            means = kmeans._means(box, true, counts, sums, live, noise)
+            found.append(((means - true) ** 2).sum())
+    assert np.mean(near) < 0.3 * np.mean(far)
+    assert (kmeans._means(box, true, counts, sums, ~live, 1.0) == true).all()
+    few = Box([(0.0, 1.0)] * 2, "raise")  # of two columns nothing is drawn anywhere
+    args = few, true[:, :2], counts, sums[:, :2], live
+    assert (kmeans._means(*args, 1.0) == kmeans._means(*args, 0.0)).all()
+
+
+def test_one_mean_is_drawn_to_the_middle_as_far_as_it_may_be_noise():
+    """By the factor of James and Stein."""
+    box = Box([(0.0, 1.0)] * 6, "raise")
+    place = np.array([0.1, -0.2, 0.05, 0.0, 0.3, -0.1])  # from the middle
+    sums, noise = 50 * place[None] / (box.grid / 2), 1.7 * box.unit**2
+    args = box, np.full((1, 6), 0.5), np.full(1, 50.0), sums, np.ones(1, bool)
+    factor = 1 - 4 / 6 * 1.7 / 50**2 / (place @ place)
+    assert kmeans._means(*args, noise)[0] == pytest.approx(0.5 + factor * place)
+    assert (kmeans._means(*args, 1e9)[0] == 0.5).all()
+
+
+def test_a_narrow_column_has_a_share_of_its_own():
+    box = Box([(0.0, 1.0), (0.0, 1e-9)], "raise")
+    _, wide, narrow = kmeans._parts(box, 3, "add-remove", ZCDP(1))
+    assert float(narrow.share / wide.share) == pytest.approx(2.0**-10, rel=1e-6)
+
+
+def test_centres_without_rows_go_towards_all():
+    """So few rows for ten clusters that none has enough, but all together do."""
+    data = np.full((300, 3), 0.9)
+    kw = {"bounds": (0, 1), "init": "spread", "max_iter": 5}
+    made = KMeans(10, rho=1e-3, **kw).fit(data, rng=InsecureGenerator(1))
+    start = spread(10, np.zeros(3), np.ones(3))
+    assert np.abs(made.cluster_centers_ - 0.9).mean() < 0.7 * np.abs(start - 0.9).mean()
+    none = KMeans(10, rho=1e-9, **kw).fit(data, rng=InsecureGenerator(1))
+    assert (none.cluster_centers_ == start).all()  # nor all together
+
+
+def ratios(data, k, best, losses, runs=5):
+    """The mean inertia of some runs for each loss, as a multiple of the best."""
+    return [
+        np.mean(
+            [
+                inertia(data, made.cluster_centers_) / best
+                for made in (
+                    KMeans(k, bounds=(0, 1), **loss).fit(data, rng=InsecureGenerator(s))
+                    for s in range(runs)
+                )
+            ]
+        )
+        for loss in losses
+    ]
+
+
+def test_error_falls_with_epsilon_on_a_mixture_with_known_centres():
+    data, centres = mixture(20_000, 4, 6, 3)
+    low, middle, high = ratios(
+        data, 6, inertia(data, centres), [{"epsilon": e} for e in (0.02, 0.2, 2.0)]
+    )
+    assert low > 1.5 * middle and middle > 1.01 * high and high < 1.02
+
+
+def test_rounds_that_are_chosen_find_no_less():
+    """Where five are too many they find much more; where they are not, these are the same five."""
+    data, centres = mixture(20_000, 4, 6, 3)
+    best = inertia(data, centres)
+    for epsilon, gain in ((0.02, 1.3), (0.1, 1.1), (2.0, 1.0)):
+        five, chosen = ratios(
+            data, 6, best, [{"epsilon": epsilon, "max_iter": 5}, {"epsilon": epsilon}]
+        )
+        assert five >= gain * chosen
+    assert five == chosen
+
+
+def test_error_falls_with_epsilon_on_digits():
+    """1797 rows of 64 columns, beside scikit-learn's best of ten; more rows, less noise each."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    cluster = pytest.importorskip("sklearn.cluster")
+    data = datasets.load_digits().data / 16
+    rival = cluster.KMeans(10, n_init=10, random_state=0).fit(data)
+    best = inertia(data, rival.cluster_centers_)
+    low, middle, high = ratios(data, 10, best, [{"rho": r} for r in (0.01, 0.5, 50)], 4)
+    assert low > 1.5 * middle and middle > high
+    assert middle < 1.25 and high < 1.1
+    # Of so little, five rounds would leave 2.2 and 3.7, and the mean of all rows leaves 1.85.
+    few, less = ratios(data, 10, best, [{"epsilon": e} for e in (2, 0.5)], 4)
+    assert few < 1.9 and less < 2.1
+    many = np.repeat(data, 20, axis=0)
+    found = ratios(many, 10, best, [{"epsilon": 1}, {"rho": 0.05}], 1)
+    assert found[0] < 1.3 and found[1] < 1.15
+
+
+# --- what is kept and what is refused -------------------------------------------------------------
+
+
+def test_nothing_exact_is_kept():
+    data, _ = mixture()
+    made = KMeans(4, bounds=(0, 1), rho=1).fit(data)
+    learned = {name for name in vars(made) if name.endswith("_")}
+    assert learned == {
+        "cluster_centers_",
+        "cluster_counts_",
+        "n_iter_",
+        "n_features_in_",
+        "loss_",
+    }
+    again = pickle.loads(pickle.dumps(made))
+    assert (again.predict(data) == made.predict(data)).all()
+    assert len(pickle.dumps(made)) < 3000  # and no row has come along
+
+
+def test_predictions_are_the_nearest_centres():
+    data, centres = mixture()
+    made = KMeans(4, bounds=(0, 1), rho=5, init=centres).fit(data)
+    squares = ((data[:, None] - made.cluster_centers_) ** 2).sum(axis=2)
+    assert (made.predict(data) == squares.argmin(axis=1)).all()
+    assert made.predict(data[:0]).shape == (0,)
+
+
+def test_distances_from_the_centres():
+    data, _ = mixture(5000)
+    made = KMeans(4, bounds=(0, 1), rho=5)
+    assert made.fit_predict(data).shape == (5000,)
+    expected = np.sqrt(((data[:, None] - made.cluster_centers_) ** 2).sum(axis=2))
+    assert made.transform(data) == pytest.approx(expected)
+    assert made.transform(np.array([[9.0, 9.0, 9.0]])).min() > 10  # which is not clipped
+    with pytest.raises(DataError):
+        made.transform(np.full((1, 3), np.nan))
+
+
+def test_missing_values():
+    data, _ = mixture(500)
+    data[7, 1] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        KMeans(4, bounds=(0, 1), rho=1).fit(data)
+    made = KMeans(4, bounds=(0, 1), rho=1, nan="drop").fit(data)
+    assert made.predict(data)[7] == -1 and (np.delete(made.predict(data), 7) >= 0).all()
+    without = np.delete(data, 7, axis=0)
+    assert recorded(data, 4, nan="drop")[1] == recorded(without, 4)[1]
+    filled = np.where(np.isnan(data), 0.25, data)
+    assert recorded(data, 4, nan=0.25)[1] == recorded(filled, 4)[1]
+    assert recorded(data, 4, nan="upper")[1] == recorded(np.nan_to_num(data, nan=1.0), 4)[1]
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"n_clusters": 0},
+        {"n_clusters": 2.0},
+        {"n_clusters": 11, "neighbors": "replace"},
+        {"bounds": None},
+        {"bounds": [(0, 1)]},
+        {"bounds": (1, 0)},
+        {"max_iter": 0},
+        {"max_iter": 2.5},
+        {"max_iter": "auto"},
+        {"epsilon": None},
+        {"epsilon": 1, "rho": 1},
+        {"neighbors": "swap"},
+        {"init": "k-means++"},
+        {"init": np.zeros((3, 3))},
+        {"init": np.full((2, 2), np.nan)},
+        {"init": [[object()]]},
+        {"nan": "drop", "neighbors": "replace"},
+        {"X": "text"},
+        {"rng": 3},
+    ],
+    ids=shown,
+)
+def test_bad_arguments_cost_nothing(kw):
+    budget = dp.Budget(epsilon=1)
+    given = {"n_clusters": 2, "bounds": (0, 1), "epsilon": 1, **kw}
+    X, rng = given.pop("X", np.zeros((10, 2))), given.pop("rng", None)
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        KMeans(**given).fit(X, budget=budget, rng=rng)
+    assert not budget.history
+
+
+def test_one_line_in_the_ledger():
+    data, _ = mixture(200)
+    budget = dp.Budget(epsilon=1)
+    made = KMeans(3, bounds=(0, 1), epsilon=0.5, max_iter=7).fit(data, budget=budget)
+    (line,) = budget.history
+    assert line.loss == Pure(0.5) == made.loss_ and line.what == "k-means"
+    with pytest.raises(BudgetError):
+        KMeans(3, bounds=(0, 1), epsilon=0.6).fit(data, budget=budget)
+    assert budget.cost(made.fit, data) == Pure(0.5)
+
+
+def test_not_fitted_and_other_columns():
+    made = KMeans(2, bounds=(0, 1), rho=1)
+    with pytest.raises(NotFittedError, match="call fit first"):
+        made.predict(np.zeros((3, 2)))
+    made.fit(np.zeros((50, 2)))
+    with pytest.raises(ArgumentError, match="columns"):
+        made.predict(np.zeros((3, 3)))
+
+
+def test_parameters_as_scikit_learn_has_them():
+    made = KMeans(2, bounds=(0, 1), rho=1)
+    assert made.set_params(n_clusters=3, max_iter=2) is made
+    assert made.get_params()["n_clusters"] == 3 and made.get_params()["bounds"] == (0, 1)
+    with pytest.raises(ArgumentError):
+        made.set_params(max_iter=1, n_init=10)
+    assert made.max_iter == 2 and "n_clusters=3" in repr(made)
+
+
+def test_scikit_learn_can_clone_it_and_put_it_into_a_pipeline():
+    base = pytest.importorskip("sklearn.base")
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    data, _ = mixture(500)
+    made = KMeans(4, bounds=(0, 2), rho=1).fit(data)
+    again = base.clone(made)
+    assert again.get_params() == made.get_params() and not hasattr(again, "cluster_centers_")
+    budget = dp.Budget(rho=1)
+    line = make_pipeline(FunctionTransformer(np.sqrt), again)
+    line.fit(data, kmeans__budget=budget)
+    assert line.predict(data).shape == (500,) and len(budget.history) == 1
+    assert base.is_clusterer(made)

@@ -1,0 +1,433 @@
+"""Learners from statistical queries: planted targets, and the worst answers that are promised."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import (
+    Conjunction,
+    ExactOracle,
+    Halfspace,
+    StatisticalQueryOracle,
+    Term,
+    conjunction_needs,
+    halfspace_needs,
+    labelled_questions,
+    learn_conjunction,
+    learn_halfspace,
+)
+from dpfast.sulq.row_functions import Piece
+
+from ..reference import queries as plain
+from ..reference import sulq as reference
+from ..support.names import shown
+from .test_oracle import integers
+
+RELATIONS = ["replace", "add-remove"]
+
+
+class Adversary(ExactOracle):
+    """Answers off by some multiple of the tolerance, in the direction that hurts."""
+
+    def __init__(self, data, hurts, times=1.0, **kw):
+        super().__init__(data, **kw)
+        self._hurts, self._times = hurts, times
+
+    def batch(self, terms):
+        exact = super().batch(terms)
+        off = self._times * self.tolerance
+        return [
+            answer + off * np.asarray(self._hurts(term)) if np.ndim(answer) else
+            float(answer + off * self._hurts(term))
+            for term, answer in zip(terms, exact, strict=True)
+        ]  # fmt: skip
+
+
+# --- conjunctions ---------------------------------------------------------------------------------
+
+D = 6
+TARGETS = [((0, True),), ((0, True), (3, False)), ((1, False), (2, False), (5, True)), ()]
+
+
+def planted(target, n=20_000, seed=0, flipped=0.0):
+    g = np.random.default_rng(seed)
+    x = (g.uniform(size=(n, D)) < g.uniform(0.2, 0.9, D)).astype(np.int8)
+    x[:, 4] = x[:, 2]  # columns that say the same
+    y = np.array([plain.says_yes(target, row) for row in x.tolist()]) ^ (
+        g.uniform(size=n) < flipped
+    )
+    return np.column_stack([x, y]).astype(np.int8)
+
+
+def exact_errors(found, rows):
+    """Shares of rows that are wrongly said no to, and yes."""
+    said, label = found.predict(rows[:, :-1]), rows[:, -1] > 0
+    return (~said & label).mean(), (said & ~label).mean()
+
+
+def hurting(target):
+    """Target literals look worse than they are, all others better."""
+    return lambda term: 1 if getattr(term.f, "literal", None) in target else -1
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=shown)
+@pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])
+def test_a_conjunction_is_found(target, kind):
+    rows, needs = planted(target), conjunction_needs(D, 0.2)
+    if kind == "exact":
+        oracle = ExactOracle(rows, **needs)
+    elif kind == "worst":
+        oracle = Adversary(rows, hurting(target), **needs)
+    else:
+        oracle = StatisticalQueryOracle(
+            rows, rho=1, neighbors=kind, rows=len(rows), confidence=1 - 1e-9,
+            rng=InsecureGenerator(1), **needs,
+        )  # fmt: skip
+    found = learn_conjunction(oracle)
+    assert set(target) <= set(found.literals) and oracle.remaining == 0
+    missed, wrong = exact_errors(found, rows)
+    assert wrong == 0 and missed <= 4 * D * found.tolerance <= 0.2 * (1 + 1e-9)
+    assert abs(found.error - missed) <= found.tolerance * (1 + 1e-9)
+
+
+def test_answers_beyond_the_tolerance_do_harm():
+    """The planted fault: the bound rests on the promise, and the worst answers use all of it."""
+    target = TARGETS[1]
+    rows, needs = planted(target), conjunction_needs(D, 0.2)
+    found = learn_conjunction(Adversary(rows, hurting(target), 1.01, **needs))
+    assert not set(found.literals) & set(target)
+    assert sum(exact_errors(found, rows)) > 0.2
+    near = learn_conjunction(Adversary(rows, lambda term: -1, **needs))
+    shares = {
+        literal: np.mean([plain.broken(literal, row[:-1], row[-1]) for row in rows.tolist()])
+        for literal in itertools.product(range(D), (True, False))
+    }
+    assert set(near.literals) == {
+        one for one, share in shares.items() if share <= 2 * near.tolerance
+    }
+    assert max(shares[one] for one in near.literals) > near.tolerance
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_the_labels_are_few_that_say_yes_are_missed(seed):
+    rows = planted(TARGETS[seed], seed=seed, flipped=0.3)
+    for hurt in (-1, 0, 1):
+        oracle = Adversary(rows, lambda term, hurt=hurt: hurt, **conjunction_needs(D, 0.2))
+        found = learn_conjunction(oracle)
+        missed, wrong = exact_errors(found, rows)
+        assert missed <= 0.2
+        assert found.error == pytest.approx(missed + wrong, abs=1.001 * found.tolerance)
+
+
+def test_columns_with_names_and_a_label_anywhere():
+    rows = planted(TARGETS[1])
+    table = pd.DataFrame({"yes": rows[:, -1], **{f"c{j}": rows[:, j] for j in range(D)}})
+    for data, label in ((table, "yes"), (np.roll(rows, 1, axis=1), 0), (np.roll(rows, 1, 1), -1)):
+        oracle = ExactOracle(data, **conjunction_needs(D, 0.05))
+        if label == -1:
+            with pytest.raises(ArgumentError, match="label must be one of the columns 0, 1"):
+                learn_conjunction(oracle, label=label)
+            assert oracle.remaining == oracle.queries
+            continue
+        found = learn_conjunction(oracle, label=label)
+        assert found.error == 0 and len(found.features) == D and label not in found.features
+        names = ("c0", "c3") if label == "yes" else (1, 4)
+        assert set(found.literals) >= {(names[0], True), (names[1], False)}
+        x = table.drop(columns="yes") if label == "yes" else rows[:, :-1]
+        assert (found.predict(x) == (rows[:, -1] > 0)).all()
+        assert pickle.loads(pickle.dumps(found)) == found
+        with pytest.raises(ArgumentError, match=f"X must be of {D} columns as were learned from"):
+            found.predict(data)
+        if label == "yes":
+            with pytest.raises(
+                ArgumentError, match=r"X must be of the columns c0, .* in this order"
+            ):
+                found.predict(x[x.columns[::-1]])
+            assert (found.predict(rows[:, :-1]) == found.predict(x)).all()
+
+
+# --- halfspaces -----------------------------------------------------------------------------------
+
+
+def planted_plane(w, margin, n=4000, seed=0, flipped=0.0, shift=0.0):
+    """Points of the unit ball beside a hyperplane, and their sides."""
+    g = np.random.default_rng(seed)
+    x = g.normal(size=(4 * n, len(w)))
+    x *= (g.uniform(size=4 * n) ** (1 / len(w)) / np.linalg.norm(x, axis=1))[:, None]
+    side = x @ w + shift
+    x, side = x[abs(side) >= margin][:n], side[abs(side) >= margin][:n]
+    y = np.where(side > 0, 1, -1) * np.where(g.uniform(size=len(side)) < flipped, -1, 1)
+    return np.column_stack([x, y])
+
+
+W = np.array([0.6, 0.0, -0.8])
+M, E = 0.3, 0.25
+
+
+def wrong_share(found, rows):
+    return float((found.predict(rows[:, :-1]) != (rows[:, -1] > 0)).mean())
+
+
+def against(w):
+    """Every direction is off, away from w."""
+    return lambda term: -np.sign(w) - (w == 0) if term.l2 is not None else 1
+
+
+@pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])
+@pytest.mark.parametrize("scale", [1.0, 50.0])
+def test_a_halfspace_is_found(kind, scale):
+    rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
+    rows[:, :-1] *= scale
+    if kind == "exact":
+        oracle = ExactOracle(rows, **needs)
+    elif kind == "worst":
+        oracle = Adversary(rows, against(W), **needs)
+    else:
+        oracle = StatisticalQueryOracle(
+            rows, rho=500, neighbors=kind, rows=len(rows), confidence=1 - 1e-9,
+            rng=InsecureGenerator(1), **needs,
+        )  # fmt: skip
+    found = learn_halfspace(oracle, margin=M, radius=scale)
+    assert found.excess == pytest.approx(E, rel=1e-3) and found.excess <= E * (1 + 1e-9)
+    assert oracle.remaining == 0
+    assert np.linalg.norm(found.weights) <= 1 + 1e-12
+    error = wrong_share(found, rows)
+    assert error <= found.excess and error < 0.02
+    assert abs(found.error - error) <= found.tolerance * (1 + 1e-9)
+
+
+def test_answers_far_beyond_the_tolerance_lead_away():
+    """The planted fault: the bound rests on the promise."""
+    rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
+    found = learn_halfspace(Adversary(rows, against(W), 50, **needs), margin=M, radius=1)
+    assert wrong_share(found, rows) > E
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("hurt", [0, 1])
+def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
+    """With labels that no halfspace has: against the planted one, shorter ones, and others."""
+    rows = planted_plane(W, 0.0, n=1500, seed=seed, flipped=0.1 * seed)
+    oracle = Adversary(
+        rows, against(hurt * W) if hurt else lambda term: 0, tolerance=0.005, queries=501, l2=1,
+        size=3,
+    )  # fmt: skip
+    found = learn_halfspace(oracle, margin=0.5, radius=1.0)
+    pairs = [(row[:-1], row[-1]) for row in rows.tolist()]
+    error = wrong_share(found, rows)
+    g = np.random.default_rng(seed)
+    others = [W, 0.7 * W, 0 * W, *(v / np.linalg.norm(v) for v in g.normal(size=(5, 3)))]
+    for w in others:
+        assert error <= plain.hinge(w, 0.5, pairs) + found.excess
+        assert plain.hinge(found.weights, 0.5, pairs) <= plain.hinge(w, 0.5, pairs) + found.excess
+
+
+def test_a_halfspace_that_does_not_go_through_the_middle():
+    rows = planted_plane(np.array([0.6, 0.8]), 0.1, shift=-0.4)
+    needs = halfspace_needs(2, error=0.3, margin=0.2, intercept=True)
+    found = [
+        learn_halfspace(ExactOracle(rows, **needs), margin=0.1, radius=1, rounds=600, intercept=i)
+        for i in (True, False)
+    ]
+    errors = [wrong_share(one, rows) for one in found]
+    assert errors[0] < 0.02 < 0.1 < errors[1] and found[0].weights[-1] < 0
+    assert [len(one.weights) for one in found] == [3, 2] and needs["size"] == 3
+
+
+def test_weights_stay_within_the_ball_that_the_bound_is_about():
+    """All rows are short of the margin, so that every round pulls the same way."""
+    rows = np.array([[1.0, 1.0], [-1.0, -1.0]] * 10)
+    oracle = ExactOracle(rows, tolerance=0.001, queries=101, l2=1, size=1)
+    found = learn_halfspace(oracle, margin=0.9, radius=2.0)
+    assert 0.8 < found.weights[0] <= 1 and found.error == 0
+
+
+@pytest.mark.parametrize(("error", "margin"), [(0.2, 0.1), (1, 1), (0.05, 0.3)])
+def test_what_is_needed_is_enough(error, margin):
+    for columns in (1, 7):
+        needs = halfspace_needs(columns, error=error, margin=margin)
+        rounds, s = needs["queries"] - 1, needs["tolerance"] * math.sqrt(columns)
+        assert ((1 + s) / math.sqrt(rounds) + 2 * s) / margin <= error * (1 + 1e-12)
+        assert ((1 + s) / math.sqrt(rounds - 1) + 2 * s) / margin > error  # and one less is not
+
+
+# --- functions of labelled rows -------------------------------------------------------------------
+
+DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0.0, -1.0)))
+FUNCTIONS = {
+    "broken": (labelled_questions.Broken((1, True), 2), (0, 1)),
+    "not broken": (labelled_questions.Broken((0, False), 2), (0, 1)),
+    "pull": (labelled_questions.Pull((0.3, -0.4), 0.2, (0, 1), 2, 1.25, False), None),
+    "pull and shift": (labelled_questions.Pull((0.3, -0.4, 0.1), 0.2, (0, 1), 2, 1.25, True), None),
+    "wrong": (
+        labelled_questions.Wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
+        (0, 1),
+    ),
+    "wrong side": (
+        labelled_questions.Wrong(Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0), 2),
+        (0, 1),
+    ),
+}
+
+
+def by_definition(name, a, b, y):
+    if any(map(math.isnan, (a if name != "broken" else 0, b if name != "not broken" else 0, y))):
+        return math.nan
+    if "broken" in name:
+        return plain.broken(FUNCTIONS[name][0].literal, (a, b), y)
+    if name == "wrong":
+        return int(plain.says_yes(((0, True), (1, False)), (a, b)) != (y > 0))
+    z = plain.lifted((a, b), 1.25, name == "pull and shift")
+    if name == "wrong side":
+        return int((plain.margin_of((0.3, -0.4), z, 1) > 0) != (y > 0))
+    return plain.pull(FUNCTIONS[name][0].weights, 0.2, z, y)
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_what_is_asked_is_what_is_defined(name):
+    function, _ = FUNCTIONS[name]
+    matrix = np.array(DOMAIN)
+    found = function.values(Piece(matrix, 0))
+    for row, value in zip(DOMAIN, found, strict=True):
+        expected = by_definition(name, *row)
+        if np.ndim(expected):
+            assert value == pytest.approx(expected, abs=1e-15)
+        else:
+            assert np.isnan(value).all() if math.isnan(expected) else value == expected
+    for i in range(len(matrix)):  # and a row has one value wherever it stands
+        alone = function.values(Piece(matrix[i : i + 1], 0)).astype(float)
+        assert alone.tobytes() == found[i : i + 1].astype(float).tobytes()
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
+    function, bounds = FUNCTIONS[name]
+    term = Term(function, bounds, None if bounds else 1.0)
+    kw = {"tolerance": 0.9, "bounds": None, "l2": 1.0, "size": 3, "nan": 0.5}
+    sums = {}
+
+    def one(data):
+        rows = 1000 if relation == "add-remove" else len(data)
+        key = tuple(map(str, data))
+        if key not in sums:
+            array = np.array(data).reshape(-1, 3)
+            ((parts, found),) = integers(
+                array, lambda o: o.batch([term]), relation, rows=rows, **kw
+            )
+            sums[key] = parts[0], found
+        return sums[key]
+
+    worst = (0, 0, 0)
+    for row in DOMAIN:
+        data = [DOMAIN[1], row]
+        part, before = one(data)
+        for other in reference.neighbours(data, DOMAIN, relation):
+            worst = tuple(map(max, zip(worst, reference.moves(before, one(other)[1]), strict=True)))
+    assert worst[0] <= part.l1 and worst[1] <= part.l2_squared and worst[2] <= part.moved
+    assert worst[1] > part.l2_squared / 4  # and half of it would not do
+
+
+def test_values_that_are_not_finite():
+    rows = np.array([[math.inf, 0.0, 1.0], [-math.inf, math.inf, 0.0], [1e308, 1e308, 1.0]])
+    found = FUNCTIONS["pull"][0].values(Piece(rows, 0))
+    assert np.isfinite(found).all() and (np.linalg.norm(found, axis=1) <= 1 + 1e-15).all()
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+def test_bad_arguments_ask_nothing():
+    rows = planted(TARGETS[0], n=100)
+    few = ExactOracle(rows, tolerance=0.1, queries=2 * D)
+    half = ExactOracle(rows, tolerance=0.1, queries=10, l2=1, size=D)
+    cases = [
+        (lambda: learn_conjunction(few), ArgumentError, "13 questions left"),
+        (lambda: learn_conjunction(few, label="y"), ArgumentError, "label"),
+        (lambda: learn_conjunction(few, label=True), ArgumentError, "label"),
+        (lambda: learn_halfspace(half, margin=0, radius=1), ArgumentError, "margin"),
+        (lambda: learn_halfspace(half, margin=1.1, radius=1), ArgumentError, "margin"),
+        (lambda: learn_halfspace(half, margin=0.1, radius=-1), ArgumentError, "radius"),
+        (lambda: learn_halfspace(half, margin=0.1, radius=1e-300), ArgumentError, "radius"),
+        (lambda: learn_halfspace(half, margin=0.1, radius=1, rounds=10), ArgumentError, "11"),
+        (lambda: learn_halfspace(half, margin=0.1, radius=1, rounds=0), ArgumentError, "rounds"),
+        (
+            lambda: learn_halfspace(half, margin=0.1, radius=1, intercept=1),
+            ArgumentTypeError,
+            "intercept",
+        ),
+        (lambda: conjunction_needs(0, 0.1), ArgumentError, "columns"),
+        (lambda: conjunction_needs(3, 1.5), ArgumentError, "error"),
+        (lambda: halfspace_needs(3, error=0.1, margin=2), ArgumentError, "margin"),
+        (lambda: halfspace_needs(3, error=0.1, margin=0.1, intercept=0), ArgumentTypeError, "inte"),
+    ]
+    for act, kind, words in cases:
+        with pytest.raises(kind, match=words):
+            act()
+    assert few.remaining == 2 * D and half.remaining == 10
+    with pytest.raises(ArgumentError, match="at least one column beside the label"):
+        learn_conjunction(ExactOracle(rows[:, 0], tolerance=0.1, queries=3))
+
+
+def test_an_oracle_for_smaller_functions_refuses():
+    rows = planted_plane(W, M)
+    narrow = StatisticalQueryOracle(rows, neighbors="replace", rho=100, tolerance=0.1, queries=9)
+    with pytest.raises(ArgumentError, match="no larger"):
+        learn_halfspace(narrow, margin=M, radius=1)
+    assert narrow.remaining == 9
+
+
+def test_missing_labels_and_values():
+    rows = planted(TARGETS[1]).astype(float)
+    rows[::50, -1] = np.nan
+    rows[1::50, 2] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        learn_conjunction(ExactOracle(rows, **conjunction_needs(D, 0.2)))
+    found = learn_conjunction(ExactOracle(rows, nan="lower", **conjunction_needs(D, 0.2)))
+    assert set(found.literals) == set(TARGETS[1])
+    with pytest.raises(DataError, match="NaN"):
+        found.predict(rows[:, :-1])
+    for x in (rows, rows[:, :2]):
+        with pytest.raises(ArgumentError, match="columns as were learned"):
+            found.predict(x)
+
+
+def test_an_oracle_pays_once_for_what_is_learned():
+    rows, needs = planted(TARGETS[1]), conjunction_needs(D, 0.2)
+    budget = dp.Budget(rho=Fraction(1), neighbors="replace")
+    oracle = StatisticalQueryOracle(rows, rho=1, neighbors="replace", budget=budget, **needs)
+    learn_conjunction(oracle)
+    assert budget.spent["rho"] == oracle.cost.rho and len(budget.history) == 1
+    with pytest.raises(ArgumentError, match="questions left"):
+        learn_conjunction(oracle)
+    with pytest.raises(BudgetError):
+        oracle.ask("count")
+
+
+class Fixed:
+    """Says the same whatever is asked."""
+
+    remaining, tolerance, columns = 10, 0.3, (0, 1, "label")
+
+    def ask(self, f, *, bounds=None, l2=None):
+        return 0.25 if l2 is None else np.array([0.6, -0.2])
+
+    def batch(self, terms):
+        return [self.ask(one) for one in terms]
+
+
+def test_steps_are_as_long_as_is_proved():
+    """Of three vectors, 0 and one and two steps, the mean; with s = 0.3 sqrt(2)."""
+    found = learn_halfspace(Fixed(), margin=0.5, radius=1.0, rounds=3)
+    step = 1 / ((1 + 0.3 * math.sqrt(2)) * math.sqrt(3))
+    assert found.weights == pytest.approx((step * 0.6, step * -0.2)) and found.error == 0.25

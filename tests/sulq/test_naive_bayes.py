@@ -1,0 +1,385 @@
+"""Private naive Bayes: exact sums, what a row moves, what is learned from them, what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.privacy import ZCDP, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import passes
+from dpfast.sulq import NaiveBayes, NotFittedError, class_sums
+from dpfast.sulq import rounds as _rounds
+from dpfast.sulq.class_sums import ByClass, Columns
+
+from ..reference import sulq as neighbourly
+from ..reference import tree as reference
+from ..support.names import shown
+from .test_sums import Recorder
+
+RELATIONS = ["replace", "add-remove"]
+MIXED = {"bounds": [(0, 1), None, (-10, 30)], "categories": [None, [0, 1, 2], None]}
+
+
+def recorded(X, y, **kw):
+    """The calibration of each part, their integers, and what was learned without noise."""
+    recorder = Recorder()
+    with patch.object(_rounds, "whole_noise", recorder):
+        made = NaiveBayes(**{"classes": [0, 1], "rho": 1, **kw}).fit(X, y)
+    return recorder.asked[: len(recorder.values)], recorder.values, made
+
+
+def people(n=6000, seed=0):
+    """Two classes, a column of categories between two of numbers."""
+    g = np.random.default_rng(seed)
+    y = (g.uniform(size=n) < 0.3).astype(int)
+    X = np.stack(
+        [
+            np.clip(g.normal(0.3 + 0.3 * y, 0.1), 0, 1),
+            np.where(g.uniform(size=n) < 0.6, y, 2),
+            g.normal(5 + 10 * y, 4),
+        ],
+        axis=1,
+    )
+    return X, y
+
+
+# --- exact sums -----------------------------------------------------------------------------------
+
+
+def test_without_noise_it_is_naive_bayes():
+    X, y = people()
+    _, values, made = recorded(X, y, **MIXED)
+    assert values[0] == [int((y == c).sum()) for c in (0, 1)]
+    clipped = np.clip(X, [0, 0, -10], [1, 2, 30])
+    for c in (0, 1):
+        expected = reference.spreads(clipped.tolist(), y.tolist(), c)
+        for j in (0, 2):
+            width = [1, None, 40][j]
+            assert made.theta_[c, j] == pytest.approx(expected[j][0], abs=1e-5 * width)
+            assert made.var_[c, j] == pytest.approx(expected[j][1], abs=1e-5 * width**2)
+        counts = [int(((y == c) & (X[:, 1] == v)).sum()) + 1 for v in range(3)]
+        shares = np.exp(made.category_log_prob_[1][c])
+        assert shares == pytest.approx(np.array(counts) / sum(counts))
+    assert np.isnan(made.theta_[:, 1]).all() and made.category_log_prob_[0] is None
+    assert made.class_prior_ == pytest.approx([1 - y.mean(), y.mean()])
+    assert made.score(X, y) > 0.95
+
+
+def test_chances_are_those_of_the_definition():
+    X, y = people(500)
+    made = NaiveBayes(**MIXED, classes=[0, 1], rho=5).fit(X, y)
+    rows = np.array([[0.4, 1.0, 3.0], [5.0, 9.0, 31.0], [np.nan, 0.0, np.nan]])
+    expected = []
+    for row in np.clip(rows, [0, -9, -10], [1, 9, 30]).tolist():
+        one = []
+        for c in (0, 1):
+            p = math.log(made.class_prior_[c])
+            for j in (0, 2):
+                if row[j] == row[j]:
+                    z = (row[j] - made.theta_[c, j]) ** 2 / made.var_[c, j]
+                    p -= 0.5 * (z + math.log(made.var_[c, j]))
+            if row[1] in (0, 1, 2):
+                p += made.category_log_prob_[1][c][int(row[1])]
+            one.append(p)
+        expected.append(np.exp(one - np.logaddexp(*one)))
+    assert made.predict_proba(rows) == pytest.approx(np.array(expected))
+    assert (made.predict(rows) == np.argmax(expected, axis=1)).all()
+
+
+@pytest.mark.parametrize("form", ["f4", ">f8", "fortran", "table", "records", "text"])
+def test_every_form_of_data_has_the_same_sums(form):
+    X, y = people(9000)
+    X = X.astype(np.float32).astype(float)
+    names, words = ["a", "b", "c"], ["no", "some", "all"]
+    table = {"a": X[:, 0], "y": y, "b": X[:, 1], "c": X[:, 2]}
+    forms = {
+        "fortran": lambda: (np.asfortranarray(X), y, {}),
+        "table": lambda: (pd.DataFrame(table), "y", {}),
+        "records": lambda: (np.array(list(map(tuple, X)), [(n, "f8") for n in names]), y, {}),
+        "text": lambda: (
+            {**table, "b": np.array(words)[X[:, 1].astype(int)]},
+            "y",
+            {"categories": [None, words, None]},
+        ),
+    }
+    data, labels, kw = forms[form]() if form in forms else (X.astype(form), y, {})
+    one, other = recorded(X, y, **MIXED), recorded(data, labels, **{**MIXED, **kw})
+    assert one[1] == other[1]
+    assert other[2].score(data, labels) == one[2].score(X, y)
+
+
+def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
+    X, y = people(3 << 17)
+    found = []
+    for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
+        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
+        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        made = NaiveBayes(**MIXED, classes=[0, 1], rho=1).fit(X, y, rng=InsecureGenerator(1))
+        found.append(made.theta_.tobytes() + made.var_.tobytes())
+    assert len(set(found)) == 1
+
+
+def test_rows_outside_the_bounds_are_clipped():
+    X, y = people()
+    wild = np.where(X > 0.6, np.inf, np.where(X < 0.2, -1e300, X))
+    inside = np.where(X > 0.6, 1.0, np.where(X < 0.2, 0.0, X))
+    assert recorded(wild, y, bounds=(0, 1))[1] == recorded(inside, y, bounds=(0, 1))[1]
+
+
+def test_missing_values_and_labels():
+    X, y = people(600)
+    X[7, 0] = X[9, 2] = np.nan
+    with pytest.raises(DataError, match="NaN"):
+        NaiveBayes(**MIXED, classes=[0, 1], rho=1).fit(X, y)
+    keep = ~np.isnan(X).any(axis=1)
+    dropped = recorded(X, y, nan="drop", **MIXED)
+    assert dropped[1] == recorded(X[keep], y[keep], **MIXED)[1]
+    filled = np.where(np.isnan(X), [0, 0, -10], X)
+    assert recorded(X, y, nan="lower", **MIXED)[1] == recorded(filled, y, **MIXED)[1]
+    odd, labels = filled.copy(), y.astype(float)
+    odd[::5, 1], labels[::7] = np.nan, 3.0  # categories need no policy, labels none either
+    _, values, _ = recorded(odd, labels, **MIXED)
+    assert sum(values[0]) == np.count_nonzero(labels != 3)
+    assert sum(values[2]) == np.count_nonzero((labels != 3) & ~np.isnan(odd[:, 1]))
+
+
+# --- sensitivity ----------------------------------------------------------------------------------
+
+POINTS = [0.0, 0.25, 0.5, 0.75, 1.0]
+SPOTS = {
+    "numbers": ({"bounds": (0, 1)}, [(a, b) for a in POINTS for b in (0.0, 0.5, 1.0)]),
+    "both": (
+        {"bounds": [(0, 1), None], "categories": [None, [0, 1]]},
+        [(a, b) for a in POINTS for b in (0.0, 1.0, 5.0)],
+    ),
+    "categories": ({"categories": [0, 1, 2]}, [(a, b) for a in (0, 1, 9) for b in (0, 2)]),
+}
+
+
+def used(kind, relation, loss):
+    """The largest part of the round that a row takes."""
+    public, spots = SPOTS[kind]
+    each = Columns(public.get("bounds"), public.get("categories")).each(2)
+    own = ByClass(each, 2, "raise")
+    parts = own.parts(relation, loss)
+    domain = [(*spot, label) for spot in spots for label in (0, 1, 7)]
+    kw = {**public, "neighbors": relation, "rho": None}
+    kw["rho" if isinstance(loss, ZCDP) else "epsilon"] = 1
+
+    def integers(rows):
+        table = np.array(rows, float).reshape(-1, 3)
+        return recorded(table[:, :2], table[:, 2], **kw)[1]
+
+    alone, worst = {row: integers([row]) for row in domain}, 0.0
+    if relation == "replace":
+        pairs = itertools.combinations(alone.values(), 2)
+    else:
+        nothing = [[0] * part.size for part in parts]
+        pairs = ((a, nothing) for a in alone.values())
+    for a, b in pairs:
+        total = 0.0
+        for part, x, y in zip(parts, a, b, strict=True):
+            l1, l2_squared, many = neighbourly.moves(x, y)
+            assert many <= part.moved
+            share = l1 / part.l1 if isinstance(loss, Pure) else l2_squared / part.l2_squared
+            total += float(part.share) * share
+        worst = max(worst, total)
+    return worst
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("kind", list(SPOTS))
+@pytest.mark.parametrize("loss", [ZCDP(1), Pure(1)], ids=["rho", "epsilon"])
+def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
+    assert 0.9 < used(kind, relation, loss) <= 1 + 1e-6
+    right = ByClass.parts
+
+    def generous(self, relation, loss):  # the planted fault: counts for nothing where they are not
+        counts, *columns = right(self, relation, loss)
+        part = _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.moved, Fraction(1))
+        return [part, *columns]
+
+    monkeypatch.setattr(class_sums.ByClass, "parts", generous)
+    assert used(kind, relation, loss) > 1.1
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
+    """Standardised, with the unit that rounding down adds to each number that moves."""
+    loss = ZCDP(Fraction(1, 10**9))
+    own = ByClass(Columns((0, 1), None).each(1), 2, "raise")
+    made = _rounds.Rounds(
+        None, loss=loss, neighbors=relation, rounds=1, name="", budget=None,
+        rng=InsecureGenerator(1),
+    )  # fmt: skip
+    counts, column = (made.noise(part) for part in own.parts(relation, loss))
+    assert column.shift > 0 and counts.shift == 0
+    h = own.numbers[0].reach
+    unit, scale = 1 << column.shift, float(column.scale)
+
+    def size(*moves):
+        return sum((abs(m) / unit + 1) ** 2 for m in moves) / scale**2
+
+    g = np.linspace(-1, 1, 41)
+    one = max(size(h * h * t, h * h * (1 - t * t)) for t in g)
+    if relation == "add-remove":
+        worst = one + 1 / float(counts.scale) ** 2
+    else:
+        same = max(size(h * h * (t - s), h * h * (t * t - s * s)) for t in g for s in g)
+        worst = max(same, 2 * one + 2 / float(counts.scale) ** 2)
+    assert worst <= 2e-9 * (1 + 1e-9)
+
+
+# --- what is learned ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", [{"rho": 1}, {"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}])
+def test_noise_hardly_moves_what_many_rows_say(relation, loss):
+    X, y = people(20_000)
+    made = NaiveBayes(**MIXED, classes=[0, 1], neighbors=relation, **loss)
+    made.fit(X, y, rng=InsecureGenerator(1))
+    exact = recorded(X, y, **MIXED)[2]
+    scale = np.array([1, np.nan, 40])
+    assert np.nanmax(np.abs(made.theta_ - exact.theta_) / scale) < 0.01
+    assert np.nanmax(np.abs(made.var_ - exact.var_) / scale**2) < 0.01
+    assert made.score(X, y) > 0.94
+
+
+def test_what_noise_may_have_made_is_not_believed():
+    """Few rows of a class spread evenly, and no variance is below its noise."""
+    sums = ByClass(Columns((0, 10), None).each(1), 3, "raise")
+    column = sums.numbers[0]
+    square, half = column.reach**2, column.reach * column.grid
+    counts = [29, 31, 1000]  # with noise of deviation 10, all rows at the upper end
+    made = NaiveBayes(bounds=(0, 10), classes=[0, 1, 2], rho=1)
+    noisy = [*counts, *(square * n for n in counts), 0, 0, 0]
+    made._learn(sums, noisy, [10.0, 20.0 * square], 1.0)
+    assert made.theta_[:, 0] == pytest.approx([5, 10, 10], rel=1e-4)
+    assert made.var_[:, 0] == pytest.approx([half**2 / 3, half**2 / 3, 0.02 * half**2])
+    assert made.class_prior_ == pytest.approx(np.array(counts) / 1060)
+
+
+@pytest.mark.parametrize("data", [np.zeros((0, 3)), np.zeros((1, 3)), np.full((500, 3), 0.3)])
+def test_few_rows_and_rows_that_are_all_the_same(data):
+    for rho in (1e-6, 1.0, 400.0):
+        made = NaiveBayes(**MIXED, classes=[0, 1, 2], rho=rho).fit(data, np.zeros(len(data)))
+        numbers = made.var_[:, [0, 2]]
+        assert (numbers > 0).all() and (numbers <= [0.26, 410]).all()
+        chances = made.predict_proba(np.ones((4, 3)))
+        assert np.isfinite(chances).all() and chances.sum(axis=1) == pytest.approx(1)
+
+
+def test_alpha_is_added_to_each_count():
+    X, y = people(2000)
+    made = recorded(X[:, 1:2], y, categories=[[0, 1, 2]], alpha=250)[2]
+    counts = [[np.count_nonzero((X[:, 1] == v) & (y == c)) + 250 for v in range(3)] for c in (0, 1)]
+    expected = np.array(counts) / np.sum(counts, axis=1, keepdims=True)
+    assert np.exp(made.category_log_prob_[0]) == pytest.approx(expected)
+
+
+def test_no_variance_vanishes():
+    made = recorded(
+        np.repeat([0.0, 1e-200], 50)[:, None], np.repeat([0, 1], 50), bounds=(0, 1e-200)
+    )
+    assert (made[2].var_ > 0).all()
+
+
+def test_bounds_without_room():
+    X = np.full((50, 2), 3.0)
+    made = NaiveBayes(bounds=[(3, 3), (2, 4)], classes=[0, 1], rho=1).fit(X, np.zeros(50))
+    assert (made.theta_[:, 0] == 3).all() and made.predict(X).shape == (50,)
+
+
+# --- what is kept and what is refused -------------------------------------------------------------
+
+
+def test_nothing_exact_is_kept():
+    X, y = people()
+    made = NaiveBayes(**MIXED, classes=["b", "a"], rho=1).fit(X, np.where(y, "a", "b"))
+    own = set(vars(made)) - set(made.get_params())
+    assert own == {
+        "class_count_", "class_prior_", "theta_", "var_", "category_log_prob_", "classes_",
+        "n_features_in_", "loss_",
+    }  # fmt: skip
+    again = pickle.loads(pickle.dumps(made))
+    assert (again.predict(X) == made.predict(X)).all() and set(made.predict(X)) == {"a", "b"}
+    assert len(pickle.dumps(made)) < 3000  # and no row has come along
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"bounds": None},
+        {"bounds": [(0, 1)] * 2},
+        {"bounds": (1, 0)},
+        {"bounds": [(0, 1), None, (0, 1)]},
+        {"categories": [None, [0], [1]]},
+        {"categories": 3, "bounds": [None] * 3},
+        {"bounds": [(0, 1), None, None], "categories": [None, [0], None]},
+        {"bounds": None, "categories": [[0, 1]] * 2},
+        {"classes": None},
+        {"classes": [2, 1]},
+        {"alpha": 0},
+        {"alpha": 1e-320},
+        {"alpha": 1e308},
+        {"epsilon": None},
+        {"epsilon": 1, "rho": 1},
+        {"neighbors": "swap"},
+        {"nan": "drop", "neighbors": "replace"},
+        {"X": "text"},
+        {"y": None},
+        {"y": [1, 2], "neighbors": "replace"},
+        {"y": "label"},
+        {"rng": 3},
+    ],
+    ids=shown,
+)
+def test_bad_arguments_cost_nothing(kw):
+    budget = dp.Budget(epsilon=1)
+    given = {"bounds": (0, 1), "classes": [0, 1], "epsilon": 1, **kw}
+    X, y = given.pop("X", np.zeros((10, 3))), given.pop("y", np.zeros(10))
+    rng = given.pop("rng", None)
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        NaiveBayes(**given).fit(X, y, budget=budget, rng=rng)
+    assert not budget.history
+
+
+def test_one_line_in_the_ledger():
+    X, y = people(200)
+    budget = dp.Budget(epsilon=1)
+    made = NaiveBayes(**MIXED, classes=[0, 1], epsilon=0.5).fit(X, y, budget=budget)
+    (line,) = budget.history
+    assert line.loss == Pure(0.5) == made.loss_ and line.what == "naive Bayes"
+    with pytest.raises(BudgetError):
+        NaiveBayes(**MIXED, classes=[0, 1], epsilon=0.6).fit(X, y, budget=budget)
+    assert budget.cost(made.fit, X, y) == Pure(0.5)
+
+
+def test_not_fitted_and_other_columns():
+    made = NaiveBayes(bounds=(0, 1), classes=[0, 1], rho=1)
+    for ask in (made.predict, made.predict_proba, lambda X: made.score(X, [0] * 3)):
+        with pytest.raises(NotFittedError, match="call fit first"):
+            ask(np.zeros((3, 2)))
+    made.fit(np.zeros((50, 2)), np.zeros(50))
+    for ask in (made.predict, made.predict_proba, lambda X: made.score(X, [0] * 3)):
+        with pytest.raises(ArgumentError, match="columns"):
+            ask(np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("classes", [[3, 7], [-0.5, 0.5], ["no", "yes"]], ids=shown)
+def test_scores_compare_classes_as_they_are_given(classes):
+    X, y = people(2000)
+    labels = np.array(classes)[y]
+    made = NaiveBayes(**MIXED, classes=classes, rho=1).fit(X, labels)
+    assert made.score(X, labels) == (made.predict(X) == labels).mean() > 0.9

@@ -1,0 +1,430 @@
+"""Two parties in two processes: what passes between them, and what a hostile one gets."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import threading
+import tracemalloc
+from contextlib import contextmanager, suppress
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import (
+    Attribute,
+    NoisySums,
+    RemoteSums,
+    RowSets,
+    implication_strength,
+    implication_test,
+    remote,
+    serve,
+)
+
+from ..support import party
+from ..support.names import shown
+
+ALPHA = Attribute("smokes") & Attribute("age", low=40)
+BETA = Attribute("ill")
+N = 6000
+
+
+class Recording:
+    """A connection that keeps all that passes."""
+
+    def __init__(self, connection):
+        self.connection, self.messages = connection, []
+
+    def send_bytes(self, message):
+        self.messages.append(("sent", message))
+        self.connection.send_bytes(message)
+
+    def recv_bytes(self, maxlength=None):
+        message = self.connection.recv_bytes(maxlength)
+        self.messages.append(("received", message))
+        return message
+
+
+@contextmanager
+def two_processes(**kw):
+    """Connections to both parties, each in a fresh interpreter."""
+    context = multiprocessing.get_context("spawn")
+    ends, processes = [], []
+    for number, who in enumerate("ab"):
+        here, there = context.Pipe()
+        own = {name: value[number] for name, value in kw.items()}
+        process = context.Process(target=party.run, args=(who, there), kwargs=own)
+        process.start()
+        there.close()
+        ends.append(Recording(here)), processes.append(process)
+    try:
+        yield ends
+    finally:
+        for end in ends:
+            end.connection.close()
+        for process in processes:
+            process.join(30)
+            assert process.exitcode == 0
+
+
+def local(who, seed, questions=1):
+    return NoisySums(
+        party.table(who),
+        rho=0.5,
+        queries=questions,
+        neighbors="replace",
+        rng=InsecureGenerator(seed),
+    )
+
+
+#: What a reply to a question about public facts looks like.
+FACTS = {"rows": int, "neighbors": str, "remaining": int, "deviation": float, "loss": str}
+
+
+def read_whole(messages, condition, deviations):
+    """Row sets and answers of a transcript, of which every byte is accounted for."""
+    sets, answers = [], []
+    questions, replies = messages[::2], messages[1::2]
+    assert len(questions) == len(replies)
+    for (out, question), (back, reply) in zip(questions, replies, strict=True):
+        assert (out, back) == ("sent", "received")
+        head, newline, bits = question.partition(b"\n")
+        asked, answer = json.loads(head), json.loads(reply)
+        assert json.dumps(asked).encode() == head  # nothing hidden in blanks or repeated keys
+        assert json.dumps(answer).encode() == reply and set(answer) == {"answer"}
+        answer = answer["answer"]
+        if asked == {"ask": "facts"}:
+            assert not newline and {k: type(v) for k, v in answer.items()} == FACTS
+            assert (answer["rows"], answer["neighbors"]) == (N, "replace")
+            assert answer["loss"] == "ZCDP(rho=1/2)" or "0.5" in answer["loss"]
+            assert answer["deviation"] == deviations.deviation
+        elif asked["ask"] == "noise":
+            assert set(asked) == {"ask", "sets"} and not newline
+            assert answer == deviations.contrast_deviation(asked["sets"])
+        else:
+            assert set(asked) == {"ask", "f", "sets"} and asked["f"] == condition.written()
+            own = None
+            if asked["sets"] is not None:
+                rows, number = asked["sets"]
+                assert rows == N and len(bits) == number * N // 8
+                own = RowSets.from_bytes(bits, rows, number)
+                assert own.to_bytes() == bits  # and no bits besides
+            sets.append(None if own is None else own.to_bytes())
+            answers.append(answer)
+    return sets, answers
+
+
+def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes():
+    """Every byte is read; sets are what was drawn before anything was known, and answers those of
+    noisy sums with the same noise in one process."""
+    with two_processes(seed=(11, 12)) as (here, there):
+        a, b = RemoteSums(here), RemoteSums(there)
+        found = implication_strength(a, ALPHA, b, BETA, sets=400, rng=InsecureGenerator(13))
+        transcripts = here.messages, there.messages
+    drawn = RowSets.random(N, 400, InsecureGenerator(13))
+    again = implication_strength(
+        local("a", 11), ALPHA, local("b", 12), BETA, sets=400, rng=InsecureGenerator(13)
+    )
+    assert found == again
+    for who, seed, condition, messages in zip(
+        "ab", (11, 12), (ALPHA, BETA), transcripts, strict=True
+    ):
+        sets, answers = read_whole(messages, condition, local(who, seed))
+        assert sets == [drawn.to_bytes()]
+        total, contrasts = local(who, seed).contrasts(condition, drawn)
+        assert answers == [[total, *contrasts.tolist()]]
+    columns = {
+        name: np.asarray(column) for who in "ab" for name, column in party.table(who).items()
+    }
+    truth = columns["smokes"] & (columns["age"] >= 40)
+    strength = columns["ill"][truth].mean() - columns["ill"].mean()
+    assert abs(found.strength - strength) < 5 * found.error
+
+
+def test_the_published_test_between_two_processes():
+    kw = {"votes": 3, "trials": 80}
+    with two_processes(seed=(31, 32), questions=(81, 4)) as (here, there):
+        a, b = RemoteSums(here), RemoteSums(there)
+        found = implication_test(a, ALPHA, b, BETA, 0.2, rng=InsecureGenerator(33), **kw)
+        transcripts = here.messages, there.messages
+    parties = local("a", 31, 81), local("b", 32, 4)
+    again = implication_test(
+        parties[0], ALPHA, parties[1], BETA, 0.2, rng=InsecureGenerator(33), **kw
+    )
+    assert found == again and len(found.answers) == 3
+    stream = InsecureGenerator(33)
+    drawn = [RowSets.random(N, 1, stream) for _ in range(found.asked)]
+    sets, answers = read_whole(transcripts[0], ALPHA, local("a", 31, 81))
+    assert sets == [None, *(one.to_bytes() for one in drawn)]
+    same = local("a", 31, 81)
+    assert answers == [[same.sum(ALPHA)], *([same.sum(ALPHA, one.mask(0))] for one in drawn)]
+    of_b, _ = read_whole(transcripts[1], BETA, local("b", 32, 4))
+    assert of_b[0] is None and set(of_b[1:]) <= set(sets) and len(of_b) == 4
+
+
+@pytest.mark.parametrize("leak", ["row", "blank", "key", "bit", "answer"])
+def test_a_transcript_with_anything_else_is_caught(leak):
+    sums, drawn = local("a", 1), RowSets.random(N, 1, InsecureGenerator(1))
+    question = {"ask": "contrasts", "f": ALPHA.written(), "sets": [N, 1]}
+    reply = {"answer": [1.0, 2.0]}
+    if leak == "key":
+        question["seed"] = 7
+    if leak == "answer":
+        reply["exact"] = 3
+    message, back = json.dumps(question).encode(), json.dumps(reply).encode()
+    if leak == "blank":
+        message += b" "
+    message += b"\n" + drawn.to_bytes()
+    if leak == "row":
+        message += b"\x01"
+    if leak == "bit":
+        back = back.replace(b", ", b",")
+    with pytest.raises(AssertionError):
+        read_whole([("sent", message), ("received", back)], ALPHA, sums)
+
+
+def test_each_process_keeps_its_own_ledger(tmp_path):
+    ledgers = [str(tmp_path / name) for name in ("a.ledger", "b.ledger")]
+    with two_processes(ledger=ledgers) as (here, there):
+        a, b = RemoteSums(here), RemoteSums(there)
+        found = implication_strength(a, ALPHA, b, BETA)
+        assert a.remaining == b.remaining == 0
+        for one, condition in ((a, ALPHA), (b, BETA)):
+            with pytest.raises(BudgetError, match="all 1 rounds"):
+                one.sum(condition)
+    assert 0 < found.error < 0.2
+    for path in ledgers:
+        (line,) = dp.Budget(path=path, rho=1).history
+        assert line.loss == dp.privacy.ZCDP(0.5) and line.neighbors == "replace"
+
+
+# --- what a hostile party gets --------------------------------------------------------------------
+
+
+@contextmanager
+def served(sums, **kw):
+    here, there = multiprocessing.Pipe()
+    answered = []
+
+    def work():
+        try:
+            answered.append(serve(sums, there, **kw))
+        except OSError as error:
+            answered.append(error)
+        there.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield here, answered
+    finally:
+        here.close()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+SETS = RowSets.random(8, 1, InsecureGenerator(1)).to_bytes()
+DEEP = '{"not":' * 100_000
+HOSTILE = [
+    b"", b"\n", b"\x80\x04N.", b"[1]", b"null", b"{", b"{}", DEEP.encode(),
+    b'{"ask": "rows"}', b'{"ask": ["sum"]}', b'{"ask": "noise", "sets": -1}',
+    b'{"ask": "noise", "sets": 1e9}', b'{"ask": "noise", "sets": true}',
+    b'{"ask": "sum", "f": "value", "sets": null}',
+    b'{"ask": "sum", "f": {"f": "row"}, "sets": null}',
+    b'{"ask": "sum", "f": {"column": "other"}, "sets": null}',
+    b'{"ask": "sum", "f": {"column": "x", "low": NaN}, "sets": null}',
+    b'{"ask": "sum", "f": {"column": "x"}, "sets": [8, 2]}\n' + SETS + SETS,
+    b'{"ask": "sum", "f": {"column": "x"}, "sets": [9, 1]}\n' + SETS + SETS,
+    b'{"ask": "sum", "f": {"column": "x"}, "sets": [8, 1]}\n' + SETS + b"\x00",
+    b'{"ask": "sum", "f": {"column": "x"}, "sets": [-8, 1]}\n' + SETS,
+    b'{"ask": "sum", "f": {"column": "x"}, "sets": [true, 1]}\n' + SETS,
+    b'{"ask": "contrasts", "f": {"column": "x"}, "sets": [8, ' + b"9" * 5000 + b"]}\n" + SETS,
+    b'{"ask": "contrasts", "f": {"column": "x"}, "sets": [8, 1000000]}\n' + SETS,
+    b'{"ask": "contrasts", "f": {"column": "x"}, "sets": null}',
+    b'{"ask": "contrasts", "f": ' + b'{"not": ' * 200 + b"{}" + b"}" * 200 + b', "sets": [8, 1]}\n',
+]  # fmt: skip
+
+
+def test_hostile_messages_are_refused_and_use_up_nothing():
+    sums = NoisySums({"x": np.full(8, 3.25)}, rho=0.5, queries=1, neighbors="replace")
+    with served(sums) as (connection, answered):
+        for message in HOSTILE:
+            connection.send_bytes(message)
+            reply = json.loads(connection.recv_bytes())
+            assert set(reply) == {"error"} and "3.25" not in str(reply), message[:80]
+        assert sums.remaining == 1
+        assert isinstance(RemoteSums(connection).sum(Attribute("x")), float)
+    assert answered == [len(HOSTILE) + 2] and sums.remaining == 0
+
+
+@pytest.mark.parametrize("kind", ["array", "source"])
+def test_sets_do_not_tell_how_many_rows_there_are_where_that_is_secret(kind, tmp_path):
+    """Neither do the words of a refusal, nor whether there is one."""
+    heard = set()
+    for n in (8, 9, 10):
+        data = {"x": np.ones(n)}
+        if kind == "source":
+            path = tmp_path / f"{n}.csv"
+            path.write_text("x\n" + "1\n" * n)
+            data = dp.scan(path, column=["x"])
+        sums = NoisySums(data, rho=0.5, queries=1)
+        with served(sums) as (connection, _):
+            other = RemoteSums(connection)
+            for rows in (1, 8, 9, 10, 11):
+                for ask in (other.sum, other.contrasts):
+                    own = np.ones(rows, bool)
+                    with pytest.raises(ArgumentError, match="replace") as error:
+                        ask(Attribute("x"), own if ask == other.sum else own[None])
+                    heard.add(str(error.value))
+            assert other.remaining == 1
+            assert isinstance(other.sum(Attribute("x")), float)
+    assert len(heard) == 1
+
+
+@pytest.mark.parametrize("form", ["words", "rows", "sets"])
+def test_a_large_question_takes_no_more_memory_than_it_has_bytes_for(form):
+    words = b"[" + b"{}," * (1 << 20) + b"{}]" if form == "words" else b""
+    sets = [1, 1 << 21] if form == "sets" else [9, 1 << 20]
+    question = {"ask": "contrasts", "f": {"column": "x"}, "sets": sets}
+    message = words or json.dumps(question).encode() + b"\n" + b"\x01" * (1 << 21)
+    sums = NoisySums({"x": np.zeros(1)}, rho=0.5, queries=1, neighbors="replace")
+    tracemalloc.start()
+    try:
+        reply = json.loads(remote._reply(sums, message))
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(message)
+    finally:
+        tracemalloc.stop()
+    assert set(reply) == {"error"} and sums.remaining == 1
+
+
+def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
+    path = tmp_path / "secret.csv"
+    path.write_text("x\n1\n2\n")
+    sums = NoisySums(dp.scan(path, column=["x"]), rho=0.5, queries=9, neighbors="replace")
+    with served(sums) as (connection, _):
+        other = RemoteSums(connection)
+        assert other.rows is None
+        path.unlink()
+        with pytest.raises(SourceError, match="could not answer") as error:
+            other.sum(Attribute("x"))
+        assert "secret" not in str(error.value)
+    path.write_text("x\n1\nMrs Jones\n")
+    text = NoisySums(dp.scan(path, column=["x"]), rho=0.5, queries=1, neighbors="replace")
+    with served(text) as (connection, _), pytest.raises(DataError, match="stays spent") as error:
+        RemoteSums(connection).sum(Attribute("x"))
+    assert "secret" not in str(error.value) and "Jones" not in str(error.value)
+    assert text.remaining == 0
+    broken = NoisySums([math.nan], rho=0.5, queries=1)
+    with served(broken) as (connection, _), pytest.raises(DataError, match="stays spent"):
+        RemoteSums(connection).sum(Attribute())
+    monkeypatch.setattr(NoisySums, "sum", lambda *_: 1 / 0)
+    fine = NoisySums([1.0], rho=0.5, queries=1)
+    with served(fine) as (connection, _), pytest.raises(SourceError, match="could not answer"):
+        RemoteSums(connection).sum(Attribute())
+
+
+def test_a_question_may_be_too_large():
+    sums = NoisySums(np.zeros(9), rho=0.5, queries=1, neighbors="replace")
+    with served(sums, largest=100) as (connection, answered):
+        other = RemoteSums(connection)
+        with pytest.raises(SourceError, match="does not answer"):
+            other.contrasts(Attribute(), np.zeros((100, 9), bool))
+    assert isinstance(answered[0], OSError) and sums.remaining == 1
+
+
+class Liar:
+    """An other end that says anything."""
+
+    def __init__(self, reply, facts=True):
+        self.reply, self.facts = reply, facts
+
+    def send_bytes(self, message):
+        if self.facts and message == b'{"ask": "facts"}':
+            good = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "loss": ""}
+            self.next = json.dumps({"answer": good}).encode()
+        else:
+            self.next = self.reply
+
+    def recv_bytes(self, maxlength=None):
+        return self.next
+
+
+@pytest.mark.parametrize("reply", [
+    b"", b"\x80\x04N.", b'{"answer": [1]}', b'{"answer": [NaN]}', b'{"answer": [1.0, 2.0]}',
+    b'{"answer": ["1"]}', b'{"answer": {}}', b'{"answer": [1e300]}', b'{"error": "x"}', b"7",
+    b'{"error": ["KeyboardInterrupt", "x"]}',
+], ids=shown)  # fmt: skip
+def test_a_party_that_lies_about_the_form_is_not_believed(reply):
+    other = RemoteSums(Liar(reply))
+    for ask in (
+        lambda: other.sum(Attribute()),
+        lambda: other.contrasts(Attribute(), [[True, False]] * 2),
+        lambda: RemoteSums(Liar(reply, facts=False)),
+    ):
+        with pytest.raises(SourceError, match="no answer"):
+            ask()
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("rows", -1), ("rows", True), ("remaining", -1), ("remaining", True), ("deviation", 1e200),
+], ids=shown)  # fmt: skip
+def test_facts_that_cannot_be_are_not_believed(name, value):
+    good = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "loss": ""}
+    with pytest.raises(SourceError, match="no answer"):
+        RemoteSums(Liar(json.dumps({"answer": good | {name: value}}).encode(), facts=False))
+
+
+def test_no_more_is_read_than_an_answer_has():
+    here, there = multiprocessing.Pipe()
+
+    def flood():
+        with suppress(OSError):  # whoever should read it hangs up
+            there.send_bytes(b" " * (8 << 20))
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    with pytest.raises(SourceError, match="does not answer"):
+        RemoteSums(here)
+    here.close()
+    thread.join(30)
+    assert not thread.is_alive()
+    there.close()
+
+
+def test_a_party_that_is_gone():
+    here, there = multiprocessing.Pipe()
+    there.close()
+    with pytest.raises(SourceError, match="does not answer"):
+        RemoteSums(here)
+    here.close()
+
+
+def test_errors_come_back_as_what_they_are():
+    sums = NoisySums({"x": np.zeros(8)}, rho=0.5, queries=1, neighbors="replace")
+    with served(sums) as (connection, _):
+        other = RemoteSums(connection)
+        assert repr(other) == f"RemoteSums({sums.loss!r})"
+        for f, kind in ((Attribute("y"), ArgumentError), (Attribute(0), ArgumentError)):
+            with pytest.raises(kind, match="column"):
+                other.sum(f)
+        for f in ("count", lambda row: 1):
+            with pytest.raises(ArgumentTypeError, match="made of"):
+                other.sum(f)
+        with pytest.raises(ArgumentTypeError, match="booleans"):
+            other.sum(Attribute("x"), [0, 1])
+        other.sum(Attribute("x"), np.ones(8, bool))
+        with pytest.raises(BudgetError, match="all 1 rounds"):
+            other.sum(Attribute("x"))
+    with pytest.raises(ArgumentTypeError, match="NoisySums"):
+        serve(np.zeros(3), None)
+    with pytest.raises(ArgumentError, match="largest"):
+        serve(sums, None, largest=0)
+
+
+def test_names_of_errors_are_those_of_this_library():
+    assert all(issubclass(kind, dp.errors.DpfastError) for kind in remote.NAMES.values())

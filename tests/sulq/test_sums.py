@@ -1,0 +1,685 @@
+"""Noisy sums: exact totals, sensitivities by enumeration, calibration, the last question."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import os
+import pickle
+import random
+import threading
+from fractions import Fraction
+from unittest.mock import patch
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+import dpfast as dp
+from dpfast._kernels.jit import RowLoop
+from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.noise.integer import WholeNoise
+from dpfast.privacy import ZCDP, Approx, Pure
+from dpfast.rng import InsecureGenerator
+from dpfast.sources import passes
+from dpfast.sulq import PCA, KMeans, NoisySums, Term, original_variance, row_functions
+from dpfast.sulq import rounds as _rounds
+
+from ..reference import sulq as reference
+from ..support.names import shown
+
+RELATIONS = ["replace", "add-remove"]
+LO, HI = -1.0, 2.5
+
+
+@numba.njit
+def tenth(x):
+    return x / 10
+
+
+@numba.njit
+def coin(x):
+    return np.random.random() < x  # noqa: NPY002 (what Numba knows)
+
+
+@numba.njit
+def wave(x):
+    return math.sin(x), math.cos(x)
+
+
+@numba.njit
+def first_less_second(row):
+    return row[0] - row[1]
+
+
+@numba.njit
+def by_name(row):
+    return row.a - row.b
+
+
+@numba.njit
+def fickle(x):
+    if x == 1.0:
+        raise ValueError
+    return 0.5
+
+
+class Recorder:
+    """Stands in for the noise: what it is calibrated to, what that of `values` is, and these."""
+
+    def __init__(self):
+        self.asked, self.used, self.values = [], [], []
+
+    def __call__(self, loss, l1, l2_squared, moved=1, law=None):
+        recorder = self
+        self.asked.append((l1, l2_squared, moved))
+
+        class Silent(WholeNoise):
+            def add(self, values, generator):
+                recorder.used.append((l1, l2_squared, moved))
+                recorder.values.append(list(values))
+                return list(values)
+
+        return Silent("laplace", Fraction(1), 0, loss)
+
+
+def recorded(data, ask, queries=1, **kw):
+    """What one question is calibrated to, part by part, the integers, and the answer."""
+    recorder = Recorder()
+    with patch.object(_rounds, "whole_noise", recorder):
+        found = ask(NoisySums(data, epsilon=1, queries=queries, **kw))
+    return recorder.asked, recorder.values, found
+
+
+# --- exact totals ---------------------------------------------------------------------------------
+
+VALUES = [-3.0, LO, -0.7, 0.0, 1e-300, 1.0, math.pi / 2, HI, 7.0, math.inf, -math.inf]
+
+
+def test_named_sums_are_those_of_the_definition():
+    data = np.array(VALUES)
+    keep = np.arange(len(data)) % 3 != 1
+    fine, coarse = (
+        dp.summaries.cells.cells(LO, HI, width=3.5).grid,
+        dp.summaries.cells.cells(LO, HI, 30).grid,
+    )
+    expected = {
+        "count": (lambda x: Fraction(1), {}),
+        "value": (lambda x: reference.clipped(x, LO, HI, fine), {"bounds": (LO, HI)}),
+        "square": (lambda x: reference.clipped(x, LO, HI, coarse) ** 2, {"bounds": (LO, HI)}),
+    }
+    for name, (function, kw) in expected.items():
+        for rows in (None, keep):
+            _, _, found = recorded(data, lambda s, n=name, r=rows, k=kw: s.sum(n, r, **k))
+            assert found == float(reference.total(VALUES, function, rows)), name
+
+
+def test_products_are_those_of_the_definition():
+    a = np.array(VALUES)
+    data = np.stack([a, a[::-1]], axis=1)
+    bounds = [(LO, HI), (-5.0, 0.5)]
+    grids = [dp.summaries.cells.cells(*pair, 30).grid for pair in bounds]
+
+    def product(row):
+        x, y = (reference.clipped(v, *b, g) for v, b, g in zip(row, bounds, grids, strict=True))
+        return x * y
+
+    _, _, found = recorded(data, lambda s: s.sum("product", bounds=bounds, column=(0, 1)))
+    assert found == float(reference.total(data.tolist(), product))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "?", ">f4"])
+def test_every_form_of_data_has_the_same_sums(dtype):
+    matrix = (np.random.default_rng(3).integers(0, 2, (5000, 2)) * 3).astype(dtype)
+    table = {"a": matrix[:, 0], "b": matrix[:, 1]}
+    forms = [matrix, np.asfortranarray(matrix), table, pd.DataFrame(table)]
+    forms.append(np.array(list(map(tuple, matrix.tolist())), [("a", dtype), ("b", dtype)]))
+    answers = []
+    for form in forms:
+        a, b = (0, 1) if isinstance(form, np.ndarray) and form.dtype.names is None else ("a", "b")
+        function = first_less_second if a == 0 else by_name
+        if dtype in ("?", "u1"):
+            function = None  # a difference of unsigned numbers wraps, as it does in Python
+        ask = [
+            Term("value", (0, 2), column=b),
+            Term("product", (0, 2), column=(a, b)),
+            Term(matrix[:, 0], (0, 2)),
+            Term("row", l2=2.0),
+        ]
+        if function is not None:
+            ask.append(Term(function, (-1, 1)))
+        _, values, _ = recorded(form, lambda s, ask=ask: s.batch(ask))
+        answers.append(values)
+    assert all(a == answers[0] for a in answers)
+
+
+@pytest.mark.parametrize("rows", [None, "mask", "numbers"])
+def test_chunks_do_not_change_a_bit(rows, monkeypatch):
+    data = np.random.default_rng(5).normal(0, 1, (70_001, 2))
+    set_ = None if rows is None else data[:, 0] > 0
+    if rows == "numbers":
+        set_ = np.random.default_rng(1).permutation(np.flatnonzero(set_))
+    ask = [
+        "count",
+        Term("value", (-1, 1), column=0),
+        Term("square", (-1, 1), column=1),
+        Term("product", (-1, 1), column=(0, 1)),
+        Term(first_less_second, (-1, 1)),
+        Term(data, l2=1.0, size=2),
+    ]
+    seen = []
+    for direct in (1 << 23, 16 * 1001):
+        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        for layout in (data, np.asfortranarray(data)):
+            _, values, _ = recorded(layout, lambda s: s.batch(ask, set_), neighbors="replace")
+            seen.append(values)
+    assert all(v == seen[0] for v in seen)
+    whole = reference.total(
+        np.rint(np.clip(data[:, 0], -1, 1) * 2**39).astype(int).tolist(),
+        Fraction,
+        None if rows is None else (data[:, 0] > 0).tolist(),
+    )
+    assert dp.summaries.cells.cells(-1, 1).grid == 2.0**-39 and seen[0][1] == [int(whole)]
+
+
+def test_several_threads_sum_the_same(monkeypatch):
+    data = np.random.default_rng(5).normal(0, 1, 3 << 18)
+    ask = [Term("value", (-1, 1)), Term(tenth)]
+    found = []
+    for threads in "1", "3":
+        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
+        found.append(recorded(data, lambda s: s.batch(ask))[1])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("nan", "count"), [("lower", -1.0), ("upper", 2.5), (0.25, 0.25), (9.0, 2.5), ("drop", 0.0)]
+)
+def test_missing_values(nan, count):
+    data = np.array([0.5, np.nan, 1.0, np.nan])
+    for name, power in ("value", 1), ("square", 2):
+        _, _, found = recorded(data, lambda s, n=name: s.sum(n, bounds=(LO, HI)), nan=nan)
+        assert found == 0.5**power + 1 + 2 * count**power
+    _, _, found = recorded(
+        np.stack([data, data], 1),
+        lambda s: s.sum("product", bounds=(LO, HI), column=(0, 1)),
+        nan=nan,
+    )
+    assert found == pytest.approx(1.25 + 2 * count**2)
+    _, _, found = recorded(data, lambda s: s.sum("row", l2=2.0), nan=nan)
+    assert found == [1.5]
+
+
+def test_values_computed_before_come_in_many_forms():
+    data = np.arange(4.0)
+    forms = [[1, 0, 1, 1], np.ones(4, bool) ^ (data == 1), pd.Series([1.0, 0, 1, 1])]
+    forms += [np.array([[1], [0], [1], [1]]), np.array([9, 0, 7, 1], np.int8)]
+    for form in forms:
+        assert recorded(data, lambda s, f=form: s.sum(f))[2] == 3.0
+    assert recorded(data, lambda s: s.sum(np.eye(4, dtype=int), l2=1))[2] == pytest.approx([1] * 4)
+
+
+def test_files_chunk_by_chunk(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pd.DataFrame(np.random.default_rng(2).normal(0, 1, (5000, 2)), columns=["a", "b"])
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=700)
+    assert pq.ParquetFile(tmp_path / "t.parquet").num_row_groups > 5
+    table.to_csv(tmp_path / "t.csv", index=False)
+    ask = [Term("value", (-1, 1), column="b"), Term(by_name, (-1, 1)), Term("row", l2=1.0)]
+    _, expected, _ = recorded(table, lambda s: s.batch(ask))
+    for name in "t.parquet", "t.csv":
+        source = dp.scan(tmp_path / name, column=["a", "b"])
+        assert recorded(source, lambda s: s.batch(ask))[1] == expected
+    kw = {"bounds": (-1, 1), "rho": 1}
+    for kind in (lambda: KMeans(3, **kw), lambda: PCA(**kw)):
+        found = [
+            pickle.dumps(vars(kind().fit(x, rng=InsecureGenerator(1))))
+            for x in (table, dp.scan(tmp_path / "t.parquet", column=["a", "b"]))
+        ]
+        assert found[0] == found[1]
+    unknown = NoisySums(dp.scan(tmp_path / "t.csv", column=["a", "b"]), rho=1, queries=1)
+    with pytest.raises(ArgumentTypeError, match="length"):
+        unknown.sum(np.zeros(5000))
+
+
+def test_what_a_function_does_not_give_is_missing():
+    for function in (fickle, np.array([0.5, np.nan, 0.5])):
+        data = np.arange(3.0)
+        assert recorded(data, lambda s, f=function: s.sum(f), nan=1.0)[2] == 2.0
+        assert recorded(data, lambda s, f=function: s.sum(f), nan="drop")[2] == 1.0
+        sums = NoisySums(data, epsilon=1, queries=2)
+        with pytest.raises(DataError, match="NaN"):
+            sums.sum(function)
+        assert sums.remaining == 1  # it was an answer
+
+
+# --- functions compiled by Numba ------------------------------------------------------------------
+
+
+@numba.njit(fastmath=True)
+def loose(x):
+    return math.exp(-x) * x / 3 + x * 0.1 + x * x * 0.7
+
+
+def test_a_row_has_one_value_wherever_it_stands():
+    rows = np.random.default_rng(0).uniform(0, 1, 1003)
+    loop = RowLoop(loose, rows.dtype, None)
+    whole = loop.values(rows, 1)
+    alone = np.concatenate([loop.values(rows[i : i + 1], 1) for i in range(len(rows))])
+    assert whole.tobytes() == alone.tobytes()
+    assert loop.values(np.roll(rows, 1), 1).tobytes() == np.roll(whole, 1, axis=0).tobytes()
+
+
+def test_rows_are_not_the_lanes_of_a_vector():
+    """The loop of a function that a compiler would like to turn into one; a plain loop is one."""
+
+    @numba.njit(fastmath=True)
+    def curve(x):
+        return x * 0.1 + x * x * 0.7
+
+    @numba.njit
+    def plain(rows, out):
+        for i in range(len(out)):
+            out[i] = curve(rows[i])
+
+    rows = np.zeros(3)
+    plain(rows, rows)
+    loop = RowLoop(curve, rows.dtype, None)
+    wide = "x double>"
+    assert all(wide not in text for text in loop._fill.inspect_llvm().values())
+    assert any(wide in text for text in plain.inspect_llvm().values())
+
+
+def test_a_function_may_write_to_its_row_but_not_to_the_data():
+    @numba.njit
+    def spoil(row):
+        row[0] += 1
+        return row[0]
+
+    data = np.zeros((10, 2))
+    assert recorded(data, lambda s: s.sum(spoil))[2] == 10.0
+    assert not data.any()
+
+
+def test_functions_that_do_not_suit_the_rows():
+    sums = NoisySums(np.zeros((4, 2)), epsilon=1, queries=1)
+    cases = [
+        (numba.njit(lambda row: "text"), {}, ArgumentTypeError, "real number"),
+        (numba.njit(lambda row: row.nothing), {}, ArgumentTypeError, "compile"),
+        (lambda row: 0.5, {}, ArgumentTypeError, "numba.njit"),
+        (numba.njit(lambda row: row), {}, ArgumentError, "size"),
+        (numba.njit(lambda row: row), {"size": 2}, ArgumentError, "l2"),
+        (numba.njit(lambda row: (row[0], row[1])), {"size": 3, "l2": 1}, ArgumentError, "size"),
+        ("median", {}, ArgumentError, "one of"),
+        ("value", {"bounds": (0, 1)}, ArgumentTypeError, "column"),
+        ("value", {"bounds": (0, 1), "column": 2}, ArgumentError, "column"),
+        ("value", {"column": 0}, ArgumentError, "bounds"),
+        ("product", {"bounds": (0, 1), "column": 0}, ArgumentError, "two columns"),
+        ("count", {"bounds": (0, 1)}, ArgumentError, "left out"),
+        ("row", {}, ArgumentError, "l2"),
+        ("row", {"l2": 0.0}, ArgumentError, "greater than 0"),
+        ("row", {"l2": 1e300}, ArgumentError, "between"),
+        ("count", {"rows": [0, 1]}, ArgumentTypeError, "mask"),
+        ("count", {"rows": np.zeros((2, 2), bool)}, ArgumentTypeError, "mask"),
+    ]
+    for f, kw, kind, words in cases:
+        with pytest.raises(kind, match=words):
+            sums.sum(f, **kw)
+    for terms, kw in ([], {}), ([Term("count", (0, 1))], {"l2": 1}), (["square"], {"l2": 1}):
+        with pytest.raises(ArgumentError):
+            sums.batch(terms, **kw)
+    assert sums.remaining == 1
+    known = NoisySums(np.zeros(4), epsilon=1, queries=1, neighbors="replace")
+    for rows in ([4], [-1], [0, 0], [0.5]):
+        with pytest.raises((ArgumentError, ArgumentTypeError), match="rows"):
+            known.sum("count", rows)
+    assert known.remaining == 1
+
+
+# --- sensitivities --------------------------------------------------------------------------------
+
+DOMAIN = (-2.0, -0.4, 0.0, 0.3, 3.0, math.nan)
+FUNCTIONS = {
+    "count": lambda s: s.sum("count"),
+    "value": lambda s: s.sum("value", bounds=(LO, HI)),
+    "value, far from 0": lambda s: s.sum("value", bounds=(0.1, 0.2)),
+    "square": lambda s: s.sum("square", bounds=(LO, HI)),
+    "square, far from 0": lambda s: s.sum("square", bounds=(0.1, 0.3)),
+    "compiled": lambda s: s.sum(tenth, bounds=(-0.1, 0.2)),
+    "vector": lambda s: s.sum(wave, l2=0.8),
+    "row": lambda s: s.sum("row", l2=0.35),
+    "batch": lambda s: s.batch(["count", Term("value", (LO, HI)), Term(wave, l2=1.0)]),
+    "joint": lambda s: s.batch(["count", "value", wave], l2=1.5),
+}
+
+
+def worst_moves(name, relation, keep=None):
+    """The largest l1 and l2 move over all neighbours, part by part, and what was claimed."""
+    ask, found = FUNCTIONS[name], {}
+
+    def integers(data):
+        key = tuple(map(str, data))
+        if key not in found:
+            nan = 0.3 if relation == "replace" else "drop"
+            found[key] = recorded(np.array(data, np.float64), ask, neighbors=relation, nan=nan)
+        return found[key]
+
+    worst: dict = {}
+    for data in itertools.product(DOMAIN, repeat=2):
+        claimed, before, _ = integers(list(data))
+        for other in reference.neighbours(list(data), DOMAIN, relation):
+            _, after, _ = integers(other)
+            for i, pair in enumerate(zip(before, after, strict=True)):
+                moved = reference.moves(*pair)
+                worst[i] = tuple(map(max, zip(worst.get(i, (0, 0, 0)), moved, strict=True)))
+    return claimed, [worst[i] for i in range(len(worst))]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_no_neighbour_moves_a_sum_by_more_than_is_claimed(name, relation):
+    claimed, worst = worst_moves(name, relation)
+    parts = sum(1 for l1, _, _ in claimed if l1)
+    for (l1, l2, moved), seen in zip(claimed, worst, strict=True):
+        assert seen[0] * parts <= l1 and seen[1] * parts <= l2 and seen[2] * parts <= moved
+        if l1 and name != "joint":  # and half of it would not do: the domain reaches the ends
+            assert seen[1] * parts > l2 / 4
+
+
+def test_a_vector_is_cut_the_same_wherever_it_stands():
+    """Whatever rows are beside it: long ones, infinite ones, ones with a NaN, or none."""
+    g = np.random.default_rng(0)
+    values = g.normal(0, 1, (300, 5)) * 10.0 ** g.integers(-3, 4, (300, 1))
+    odd = g.uniform(size=values.shape) < 0.05
+    special = [np.nan, np.inf, -np.inf, 1e308, -1.7e308, 5e-324, 0.0]
+    values[odd] = g.choice(special, int(odd.sum()))
+    for radius in (1e-3, 1.0, 1e300):
+        found, absent = row_functions.shortened(values, radius)
+        assert (absent == np.isnan(values).any(axis=1)).all() and 0 < absent.sum() < 100
+        for i, row in enumerate(values):
+            own, missing = row_functions.shortened(row[None], radius)
+            assert own.tobytes() == found[i : i + 1].tobytes() and missing[0] == absent[i]
+            most = np.finfo(np.float64).max
+            whole = np.zeros(5) if absent[i] else np.clip(row, -most, most)
+            largest = max(map(abs, whole.tolist())) or 1.0
+            length = math.hypot(*(whole / largest))
+            if length * largest <= radius * (1 - 1e-12):
+                assert (found[i] == whole).all()
+            else:
+                expected = whole / largest / length * radius
+                assert found[i] == pytest.approx(expected, rel=1e-9, abs=1e-320)
+
+
+def test_a_vector_of_disjoint_predicates_moves_by_one():
+    cells = [np.eye(3)[i] for i in (0, 1, 2)]
+    data = np.arange(3.0)
+    claimed, _, found = recorded(data, lambda s: s.sum(np.array(cells), l2=1.0))
+    assert found == pytest.approx([1, 1, 1])
+    assert math.isqrt(claimed[0][1]) == pytest.approx(2**40, rel=1e-9)
+
+
+floats = st.floats(allow_nan=True, allow_infinity=True, width=64)
+
+
+@given(
+    st.lists(st.lists(floats, min_size=3, max_size=3), min_size=1, max_size=4),
+    st.sampled_from([1.0, 0.3, 1e-200, 1e200, 2.0**-900]),
+)
+@example([[1e308, -1e308, 1e308]], 1.0)
+@example([[5e-324, 5e-324, 5e-324]], 2.0**-900)
+@example([[math.inf, 0.0, -math.inf]], 0.3)
+@example([[math.nan, math.inf, 1.0]], 0.3)
+def test_vectors_are_cut_to_the_ball(values, radius):
+    made = row_functions.Vector(row_functions.Joint((row_functions.Count(),) * 3), radius, "raise")
+    whole, missing = row_functions.cut(np.array(values), radius, made.grid)
+    assert missing == sum(any(map(math.isnan, v)) for v in values)
+    for row, cells in zip(values, whole.tolist(), strict=True):
+        assert sum(c * c for c in cells) <= made.cells**2
+        if all(map(math.isfinite, row)):
+            exact = [Fraction(x) for x in row]
+            if sum(x * x for x in exact) <= Fraction(radius) ** 2 * (1 - Fraction(1, 2**40)):
+                assert [
+                    abs(c - x / Fraction(made.grid)) <= Fraction(1, 2)
+                    for c, x in zip(cells, exact, strict=True)
+                ]
+
+
+# --- noise ----------------------------------------------------------------------------------------
+
+LOSSES = [Pure(1), ZCDP(Fraction(1, 5)), Approx(1, Fraction(1, 10**6))]
+
+
+def spent(loss, moves):
+    """Whether rounds that move by so many deviations (l1 over scale, for Laplace) cost more."""
+    if isinstance(loss, Pure):
+        return sum(moves) / float(loss.epsilon)
+    length = math.sqrt(sum(m * m for m in moves))
+    if isinstance(loss, ZCDP):
+        return length**2 / 2 / float(loss.rho)
+    e = float(loss.epsilon)
+    delta = norm.cdf(length / 2 - e / length) - math.exp(e) * norm.cdf(-length / 2 - e / length)
+    return delta / float(loss.delta)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("rounds", [1, 7, 1000])
+@pytest.mark.parametrize("shares", [(1,), (Fraction(1, 3), Fraction(2, 3))])
+def test_all_rounds_cost_the_loss_and_one_more_would_cost_too_much(loss, rounds, shares):
+    made = _rounds.Rounds(
+        None, loss=loss, neighbors="replace", rounds=rounds, name="", budget=None,
+        rng=InsecureGenerator(1),
+    )  # fmt: skip
+    noises = [made.noise(_rounds.Part(1, 1 << 20, 1 << 40, 1, Fraction(a))) for a in shares]
+    moves = [2.0**20 / math.ldexp(float(n.scale), n.shift) for n in noises]
+    assert 0.999 < spent(loss, moves * rounds) <= 1 + 1e-9
+    assert spent(loss, moves * (rounds + 1)) > 1  # the planted fault: one round too many
+
+
+def test_the_deviation_and_the_original_one():
+    for e, d, t, ratio in ((1, 1e-6, 1, 359), (1, 1e-6, 100, 479), (0.1, 1e-9, 1000, 751)):
+        sums = NoisySums([], epsilon=e, delta=d, queries=t)
+        assert original_variance(e, d, t) / sums.deviation**2 == pytest.approx(ratio, rel=0.01)
+    assert NoisySums([], rho=0.5, queries=4).deviation == pytest.approx(2.0)
+
+
+def test_answers_have_the_noise_that_is_said():
+    data = np.array([0.25, 0.5])
+    for kw in ({"rho": 0.5}, {"epsilon": 1.0, "delta": 1e-3}, {"epsilon": 1.0}):
+        sums = NoisySums(data, queries=2000, rng=InsecureGenerator(4), **kw)
+        found = np.array([sums.sum("value", bounds=(0, 1)) for _ in range(2000)])
+        assert abs(found.mean() - 0.75) < 5 * sums.deviation / math.sqrt(2000)
+        assert found.std() == pytest.approx(sums.deviation, rel=0.15)
+
+
+def test_replayed_answers_differ_by_what_a_row_adds():
+    """The same noise on a neighbour, with questions that depend on the answers before."""
+
+    def asked(data):
+        sums = NoisySums(data, rho=1, queries=5, rng=InsecureGenerator(11))
+        answers, flow, bound = [], [], 1.0
+        for _ in range(5):
+            answers.append(sums.sum("value", bounds=(0, bound)))
+            flow.append(answers[-1] > 0)
+            bound = 1.0 if flow[-1] else 2.0
+        return np.array(answers), flow, sums.remaining
+
+    data = np.full(50, 0.5)
+    (a, flow, left), (b, other, last) = asked(data), asked(np.append(data, 0.75))
+    assert flow == other and left == last == 0
+    assert b - a == pytest.approx(np.full(5, 0.75), abs=1e-9)
+
+
+# --- the slice ------------------------------------------------------------------------------------
+
+
+def test_one_line_in_the_ledger_and_the_last_question():
+    budget = dp.Budget(rho=1)
+    data = np.zeros(10)
+    assert budget.cost(NoisySums, data, rho=0.25, queries=2) == ZCDP(0.25)
+    sums = NoisySums(data, rho=0.25, queries=2, budget=budget)
+    sums.sum("count"), sums.sum("count")
+    with pytest.raises(BudgetError, match="all 2 rounds"):
+        sums.sum("count")
+    (line,) = budget.history
+    assert line.loss == ZCDP(0.25) and line.what == "noisy sums"
+    assert line.neighbors == "add-remove" and sums.remaining == 0
+    with pytest.raises(BudgetError):
+        NoisySums(data, rho=1, queries=1, budget=budget)
+    with pytest.raises(BudgetError, match="private noise"):
+        NoisySums(data, rho=0.1, queries=1, budget=budget, rng=InsecureGenerator(1))
+    assert budget.spent["rho"] == Fraction(1, 4)
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"queries": 0},
+        {"queries": 2.5},
+        {"epsilon": None},
+        {"epsilon": 1000},
+        {"rho": 1},
+        {"neighbors": "swap"},
+        {"nan": "drop", "neighbors": "replace"},
+        {"data": "text"},
+        {"rng": 7},
+    ],
+    ids=shown,
+)
+def test_bad_arguments_cost_nothing(kw):
+    budget = dp.Budget(epsilon=1)
+    given = {"data": np.zeros(3), "epsilon": 1, "queries": 1, "budget": budget, **kw}
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        NoisySums(given.pop("data"), **given)
+    assert not budget.spent["epsilon"]
+
+
+def test_threads_do_not_get_more_questions():
+    sums = NoisySums(np.zeros(100), rho=1, queries=20)
+    found, refused = [], []
+
+    def ask():
+        for _ in range(10):
+            try:
+                found.append(sums.sum("count"))
+            except BudgetError:
+                refused.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 20 and len(refused) == 20 and len(set(found)) > 1
+
+
+def test_there_is_one_of_each():
+    sums = NoisySums(np.zeros(3), rho=1, queries=1)
+    for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="neither pickled nor copied"):
+            duplicate(sums)
+    assert "1 of 1 left" in repr(sums)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_is_refused():
+    sums = NoisySums(np.zeros(3), rho=1, queries=1)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            sums.sum("count")
+            os.write(writer, b"answered")
+        except BudgetError as error:
+            os.write(writer, str(error).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert b"forked" in os.read(reader, 1000)
+    os.close(reader), os.close(writer)
+    sums.sum("count")
+
+
+def test_a_set_of_rows_under_each_relation():
+    data = np.arange(6.0)
+    mask = data % 2 == 0
+    assert recorded(data, lambda s: s.sum("value", mask, bounds=(0, 10)))[2] == 6
+    assert (
+        recorded(data, lambda s: s.sum("value", [4, 0], bounds=(0, 10)), neighbors="replace")[2]
+        == 4
+    )
+    assert recorded(data, lambda s: s.sum("count", []), neighbors="replace")[2] == 0
+    claimed, _, _ = recorded(data, lambda s: s.sum("count", mask), neighbors="replace")
+    assert claimed == [(0, 0, 1)]  # the set is public: how many rows it has is no secret
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i2", "u1", "f2", ">f8", "c16", "2d", "records"])
+def test_rows_that_a_mask_keeps(kind):
+    g = np.random.default_rng(0)
+    rows = g.integers(0, 100, (1000, 3))
+    if kind == "records":
+        rows = np.array(list(map(tuple, rows)), [("a", "f4"), ("b", "i4"), ("c", "u1")])
+    elif kind != "2d":
+        rows = rows[:, 0].astype(kind)
+    mask = g.random(1000) < 0.3
+    unaligned = np.zeros(rows.nbytes + 1, np.uint8)[1:].view(rows.dtype).reshape(rows.shape)
+    unaligned[...] = rows
+    frozen = rows.copy()
+    frozen.flags.writeable = False
+    for own in (rows, frozen, unaligned, np.repeat(rows, 2, axis=0)[::2]):
+        for keep in (mask, np.repeat(mask, 2)[::2], np.zeros(1000, bool), np.ones(1000, bool)):
+            found = row_functions.kept(own, keep)
+            assert found.dtype == rows.dtype and (found == rows[keep]).all()
+
+
+def test_a_vector_with_a_nan_is_refused_unless_it_counts_as_0():
+    rows = np.array([[0.5, 0.5], [0.5, math.nan]])
+    with pytest.raises(DataError, match="NaN"):
+        NoisySums(rows, rho=1, queries=1).sum("row", l2=1)
+    values = recorded(rows, lambda sums: sums.sum("row", l2=1), nan="lower")[1]
+    assert values == recorded(rows[:1], lambda sums: sums.sum("row", l2=1))[1]
+
+
+def test_a_count_that_nobody_moves_takes_no_share():
+    """With rows that are replaced, the sum beside it has the noise that it has alone."""
+    value = Term("value", bounds=(0, 1))
+    for relation, times in (("replace", 1), ("add-remove", 2)):
+        kw = {"neighbors": relation}
+        (alone,), _, _ = recorded([0.5], lambda sums: sums.sum("value", bounds=(0, 1)), **kw)
+        both = recorded([0.5], lambda sums: sums.batch(["count", value]), **kw)[0]
+        assert both[1][1] == times * alone[1]
+
+
+def test_a_mask_of_another_length_than_a_file(tmp_path):
+    pd.DataFrame({"a": np.arange(10.0)}).to_csv(tmp_path / "rows.csv", index=False)
+    for length in 9, 11:
+        sums = NoisySums(dp.scan(tmp_path / "rows.csv", column="a"), rho=1, queries=1)
+        with pytest.raises(DataError, match="one entry for each row"):
+            sums.sum("count", np.ones(length, bool))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [coin, lambda x: coin(x), lambda x: random.gauss(x, 1.0)],
+    ids=["its own", "a call", "Python's"],
+)
+def test_functions_that_draw_random_numbers_are_refused(function):
+    """Rows share the generator: one that goes changes the values of all that come after it."""
+    sums = NoisySums(np.zeros(5), rho=0.5, queries=1)
+    drawing = function if function is coin else numba.njit(function)
+    with pytest.raises(ArgumentTypeError, match="its row alone, so without random numbers"):
+        sums.sum(drawing)
+    assert sums.remaining == 1
+
+
+def test_the_name_of_a_function_does_not_make_it_draw():
+    @numba.njit
+    def random_state(x):
+        return x
+
+    assert NoisySums(np.zeros(5), rho=0.5, queries=1).sum(random_state) < 20

@@ -1,0 +1,659 @@
+"""Windows of order statistics against a sort, on every dtype, pattern, chunking and code path."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from dpfast import order
+from dpfast._kernels.order import bracket_pass, count_bytes, histogram_bytes
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.sources import CHUNK_DTYPES, Chunk
+from dpfast.summaries import brackets
+from dpfast.summaries.order import Ranks, Window
+
+from ..reference import order as reference
+
+DTYPES = [d.str for d in CHUNK_DTYPES]
+FLOATS = ["<f8", "<f4"]
+
+
+def median(n):
+    return (n + 1) // 2
+
+
+def same(found: Window, expected) -> None:
+    values, first, n, nan = expected
+    assert (found.first, found.n, found.nan) == (first, n, nan)
+    if found.values.dtype == np.float64:  # holds a replacement that the data's dtype lacks
+        values = [float(v) for v in values]
+    assert found.values.tolist() == values
+    assert found.reaches_start == (first == 1)
+    assert found.reaches_end == (first + len(values) == n + 1)
+
+
+class Pieces:
+    """A source in given pieces that counts its passes; its sample can lie or be refused."""
+
+    def __init__(self, parts, nulls=(), sample=None, known=False):
+        self.parts = [np.ascontiguousarray(p) for p in parts]
+        self.dtype = self.parts[0].dtype
+        self.missing = list(nulls) + [0] * (len(self.parts) - len(nulls))
+        total = sum(len(p) for p in self.parts) + sum(self.missing)
+        self.length = total if known else None
+        self.nulls = sum(self.missing) if known else None
+        self.lie = sample
+        self.passes = 0
+
+    def reduce(self, summarise, merge):
+        self.passes += 1
+        total, start = None, 0
+        for part, nulls in zip(self.parts, self.missing, strict=True):
+            buffer = part.copy()
+            one = summarise(Chunk(buffer, start, nulls))
+            buffer[...] = 0  # chunks are only lent
+            start += len(part) + nulls
+            total = one if total is None else merge(total, one)
+        return total
+
+    def sample(self, count, words):
+        return None if self.lie is None else np.asarray(self.lie, self.dtype)
+
+
+def limits(dtype):
+    d = np.dtype(dtype)
+    info = np.finfo(d) if d.kind == "f" else np.iinfo(d)
+    return info.min, info.max
+
+
+def patterns(n, dtype, seed=0):
+    """Inputs that break selection algorithms."""
+    rng = np.random.default_rng(seed)
+    d = np.dtype(dtype)
+    low, high = limits(dtype)
+    spread = rng.normal(size=n)
+    if d.kind == "f":
+        random = spread.astype(d)
+    else:
+        random = np.clip(
+            (spread / 8 + 0.5) * (float(high) - float(low)) + float(low), low / 2, high / 2
+        )
+        random = random.astype(d)
+    ramp = np.linspace(float(low) / 4, float(high) / 4, n).astype(d)
+    yield "random", random
+    yield "sorted", np.sort(random)
+    yield "reverse", np.sort(random)[::-1].copy()
+    yield "ramp", ramp
+    yield "all equal", np.full(n, 7, d)
+    yield "all least", np.full(n, low, d)
+    yield "all most", np.full(n, high, d)
+    yield "two values", rng.choice(np.array([3, 4], d), n)
+    yield "two values, uneven", (rng.random(n) < 0.4999).astype(d)
+    yield "organ pipe", np.concatenate([ramp[: n // 2], ramp[: n - n // 2][::-1]])
+    ties = random.copy()
+    ties[rng.random(n) < 0.6] = np.sort(random)[n // 2]
+    yield "ties at the median", ties
+    ends = random.copy()
+    ends[: n // 2 - 2], ends[n // 2 + 2 :] = low, high
+    yield "four between the ends", ends
+    if d.kind == "f":
+        yield "infinities", np.where(rng.random(n) < 0.5, np.inf, -np.inf).astype(d)
+        yield "some infinite", np.where(rng.random(n) < 0.2, -np.inf, random).astype(d)
+        yield "zeros", np.where(rng.random(n) < 0.5, 0.0, -0.0).astype(d)
+        tiny = np.finfo(d).smallest_subnormal
+        yield "subnormal", (rng.integers(-4, 5, n) * tiny).astype(d)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_and_pattern_against_a_sort(dtype):
+    n = 40_001  # above order.SMALL: pivots and passes
+    assert n > order.SMALL
+    for name, data in patterns(n, dtype):
+        whole = np.sort(data)
+        for rule, width in [(median, 50), (lambda n: 1, 7), (lambda n: n, 0), (median, 3000)]:
+            found = Ranks(data).window(rule, width)
+            m = rule(n)
+            first, last = max(1, m - width), min(n, m + width)
+            assert (found.first, found.n, found.nan) == (first, n, 0), name
+            assert found.values.dtype == data.dtype
+            np.testing.assert_array_equal(found.values, whole[first - 1 : last], err_msg=name)
+
+
+def test_a_window_of_everything():
+    data = np.random.default_rng(1).normal(size=50_000)
+    np.testing.assert_array_equal(Ranks(data).window(median, 10**9).values, np.sort(data))
+    small = np.random.default_rng(1).integers(0, 256, 50_000).astype(np.uint8)
+    np.testing.assert_array_equal(Ranks(small).window(median, 10**9).values, np.sort(small))
+
+
+def numbers(dtype):
+    d = np.dtype(dtype)
+    few = st.sampled_from([0, 1, 2, 3])
+    if d.kind != "f":
+        return few | st.integers(*(int(v) for v in limits(d)))
+    special = [math.nan, -0.0, 0.0, math.inf, -math.inf, float(np.finfo(d).smallest_subnormal)]
+    return few.map(float) | st.sampled_from(special) | st.floats(width=8 * d.itemsize)
+
+
+@st.composite
+def columns(draw):
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    array = draw(hnp.arrays(dtype, st.integers(0, 60), elements=numbers(dtype)))
+    form = draw(st.sampled_from(["plain", "swapped", "strided", "reversed", "read-only"]))
+    if form == "swapped":
+        array = array.astype(dtype.newbyteorder())
+    elif form == "strided":
+        array = array.repeat(3)[::3]
+    elif form == "reversed":
+        array = array[::-1].copy()[::-1]
+    elif form == "read-only":
+        array.flags.writeable = False
+    return array
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    data=columns(),
+    share=st.fractions(0, 1),
+    width=st.integers(0, 70),
+    missing=st.sampled_from(["drop", 0.0, 2.0, 1.5, -1e300, math.inf, -math.inf]),
+    small=st.sampled_from([-1, order.SMALL]),
+)
+def test_anything(data, share, width, missing, small):
+    """With small = -1 even three rows go through pivots, passes and brackets."""
+
+    def rule(n):
+        return min(max(1, math.ceil(share * n)), n)
+
+    before = order.SMALL
+    order.SMALL = small
+    try:
+        found = Ranks(data, missing=missing).window(rule, width)
+    finally:
+        order.SMALL = before
+    same(found, reference.window(data, rule, width, None if missing == "drop" else missing))
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    data=columns(),
+    cuts=st.lists(st.integers(0, 60), max_size=4),
+    nulls=st.lists(st.integers(0, 5), max_size=2),
+    width=st.integers(0, 9),
+    missing=st.sampled_from(["drop", 1.0, 1.5, math.inf, -math.inf]),
+    sample=st.sampled_from(["none", "liar", "empty"]),
+    known=st.booleans(),
+)
+def test_any_chunking_gives_the_same(data, cuts, nulls, width, missing, sample, known):
+    data = data.astype(data.dtype.newbyteorder("="))
+    parts = np.split(data, sorted(c for c in cuts if c <= len(data)))
+    nulls = nulls[: len(parts)]
+    lie = {"none": None, "liar": [3] * 9, "empty": []}[sample]
+    source = Pieces(parts, nulls, lie, known)
+    before = order.SMALL
+    order.SMALL = -1
+    try:
+        found = Ranks(source, missing=missing).window(median, width)
+    finally:
+        order.SMALL = before
+    policy = None if missing == "drop" else missing
+    same(found, reference.window(data, median, width, policy, sum(nulls)))
+
+
+@pytest.mark.parametrize("dtype", ["<f8", "<i2", "|i1"])
+def test_a_lying_sample_costs_passes_and_nothing_else(dtype):
+    for name, data in patterns(60_000, dtype, seed=3):
+        whole = np.sort(data)
+        lie = np.full(5000, limits(dtype)[1], data.dtype)
+        source = Pieces(np.split(data, 6), sample=lie, known=True)
+        found = Ranks(source).window(median, 100)
+        np.testing.assert_array_equal(found.values, whole[29_899:30_100], err_msg=name)
+        assert source.passes <= 3, name
+
+
+def test_without_a_sample_the_second_pass_finds_it():
+    data = np.sort(np.random.default_rng(5).normal(size=300_000))
+    source = Pieces(np.split(data, 30))
+    assert Ranks(source).window(median, 100).values.tolist() == data[149_899:150_100].tolist()
+    assert source.passes == 2
+
+
+def test_a_good_sample_needs_one_pass_and_two_rounds_share_it():
+    data = np.random.default_rng(6).normal(size=300_000)
+    source = Pieces(np.split(data, 30), sample=data[:5000], known=True)
+    ranks = Ranks(source)
+    for width in (10, 200, 400, 3):
+        found = ranks.window(median, width)
+        same(found, reference.window(data, median, width))
+    assert source.passes == 1
+    assert len(ranks.window(median, 140_000).values) == 280_001
+    assert source.passes > 1
+
+
+def test_misses_are_rare(monkeypatch):
+    """Hundreds of honest samples and no second pass; with a tenth of the slack there are many."""
+    rng = np.random.default_rng(17)
+    data = rng.normal(size=20_000)
+
+    def misses():
+        count = 0
+        for _ in range(200):
+            source = Pieces([data], sample=rng.choice(data, 1024), known=True)
+            Ranks(source).window(median, 20)
+            count += source.passes > 1
+        return count
+
+    assert misses() == 0
+    monkeypatch.setattr(brackets, "SLACK", 0.5)
+    assert misses() > 20
+
+
+def test_the_same_with_threads(monkeypatch):
+    data = np.random.default_rng(7).integers(-(2**40), 2**40, 5_000_000)
+    one = Ranks(data).window(median, 1000)
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
+    two = Ranks(data).window(median, 1000)
+    assert one.values.tolist() == two.values.tolist()
+    assert one[1:] == two[1:]
+    monkeypatch.setenv("DPFAST_NUM_THREADS", "many")
+    with pytest.raises(ArgumentError, match=r"DPFAST_NUM_THREADS must be .*, got 'many'"):
+        Ranks(data)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_missing_values_by_every_policy(dtype):
+    rng = np.random.default_rng(8)
+    data = rng.normal(size=50_000).astype(dtype)
+    data[rng.random(50_000) < 0.4] = np.nan
+    for missing in ("drop", 0.0, 0.1, -9.0, 9.0, math.inf, -math.inf):
+        policy = None if missing == "drop" else missing
+        for q in (0.1, 0.5, 0.62, 0.97):
+
+            def rule(n, q=q):
+                return int(q * n)
+
+            found = Ranks(data, missing=missing).window(rule, 40)
+            same(found, reference.window(data, rule, 40, policy))
+    everything = np.full(50_000, np.nan, dtype)
+    same(Ranks(everything).window(median, 3), ([], 1, 0, 50_000))
+    same(Ranks(everything, missing=2.0).window(median, 1), ([2.0] * 3, 24_999, 50_000, 50_000))
+
+
+def test_a_replacement_keeps_the_dtype_when_it_can():
+    ints = np.ma.masked_equal(np.arange(9), 4)
+    assert Ranks(ints, missing=4.0).window(median, 9).values.dtype == np.int64
+    assert Ranks(ints, missing=4.5).window(median, 9).values.dtype == np.float64
+    assert Ranks(ints, missing=4.5).window(lambda n: 1, 1).values.dtype == np.int64
+    same(
+        Ranks(ints, missing=math.inf).window(median, 9),
+        ([0, 1, 2, 3, 5, 6, 7, 8, math.inf], 1, 9, 1),
+    )
+
+
+def test_integers_beyond_float_precision_stay_exact():
+    data = 2**62 + np.random.default_rng(9).permutation(40_001)
+    assert Ranks(data).window(median, 1).values.tolist() == [
+        2**62 + k for k in (19_999, 20_000, 20_001)
+    ]
+
+
+def test_memory_is_bounded():
+    """The median of a column given in chunks: far less than the column, ties or not."""
+    n = 4_000_000
+    rng = np.random.default_rng(10)
+    for data in (rng.normal(size=n), np.full(n, 1.0), np.arange(float(n))):
+        ranks = Ranks(data[::-1])  # not contiguous
+        tracemalloc.start()
+        try:
+            ranks.window(median, 1000)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < data.nbytes / 4
+
+
+def test_memory_is_bounded_when_the_sample_lies():
+    """Everything between the pivots, far more than there is room for: counted, not kept."""
+    n = 4_000_000
+    data = np.random.default_rng(11).random(n)
+    source = Pieces(
+        np.split(data, 40), sample=np.repeat([0.0, 0.5, 1.0], [500, 4, 500]), known=True
+    )
+    tracemalloc.start()
+    try:
+        found = Ranks(source).window(median, 1000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(found.values, np.sort(data)[n // 2 - 1001 : n // 2 + 1000])
+    assert source.passes == 3
+    assert peak < data.nbytes / 4
+
+
+# --- sorted data --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sorted_data_are_sliced(dtype):
+    for _, data in patterns(20_000, dtype, seed=12):
+        data = np.sort(data)
+        for form in (data, data.repeat(2)[::2], data.astype(data.dtype.newbyteorder())):
+            found = Ranks(form, assume_sorted=True).window(median, 60)
+            same(found, reference.window(data, median, 60))
+            assert found.values.dtype.isnative
+
+
+def test_sorted_data_with_nan_at_the_end():
+    data = np.sort(np.random.default_rng(13).normal(size=1000))
+    for count in (0, 1, 400, 1000):
+        data[1000 - count :] = np.nan
+        for missing in ("drop", 0.0, -9.0, 9.0, math.inf):
+            policy = None if missing == "drop" else missing
+            found = Ranks(data, missing=missing, assume_sorted=True).window(median, 30)
+            same(found, reference.window(data, median, 30, policy))
+
+
+def test_a_lie_inside_the_window_is_always_found():
+    for at in range(451, 550):
+        for value in (-1.0, 2000.0, math.nan):
+            data = np.arange(1000.0)
+            data[at] = value
+            with pytest.raises(DataError, match="assume_sorted=True"):
+                Ranks(data, assume_sorted=True).window(median, 50)
+    assert Ranks(np.arange(1000.0), assume_sorted=True).window(median, 50).first == 450
+
+
+def test_a_gross_lie_outside_the_window_is_found():
+    rng = np.random.default_rng(14)
+    window = np.arange(1000.0)
+    for data in (
+        np.concatenate([rng.permutation(1000.0 * np.arange(-500, 500)), window, [9e9] * 1000]),
+        np.concatenate([[np.nan], window]),
+        np.concatenate([window, [0.0]]),
+    ):
+        with pytest.raises(DataError):
+            Ranks(data, assume_sorted=True).window(median, 20)
+
+
+def test_data_that_cannot_be_sliced_are_passed_over():
+    data = np.ma.masked_equal(np.arange(1000), 10)
+    same(
+        Ranks(data, assume_sorted=True).window(median, 2),
+        reference.window(np.delete(np.arange(1000), 10), median, 2, None, 1),
+    )
+
+
+# --- kernels ------------------------------------------------------------------------------------
+
+
+def kept_dtype(dtype):
+    return np.dtype(np.int32) if dtype.itemsize == 2 else dtype
+
+
+def check_pass(data, lo, hi, room, kernel=bracket_pass):
+    pivots = np.array([lo, hi], kept_dtype(data.dtype))
+    out = np.zeros(room, pivots.dtype)
+    counts = kernel(data, pivots, out)
+    lo, hi = pivots.tolist()
+    expected, inside = reference.bracket(data, lo, hi)
+    assert counts == expected
+    if room >= len(inside):
+        assert sorted(out[: len(inside)].tolist()) == inside
+    else:
+        assert set(out.tolist()) <= set(inside)
+
+
+@settings(deadline=None, max_examples=400)
+@given(data=st.data(), dtype=st.sampled_from([d for d in CHUNK_DTYPES if d.itemsize > 1]))
+def test_bracket_pass_by_definition(data, dtype):
+    few = data.draw(hnp.arrays(dtype, st.integers(1, 12), elements=numbers(dtype)))
+    values = np.tile(few, data.draw(st.sampled_from([1, 7, 40, 300])))
+    values = values[data.draw(st.integers(0, 3)) :]
+    pivots = sorted(
+        data.draw(st.lists(numbers(dtype).filter(lambda v: v == v), min_size=2, max_size=2))
+    )
+    check_pass(values, *pivots, room=data.draw(st.sampled_from([0, 1, 5, 70, 5000])))
+
+
+def test_the_check_of_the_pass_catches_planted_faults():
+    data = np.array([1.0, 2.0, 2.0, 3.0, np.nan, 4.0, 4.0, 9.0] * 9)
+
+    def off_by_one(i):
+        def kernel(values, pivots, out):
+            counts = list(bracket_pass(values, pivots, out))
+            counts[i] += 1
+            return tuple(counts)
+
+        return kernel
+
+    check_pass(data, 2.0, 4.0, 100)
+    for i in range(6):
+        with pytest.raises(AssertionError):
+            check_pass(data, 2.0, 4.0, 100, off_by_one(i))
+
+    def forgets(values, pivots, out):
+        counts = bracket_pass(values, pivots, out)
+        out[0] = out[1] + 1
+        return counts
+
+    with pytest.raises(AssertionError):
+        check_pass(data, 2.0, 4.0, 100, forgets)
+
+
+def test_a_wrong_count_of_ties_is_caught_by_the_window_test(monkeypatch):
+    data = np.random.default_rng(15).permutation(np.repeat(np.arange(50.0), 1000))
+
+    def wrong(values, pivots, out):
+        below, at_lo, between, at_hi, above, nan = bracket_pass(values, pivots, out)
+        return below, at_lo - 1, between, at_hi, above + 1, nan
+
+    expected = reference.window(data, lambda n: 26_000, 30)
+    same(Ranks(data).window(lambda n: 26_000, 30), expected)
+    monkeypatch.setattr(brackets, "bracket_pass", wrong)
+    with pytest.raises(AssertionError):
+        same(Ranks(data).window(lambda n: 26_000, 30), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_bytes_by_definition(dtype):
+    rng = np.random.default_rng(16)
+    floor = int(np.iinfo(dtype).min)
+    for n in (0, 1, 31, 63, 64, 65, 1000, 255 * 32 + 7, 8192, 20_001):
+        data = rng.integers(floor, floor + 256, n).astype(dtype)
+        histogram = [int((data == floor + v).sum()) for v in range(256)]
+        assert histogram_bytes(data).tolist() == histogram
+        upto = np.cumsum(histogram).tolist()
+        for first, count in [(0, 1), (0, 256), (255, 1), (100, 8), (101, 9), (250, 6)]:
+            assert count_bytes(data, first, count).tolist() == upto[first : first + count]
+    worst = np.full(255 * 32 * 3 + 5, floor, dtype)  # counters of a byte must not overflow
+    assert count_bytes(worst, 0, 1).tolist() == [len(worst)]
+
+
+def test_kernels_refuse_what_they_cannot_read():
+    good, pivots, out = np.arange(9.0), np.array([1.0, 2.0]), np.empty(9)
+    locked = np.empty(9)
+    locked.flags.writeable = False
+    for args in (
+        (good[::2], pivots, out),
+        (good.astype(">f8"), pivots, out),
+        (good.astype("c16"), pivots, out),
+        (good, pivots.astype("f4"), out),
+        (good, pivots[:1], out),
+        (good, pivots[::-1].copy(), out),
+        (good, pivots * np.nan, out),
+        (good, pivots, out.astype("f4")),
+        (good, pivots, locked),
+        (np.int8([1]), pivots, out),
+    ):
+        with pytest.raises(ValueError):
+            bracket_pass(*args)
+    for args in ((np.int8([1]), 250, 7), (np.int8([1]), -1, 2), (np.int16([1]), 0, 1)):
+        with pytest.raises(ValueError):
+            count_bytes(*args)
+    with pytest.raises(ValueError):
+        histogram_bytes(np.int16([1]))
+
+
+PATHS = """
+import hashlib, sys
+import numpy as np
+from dpfast._kernels.order import bracket_pass, count_bytes
+rng = np.random.default_rng(0)
+digest = hashlib.sha256()
+for dtype in ("f8", "f4", "i8", "i4", "i2", "u8", "u4", "u2"):
+    for n in (0, 1, 17, 1000, 33333):
+        raw = rng.integers(0, 256, n * 8, dtype=np.uint8).view(np.uint64)
+        near = (rng.normal(size=n) * 1000).astype("i8")
+        bits = raw.view(np.uint8)[: n * np.dtype(dtype).itemsize].view(dtype)
+        for data in (bits, (near % 5000).astype(dtype)):
+            kept = np.dtype("i4") if data.itemsize == 2 else data.dtype
+            for lo, hi in ((0, 700), (5, 5), (0, 30000)):
+                for room in (0, 100, 40000):
+                    out = np.zeros(room, kept)
+                    counts = bracket_pass(data, np.array([lo, hi], kept), out)
+                    digest.update(repr(counts).encode())
+                    digest.update(out[: min(room, counts[2])].tobytes())
+for dtype in ("i1", "u1"):
+    data = rng.integers(0, 256, 50001, dtype=np.uint8).view(dtype)
+    digest.update(count_bytes(data, 3, 200).tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_all_instruction_sets_agree():
+    """Counts, and the collected values in the order in which they come, bit for bit."""
+    digests = {}
+    for isa in ("baseline", "avx2", "avx512"):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", PATHS],
+            env={**os.environ, "DPFAST_ISA": isa},
+            cwd=Path(order.__file__).parents[2],
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode == 0:
+            digests[isa] = done.stdout
+        else:
+            assert isa != "baseline" and "NativeError" in done.stderr, done.stderr
+    assert len(set(digests.values())) == 1
+
+
+# --- the public face ----------------------------------------------------------------------------
+
+
+def test_window_of_a_list():
+    found = order.window([5, 1, 4, 2, 3], 3, 1)
+    assert found.values.tolist() == [2, 3, 4]
+    assert found[1:] == (2, 5, 0)
+
+
+def test_edges():
+    same(order.window([], 1, 5), ([], 1, 0, 0))
+    same(order.window([2.5], median, 0), ([2.5], 1, 1, 0))
+    same(order.window(np.array([True, False, True]), median, 9), ([0, 1, 1], 1, 3, 0))
+    assert order.window(np.float16([1, 2]), 1, 0).values.dtype == np.float32
+    beyond = order.window([1, 2, 3], 9, 2)
+    assert (beyond.values.tolist(), beyond.first) == ([], 7)
+
+
+def test_nan_under_raise():
+    for data in ([1.0, math.nan], np.ma.masked_equal([1, 2], 2), np.r_[np.zeros(50_000), np.nan]):
+        with pytest.raises(DataError, match="NaN or null"):
+            order.window(data, 1, 1)
+    assert order.window([1.0, math.nan], 1, 1, nan="drop").n == 1
+    assert order.window([1.0, math.nan], 1, 1, nan=3).values.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rank": 0}, "rank must be an integer of at least 1, got 0"),
+        ({"rank": 1.5}, "rank must be an integer of at least 1, got 1.5"),
+        ({"width": -1}, "width must be an integer of at least 0, got -1"),
+        ({"nan": "ignore"}, "nan must be one of 'raise', 'drop', got 'ignore'"),
+        ({"nan": math.nan}, "nan must be 'raise', 'drop' or a number, got nan"),
+        ({"nan": None}, "nan must be 'raise', 'drop' or a number, got None"),
+        ({"rank": lambda n: "x"}, r"rank\(n\) must be an integer of at least 1, got 'x'"),
+        ({"rank": lambda n: 0}, r"rank\(n\) must be an integer of at least 1, got 0"),
+        ({"assume_sorted": "no"}, "assume_sorted must be True or False, got 'no'"),
+        ({"data": np.zeros((2, 2))}, "data must be one-dimensional"),
+        ({"data": 3.0}, "data must be one-dimensional"),
+    ],
+)
+def test_bad_arguments(change, message):
+    arguments = {"data": [1.0, 2.0], "rank": 1, "width": 1} | change
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=message):
+        order.window(**arguments)
+
+
+def test_the_docstring_says_not_private_first():
+    assert order.window.__doc__.startswith("NOT PRIVATE")
+
+
+def test_the_sample_is_unbiased():
+    """Mean and spread of the counts of a thinned sample; a thinning that always takes the first
+    of a stretch fails the same test."""
+
+    def deviation(thinned):
+        data = np.arange(4096) % 16
+        hits = np.zeros(16)
+        for _ in range(50):
+            hits += np.bincount(thinned(data), minlength=16)
+        return np.abs(hits / hits.sum() - 1 / 16).max()
+
+    assert deviation(lambda d: brackets.thin(d, 4)) < 0.01
+    assert deviation(lambda d: d[::16]) > 0.01
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("nan", ["drop", -math.inf, math.inf])
+def test_a_fixed_rank_near_an_uncertain_end(dtype, nan):
+    # The rank does not follow n, and the sample's estimate of n may fall short of it.
+    rows = 50_000
+    values = np.random.default_rng(8).standard_normal(rows).astype(dtype)
+    values[np.random.default_rng(9).random(rows) < 0.5] = np.nan
+    shown = values[values == values] if nan == "drop" else np.where(values == values, values, nan)
+    want = np.sort(shown.astype(dtype))
+    edge = int(np.count_nonzero(values == values))
+    for rank in (edge - 700, edge - 50, edge, edge + 50, edge + 700):
+        for _ in range(5):
+            found = order.window(values, rank, 10, nan=nan)
+            first, last = max(1, rank - 10), min(len(want), rank + 10)
+            assert (found.n, found.first) == (len(want), first)
+            assert np.array_equal(found.values, want[first - 1 : last])
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_many_tiny_chunks_take_linear_time(swap):
+    class Rows:
+        dtype, length, nulls = np.dtype(np.float64), None, None
+
+        def __init__(self, rows):
+            self.rows = np.random.default_rng(rows).standard_normal(rows)
+
+        def sample(self, count, words):
+            return None
+
+        def reduce(self, summarise, merge):
+            total = summarise(Chunk(self.rows[:1], 0))
+            for i in range(1, len(self.rows)):
+                part = summarise(Chunk(self.rows[i : i + 1], i))
+                total = merge(part, total) if swap else merge(total, part)
+            return total
+
+    source = Rows(60_000)
+    began = time.process_time()
+    found = order.window(source, 30_000, 100)
+    assert time.process_time() - began < 5  # 12 s when each merge walked all parts
+    assert np.array_equal(found.values, np.sort(source.rows)[29_899:30_100])

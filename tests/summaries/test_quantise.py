@@ -1,0 +1,282 @@
+"""Cells and their exact sums: beside the plain twin, in any order, cut and instruction set."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpfast._kernels.quantise import MOST_REACH, MOST_SPAN, Grid, products
+from dpfast._kernels.rng import isa_paths
+from dpfast.errors import ArgumentError
+from dpfast.sources import CHUNK_DTYPES
+from dpfast.summaries.cells import FINE, SQUARES, cells, nearest
+
+from ..reference import quantise as reference
+
+ROOT = Path(__file__).parents[2]
+DTYPES = [d.str for d in CHUNK_DTYPES]
+#: grid, first, span
+GRIDS = [
+    (0.25, -400, 800),
+    (1.0, 0, 127),
+    (8.0, -(2**28), 2**29),
+    (2.0**-20, -(2**30), 2**31),
+    (2.0**-30, 2**31, 1),
+    (0.5, 7, 0),
+    (2.0**-1000, -5, 9),
+    (2.0**970, -(2**31), 2**32 - 1),
+    (2.0**990, -(2**31), 2**32 - 1),
+]
+#: Bounds that are integers, in every position to the limits of the integer types.
+WHOLE = [(0, 100), (-3, 3), (-128, 127), (-129, 300), (200, 70_000), (-(2**31), 2**31), (-7, -7)]
+WHOLE += [(0, 2**40), (2**31 - 1, 2**32), (-(2**40), 0), (-(2**50), 2 - 2**50)]
+
+
+def sample(n, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    kind = np.dtype(dtype)
+    if kind.kind != "f":
+        info = np.iinfo(kind)
+        small = rng.integers(max(info.min, -130), min(info.max, 130), n)
+        wide = rng.integers(info.min, info.max, n, kind, endpoint=True)
+        found = np.where(rng.random(n) < 0.7, small.astype(kind), wide)
+        found[: min(n, 2)] = [info.min, info.max][: min(n, 2)]
+        return found
+    found = (rng.normal(0, 60, n) * 2.0 ** rng.integers(-3, 4, n)).astype(kind)
+    found = np.where(rng.random(n) < 0.3, np.rint(found * 8) / 8, found).astype(kind)  # ties
+    odd = [math.nan, math.inf, -math.inf, 0.0, -0.0, 0.125, 0.375, -0.125, 1.5, 2.5, -2.5]
+    odd += [np.finfo(kind).max, np.finfo(kind).min, float(np.finfo(kind).smallest_subnormal)]
+    where = rng.integers(0, max(n, 1), len(odd)) if n else []
+    for place, value in zip(where, odd, strict=False):
+        found[place] = value
+    return found
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("grid", GRIDS)
+def test_beside_the_plain_twin(dtype, grid):
+    native = Grid(1 / grid[0], *grid[1:])
+    for n in [0, 1, 2, 7, 8, 9, 31, 1025]:
+        values = sample(n, dtype, n)
+        nan, total, squares = reference.totals(values, *grid)
+        assert native.totals(values) == (nan, total, 0)
+        assert native.totals(values, True) == (nan, total, squares)
+        out, missing = np.empty(n, np.uint32), np.empty(n, np.uint8)
+        native.each(values, out, missing)
+        assert out.tolist() == reference.cells(values.tolist(), *grid)
+        assert missing.tolist() == [int(x != x) for x in values.tolist()]
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if "f" not in d])
+@pytest.mark.parametrize("bounds", WHOLE)
+@pytest.mark.parametrize("scale", [1, 2, 64])
+def test_integers_between_integers(dtype, bounds, scale):
+    """Sums that need no float64: rows near the bounds, at the limits, and too large for a lane."""
+    (lo, hi), limits = bounds, np.iinfo(dtype)
+    first, span = lo * scale, (hi - lo) * scale
+    if max(abs(first), abs(first + span)) > MOST_REACH or span > MOST_SPAN:
+        return
+    native = Grid(float(scale), first, span)
+    edges = [lo, hi, limits.min, limits.max, 0, 2**60, -(2**60), 2**61, 2**62, 2**63]
+    near = sorted({e + d for e in edges for d in (-1, 0, 1) if limits.min <= e + d <= limits.max})
+    small = [x for x in near if abs(x) < 2**53]
+    rng = np.random.default_rng(1)
+    for some, n in [(small, 37), (near, 37), (small, (1 << 14) + 5), (near, (1 << 14) + 5)]:
+        values = np.array(some, dtype)[rng.integers(0, len(some), n)]
+        places = {x: reference.cell(x, 1 / scale, first, span) for x in some}
+        want = sum(places[x] for x in values.tolist())
+        assert native.totals(values) == (0, want, 0)
+
+
+def test_a_planted_fault_is_caught():
+    """Ties away from zero: the rows of the tests above tell them from ties to even."""
+    values = sample(1025, "<f8")
+    values = np.clip(values[np.isfinite(values)], -100, 100)
+    away = np.floor(np.abs(values) * 4 + 0.5) * np.sign(values)
+    even = Grid(4.0, -400, 800).totals(values)[1] - 400 * len(values)
+    assert int(np.rint(values * 4).sum()) == even
+    assert int(away.sum()) != even
+
+
+@pytest.mark.parametrize("dtype", ["<f8", "<f4", "<i8", "<u1"])
+def test_order_and_cut_change_nothing(dtype):
+    native = Grid(4.0, -400, 800)
+    values = sample(5000, dtype)
+    whole = native.totals(values, True)
+    assert native.totals(np.random.default_rng(1).permutation(values), True) == whole
+    for step in [1, 7, 1000, 1024, 4999]:
+        parts = [native.totals(values[i : i + step], True) for i in range(0, 5000, step)]
+        assert tuple(sum(column) for column in zip(*parts, strict=True)) == whole
+
+
+def test_totals_beyond_64_bits():
+    """More than one tile of the largest cells there may be."""
+    n = (1 << 20) + 77
+    for value in [-math.inf, 1e300, 5.0]:
+        values = np.full(n, value)
+        u = reference.cell(value, 1.0, -(2**40), MOST_SPAN)
+        assert Grid(1.0, -(2**40), MOST_SPAN).totals(values)[1] == n * u
+        v = reference.cell(value, 1.0, -(2**31), 2**32 - 1)
+        assert Grid(1.0, -(2**31), 2**32 - 1).totals(values, True) == (0, n * v, n * v * v)
+    assert 16 * n * MOST_SPAN > 2**64 and n * (2**32 - 1) ** 2 > 2**64  # the claim of the title
+
+
+def test_many_products():
+    rng = np.random.default_rng(0)
+    for n in [0, 1, 15, 16, 17, 1000]:
+        a, b = rng.integers(0, 2**32, (2, n), np.uint32)
+        assert products(a, b) == sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
+    n = (1 << 20) + 5
+    full = np.full(n, 2**32 - 1, np.uint32)
+    assert products(full, full) == n * (2**32 - 1) ** 2
+    with pytest.raises(ValueError, match="equally long"):
+        products(full, full[1:])
+
+
+# A sum of float64 in the order of the rows has none of these properties.
+TRAPS = {
+    "mixed signs": np.array([1e308, -1e308, 1.0] * 50),
+    "too large to add": np.full(100, 1.7e308),
+    "absorbed": np.array([2.0**53, 1.0] * 64),
+    "largest integers": np.array([2**63 - 1, -(2**63), 2**62] * 40),
+    "largest unsigned": np.array([2**64 - 1, 0, 1] * 40, np.uint64),
+    "float32": np.array([2.0**24, 1.0, 3.4e38, -3.4e38] * 40, np.float32),
+    "bytes": np.array([-128, 127] * 200, np.int8),
+}
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_one_row_moves_a_sum_by_at_most_the_span(name):
+    values = TRAPS[name]
+    found = cells(-1000.0, 1000.0)
+    whole = found.native.totals(values)[1]
+    kind = values.dtype
+    extremes = [np.finfo(kind).min, np.finfo(kind).max, 0] if kind.kind == "f" else None
+    extremes = extremes or [np.iinfo(kind).min, np.iinfo(kind).max, 0]
+    for row in [0, 1, len(values) - 1]:
+        for value in extremes:
+            other = values.copy()
+            other[row] = value
+            for order in [other, other[::-1].copy(), np.sort(other)]:
+                assert abs(found.native.totals(order)[1] - whole) <= found.span
+
+
+def test_a_float_sum_is_caught_by_the_same_test():
+    """The control: no row changes when they are sorted, and yet a sum of floats moves."""
+    values = np.array([2.0**53] + [1.0] * 4096)
+    moved = float(np.add.accumulate(np.sort(values))[-1]) - float(np.add.accumulate(values)[-1])
+    assert moved > 1000
+    found = cells(0.0, 1000.0)
+    assert found.native.totals(np.sort(values)) == found.native.totals(values)
+
+
+@given(
+    st.floats(allow_nan=False, allow_infinity=False, width=64),
+    st.floats(allow_nan=False, allow_infinity=False, width=64),
+    st.sampled_from([FINE, SQUARES, 3]),
+)
+def test_public_cells_lie_between_the_bounds(a, b, bits):
+    lo, hi = min(a, b), max(a, b)
+    if not math.isfinite(hi - lo):
+        return
+    try:
+        found = cells(lo, hi, bits)
+    except ArgumentError:
+        # Closer than float64 can tell from so far away, or in the last corner of its range.
+        assert hi - lo < 2.0**-990 or hi - lo < max(abs(lo), abs(hi)) * 2.0**-48
+        return
+    assert math.frexp(found.grid)[0] == 0.5
+    assert found.span <= min(MOST_SPAN, 2 << bits)
+    assert -MOST_REACH <= found.first <= found.last <= MOST_REACH
+    if lo < hi:
+        grid = Fraction(found.grid)
+        assert Fraction(lo) <= found.first * grid < found.last * grid <= Fraction(hi)
+        assert found.cell(lo) == found.cell(-math.inf) == 0
+        assert found.cell(hi) == found.cell(math.inf) == found.span
+        middle = lo + (hi - lo) / 2
+        assert 0 <= found.cell(middle) <= found.span
+    else:
+        assert found.span == 0
+
+
+@given(st.lists(st.floats(), min_size=2, max_size=40))
+def test_cells_never_fall(values):
+    found = cells(-3.0, 1e6)
+    ordered = sorted(v for v in values if not math.isnan(v))
+    places = [found.cell(v) for v in ordered]
+    assert places == sorted(places)
+
+
+def test_the_float_nearest_to_a_fraction():
+    assert nearest(Fraction(1, 3)) == 1 / 3
+    assert nearest(Fraction(10) ** 400) == np.finfo(float).max
+    assert nearest(-(Fraction(10) ** 400)) == np.finfo(float).min
+
+
+def test_what_a_kernel_refuses():
+    native = Grid(1.0, 0, 10)
+    for bad in [np.zeros(4)[::2], np.zeros((2, 2)), np.zeros(2, ">f8"), np.zeros(2, "f2")]:
+        with pytest.raises(ValueError, match="contiguous native"):
+            native.totals(bad)
+    with pytest.raises(ValueError, match=r"2\*\*41"):
+        Grid(1.0, 0, MOST_SPAN + 1)
+    with pytest.raises(ValueError, match=r"2\*\*51"):
+        Grid(1.0, MOST_REACH, 1)
+    with pytest.raises(ValueError, match="below"):
+        Grid(1.0, 0, 2**32).totals(np.zeros(1), True)
+    with pytest.raises(ValueError, match="below"):
+        Grid(1.0, 0, 2**32).each(np.zeros(1), np.zeros(1, np.uint32), np.zeros(1, np.uint8))
+    with pytest.raises(ValueError, match="as long as"):
+        native.each(np.zeros(2), np.zeros(1, np.uint32), np.zeros(2, np.uint8))
+
+
+PROBE = """
+import json
+import numpy as np
+from dpfast._kernels.quantise import Grid, products
+from tests.summaries.test_quantise import DTYPES, GRIDS, WHOLE, sample
+found = []
+for dtype in DTYPES:
+    for lo, hi in WHOLE:
+        for top in [2.0**61, 2.0**63, 300]:
+            values = sample(2500, dtype, 1)
+            values = values[abs(values.astype(float)) < top]
+            found.append([*Grid(1.0, lo, hi - lo).totals(values)])
+for dtype in DTYPES:
+    for grid in GRIDS:
+        native = Grid(1 / grid[0], *grid[1:])
+        for n in [5, 64, 2500]:
+            values = sample(n, dtype, n)
+            out, missing = np.empty(n, np.uint32), np.empty(n, np.uint8)
+            native.each(values, out, missing)
+            found.append([*native.totals(values), *native.totals(values, True),
+                          products(out, out[::-1].copy()), int(missing.sum())])
+print(json.dumps([[str(x) for x in row] for row in found]))
+"""
+
+
+def test_every_instruction_set_gives_the_same():
+    found = []
+    for path in isa_paths():
+        environment = {**os.environ, "DPFAST_ISA": path}
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert all(other == found[0] for other in found)

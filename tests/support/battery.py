@@ -1,0 +1,430 @@
+"""Every public release with typical arguments, and the same data in all their forms.
+
+A new release takes one entry in `CASES` (`test_conformance.py` fails without it), and a new
+argument one in `BAD`, or in `FREE` if nothing can be wrong with it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+import dpfast as dp
+
+EPSILON = {"epsilon": 2.0}
+DELTA = {"epsilon": 2.0, "delta": 1e-6}
+RHO = {"rho": 0.5}
+
+
+def public(module: types.ModuleType = dp, name: str = "dp") -> Iterator[tuple[str, Callable]]:
+    """Every public function and class of the package that takes an epsilon or a budget."""
+    for own in module.__all__:
+        found = getattr(module, own)
+        if isinstance(found, types.ModuleType):
+            yield from public(found, f"{name}.{own}")
+        elif callable(found):
+            try:
+                parameters = inspect.signature(found).parameters
+            except ValueError:  # an exception class, say
+                continue
+            if "budget" in parameters or "epsilon" in parameters:
+                yield f"{name}.{own}", found
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to call a release. The first argument holds the data."""
+
+    call: Callable[..., Any]
+    data: Any
+    kw: dict[str, Any] = field(default_factory=dict)
+    #: Arguments with one entry a row, besides the data.
+    rows: tuple[str, ...] = ()
+    losses: tuple[dict[str, Any], ...] = (EPSILON, DELTA, RHO)
+    #: What else the data may be: "column", "table", "array", "number", or "object" for none.
+    form: str = "column"
+    #: Whether the answer is the same for rows in another order.
+    unordered: bool = True
+    #: The fewest rows there can be; None where there is nothing like a row.
+    least: int | None = 0
+    #: Arguments that make the pass over the data fail, where a failing source does not do.
+    fails: dict[str, Any] | None = None
+    relations: tuple[str, ...] = ("replace", "add-remove")
+    #: Arguments of which a bad value means something else beside the others here.
+    apart: tuple[str, ...] = ()
+
+    @property
+    def parameters(self) -> list[str]:
+        return list(inspect.signature(self.call).parameters)
+
+    @property
+    def says_columns(self) -> bool:
+        """Whether its arguments tell how many columns there are, which a list does not."""
+        given = [self.kw.get(one) for one in ("bounds", "bins")]
+        return any(isinstance(one, list) and isinstance(one[0], (tuple, int)) for one in given)
+
+    def __call__(self, data: Any, loss: dict[str, Any], **kw: Any) -> Any:
+        return self.call(data, **{**self.kw, **loss, **kw})
+
+
+def fails(*_: Any) -> Any:
+    raise ZeroDivisionError
+
+
+RNG = np.random.default_rng(20)
+#: Quarters, which every form of a column can hold, text too.
+X = np.round(4 * RNG.normal(40, 20, 331)) / 4
+XY = np.stack([X, np.round(4 * RNG.normal(30, 10, len(X))) / 4], axis=1)
+WHOLE = RNG.integers(0, 5, len(X))
+WHERE = RNG.random(len(X)) < 0.7
+WEIGHTS = RNG.integers(0, 9, len(X)) / 4
+BOUNDS = {"bounds": (0, 100)}
+WEIGHTED = {"weights": WEIGHTS, "weight_bounds": (0, 2)}
+PROPOSED = {**BOUNDS, "proposed": 6.0}
+SCORED = {"form": "array", "unordered": False, "least": 1, "losses": (EPSILON, RHO)}
+LOCAL = {"form": "array", "unordered": False, "losses": (EPSILON,), "relations": ("replace",)}
+MASKED = {"where": WHERE}
+AXIS = {"axis": 0}
+WORDS_OF_ROWS = np.array(["tea", "ale", "rye"])[RNG.integers(0, 3, len(X))]
+
+CASES = {
+    "count": Case(dp.count, X),
+    "count of some": Case(dp.count, X, {**MASKED, "nan": "drop"}, ("where",)),
+    "sum": Case(dp.sum, X, BOUNDS),
+    "sum of some": Case(dp.sum, X, {**BOUNDS, **MASKED}, ("where",)),
+    "weighted sum": Case(dp.sum, X, {**BOUNDS, **WEIGHTED}, ("weights",)),
+    "mean": Case(dp.mean, X, BOUNDS),
+    "mean of some": Case(dp.mean, X, {**BOUNDS, **MASKED}, ("where",)),
+    "weighted mean": Case(dp.mean, X, {**BOUNDS, **WEIGHTED, **MASKED}, ("weights", "where")),
+    "variance": Case(dp.variance, X, BOUNDS),
+    "variance of some": Case(dp.variance, X, {**BOUNDS, **MASKED, "ddof": 1}, ("where",)),
+    "covariance": Case(dp.covariance, XY, {"bounds": [(0, 100), (0, 60)]}, form="table"),
+    "covariance of some": Case(
+        dp.covariance, XY, {"bounds": [(0, 100)] * 2, **MASKED}, ("where",), form="table"
+    ),
+    "histogram": Case(dp.histogram, X, {**BOUNDS, "bins": 7}),
+    "histogram of some": Case(dp.histogram, X, {"bins": [0, 9.5, 50], **MASKED}, ("where",)),
+    "categories": Case(dp.histogram, WHOLE, {"categories": [0, 1, 4]}),
+    "histogram of two": Case(
+        dp.histogram,
+        XY,
+        {"bounds": [(0, 100), (0, 60)], "bins": [3, 4]},
+        form="table",
+        apart=("bounds", "bins"),
+    ),
+    "counts of columns": Case(dp.count, XY, AXIS, form="table"),
+    "counts of some rows of columns": Case(
+        dp.count, XY, {**AXIS, **MASKED, "nan": "drop"}, ("where",), form="table"
+    ),
+    "sums of columns": Case(dp.sum, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"),
+    "sums of some rows of columns": Case(
+        dp.sum, XY, {**AXIS, **BOUNDS, **MASKED}, ("where",), form="table"
+    ),
+    "weighted sums of columns": Case(
+        dp.sum, XY, {**AXIS, **BOUNDS, **WEIGHTED}, ("weights",), form="table"
+    ),
+    "means of columns": Case(dp.mean, XY, {**AXIS, "bounds": [(0, 100), (0, 60)]}, form="table"),
+    "weighted means of columns": Case(
+        dp.mean, XY, {**AXIS, **BOUNDS, **WEIGHTED, **MASKED}, ("weights", "where"), form="table"
+    ),
+    "variances of columns": Case(dp.variance, XY, {**AXIS, **BOUNDS}, form="table"),
+    "variances of some rows of columns": Case(
+        dp.variance, XY, {**AXIS, **BOUNDS, **MASKED}, ("where",), form="table"
+    ),
+    "histogram of words": Case(
+        dp.histogram,
+        WORDS_OF_ROWS,
+        {"categories": ["ale", "tea"]},
+        form="words",
+        apart=("categories",),
+    ),
+    "median": Case(dp.median, X, BOUNDS),
+    "quantile": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "smooth"}),
+    "quantile by rank": Case(dp.quantile, X, {**BOUNDS, "q": 0.3, "method": "exponential"}),
+    "quantiles": Case(dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7]}, losses=(EPSILON, RHO)),
+    "joint quantiles": Case(
+        dp.quantiles, X, {**BOUNDS, "qs": [0.2, 0.7], "method": "joint"}, losses=(EPSILON, RHO)
+    ),
+    "median of some": Case(dp.median, X, {**BOUNDS, **MASKED}, ("where",)),
+    "quantile of some": Case(
+        dp.quantile, X, {**BOUNDS, **MASKED, "q": 0.3, "method": "smooth"}, ("where",)
+    ),
+    "quantiles of some": Case(
+        dp.quantiles, X, {**BOUNDS, **MASKED, "qs": [0.2, 0.7]}, ("where",), losses=(EPSILON, RHO)
+    ),
+    "minimum": Case(dp.minimum, X, {**BOUNDS, "method": "exponential"}),
+    "minimum of some": Case(dp.minimum, X, {**BOUNDS, **MASKED, "method": "smooth"}, ("where",)),
+    "maximum": Case(dp.maximum, X, {**BOUNDS, "method": "exponential"}),
+    "maximum of some": Case(dp.maximum, X, {**BOUNDS, **MASKED}, ("where",)),
+    "trimmed mean": Case(dp.trimmed_mean, X, BOUNDS),
+    "trimmed mean of some": Case(
+        dp.trimmed_mean, X, {**BOUNDS, **MASKED, "proportion": 0.3}, ("where",)
+    ),
+    "winsorized mean": Case(dp.winsorized_mean, X, BOUNDS),
+    "winsorized mean of some": Case(dp.winsorized_mean, X, {**BOUNDS, **MASKED}, ("where",)),
+    "iqr": Case(dp.iqr, X, {**BOUNDS, "method": "smooth"}),
+    "iqr of some": Case(dp.iqr, X, {**BOUNDS, **MASKED, "method": "recursive"}, ("where",)),
+    "joint iqr": Case(dp.iqr, X, {**BOUNDS, "method": "joint"}),
+    "aggregate": Case(
+        dp.sample_and_aggregate,
+        X,
+        {**BOUNDS, "estimator": "mean", "blocks": 20},
+        unordered=False,
+        least=20,
+    ),
+    "ptr mean": Case(dp.ptr.mean, X, PROPOSED, losses=(DELTA,)),
+    "ptr quantile": Case(dp.ptr.quantile, X, {**PROPOSED, "q": 0.5}, losses=(DELTA,)),
+    "ptr iqr": Case(dp.ptr.iqr, X, PROPOSED, losses=(DELTA,)),
+    "ptr iqr without a scale": Case(
+        dp.ptr.iqr, X, {**BOUNDS, "ratio": 1.5}, losses=(DELTA,), relations=("replace",)
+    ),
+    "ptr release": Case(
+        dp.ptr.release,
+        X,
+        {**PROPOSED, "statistic": len, "distance": lambda data, proposed: len(data)},
+        losses=(DELTA,),
+        form="object",
+        fails={"statistic": fails},
+    ),
+    "smooth release": Case(
+        dp.smooth_release,
+        12.5,
+        {**BOUNDS, "smooth_sensitivity": lambda beta: 1.0},
+        form="number",
+        least=None,
+        fails={"smooth_sensitivity": fails},
+    ),
+    "smooth release of a bound": Case(
+        dp.smooth_release,
+        12.5,
+        {**BOUNDS, "smooth_sensitivity": 0.5, "beta": 0.001},
+        losses=(EPSILON,),
+        form="number",
+        least=None,
+    ),
+    "exponential": Case(dp.selection.exponential, WHOLE, {"sensitivity": 1}, **SCORED),
+    "permute and flip": Case(dp.selection.permute_and_flip, WHOLE, {"sensitivity": 1}, **SCORED),
+    "noisy max": Case(dp.selection.noisy_max, WHOLE, {"sensitivity": 1}, **SCORED),
+    "top 3": Case(dp.selection.top_k, WHOLE, {"sensitivity": 1, "k": 3}, **{**SCORED, "least": 3}),
+    "binary": Case(dp.response.binary, WHOLE > 2, {}, **LOCAL),
+    "k-ary": Case(dp.response.kary, WHOLE, {"categories": 5}, **LOCAL),
+    "unary": Case(dp.response.unary, WHOLE, {"categories": [4, 0, 2]}, **LOCAL),
+}
+
+#: What has an epsilon and is no release: limits, losses, and what is computed from public numbers
+#: or from private answers. What is made of noisy sums are objects that are asked or fitted later,
+#: held to the same rules in `test_sulq_sums`, `test_sulq_kmeans`, `test_sulq_components`
+#: and `test_sulq_oracle`.
+NO_RELEASES = {
+    "dp.Budget",
+    "dp.audit.recovery_bound",
+    "dp.privacy.Approx",
+    "dp.privacy.Draws",
+    "dp.privacy.Pure",
+    "dp.privacy.loss",
+    "dp.privacy.optimal_composition",
+    "dp.response.estimate_binary",
+    "dp.response.estimate_kary",
+    "dp.response.estimate_unary",
+    "dp.selection.expected_error",
+    "dp.selection.probabilities",
+    "dp.selection.utility_bound",
+    "dp.smooth_beta",
+    "dp.suggest_blocks",
+    "dp.sulq.ID3Classifier",
+    "dp.sulq.KMeans",
+    "dp.sulq.LinearRegression",
+    "dp.sulq.NaiveBayes",
+    "dp.sulq.NoisySums",
+    "dp.sulq.PCA",
+    "dp.sulq.Perceptron",
+    "dp.sulq.StatisticalQueryOracle",
+    "dp.sulq.TruncatedSVD",
+    "dp.sulq.original_variance",
+    # Streams: what is released comes later, from their methods. See `test_doctest.STREAMS`, and
+    # the tests of each for bad input, spending and the state after an error.
+    "dp.online.AboveThreshold",
+    "dp.online.MWEM",
+    "dp.online.MedianMechanism",
+    "dp.online.PrivateMultiplicativeWeights",
+    "dp.online.SparseVector",
+    "dp.online.published",
+}
+
+# ---- What is wrong with an argument. ----
+
+WORD = object()
+FLAG = ["yes", 1, None]
+NAN = float("nan")
+#: What has no hash, so that nothing that remembers its arguments can be asked with it.
+UNHASHABLE = [[1], {1: 2}, np.array(1.0), np.array(["laplace"])]
+WORDS = ["sideways", "", 3, WORD, *UNHASHABLE]
+SIZES = [0, -1, NAN, float("inf"), "1", None, True, Decimal("sNaN"), 1j, *UNHASHABLE]
+TEXTS = [3, WORD]
+
+BAD: dict[str, list[Any]] = {
+    "epsilon": SIZES,
+    "delta": [-1, 1, NAN, "x", None, True, *UNHASHABLE],
+    "rho": [0, -1, NAN, "x", True, *UNHASHABLE],
+    "bounds": [None, (2, 1), (NAN, 1), (0, float("inf")), (-1e308, 1e308), "01", 7, (1,), {1, 2}],
+    "neighbors": WORDS,
+    "where": [np.ones(len(X)), np.ones((len(X), 1), bool), WORD, "x"],
+    "weights": [np.ones(331, complex), np.array(["x"] * 331), WORD],
+    "weight_bounds": [(2, 1), (NAN, 1), 3],
+    "nan": ["sideways", NAN, WORD],
+    "proportion": [0.5, -0.1, 1, NAN, "x", None],
+    "ddof": [-1, 0.5, "x", None, True],
+    "bins": [0, -1, 2.5, "x", [1], [2, 1], [0, NAN], [0, 0], WORD],
+    "categories": [WORD, "x", [[1], [2, 3]], [NAN], []],
+    "q": [-0.1, 1.1, NAN, "x", None],
+    "qs": [[], [2], ["x"], 0.5, "05", None],
+    "noise": WORDS,
+    "method": WORDS,
+    "assume_sorted": FLAG,
+    "estimator": ["sideways", 3, None],
+    "blocks": [0, -1, 2.5, "x", None, 10**9],
+    "aggregator": WORDS,
+    "partition": WORDS,
+    "default": [WORD, 10**9],
+    "workers": [0, 2.5, "x"],
+    "progress": ["x", 3],
+    "ids": [np.ones(331), WORD],
+    "executor": WORDS,
+    "time_limit": [0, -1, NAN, "x"],
+    "centres": [WORD, "x"],
+    "spill": [3, "/no/such/place"],
+    "proposed": [0, -1, NAN, "x", True, 1e300],
+    "ratio": [1, 0, NAN, "x"],
+    "test_share": [0, 1, -1, NAN, "x", None],
+    "statistic": [3, None],
+    "distance": [3, None],
+    "beta": [0, -1, NAN, "x", 1e300],
+    "sensitivity": SIZES,
+    "monotone": FLAG,
+    "base": [["x"], WORD],
+    "size": [-1, 2.5, "x"],
+    "axis": [7, 0.5, "x", True],
+    "candidates": [0, -1, WORD],
+    "k": [0, -1, 2.5, "x", None, 10**9],
+    "budget": [3, "x", EPSILON],
+    "rng": [3, "x", np.random.default_rng(1)],
+}
+
+#: Arguments that may be left out, but go with others or instead of them where they are given.
+PAIRED = {"weights", "weight_bounds", "bins", "bounds", "categories", "proposed", "ratio", "beta"}
+
+#: Arguments in which nothing can be wrong by itself.
+FREE = {
+    "data of release",
+    "data of exponential",
+    "value of smooth_release",  # what these are, is an answer
+    "smooth_sensitivity of smooth_release",
+}
+
+SECRET = "7654321"
+#: What is no column of numbers, and no message may quote.
+BAD_DATA: dict[str, list[Any]] = {
+    "column": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j), np.ones(())],
+    "table": [SECRET, np.array([[SECRET] * 2] * 3), None, WORD, np.full((3, 2), 7654321j)],
+    "array": [SECRET, np.array([SECRET] * 3), None, WORD, np.full(3, 7654321j)],
+    "words": [SECRET, np.full(3, 7654321.0), None, WORD, np.full(3, 7654321j)],
+    "number": [],
+    "object": [],
+}
+
+# ---- The same data in other forms. ----
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two answers are the same bits of the same type."""
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    return type(a) is type(b) and np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def layouts(base: np.ndarray, folder: Any) -> Iterator[tuple[str, Any]]:
+    """The ways that an array can lie in memory."""
+    yield "list", base.tolist()
+    yield "strided", np.repeat(base, 3, axis=0)[::3]
+    yield "backwards", base[::-1].copy()[::-1]
+    yield "fortran", np.asfortranarray(np.stack([base, base], axis=-1))[..., 1]
+    yield "byte-swapped", base.astype(base.dtype.newbyteorder())
+    odd = np.zeros(base.nbytes + 1, np.uint8)[1:].view(base.dtype).reshape(base.shape)
+    odd[...] = base
+    yield "not aligned", odd
+    locked = base.copy()
+    locked.flags.writeable = False
+    yield "read-only", locked
+    np.save(folder / "map.npy", base)
+    yield "memmap", np.load(folder / "map.npy", mmap_mode="r")
+
+
+def off_by_one(column: np.ndarray) -> Any:
+    """An Arrow column whose numbers lie where no kernel could read them."""
+    buffer = pa.py_buffer(b"." + column.tobytes() + b".").slice(1)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(column.dtype), len(column), [None, buffer])
+
+
+def forms(case: Case, folder: Any) -> Iterator[tuple[str, Any]]:
+    """The data of a case in every form that its release reads."""
+    base = case.data
+    if case.form == "number":
+        yield from (("Fraction", Fraction(base)), ("Decimal", Decimal(base)))
+        yield from (("float32", np.float32(base)), ("float64", np.float64(base)))
+    if case.form in ("number", "object"):
+        return
+    if case.form == "words":
+        yield from (("list", base.tolist()), ("objects", base.astype(object)))
+        yield from (("pandas", pd.Series(base.tolist())), ("Arrow", pa.array(base.tolist())))
+        yield "dictionary", pa.array(base.tolist()).dictionary_encode()
+        yield "strided", np.repeat(base, 3)[::3]
+        table = pa.table({"a": base.tolist()})
+        pq.write_table(table, folder / "x.parquet", row_group_size=100)
+        yield "Parquet", dp.scan(folder / "x.parquet", "a")
+        return
+    for form, data in layouts(base, folder):
+        if form != "list" or case.form != "table" or case.says_columns:
+            yield form, data
+    yield "pandas", pd.Series(base) if base.ndim == 1 else pd.DataFrame(base, columns=["a", "b"])
+    if case.form == "column":
+        if base.dtype.kind == "f":
+            yield "float32", base.astype(np.float32)
+        yield "masked", np.ma.array(base, mask=np.zeros(len(base), bool))
+        yield "Arrow", pa.array(base)
+        yield "chunks", pa.chunked_array([base[:1], base[1:1], base[1:57], base[57:]])
+        yield "Arrow, not aligned", off_by_one(base)
+        table = pa.table({"a": base})
+        columns: Any = "a"
+    elif case.form == "table":
+        names = ["a", "b"]
+        table = pa.table(dict(zip(names, base.T, strict=True)))
+        yield "mapping", dict(zip(names, base.T, strict=True))
+        yield "Arrow", table
+        yield "Arrow, not aligned", pa.table([off_by_one(c) for c in base.T], names=names)
+        yield "records", np.rec.fromarrays(base.T, names=names)
+        columns = names
+    if case.form not in ("column", "table") or "weights" in case.rows:
+        return  # beside weights a column is in memory
+    pq.write_table(table, folder / "x.parquet", row_group_size=100)
+    yield "Parquet", dp.scan(folder / "x.parquet", columns)
+    pa.csv.write_csv(table, folder / "x.csv")
+    yield "CSV", dp.scan(folder / "x.csv", columns)
+    with pa.ipc.new_file(folder / "x.arrow", table.schema) as file:
+        file.write_table(table, max_chunksize=64)
+    yield "IPC", dp.scan(folder / "x.arrow", columns)
+    np.save(folder / "x.npy", base)
+    yield "npy", dp.scan(folder / "x.npy", 0 if columns == "a" else [0, 1])

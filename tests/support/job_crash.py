@@ -1,0 +1,185 @@
+"""Processes run one job and are killed; a program, for systems that can fork.
+
+    python -m tests.support.job_crash random FOLDER FAULT KILLS SEED
+    python -m tests.support.job_crash steps FOLDER FAULT FIRST STEP
+
+A process runs the job of a folder, and then tells its answers to a file. With `random` two at a
+time do, and are killed at random moments, until one comes to its end; then the next job begins,
+until so many have been killed. With `steps` one is killed before its n-th statement to SQLite (or
+after a commit), for n = FIRST, FIRST + STEP, ...; then another one runs the job to its end. Prints
+one JSON object whose `violations` are to be empty, unless a fault was planted:
+
+    told    an answer is told the moment it is there, before the ledger has it
+    paid    every attempt pays
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas  # noqa: F401 (once, and not in every child, for pyarrow imports it)
+import pyarrow.parquet  # noqa: F401
+
+import dpfast as dp
+from dpfast import job
+from dpfast.budget.budget import Budget
+from dpfast.budget.ledger.file import File
+
+from .crashes import start
+from .ledger_crash import Fuse
+
+STATISTICS = {
+    "mean": "",
+    "sum": "",
+    "variance": "",
+    "median": "",
+    "quantiles": "qs = [0.25, 0.75]\n",
+    "histogram": "bins = 4\n",
+}
+AMPLE = 1000
+
+
+def prepare(folder: Path) -> Path:
+    """Data, and a job whose ledger could pay for many."""
+    folder.mkdir()
+    np.save(folder / "data.npy", np.random.default_rng(0).normal(50, 20, 20_000))
+    lines = ['[data]\npath = "data.npy"\n[budget]\nepsilon = 3\npath = "study.db"\n']
+    lines += ['[output]\npath = "out.json"\n[defaults]\nbounds = [0, 100]\n']
+    for statistic, more in STATISTICS.items():
+        lines.append(f'[[release]]\nstatistic = "{statistic}"\ncolumn = "0"\n{more}')
+    (folder / "job.toml").write_text("".join(lines))
+    Budget(epsilon=AMPLE, path=folder / "study.db")
+    return folder / "job.toml"
+
+
+def plant(fault: str, out: int) -> None:
+    """Put the fault into this process."""
+    if fault == "told":
+        settle = Budget._settle
+
+        def early(self, answer):
+            line = self.history[self._own.line - 1]
+            name = line.note.split(": ")[1]
+            tell(out, {name: json.loads(json.dumps(answer, default=np.ndarray.tolist))["value"]})
+            return settle(self, answer)
+
+        Budget._settle = early
+    if fault == "paid":
+        File.once = lambda self, key, decide: self.append(decide)
+
+
+def tell(out: int, answers: dict) -> None:
+    os.write(out, (json.dumps(answers) + "\n").encode())
+
+
+def life(path: Path, told: Path, fault: str, fuse: int) -> None:
+    if fuse >= 0:
+        connect = File._connect
+        File._connect = lambda self: Fuse(connect(self))
+        Fuse.left = fuse
+    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    plant(fault, out)
+    results = job.run(path)
+    results.check()
+    tell(out, {o.release.entry.name: results[o.release.entry.name] for o in results.outcomes})
+
+
+def looked_at(folder: Path) -> list[str]:
+    """What is wrong at this moment. What was told is read first, and the ledger after."""
+    told = [json.loads(line) for file in folder.glob("*.told") for line in file.open()]
+    written = folder / "out.json"
+    if written.exists():  # whole, or not there
+        shown = json.loads(written.read_text())
+        told.append({release["name"]: release["value"] for release in shown["releases"]})
+    history = Budget(path=folder / "study.db").history
+    names = [line.note.split(": ")[1] for line in history]
+    kept = {n: line.answer["value"] for n, line in zip(names, history, strict=True) if line.answer}
+    wrong = []
+    if len(set(names)) < len(names):
+        wrong.append("paid twice")
+    if any(answers[name] != kept.get(name) for answers in told for name in answers):
+        wrong.append("told what is not recorded")
+    return wrong
+
+
+def ended(child: int, violations: list[str]) -> bool:
+    """Whether it came to its end by itself."""
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        return False
+    if os.WEXITSTATUS(status):
+        violations.append("a process failed")
+    return True
+
+
+def to_the_end(folder: Path, fault: str) -> list[str]:
+    """What is wrong when one more process has come to its end."""
+    violations: list[str] = []
+    ended(start(life, folder / "job.toml", folder / "last.told", fault, -1), violations)
+    violations += looked_at(folder)
+    if dp.Budget(path=folder / "study.db").spent["epsilon"] != 3:
+        violations.append("spent another amount than that of the job")
+    return violations
+
+
+def one_job(folder: Path, fault: str, chance: random.Random, long: float) -> tuple[int, list[str]]:
+    path = prepare(folder)
+    killed = number = 0
+    violations: list[str] = []
+    lived = False
+    while not lived and not violations:
+        pair = []
+        for _ in range(2):
+            number += 1
+            pair.append(start(life, path, folder / f"{number}.told", fault, -1))
+        for child in pair:
+            time.sleep(chance.random() * long)
+            os.kill(child, signal.SIGKILL)
+            own = ended(child, violations)
+            lived, killed = lived or own, killed + (not own)
+            violations += looked_at(folder)
+    return killed, violations or to_the_end(folder, fault)
+
+
+def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+    chance = random.Random(seed)
+    prepare(folder / "0")
+    began = time.monotonic()
+    violations = to_the_end(folder / "0", "none")
+    long = time.monotonic() - began
+    killed = jobs = 0
+    while killed < kills and not violations:
+        jobs += 1
+        more, violations = one_job(folder / str(jobs), fault, chance, long)
+        killed += more
+    return {"kills": killed, "jobs": jobs, "violations": violations}
+
+
+def by_steps(folder: Path, fault: str, first: int, step: int) -> dict:
+    kills, violations = 0, []
+    for fuse in range(first, 100_000, step):
+        place = folder / str(fuse)
+        child = start(life, prepare(place), place / "0.told", fault, fuse)
+        lived = ended(child, violations)
+        violations += looked_at(place)
+        violations = violations or to_the_end(place, fault)
+        kills += not lived
+        if lived or violations:
+            break
+    return {"kills": kills, "violations": violations}
+
+
+def main(way: str, folder: str, fault: str, *numbers: str) -> None:
+    ways = {"random": at_random, "steps": by_steps}
+    print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

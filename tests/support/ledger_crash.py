@@ -1,0 +1,322 @@
+"""Processes spend from one ledger and are killed; a program, for systems that can fork.
+
+    python -m tests.support.ledger_crash random FOLDER FAULT KILLS SEED
+    python -m tests.support.ledger_crash steps FOLDER FAULT FIRST
+    python -m tests.support.ledger_crash renew FOLDER FAULT FIRST
+
+A release is modelled by what cannot be taken back: the mechanism, when the door hands it the data,
+appends its cost to a file of its process. So at any moment the sum of those files must not exceed
+what the ledger says; they are read first and the ledger after. With `random` four processes are
+killed at random moments, and replaced, while that is looked at. With `steps` one is killed before
+each of its statements to SQLite, from the first that is meant, and after those that commit. With
+`renew` that is one which spends from a ledger of before, and has to seal it. Prints one JSON object
+whose `violations` are to be empty, unless a fault was planted:
+
+    late   the limit is checked before the release, and the line committed after it
+    torn   the statements of a spend are each a transaction of their own
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import lzma
+import os
+import random
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import dpfast as dp
+from dpfast.budget.ledger.file import File
+from dpfast.budget.release import release
+from dpfast.errors import BudgetError, LedgerError
+from dpfast.privacy import Pure
+
+from .crashes import start
+
+PROCESSES = 4
+LIMIT = Fraction(6)
+COSTS = [Fraction(1), Fraction(1, 3), Fraction(1, 7), Fraction(1, 10), Fraction(1, 50)]
+EXHAUSTED = 7
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A mechanism that releases its own cost the moment it is given the data."""
+
+    loss: Pure
+    out: int
+    neighbors: str = "replace"
+    name: str = "telling"
+
+    def reduce(self, source):
+        os.write(self.out, f"{self.loss.epsilon}\n".encode())
+
+    def finish(self, summary, generator):
+        return None
+
+
+class Late:
+    """Planted: asks whether there is enough, and adds the line when all is over."""
+
+    def __init__(self, file):
+        self.file = file
+        self.decide = None
+
+    def append(self, decide):
+        decide(self.file.state())
+        self.decide = decide
+        return 0
+
+    def settle(self):
+        self.file.append(self.decide)
+
+
+class Torn:
+    """Planted: a connection that knows no transactions."""
+
+    def __init__(self, db):
+        self.db = db
+
+    def execute(self, statement, *values):
+        begins = statement.startswith(("BEGIN", "COMMIT"))
+        return None if begins else self.db.execute(statement, *values)
+
+    def close(self):
+        self.db.close()
+
+
+class Fuse:
+    """A connection that kills its process before one of all statements, or after a commit."""
+
+    left = -1
+
+    def __init__(self, db):
+        self.db = db
+
+    def burn(self):
+        if Fuse.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        Fuse.left -= 1
+
+    def execute(self, *statement):
+        self.burn()
+        done = self.db.execute(*statement)
+        if statement[0] == "COMMIT":
+            self.burn()
+        return done
+
+    def close(self):
+        self.db.close()
+
+
+def opened(ledger: Path, fault: str) -> dp.Budget:
+    """The ledger with its fault."""
+    budget = dp.Budget(epsilon=LIMIT, path=ledger)
+    if fault == "torn":
+        connect = File._connect
+        File._connect = lambda self: Torn(connect(self))
+    if fault == "late":
+        budget._keeper = Late(budget._keeper)
+    return budget
+
+
+def tell(budget: dp.Budget, cost: Fraction, out: int) -> None:
+    """One release."""
+    release([0.0], Telling(Pure(cost), out), budget=budget, rng=None)
+    if isinstance(budget._keeper, Late):
+        budget._keeper.settle()
+
+
+def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
+    """Spend until nothing can be spent any more."""
+    chance = random.Random(seed)
+    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    budget = opened(ledger, fault)
+    costs = list(COSTS)
+    while costs:
+        cost = chance.choice(costs)
+        try:
+            tell(budget, cost, out)
+        except BudgetError:
+            costs.remove(cost)
+    return EXHAUSTED
+
+
+def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+    """Two spends, or fewer if the fuse is short."""
+    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    connect = File._connect
+    File._connect = lambda self: Fuse(connect(self))
+    Fuse.left = fuse
+    budget = opened(ledger, fault)
+    for _ in range(2):
+        tell(budget, COSTS[0], out)
+    return EXHAUSTED
+
+
+def released(folder: Path) -> list[Fraction]:
+    return [Fraction(x) for told in folder.glob("*.told") for x in told.read_text().split()]
+
+
+def looked_at(folder: Path, ledger: Path) -> tuple[list[str], dict]:
+    """What is wrong at this moment, and the figures."""
+    told = released(folder)
+    try:
+        budget = dp.Budget(path=ledger)
+        spent, lines = budget.spent["epsilon"], len(budget.history)
+    except LedgerError as error:
+        if told or not ("is not there" in str(error) or "is empty" in str(error)):
+            return [f"unreadable: {error}"], {}
+        spent, lines = Fraction(0), 0
+    wrong = []
+    if sum(told) > spent:
+        wrong.append("more released than spent")
+    if spent > LIMIT or sum(told) > LIMIT:
+        wrong.append("beyond the limit")
+    return wrong, {"spent": spent, "lines": lines, "releases": len(told)}
+
+
+def one_ledger(folder: Path, kills: int, fault: str, chance: random.Random) -> tuple[dict, list]:
+    """Until the ledger is empty, or so many have been killed."""
+    folder.mkdir()
+    ledger, number, killed = folder / "study.db", 0, 0
+    running: list[int] = []
+    violations: list[str] = []
+
+    def more() -> None:
+        nonlocal number
+        number += 1
+        told = folder / f"{number}.told"
+        running.append(start(spender, ledger, told, fault, chance.getrandbits(32)))
+
+    def ended(status: int) -> bool:
+        """Whether a process came to its end by itself."""
+        if os.WIFSIGNALED(status):
+            return False
+        if os.WEXITSTATUS(status) != EXHAUSTED:
+            violations.append("a process failed")
+        return True
+
+    for _ in range(PROCESSES):
+        more()
+    while running and killed < kills and not violations:
+        time.sleep(chance.random() * 0.03)
+        victim = running.pop(chance.randrange(len(running)))
+        os.kill(victim, signal.SIGKILL)
+        if not ended(os.waitpid(victim, 0)[1]):
+            killed += 1
+            more()
+        violations += looked_at(folder, ledger)[0]
+    for child in running:  # these come to their end
+        if violations:
+            os.kill(child, signal.SIGKILL)
+        ended(os.waitpid(child, 0)[1])
+    wrong, figures = looked_at(folder, ledger)
+    violations += wrong
+    if not violations:
+        # Not too careful either: all but the smallest change can be spent, and a kill loses a line.
+        if LIMIT - figures["spent"] >= min(COSTS):
+            violations.append("refused what was left")
+        if figures["lines"] - figures["releases"] > killed:
+            violations.append("spent without a release")
+    return {"kills": killed, **figures}, violations
+
+
+def at_random(folder: Path, fault: str, kills: int, seed: int) -> dict:
+    chance, found = random.Random(seed), {"kills": 0, "lines": 0, "releases": 0, "ledgers": 0}
+    violations: list[str] = []
+    while found["kills"] < kills and not violations:
+        found["ledgers"] += 1
+        place = folder / str(found["ledgers"])
+        figures, violations = one_ledger(place, kills - found["kills"], fault, chance)
+        for name in ("kills", "lines", "releases"):
+            found[name] += figures.get(name, 0)
+    return {**found, "violations": violations}
+
+
+def by_steps(folder: Path, fault: str, first: int) -> dict:
+    """Each statement in turn, of the making of a ledger, too."""
+    kills = lost = 0
+    violations: list[str] = []
+    for fuse in range(first, 10_000):
+        place = folder / str(fuse)
+        place.mkdir()
+        ledger = place / "study.db"
+        status = os.waitpid(start(burnt, ledger, place / "0.told", fault, fuse), 0)[1]
+        killed = os.WIFSIGNALED(status)
+        violations += looked_at(place, ledger)[0]
+        heir = os.waitpid(start(burnt, ledger, place / "1.told", "none", -1), 0)[1]
+        if os.waitstatus_to_exitcode(heir) != EXHAUSTED:
+            violations.append("a process failed")
+        wrong, figures = looked_at(place, ledger)
+        violations += wrong
+        kills += killed
+        if not killed or violations:
+            break
+        lost += figures["lines"] - figures["releases"]
+    return {"kills": kills, "lost": lost, "violations": violations}
+
+
+def renewer(ledger: Path, told: Path, fault: str, fuse: int) -> int:
+    """One spend from a ledger that is there."""
+    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    connect = File._connect
+    File._connect = lambda self: Fuse((Torn if fault == "torn" else lambda db: db)(connect(self)))
+    Fuse.left = fuse
+    tell(dp.Budget(path=ledger), COSTS[3], out)
+    return EXHAUSTED
+
+
+def by_renewing(folder: Path, fault: str, first: int) -> dict:
+    """Each statement of the spend that seals a ledger of before; then another spend."""
+    vectors = Path(__file__).parents[1] / "reference" / "vectors"
+    old = json.loads((vectors / "ledgers_form_1.json").read_text("utf-8"))
+    data = lzma.decompress(base64.b64decode(old["keyed"]["file"]))
+    kills = 0
+    violations: list[str] = []
+    for fuse in range(first, 10_000):
+        place = folder / str(fuse)
+        place.mkdir()
+        ledger = place / "study.db"
+        ledger.write_bytes(data)
+        killed = os.WIFSIGNALED(
+            os.waitpid(start(renewer, ledger, place / "0.told", fault, fuse), 0)[1]
+        )
+        violations += kept_all(place, ledger, old["keyed"])
+        heir = os.waitpid(start(renewer, ledger, place / "1.told", "none", -1), 0)[1]
+        if os.waitstatus_to_exitcode(heir) != EXHAUSTED:
+            violations.append("a process failed")
+        violations += kept_all(place, ledger, old["keyed"])
+        kills += killed
+        if not killed or violations:
+            break
+    return {"kills": kills, "violations": violations}
+
+
+def kept_all(folder: Path, ledger: Path, old: dict) -> list[str]:
+    """What is wrong with a ledger of before and what was spent since."""
+    try:
+        budget = dp.Budget(path=ledger)
+        lines = json.loads(budget.export())["lines"]
+        found = {key: list(budget._found(key)) for key in old["found"]}
+    except LedgerError as error:
+        return [f"unreadable: {error}"]
+    before = old["export"]["lines"]
+    wrong = [] if (lines[: len(before)], found) == (before, old["found"]) else ["lines were lost"]
+    if len(released(folder)) > len(lines) - len(before):
+        wrong.append("more released than spent")
+    return wrong
+
+
+def main(way: str, folder: str, fault: str, *numbers: str) -> None:
+    ways = {"random": at_random, "steps": by_steps, "renew": by_renewing}
+    print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,290 @@
+"""A ledger with a bit of everything, what can happen to its file, and what it says then.
+
+Damage is refused with a `LedgerError`, or nothing that the ledger says is changed by it. Whatever
+else happens is a violation: another answer, another secret, less that is spent, a foreign error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dpfast as dp
+from dpfast.budget.ledger import file
+from dpfast.errors import LedgerError
+from dpfast.privacy import Pure
+
+STREAM = {"positives": 3, "threshold": 500, "epsilon": 0.5, "answers": True}
+KEYS = ("first", "second", "third")
+
+
+@contextlib.contextmanager
+def as_process(seen: dict) -> Iterator[None]:
+    """Another process, as far as what it has seen of ledgers goes."""
+    before, file._seen = file._seen, seen
+    try:
+        yield
+    finally:
+        file._seen = before
+
+
+def spend(budget: dp.Budget, key: str | None, note: str = "") -> None:
+    with budget._once(key) if key else contextlib.nullcontext():
+        budget.spend(Pure(0.01), neighbors="replace", what="mean", note=note)
+
+
+def made(folder: Path) -> Path:
+    """The ledger, and beside it copies of its file, and of its log, from its earlier life."""
+    path = folder / "study.db"
+    budget = dp.Budget(epsilon=3, path=path, name="größe")
+    spend(budget, None, "a remark")
+    spend(budget, "first")
+    budget._settle({"value": 3.5})
+    alarms = dp.online.SparseVector(**STREAM, budget=budget, name="alarms")
+    alarms.answer(3)
+    dp.online.SparseVector(**STREAM | {"positives": 1}, budget=budget, name="over").answer(10**6)
+    shutil.copy(path, folder / "early.db")
+    with contextlib.closing(sqlite3.connect(path)) as db:  # so that the log stays
+        db.execute("SELECT 1 FROM ledger").fetchone()
+        spend(budget, "second")
+        budget._settle([1, "text"])
+        shutil.copy(f"{path}-wal", folder / "early.db-wal")
+    spend(budget, "third")
+    spend(budget, None)
+    budget.record(9.5)
+    alarms.answer(1100)
+    alarms.answer(4)
+    return path
+
+
+def told(path: Path) -> dict[str, Any]:
+    """All that a ledger says."""
+    budget = dp.Budget(path=path)
+    found = json.loads(budget.export())
+    del found["path"]
+    streams = []
+    for name, change in (("alarms", {}), ("over", {"positives": 1})):
+        stream = dp.online.SparseVector(**STREAM | change, budget=budget, name=name)
+        past = [[a.above, a.value] for a in stream.past]
+        streams.append([past, stream._gate.rho if stream.remaining else None])
+    return {**found, "keys": [budget._found(key) for key in KEYS], "streams": streams}
+
+
+# --- damage -------------------------------------------------------------------------------------
+
+
+def page_size(data: bytes) -> int:
+    return int.from_bytes(data[16:18], "big")
+
+
+def flips(data: bytearray, chance: random.Random) -> None:
+    for _ in range(chance.choice([1, 1, 1, 2, 8])):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+
+
+def head_flips(data: bytearray, chance: random.Random) -> None:
+    """In what says where everything is: the first page has the schema."""
+    page = chance.choice([0, chance.randrange(len(data) // page_size(data))]) * page_size(data)
+    data[page + chance.randrange(100)] ^= 1 << chance.randrange(8)
+
+
+def garbage(data: bytearray, chance: random.Random) -> None:
+    start = chance.randrange(len(data))
+    length = min(chance.choice([4, 100, 5000]), len(data) - start)
+    made = chance.choice([bytes(length), chance.randbytes(length)])
+    data[start : start + length] = made
+
+
+def cut(data: bytearray, chance: random.Random) -> None:
+    size = page_size(data)
+    del data[
+        chance.choice([chance.randrange(len(data)), chance.randrange(len(data) // size) * size]) :
+    ]
+
+
+def pages(data: bytearray, chance: random.Random) -> None:
+    """Two pages exchanged, or one where another was."""
+    size = page_size(data)
+    one, other = (chance.randrange(len(data) // size) * size for _ in range(2))
+    kept = data[one : one + size]
+    if chance.random() < 0.5:
+        data[one : one + size] = data[other : other + size]
+    data[other : other + size] = kept
+
+
+BYTES = {f.__name__: f for f in (flips, head_flips, garbage, cut, pages)}
+
+
+def old_pages(path: Path, source: Path, chance: random.Random) -> None:
+    """Some pages as they were before, and not all: that would be an old copy."""
+    early, late = (source.with_name("early.db").read_bytes(), bytearray(source.read_bytes()))
+    size = page_size(early)
+    differ = [
+        at for at in range(0, len(early), size) if early[at : at + size] != late[at : at + size]
+    ]
+    for at in chance.sample(differ, chance.randrange(1, len(differ))):
+        late[at : at + size] = early[at : at + size]
+    path.write_bytes(late)
+
+
+def log(path: Path, source: Path, chance: random.Random) -> None:
+    """A log of other days beside the file, damaged or not."""
+    shutil.copy(source, path)
+    data = bytearray(source.with_name("early.db-wal").read_bytes())
+    if chance.random() < 0.7:
+        flips(data, chance)
+    if chance.random() < 0.3:
+        del data[chance.randrange(len(data)) :]
+    Path(f"{path}-wal").write_bytes(data)
+
+
+def rows(path: Path, source: Path, chance: random.Random) -> None:
+    """What a careless or a curious hand might do, with the guards taken away."""
+    shutil.copy(source, path)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        every = db.execute("SELECT name, type FROM sqlite_master WHERE sql NOT NULL").fetchall()
+        for name, kind in every:
+            if kind == "trigger":
+                db.execute(f"DROP TRIGGER {name}")
+        table = chance.choice([name for name, kind in every if kind == "table"])
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        ids = [row[0] for row in db.execute(f"SELECT rowid FROM {table}")]
+        one, other, column = chance.choice(ids), chance.choice(ids), chance.choice(columns)
+        way = chance.choice(["delete", "cell", "cell", "taken", "exchanged", "again", "dropped"])
+        with contextlib.suppress(sqlite3.IntegrityError):
+            if way == "delete":
+                db.execute(f"DELETE FROM {table} WHERE rowid = ?", (one,))
+            elif way == "cell":
+                other_text = f"{column} || '0'", f"replace({column}, '1', '2')", "'9.5'", "''"
+                change = chance.choice([*other_text, "x'ff'", "9", "cast(x'ff' AS TEXT)"])
+                db.execute(f"UPDATE {table} SET {column} = {change} WHERE rowid = ?", (one,))
+            elif way == "taken":
+                value = f"(SELECT {column} FROM {table} WHERE rowid = ?)"
+                db.execute(f"UPDATE {table} SET {column} = {value} WHERE rowid = ?", (one, other))
+            elif way == "exchanged":
+                for this, new in ((one, -1), (other, one), (-1, other)):
+                    db.execute(f"UPDATE {table} SET rowid = ? WHERE rowid = ?", (new, this))
+            elif way == "again":
+                names = ", ".join(columns)
+                given = ", ".join(["max(rowid) + 1", *columns[1:]])
+                db.execute(f"INSERT INTO {table} ({names}) SELECT {given} FROM {table}")
+            else:
+                db.execute(f"DROP TABLE {table}")
+        db.commit()
+
+
+FILES: dict[str, Callable[[Path, Path, random.Random], None]] = {
+    f.__name__: f for f in (old_pages, log, rows)
+}
+
+
+def damage(kind: str, path: Path, source: Path, chance: random.Random) -> None:
+    if kind in FILES:
+        FILES[kind](path, source, chance)
+        return
+    data = bytearray(source.read_bytes())
+    BYTES[kind](data, chance)
+    path.write_bytes(data)
+
+
+def looked_at(path: Path, truth: dict[str, Any]) -> str:
+    """Refused, sound, or what is wrong with what a damaged ledger says."""
+    try:
+        if told(path) != truth:
+            return "it says something else"
+        budget = dp.Budget(path=path)
+        spend(budget, None)
+        budget.record(1)
+        again = dp.Budget(path=path)
+        if len(again.history) != len(truth["lines"]) + 1 or again.history[-1].answer != 1:
+            return "a spend was lost"
+        return "sound"
+    except LedgerError as error:
+        return "refused" if error.__context__ is None else "an error of others comes along"
+    except Exception as error:
+        return f"a foreign error: {error!r}"
+
+
+def battery(source: Path, truth: dict, count: int, seed: int, kinds: list[str]) -> dict[str, Any]:
+    """So many damaged files; how many were refused, and what was wrong."""
+    chance, refused = random.Random(seed), 0
+    found: list[str] = []
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        path = source.with_name(f"{number}.db")
+        damage(kind, path, source, chance)
+        with as_process({}):
+            said = looked_at(path, truth)
+        refused += said == "refused"
+        if said not in ("refused", "sound"):
+            found.append(f"{kind} {number}: {said}")
+        for each in source.parent.glob(f"{number}.db*"):
+            each.unlink()
+    return {"violations": found, "refused": refused}
+
+
+# --- old copies ---------------------------------------------------------------------------------
+
+
+def rollbacks(folder: Path, count: int, seed: int) -> dict[str, Any]:
+    """Processes that write and read, and old copies that are put back between, at random.
+
+    A process is refused if, and only if, the ledger lacks something of what it held when the
+    process last saw it.
+    """
+    folder.mkdir()
+    path, chance = folder / "study.db", random.Random(seed)
+    dp.Budget(epsilon=1000, path=path)
+    history: list[int] = []  # what is in the file, as numbers of its writings
+    copies: list[tuple[Path, list[int]]] = []
+    seen: list[dict] = [{} for _ in range(4)]
+    known: list[list[int]] = [[] for _ in seen]
+    objects: list[dp.Budget] = []
+    for memory in seen:
+        with as_process(memory):
+            objects.append(dp.Budget(path=path))
+    found: list[str] = []
+    refused = keys = 0
+    for number in range(count):
+        what = chance.random()
+        if what < 0.1:
+            copy = folder / f"{number}.copy"
+            shutil.copy(path, copy)
+            copies.append((copy, list(history)))
+        elif what < 0.2 and copies:
+            copy, history = chance.choice(copies)
+            history = list(history)
+            shutil.copy(copy, path)
+        else:
+            who = chance.randrange(len(seen))
+            right = history[: len(known[who])] == known[who]
+            with as_process(seen[who]):
+                budget = dp.Budget(path=path) if what < 0.25 and right else objects[who]
+                try:
+                    if what < 0.5:
+                        spend(budget, None)
+                        history.append(number)
+                    elif what < 0.7:
+                        keys += 1
+                        spend(budget, str(keys))
+                        history.append(number)
+                        budget._settle(number)
+                        history.append(-number)
+                    else:
+                        assert len(budget.history) <= len(history)
+                    done = True
+                except LedgerError:
+                    done = False
+            refused += not done
+            if done:
+                known[who] = list(history)
+            if done is not right:
+                found.append(f"{number}: {'went on' if done else 'was refused'}")
+                break
+    return {"violations": found, "refused": refused}

@@ -1,0 +1,43 @@
+"""Programs run in an interpreter of their own, on an instruction set of one's choice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from dpfast._kernels.rng import isa_paths
+
+__all__ = ["on_every_path", "run"]
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a program with `text` as its input; `path` forces an instruction set."""
+    environment = {k: v for k, v in os.environ.items() if k != "DPFAST_ISA"}
+    if path is not None:
+        environment["DPFAST_ISA"] = path
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        input=text,
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def on_every_path(code: str) -> str:
+    """What a program prints, the same on each instruction set that this machine has."""
+    printed = set()
+    for path in isa_paths():
+        done = run(code + "\nfrom dpfast._kernels.rng import isa\nprint(isa())\n", path)
+        assert done.returncode == 0, done.stderr
+        *lines, taken = done.stdout.splitlines()
+        assert taken == path  # were all forced in vain, they would agree
+        printed.add("\n".join(lines))
+    (found,) = printed
+    return found

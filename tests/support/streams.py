@@ -1,0 +1,75 @@
+"""Streams of queries over a universe, for mechanisms that answer them: generators that are sent the
+latest answer."""
+
+import numpy as np
+
+import dpfast as dp
+from dpfast.online.gate import Gate
+
+__all__ = ["NAMES", "STREAMS", "run", "shrunk"]
+
+
+def correlated(g, universe):
+    """Nearly always the same."""
+    while True:
+        yield np.arange(universe) < g.integers(1, 3)
+
+
+def random(g, universe):
+    while True:
+        yield g.integers(0, 2, universe)
+
+
+def adversarial(g, universe):
+    """Asks again, a little changed, whatever was hard."""
+    latest = g.random(universe)
+    while True:
+        answer = yield latest > 0.5
+        if answer is not None and answer.hard:
+            latest = np.clip(latest + g.normal(0, 0.2, universe), 0, 1)
+        else:
+            latest = g.random(universe)
+
+
+STREAMS = {"correlated": correlated, "random": random, "adversarial": adversarial}
+NAMES = [*STREAMS, "worst"]
+
+
+def worst(mechanism, histogram):
+    """The query of zeros and ones about which a mechanism is the most wrong: for somebody who knows
+    the data and all that is public."""
+    shares = np.asarray(histogram) / np.sum(histogram)
+    if isinstance(mechanism, dp.online.PrivateMultiplicativeWeights):
+        return shares > mechanism.distribution
+    candidates = mechanism._alive._counts
+    every = (np.arange(1, 1 << len(shares))[:, None] >> np.arange(len(shares))) & 1
+    median = np.median(every @ (candidates / mechanism.size), axis=1)
+    return every[np.argmax(np.abs(median - every @ shares))]
+
+
+def run(name, mechanism, histogram, g):
+    """Ask all that may be asked; how many were hard, and the largest error."""
+    histogram = np.asarray(histogram)
+    latest, hard, error = None, 0, 0.0
+    if name != "worst":
+        queries = STREAMS[name](g, len(histogram))
+        next(queries)
+    while mechanism.left:
+        query = worst(mechanism, histogram) if name == "worst" else queries.send(latest)
+        latest = mechanism.answer(query)
+        hard += latest.hard
+        error = max(error, abs(latest - query @ histogram / histogram.sum()))
+    return hard, error
+
+
+def shrunk(kind, counts, made, threshold, generator, gap=0.2):
+    """A shipped stream about few rows over two elements, for which no accuracy could be kept."""
+    given = {"size": 2} if kind == "MedianMechanism" else {}
+    stream = getattr(dp.online, kind)(
+        [10**6, 10**6], epsilon=1, queries=2, accuracy=0.5, rng=generator, **given
+    )
+    stream._plan, stream._rows, stream._threshold = made, sum(counts), threshold
+    stream._counts = stream._held(np.array(counts))
+    stream._gate = Gate(made.scales, generator)
+    stream.gap, stream.left = gap, 1 << 30
+    return stream

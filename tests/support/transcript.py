@@ -1,0 +1,94 @@
+"""Record and replay of everything that is learned in rounds: what a neighbour would have cost.
+
+A run on one dataset is recorded: the exact integers of every release, its noise, and what was
+published; of a choice its scores and how sharp it is. On a neighbour each release then publishes
+*the same*, whatever its own integers are, so that everything that was decided between rounds is
+decided again in the same way. What the two runs differ in is the exact integers, and how far apart
+these are, measured in their noise and added up over the run, is the loss of that transcript, by the
+theorems that noise is calibrated by. For a choice that is the length of the interval which its
+scores differ by.
+"""
+
+import math
+from contextlib import contextmanager
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import norm
+
+from dpfast.noise.additive import analytic
+from dpfast.noise.integer import WholeNoise
+from dpfast.privacy import ZCDP, Draws, Pure
+from dpfast.sulq.rounds import _Choices
+
+__all__ = ["recorded", "used"]
+
+
+@contextmanager
+def releases(add, choose):
+    """Both ways in which anything is published, replaced by others."""
+    with patch.object(WholeNoise, "add", add), patch.object(_Choices, "finish", choose):
+        yield
+
+
+def recorded(run):
+    """(noise or sharpness, integers, published) of each release of a run."""
+    lines = []
+    right, chosen = WholeNoise.add, _Choices.finish
+
+    def add(self, values, generator):
+        out = right(self, values, generator)
+        lines.append((self, list(values), out))
+        return out
+
+    def choose(self, summary, generator):
+        out = chosen(self, summary, generator)
+        lines.append((self.c, summary.copy(), out))
+        return out
+
+    with releases(add, choose):
+        run()
+    return lines
+
+
+def used(lines, run, loss):
+    """The part of a loss that tells a run on a neighbour from the recorded one; at most 1."""
+    left = list(lines)
+    found = Fraction(0)
+
+    def add(self, values, generator):
+        nonlocal found
+        noise, before, out = left.pop(0)
+        assert self == noise and len(values) == len(before), "another path was taken"
+        pairs = zip(values, before, strict=True)
+        moves = [abs((a >> noise.shift) - (b >> noise.shift)) for a, b in pairs]
+        if noise.scale:
+            scaled = [m / noise.scale for m in moves]
+            found += sum(scaled) if noise.law == "laplace" else sum(m * m for m in scaled)
+        elif any(moves):
+            found = math.inf
+        return out
+
+    def choose(self, summary, generator):
+        nonlocal found
+        sharp, before, out = left.pop(0)
+        assert self.c == sharp and summary.shape == before.shape, "another path was taken"
+        ranges = [Fraction(self.c) * int(np.ptp(row)) for row in summary - before]
+        if isinstance(loss, Pure):
+            found += sum(ranges)
+        elif isinstance(loss, ZCDP):
+            found += 2 * sum(Draws(r, 1, True).to_zcdp().rho for r in ranges if r)
+        else:
+            found += sum(Fraction(2 * norm.ppf(expit(float(r) / 2))) ** 2 for r in ranges)
+        return out
+
+    with releases(add, choose):
+        run()
+    assert not left, "a release is missing"
+    if isinstance(loss, Pure):
+        return found / loss.epsilon
+    if isinstance(loss, ZCDP):
+        return found / 2 / loss.rho
+    return math.sqrt(found) * analytic(float(loss.epsilon), float(loss.delta))

@@ -1,0 +1,159 @@
+"""Show the rooms of dpfast, floor by floor, and the imports between them.
+
+    python tools/rooms.py
+
+A room is a folder or a module at the top level of `dpfast/`. It imports from rooms on lower floors
+only, and inside a room no files import one another in a circle. What is imported for type checkers
+alone (under ``if TYPE_CHECKING``) counts as well, except in the two doors, `__init__` and
+`__main__`, which stand over all floors.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "dpfast"
+
+#: The rooms of each floor, from the ground up: the one list that says what may import what.
+FLOORS = (
+    ("errors",),
+    ("_core", "_kernels"),
+    ("privacy", "rng", "sources"),
+    ("noise", "summaries", "budget", "audit"),
+    ("sensitivity", "selection"),
+    ("statistics", "online"),
+    ("aggregate", "sulq"),
+    ("app",),
+)
+DOORS = ("__init__", "__main__")
+
+
+def module(path: Path) -> str:
+    """Name of the module in a file, without the name of the package."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+def files() -> dict[str, Path]:
+    """Every module of the package: Python files and Cython files."""
+    return {module(p): p for p in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyx")])}
+
+
+def room(name: str) -> str:
+    """The room that a module is in."""
+    return name.split(".")[0]
+
+
+def _statements(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """(module as it is written, names) of every import of a file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".pyx":
+        for found in re.finditer(r"^\s*from\s+(\S+)\s+c?import\s+\(?([\w, ]*)", text, re.M):
+            yield found[1], [name.strip() for name in found[2].split(",")]
+        return
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or ""), [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, []
+
+
+def imports(path: Path, modules: dict[str, Path]) -> Iterator[str]:
+    """Modules of dpfast that a file imports, wherever and however the import is written."""
+    here = ("dpfast", *path.relative_to(PACKAGE).parts[:-1])
+    for written, names in _statements(path):
+        dots = len(written) - len(written.lstrip("."))
+        base = here[: len(here) - dots + 1] if dots else ()
+        full = [*base, *(part for part in written.lstrip(".").split(".") if part)]
+        if full[:1] != ["dpfast"]:
+            continue
+        for name in names or [""]:
+            own = [*full[1:], name]
+            while own and ".".join(own) not in modules:
+                own.pop()
+            yield ".".join(own) or "__init__"
+
+
+def graph() -> dict[str, set[str]]:
+    """Of each module those that it imports, itself left out."""
+    modules = files()
+    return {name: set(imports(path, modules)) - {name} for name, path in modules.items()}
+
+
+def arrows(edges: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """Pairs of rooms of which the first imports from the second."""
+    pairs = {(room(a), room(b)) for a, targets in edges.items() for b in targets}
+    return {(a, b) for a, b in pairs if a != b}
+
+
+def circles(edges: dict[str, set[str]]) -> list[list[str]]:
+    """Modules that import one another in a circle, each circle once."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(name: str) -> None:
+        order[name] = low[name] = len(order)
+        stack.append(name)
+        for other in sorted(edges.get(name, ())):
+            # That a package is loaded before what is in it makes no circle.
+            if name.startswith(other + ".") or other == "__init__":
+                continue
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[name] = min(low[name], low[other])
+        if low[name] == order[name]:
+            at = stack.index(name)
+            if len(stack) - at > 1:
+                found.append(stack[at:])
+            del stack[at:]
+
+    for name in sorted(edges):
+        if name not in order:
+            visit(name)
+    return found
+
+
+def heights(pairs: set[tuple[str, str]]) -> dict[str, int]:
+    """The floor of each room by its imports alone: one above the highest that it uses."""
+    below: dict[str, set[str]] = {}
+    for a, b in pairs:
+        below.setdefault(a, set()).add(b)
+        below.setdefault(b, set())
+    found: dict[str, int] = {}
+    while len(found) < len(below):
+        ready = {a for a in below if a not in found and below[a] <= found.keys()}
+        if not ready:
+            raise SystemExit(f"rooms in a circle: {sorted(below.keys() - found.keys())}")
+        found |= {a: 1 + max((found[b] for b in below[a]), default=0) for a in ready}
+    return found
+
+
+def main() -> int:
+    edges = graph()
+    pairs = arrows(edges)
+    rooms = {room(name) for name in edges}
+    floor = heights(pairs)
+    for level in range(max(floor.values()), 0, -1):
+        for name in sorted(rooms):
+            if floor.get(name) == level:
+                own = [other for other in edges if room(other) == name]
+                uses = ", ".join(sorted(b for a, b in pairs if a == name)) or "nothing"
+                print(f"floor {level}  {name} ({len(own)} files) uses {uses}")
+    inside = [a for a in floor if a not in DOORS]
+    print(
+        f"{len(rooms)} rooms, {len(pairs)} arrows, {max(floor[a] for a in inside)} floors", end=""
+    )
+    print(f" and the doors; {len(circles(edges))} circles")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
