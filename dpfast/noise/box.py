@@ -13,7 +13,7 @@ relative errors least, and, since the laws below treat coordinates alike, the su
   In zCDP it is charged epsilon tanh(epsilon / 2), as any pure loss is; see below.
 * Gaussian noise of variance k D_i^2 / (2 rho) on each is rho-zCDP, by the l2 norm, sqrt(k); with
   shares p_i of rho that sum to 1, of variance D_i^2 / (2 rho p_i). The same for (epsilon, delta),
-  as in `_whole_noise`.
+  as in `integer`.
 
 A mean is a sum over a count. Let k sums over one noisy count get y of a loss each, and the count
 x = 1 - k y. To first order the worst variance of a mean, at the bounds, goes with 1 / y + 1 / x,

@@ -8,7 +8,7 @@ Let neighbours move a vector of integers by d with l1 norm at most D1 and l2 nor
 * Discrete Gaussian noise of parameter D2 / sqrt(2 rho) is rho-zCDP (Canonne, Kamath and Steinke,
   NeurIPS 2020).
 * Gaussian noise of standard deviation D2 / s, rounded to integers, is (epsilon, delta)-DP with the
-  s of `_additive`, for an integer plus that is a sum rounded, which is post-processing. (float64
+  s of `additive`, for an integer plus that is a sum rounded, which is post-processing. (float64
   holds a sample exactly up to 2**53, beyond 2**13 standard deviations; what lies there weighs less
   than any part of delta.)
 

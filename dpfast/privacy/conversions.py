@@ -1,6 +1,6 @@
 """The numbers behind the conversions: exact fractions in, fractions rounded towards more loss out.
 
-Each formula is evaluated on intervals (`_interval.py`) and its upper end rounded up at the 15th
+Each formula is evaluated on intervals (`enclosure.py`) and its upper end rounded up at the 15th
 digit. Where a formula has a free parameter, every value of it gives a true statement, so the search
 for the best one needs no proof of its own.
 """

@@ -189,7 +189,7 @@ def _ends(
 
 
 def _starts(p: Fraction, first: int, count: int, margin: int) -> tuple[NDArray[np.int64], int]:
-    """The least ``n >= 1`` with ``floor(p n) + 1`` at each rank, as `_ranks.starts` has them."""
+    """The least ``n >= 1`` with ``floor(p n) + 1`` at each rank, as `ranks.starts` has them."""
     begin = max(0, first - 1 - margin)
     stop = first + count + margin + 4
     a, b = p.numerator, p.denominator

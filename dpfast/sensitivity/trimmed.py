@@ -1,4 +1,4 @@
-"""Sensitivities of the trimmed and the winsorized mean; for rows that come and go `_moving_cut`.
+"""Sensitivities of the trimmed and the winsorized mean; for rows that come and go `moving_cut`.
 
 x ascends, and x_i = lo for i < 1, x_i = hi for i > n. m = floor(proportion n) rows are cut off at
 each end, and L = n - 2 m are left.

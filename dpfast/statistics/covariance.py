@@ -13,7 +13,7 @@ and of 2 w_i^2 - s_i^2 are released, which a row that comes or goes moves by at 
 and s_i^2. One that is replaced, where there is a `where`, moves the number of rows by 1 and all
 others by at most twice as much.
 
-All of them together are one release (`_box_noise`): a row may move all at once.
+All of them together are one release (`noise.box`): a row may move all at once.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 x ascends, m = floor(proportion n) rows are cut off at each end, a = x_(m+1) and b = x_(n-m) are the
 outermost of those that are kept. Windows of ranks give a, b and the smooth bound. A second pass
-adds up the cells of a public grid (`_cells`) that all rows clamped to a and b are on: an exact
-integer C. Clamping and rounding to cells never fall, so the m lowest rows count as a and the m
-highest as b, and with the cells A and B of a and b
+adds up the cells of a public grid (`summaries.cells`) that all rows clamped to a and b are on: an
+exact integer C. Clamping and rounding to cells never fall, so the m lowest rows count as a and the
+m highest as b, and with the cells A and B of a and b
 
     winsorized mean = C / n,        trimmed mean = (C - m (A + B)) / (n - 2 m).
 

@@ -6,7 +6,7 @@ value, class) of each of u tables. So one that comes or goes moves u counts by 1
 and sqrt(u) in the l2 norm; one that is replaced twice as many. The last round counts the classes at
 the leaves, where a row moves one count.
 
-A choice instead of counts makes an attribute known, and nothing else (`_worth`, `_rounds`): one
+A choice instead of counts makes an attribute known, and nothing else (`criteria`, `rounds`): one
 round for each level again, of whatever number of attributes. How large a node is it does not tell.
 """
 

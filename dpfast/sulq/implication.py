@@ -19,7 +19,7 @@ R in x, what is expected of the true excess is V / (V + R) of the noisy one, V =
 set was chosen, and that is what the slope is multiplied by here; so the vote is a fair one.
 
 *The estimate.* Asking for half of the difference between S and all other rows gives x and y with a
-quarter of the noise (see `_contrasts`), and all sets are asked about at once. Var x and Var y are
+quarter of the noise (see `contrasts`), and all sets are asked about at once. Var x and Var y are
 known from a and b, so of the products only their correlation has to be learned: with c the
 correlation of noisy x and y over r sets, sqrt(r) (c - E c) has deviation 1 - c^2, and
 

@@ -1,7 +1,7 @@
 """Private least squares: one noisy matrix of exact sums of products of features and target.
 
 Coordinates of features are in [-1, 1], those of the target in [-b, b], beside a constant c; a row's
-products have the norm c^2 + d + b^2 at most, with c^2 half of the rest (see `_gram`), and so have
+products have the norm c^2 + d + b^2 at most, with c^2 half of the rest (see `gram`), and so have
 all noises. In them a coefficient of size 1 is off by the noise of its own product over b, and by
 that of all others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d. For coefficients
 of length 1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.

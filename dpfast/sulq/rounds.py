@@ -5,14 +5,15 @@ It gets noise of deviation sqrt(T) D_t / s or more, T the number of rounds:
 
 * zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T a round, and rho adds up under adaptive
   composition (Bun and Steinke, TCC 2016).
-* (epsilon, delta), s as in `_additive`: with Gaussian noise a round tells no more than whether a
+* (epsilon, delta), s as in `noise.additive`: with Gaussian noise a round tells no more than whether
+a
   standard normal variable was moved by s / sqrt(T), and T such rounds, chosen one after the other,
   tell no more than whether one was moved by s (Dong, Roth and Su, "Gaussian differential privacy",
   JRSS B 2022). Rounding to integers is post-processing.
 * epsilon alone: discrete Laplace noise for epsilon / T of the l1 norm.
 
 In all three a round is noise for one joint release of a vector that moves by sqrt(T) D_t (in l1,
-by T D_t), which is what `_whole_noise` is asked for. A round may consist of parts with noise of
+by T D_t), which is what `noise.integer` is asked for. A round may consist of parts with noise of
 different scales; part p takes the share a_p of the round, noise for D_p / sqrt(a_p). If the shares
 add up to 1 that is always enough: the sum of a_p over the parts that move. It may be enough with
 larger shares where a row cannot move all parts as far as each goes.

@@ -82,7 +82,7 @@ class Attention:
     """The middle of the shortest interval that holds a majority, plus noise.
 
     Privacy: neighbours differ in one of the `blocks` outputs, replaced. The bound is beta-smooth by
-    the theorem above, the noise that of `_admissible.calibrate` beside it. Unlike the median it
+    the theorem above, the noise that of `noise.smooth.calibrate` beside it. Unlike the median it
     stays inside the largest cluster of outputs, whatever lies about it.
 
     Parameters
@@ -94,7 +94,7 @@ class Attention:
     loss : Pure, Approx or ZCDP
         What the release may cost; afterwards what it does cost, without a delta left unspent.
     noise : str
-        A name that `_admissible.calibrate` knows.
+        A name that `noise.smooth.calibrate` knows.
     """
 
     blocks: int

@@ -19,10 +19,10 @@ class Mean:
     """Clipped average.
 
     Privacy: neighbours differ in one of the `blocks` outputs, replaced. The sum of their cells
-    (`_lattice`) is an exact integer that such a change moves by at most `span` cells, the range of
-    the bounds; noise calibrated to that costs `loss`, by the theorems in `_additive`. Dividing by
-    the public number of blocks is post-processing. So the noise is that of sensitivity
-    (hi - lo) / blocks.
+    (`lattice`) is an exact integer that such a change moves by at most `span` cells, the range of
+    the bounds; noise calibrated to that costs `loss`, by the theorems in `noise.additive`. Dividing
+    by the public number of blocks is post-processing. So the noise is that of sensitivity (hi - lo)
+    / blocks.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ class VectorMean:
     Privacy: neighbours differ in one of the `blocks` output vectors, replaced. That may move the
     sum of cells of every coordinate at once, each by at most its own `span`. Noise of scale
     ``unit * span``, `unit` for the number of coordinates that can move, costs `loss` by the
-    theorems in `_additive`. A coordinate whose bounds are equal cannot move and takes no share.
+    theorems in `noise.additive`. A coordinate whose bounds are equal cannot move and takes no
+    share.
 
     Each coordinate's share, of d that can move: epsilon / d (Laplace) or rho / d, which is what one
     release a coordinate would have, too. With delta it is better than that: Gaussian noise for an

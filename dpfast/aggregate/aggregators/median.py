@@ -27,7 +27,7 @@ class SmoothMedian:
 
     Privacy: neighbours differ in one of the `blocks` outputs, replaced. The bound is the exact
     smooth sensitivity of an order statistic (Nissim, Raskhodnikova and Smith, STOC 2007), the noise
-    that of `_admissible.calibrate` beside it, all as in `dpfast.median`. The bounds may be wide:
+    that of `noise.smooth.calibrate` beside it, all as in `dpfast.median`. The bounds may be wide:
     they enter through ``(hi - lo) e^(-beta blocks / 2)`` only.
 
     Parameters
@@ -39,7 +39,7 @@ class SmoothMedian:
     loss : Pure, Approx or ZCDP
         What the release may cost; afterwards what it does cost, without a delta left unspent.
     noise : str
-        A name that `_admissible.calibrate` knows.
+        A name that `noise.smooth.calibrate` knows.
     """
 
     blocks: int

@@ -40,7 +40,7 @@ def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) ->
     """The largest of 1 and ``at(t) e^(-beta t)``, t = 0 .. steps - 1, with every at(t) <= `most`.
 
     Integers come in; what comes out is at least the exact number and exceeds it by a factor below
-    1 + 2**-41, as `_admissible` asks. The floor of 1 unit is public, so it keeps smoothness. `at`
+    1 + 2**-41, as `noise.smooth` asks. The floor of 1 unit is public, so it keeps smoothness. `at`
     is not asked for steps that cannot win.
     """
     best = 1.0

@@ -69,7 +69,7 @@ class TrimmedMean:
     """The mean of the middle outputs plus noise scaled to its smooth sensitivity.
 
     Privacy: neighbours differ in one of the `blocks` outputs, replaced. The bound is the exact
-    smooth sensitivity (the theorem above), the noise that of `_admissible.calibrate`.
+    smooth sensitivity (the theorem above), the noise that of `noise.smooth.calibrate`.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class TrimmedMean:
         Outputs left out at either end, public, less than half of the blocks. By default a quarter
         of the blocks.
     noise : str
-        A name that `_admissible.calibrate` knows.
+        A name that `noise.smooth.calibrate` knows.
     """
 
     blocks: int

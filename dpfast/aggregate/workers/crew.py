@@ -31,7 +31,7 @@ ATTEMPTS = 3
 
 
 class RowFile(Protocol):
-    """Where rows lie in a file; see `_blocks.store.SharedRows`."""
+    """Where rows lie in a file; see `aggregate.blocks.store.SharedRows`."""
 
     @property
     def fd(self) -> int: ...

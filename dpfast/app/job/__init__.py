@@ -4,10 +4,10 @@
     explain(path)    what it would do: cost and expected errors; no row is read, nothing is spent
     report(results)  the answers in the types of JSON
 
-A file of TOML says what is asked (`_read`). Its releases are planned (`_plan`): each gets its share
-of the loss (`_shares`) and is held up at the door, where its mechanism tells the rest. They run
-side by side over shared passes (`_pass`), each paid and answered once (`_run`), and are written as
-a whole or not at all (`_write`).
+A file of TOML says what is asked (`job_file`). Its releases are planned (`plan`): each gets its
+share of the loss (`shares`) and is held up at the door, where its mechanism tells the rest. They
+run side by side over shared passes (`shared_pass`), each paid and answered once (`runner`), and are
+written as a whole or not at all (`output`).
 """
 
 from __future__ import annotations

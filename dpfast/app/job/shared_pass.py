@@ -117,7 +117,7 @@ class Together:
     columns : int
         How many columns they want in all.
     progress : None, bool or callable
-        As in `_progress.reporter`, about the rows of each pass.
+        As in `_core.progress.reporter`, about the rows of each pass.
     """
 
     def __init__(self, reader: Reader, columns: int, progress: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""Standardised symmetric laws: one small file each, one engine (`_table`, `_exact`) for all."""
+"""Standardised symmetric laws: one small file each, one engine (`table`, `exact`) for all."""
 
 from .arsinh_normal import ArsinhNormal
 from .base import Law

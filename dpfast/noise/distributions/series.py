@@ -3,7 +3,7 @@
 Numbers that are only added and multiplied, and never negative, lose no relative accuracy to
 cancellation. So one number per coefficient, the relative error in units of 2**-53, is carried
 along: a product adds the errors of its factors and one more, a sum takes the larger and one more.
-(Terms of second order are paid for by the factor `_table.SAFETY`.)
+(Terms of second order are paid for by the factor `table.SAFETY`.)
 """
 
 from __future__ import annotations

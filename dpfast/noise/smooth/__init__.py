@@ -1,7 +1,7 @@
 """Noise calibrated to smooth sensitivity: for each law an admissible pair (alpha, beta).
 
-The frame and its proof are in `_pair`; each family is one small module; `_merit` chooses beta;
-`_record.finish` is the one place where numbers are rounded towards privacy.
+The frame and its proof are in `pair`; each family is one small module; `beta` chooses beta;
+`calibration.finish` is the one place where numbers are rounded towards privacy.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Cauchy is gamma = 2, p = 1, m = 1; Student's t is gamma = 2, p = (df + 1) / 2, m = sqrt(df); the
 generalised Cauchy law is p = 1, m = 1.
 
-Here phi(z) = p log(1 + |z/m|^gamma); phi(e^t) is convex in t, so the theorem of `_pair` holds. With
+Here phi(z) = p log(1 + |z/m|^gamma); phi(e^t) is convex in t, so the theorem of `pair` holds. With
 C = e^(c/p),
     phi^-1(c + phi(y)) = m (C - 1 + C |y/m|^gamma)^(1/gamma),
 which is m times the l_gamma norm of ((C - 1)^(1/gamma), C^(1/gamma) y/m). By Hoelder's inequality,
@@ -42,6 +42,6 @@ def alpha_of_beta(gamma: float, power: float, unit: float, epsilon: float, beta:
 
 
 def best_pair(gamma: float, power: float, unit: float, epsilon: float) -> tuple[float, float]:
-    """The admissible (alpha, beta) of least noise on evenly spread data (see `_merit`)."""
+    """The admissible (alpha, beta) of least noise on evenly spread data (see `beta`)."""
     top = _CLOSEST * epsilon / (gamma * power - 1.0)
     return best(lambda beta: alpha_of_beta(gamma, power, unit, epsilon, beta), top)

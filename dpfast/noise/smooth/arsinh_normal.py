@@ -2,7 +2,7 @@
 
 Bun and Steinke (2019, Theorem 25) bound its Renyi divergences; their bound is loose by far. With
 e = sqrt(2 rho) the table beside this file holds, for t = 0.6 e and sigma = 0.9, shifts s for which
-the worst pair of `_pair` has D_a <= rho a for all orders, by quadrature on fine grids and less a
+the worst pair of `pair` has D_a <= rho a for all orders, by quadrature on fine grids and less a
 safety factor (`tools/make_arsinh_table.py`): a careful numeric value, not a proved one. The
 divergence grows with the shift, as every Renyi divergence is a mixture of hockey-stick divergences.
 

@@ -1,7 +1,7 @@
 """Cauchy noise: exact. The loss of two Cauchy laws is their hyperbolic distance in the half-plane.
 
 alpha = min(2 sinh(epsilon/2), sqrt(2 e^beta (cosh epsilon - cosh beta))) for 0 < beta < epsilon,
-the case gamma = 2, p = 1 of `_algebraic`. Six to eight times less noise than the published
+the case gamma = 2, p = 1 of `algebraic`. Six to eight times less noise than the published
 constants.
 """
 

@@ -1,6 +1,6 @@
 """Gaussian noise for (epsilon, delta): the exact hockey-stick, solved for alpha by root finding.
 
-Let P = Z, Q = s + e^lam Z (see `_pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
+Let P = Z, Q = s + e^lam Z (see `pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
     alpha e^beta + beta <= epsilon    and    alpha^2 <= 2 epsilon.
 
 * Q over P: {q > e^epsilon p} is the outside of an interval [r1, r2], and s is inside because
@@ -104,4 +104,4 @@ def gaussian(epsilon: float, delta: float) -> Draft:
         lambda b: alpha_of_beta(epsilon, delta, b, 1e-4), top, value=weight, grid=12, steps=14
     )
     alpha = alpha_of_beta(epsilon, delta, beta)
-    return Draft(Gaussian(), alpha, beta, "exact hockey-stick divergence, `_admissible.gaussian`")
+    return Draft(Gaussian(), alpha, beta, "exact hockey-stick divergence, `noise.smooth.gaussian`")

@@ -3,7 +3,7 @@
 alpha = min(a(0), a(beta), b(beta)) for beta < epsilon / (gamma - 1), with
     a(lam) = (e^(epsilon+lam) - 1)^(1/gamma) (1 - e^(lam - epsilon/(gamma-1)))^(1 - 1/gamma)
     b(lam) = e^lam (e^(epsilon-lam) - 1)^(1/gamma) (1 - e^(-lam - epsilon/(gamma-1)))^(1 - 1/gamma),
-the case p = 1 of `_algebraic`. At gamma = 4 three times less noise than Nissim, Raskhodnikova and
+the case p = 1 of `algebraic`. At gamma = 4 three times less noise than Nissim, Raskhodnikova and
 Smith's alpha = beta = epsilon / (2 (gamma + 1)) on evenly spread data.
 """
 

@@ -1,6 +1,6 @@
 """Laplace noise for (epsilon, delta): the exact hockey-stick, solved for alpha in closed form.
 
-Let P = Z, Q = s + e^lam Z (see `_pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
+Let P = Z, Q = s + e^lam Z (see `pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
 alpha + beta <= epsilon.
 
 * P over Q: log p/q is at most lam + s e^-lam <= epsilon everywhere: that direction costs nothing.
@@ -58,4 +58,4 @@ def laplace(epsilon: float, delta: float) -> Draft:
             else:
                 top = middle
     alpha, beta = best(lambda b: alpha_of_beta(epsilon, delta, b), top)
-    return Draft(Laplace(), alpha, beta, "exact hockey-stick divergence, `_admissible.laplace`")
+    return Draft(Laplace(), alpha, beta, "exact hockey-stick divergence, `noise.smooth.laplace`")

@@ -2,7 +2,7 @@
 
 The law of shape a > 1 has phi'(z) = (a - 1) / (1 - z) up to z = 1/a and (a + 1) / (1 + z) beyond.
 Hladik and Tetek (FORC 2025, arXiv 2407.05067): with alpha = beta = epsilon / a the release is
-epsilon-DP. phi' is continuous, z phi'(z) grows, so phi(e^t) is convex and the theorem of `_pair`
+epsilon-DP. phi' is continuous, z phi'(z) grows, so phi(e^t) is convex and the theorem of `pair`
 gives the exact alpha, which is larger: by 1.5 % at epsilon = 0.1, 17 % at 1 and 62 % at 3 for
 beta = 0.6 epsilon. The infimum in `gap` is closed form piece by piece:
 

@@ -2,7 +2,7 @@
 
 With e = (2 epsilon - (df - 1) beta) / (df + 1) and beta < epsilon / df,
     alpha = sqrt(df) min(2 sinh(epsilon / (df + 1)), sqrt(2 e^beta (cosh e - cosh beta))),
-the case gamma = 2, p = (df + 1) / 2 of `_algebraic`: Student's loss is (df + 1) / 2 times a Cauchy
+the case gamma = 2, p = (df + 1) / 2 of `algebraic`: Student's loss is (df + 1) / 2 times a Cauchy
 loss, plus or minus (df - 1) / 2 times the dilation. Finite variance from df = 3 on.
 """
 

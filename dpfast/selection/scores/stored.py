@@ -36,7 +36,7 @@ def _empty(name: str) -> None:
 def _flat(array: NDArray[Any], name: str) -> tuple[NDArray[Any], np.dtype[Any]]:
     """The array with bool as uint8, and the dtype in which its scores are compared.
 
-    Of one of objects these are Python's own numbers, as `_candidates` makes them.
+    Of one of objects these are Python's own numbers, as `selection.arguments` makes them.
     """
     if array.dtype.kind == "O":
         return array, array.dtype

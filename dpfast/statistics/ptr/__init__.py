@@ -1,7 +1,7 @@
 """Propose, test, release: noise for a sensitivity that you propose, if the data are far from worse.
 
 The test draws a noisy distance to the nearest data whose local sensitivity is above the proposal,
-and below a threshold the answer is `dpfast.NO_ANSWER`. `_test` has the theorem.
+and below a threshold the answer is `dpfast.NO_ANSWER`. `proposal` has the theorem.
 """
 
 from .answer import NO_ANSWER, NoAnswer

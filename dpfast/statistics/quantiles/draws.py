@@ -4,8 +4,8 @@ A cell ``o`` stands for the number ``o * grid``. Every row is on the cell at or 
 value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. What
 counts of a column are the numbers ``less(o)`` and ``leq(o)`` of rows on lower cells, and of these
 and the rows on o. All cells between two neighbouring rows have one utility, so they make one
-weighted run, and `_choice.Weights` draws among runs exactly. What a cell weighs before
-the data are seen is `_grid.Base`; the laws below are relative to it.
+weighted run, and `noise.choice.Weights` draws among runs exactly. What a cell weighs before
+the data are seen is `noise.grid.Base`; the laws below are relative to it.
 
 Only the runs at ranks within some K of the target are looked at. The cells on either side of them
 make one run each, a lump, with the least distance that any of its cells can have. A lump is

@@ -5,12 +5,12 @@
     RecursiveQuantiles(qs, lo, hi, neighbors, nan, loss, assume_sorted=False)
 
 `q` is a Fraction in [0, 1], `qs` a tuple of them in any order, duplicates allowed; `lo <= hi`
-finite floats; `neighbors` "replace" or "add-remove"; `nan` a policy as `_check.nan_policy` returns
-it; `loss` a `privacy.Pure` or `privacy.ZCDP`, the whole of what the call costs. The constructors
-raise `ArgumentError` for bounds too close for a grid and a loss too small for float64, so nothing
-has been spent by then. Both are given to `release.release`; the first returns a float, the second
-a float64 array in the order of `qs`, which ascends if `qs` does. `cells` (first, last), `grid` and
-`rate` tell the public numbers that were chosen, for a comparison of methods.
+finite floats; `neighbors` "replace" or "add-remove"; `nan` a policy as `_core.checks.nan_policy`
+returns it; `loss` a `privacy.Pure` or `privacy.ZCDP`, the whole of what the call costs. The
+constructors raise `ArgumentError` for bounds too close for a grid and a loss too small for float64,
+so nothing has been spent by then. Both are given to `release.release`; the first returns a float,
+the second a float64 array in the order of `qs`, which ascends if `qs` does. `cells` (first, last),
+`grid` and `rate` tell the public numbers that were chosen, for a comparison of methods.
 
 One quantile
 ------------

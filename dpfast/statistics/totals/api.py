@@ -1,6 +1,6 @@
 """`count`, `sum`, `mean` and `variance` of a column, or of each column of a table.
 
-The mechanisms are in `_one_column` and `_each_column`, and in `_weighted` for rows with weights;
+The mechanisms are in `one_column` and `each_column`, and in `_weighted` for rows with weights;
 here arguments are checked, and it is said what each call promises.
 """
 

@@ -1,7 +1,7 @@
 """Counts, sums, means and variances of each column of a table, for one loss.
 
 A row is a record, and may change in all its columns at once: with d columns, each of which asks for
-the integers that `_one_column` speaks of, all those integers are one vector, and `_box_noise` says
+the integers that `one_column` speaks of, all those integers are one vector, and `noise.box` says
 what noise it needs, in proportion to what a row can do to each.
 
 *n is public*: d sums of cells, each moved by at most its span s; or d sums of squared distances of

@@ -1,8 +1,9 @@
 """Counts, sums, means and variances with noise for their global sensitivity.
 
-Everything is computed on integers: a row is a cell of a public grid, u of 0 .. s (`_cells`), sums
-of cells are exact, noise is an exact integer (`_whole_noise`), and dividing comes last. So the
-sensitivities below are those of the code, not of an ideal that it approximates.
+Everything is computed on integers: a row is a cell of a public grid, u of 0 .. s
+(`summaries.cells`), sums of cells are exact, noise is an exact integer (`noise.integer`), and
+dividing comes last. So the sensitivities below are those of the code, not of an ideal that it
+approximates.
 
 *n is public* (a row is replaced, no `where`). A sum of cells moves by at most s. The sum of all
 squared distances of pairs, V = n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2, moves by at most

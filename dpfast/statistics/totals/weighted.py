@@ -12,7 +12,7 @@ w and w (2 u - s), at most b and b s in size, and one that is replaced moves W b
 by b where it may leave, and V by at most 2 b s. (1 + V / (W s)) / 2 is the mean's place between the
 bounds. Columns share one W, unless their missing numbers are dropped.
 
-All of these are one release (`_box_noise`): a row may move all at once.
+All of these are one release (`noise.box`): a row may move all at once.
 """
 
 from __future__ import annotations
