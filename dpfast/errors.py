@@ -78,8 +78,11 @@ class DataError(DpfastError):
 
     Or a function of the user's gave two answers to one question about them, or what stands beside
     rows whose number is private is not as many. That is an answer which depends on the data, so the
-    budget that was spent stays spent.
+    spent budget is not refunded, which every message says.
     """
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}. This depends on the data: the spent budget is not refunded"
 
 
 class StreamError(DpfastError):

@@ -34,7 +34,7 @@ def refused(call, relation, **loss):
     assert error.value.__context__ is None and "\n" not in str(error.value)
     if relation == "add-remove":
         assert len(budget.history) == 1
-        assert "stays spent" in str(error.value) and not NUMBER.search(str(error.value))
+        assert "is not refunded" in str(error.value) and not NUMBER.search(str(error.value))
     else:
         assert not budget.history
         assert f"{N} rows" in str(error.value)

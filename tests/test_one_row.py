@@ -321,7 +321,7 @@ def differences(case, make, position, others=True):
                     yield f"{what}: {key} was {before.get(key)} and is {after.get(key)}"
             if after["error"] is not None:
                 said = " ".join(texts(after["error"]))
-                if hostile.SECRET in said or "stays spent" not in said:
+                if hostile.SECRET in said or "is not refunded" not in said:
                     yield f"{what}: says {said}"
                 continue
             if before["form"] != after["form"] and before["form"] is not None:
@@ -561,7 +561,7 @@ def shows_a_row(monkeypatch):
     def fill(some, out):
         for one in some:
             if isinstance(one, str):
-                raise DataError(f"no number: {one}. This answer: what was spent stays spent")
+                raise DataError(f"no number: {one}. This answer")
         fill_numbers(some, out)
 
     fill_numbers = untyped.fill_numbers

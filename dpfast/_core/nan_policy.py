@@ -24,6 +24,5 @@ def refuse(policy: str | float, missing: int) -> None:
         raise DataError(
             "data hold NaN or null, which nan='raise' does not allow; choose a policy with "
             "nan='lower', nan='upper', a public replacement number, or (with "
-            "neighbors='add-remove') nan='drop'. This answer depends on the data: what was "
-            "spent stays spent"
+            "neighbors='add-remove') nan='drop'"
         )

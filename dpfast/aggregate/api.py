@@ -242,7 +242,7 @@ def sample_and_aggregate(
         When the budget has too little left; nothing has been spent.
     DataError, SourceError
         For a table with cells that are no numbers, or a file that cannot be read to its end. That
-        is known when it is read; what was spent stays spent.
+        is known when it is read; the spent budget is not refunded.
 
     Notes
     -----

@@ -154,10 +154,7 @@ class Universe:
         summarise: Any = numbers if self.words is None else texts
         found: NDArray[np.int64] = source.reduce(summarise, np.add)
         if found[-1]:
-            raise DataError(
-                "data must be elements of the universe; how many are none is not shown, since it "
-                "depends on the data. What was spent stays spent"
-            )
+            raise DataError("data must be elements of the universe; how many are none is not shown")
         counts = np.empty(len(order), np.int64)
         counts[order] = found[:-1]
         return counts

@@ -123,7 +123,7 @@ def _sound(value: Any, most: float | None) -> float:
     if not 0 <= found < math.inf or (most is not None and found > most):
         raise DataError(
             "local_at_distance must give finite numbers of at least 0 and at most `most`; what it "
-            "gave is not shown, since it depends on the data. What was spent stays spent"
+            "gave is not shown"
         )
     return found
 

@@ -71,7 +71,7 @@ def _graph(edges: Any, weights: Any, bounds: Any) -> _Graph:
         checks.fail_kind("weights", rule, weights)
     values = given.astype(np.float64)
     if np.isnan(values).any():
-        raise DataError("weights hold NaN. What was spent stays spent")
+        raise DataError("weights hold NaN")
     _, numbers = np.unique(ends, return_inverse=True)
     pairs = numbers.reshape(-1, 2).astype(np.int32)
     clipped = np.clip(values, lo, hi) - lo

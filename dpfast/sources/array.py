@@ -240,10 +240,7 @@ def arrow_cast(array: Any, kind: Any) -> Any:
         return array.cast(kind)
     except pa.ArrowException:
         pass  # its message may quote a row, so it must not survive, not even as a context
-    raise DataError(
-        "a column must stand in its dictionary, and does not. This answer depends on the data: "
-        "what was spent stays spent"
-    )
+    raise DataError("a column must stand in its dictionary, and does not")
 
 
 def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:

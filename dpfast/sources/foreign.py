@@ -80,7 +80,4 @@ def _rows(chunk: Chunk) -> Any:
 
 
 def _wrong(rule: str) -> None:
-    raise DataError(
-        f"a source must {rule}, and does not. This answer depends on the data: what was spent "
-        "stays spent"
-    )
+    raise DataError(f"a source must {rule}, and does not")

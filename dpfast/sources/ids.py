@@ -33,10 +33,7 @@ class Ids:
             If there are not so many: of a file of text, rows are counted only as they are read.
         """
         if stop > self.length:
-            raise DataError(
-                "ids must be as many as the rows, and are not. This answer depends on the data: "
-                "what was spent stays spent"
-            )
+            raise DataError("ids must be as many as the rows, and are not")
         if self._is_arrow:
             return self._column.slice(start, stop - start)
         return self._column[start:stop]
@@ -44,10 +41,7 @@ class Ids:
     def check_end(self, rows: int) -> None:
         """The same after a pass. The number of rows is private where ids are asked for."""
         if rows != self.length:
-            raise DataError(
-                "ids must be as many as the rows, and are not. This answer depends on the data: "
-                "what was spent stays spent"
-            )
+            raise DataError("ids must be as many as the rows, and are not")
 
 
 def as_ids(ids: Any) -> Ids:

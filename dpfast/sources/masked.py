@@ -59,7 +59,7 @@ def refuse_mask() -> NoReturn:
     """Raise the error of a mask that is not as long as the data."""
     raise DataError(
         "where must have one entry for each row, and the rows are not as many, or nulls have no "
-        "place. This answer depends on the data: what was spent stays spent"
+        "place"
     )
 
 

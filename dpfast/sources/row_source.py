@@ -139,10 +139,7 @@ class Text(WithRows):
 
 def refuse_columns(*_: Any) -> NoReturn:
     """Raise the error of columns of different lengths. The number of rows may be private."""
-    raise DataError(
-        "the columns of a table must have as many rows each, and have not. This answer depends on "
-        "the data: what was spent stays spent"
-    )
+    raise DataError("the columns of a table must have as many rows each, and have not")
 
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:

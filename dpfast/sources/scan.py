@@ -91,10 +91,10 @@ def scan(
     empty line is a row, whose cell is empty; in others it is no row. Any other cell that is no
     number, a row of another width, and one of over half a megabyte stop the release with
     `DataError`, also where a whole column is text. It says nothing of the row, but it is an answer
-    about the data: what was spent stays spent. Names are the first line that is not empty, of less
-    than half a megabyte; one that goes on in the next line is refused. Names are public: a file
-    without a header shows its first row as names. Ids in a text file are the bytes of
-    their cells, so ``7`` and ``07`` are two; those of missing values are one.
+    about the data: the spent budget is not refunded. Names are the first line that is not empty, of
+    less than half a megabyte; one that goes on in the next line is refused. Names are public: a
+    file without a header shows its first row as names. Ids in a text file are the bytes of their
+    cells, so ``7`` and ``07`` are two; those of missing values are one.
 
     Cost: a pass decodes the column in up to ``DPFAST_NUM_THREADS`` threads (by default one a core,
     at most four) while the kernel works on what they have finished. A file of text takes two

@@ -143,8 +143,7 @@ class TextReader(Reader):
         raise DataError(
             f"column{plural} {', '.join(map(repr, want.numbers))} of {self._path.name} "
             f"hold{'' if plural else 's'} a cell that is neither a number "
-            "nor a missing value, or a row has too few or too many cells. This answer depends on "
-            "the data: what was spent stays spent"
+            "nor a missing value, or a row has too few or too many cells"
         )
 
 

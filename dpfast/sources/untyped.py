@@ -186,5 +186,5 @@ def _refuse() -> NoReturn:
     raise DataError(
         "data without a dtype, like a list, must hold real numbers, or None for a missing one, and "
         "do not; rows of several numbers are an array, as numpy.asarray(data, float) makes one, or "
-        "a table. This answer depends on the data: what was spent stays spent"
+        "a table"
     )

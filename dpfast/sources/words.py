@@ -99,10 +99,7 @@ def _check_places(array: Any) -> None:
 
     low, high = (end.as_py() for end in pc.min_max(array.indices).values())
     if low is not None and not 0 <= low <= high < len(array.dictionary):
-        raise DataError(
-            "a column of text must stand in its dictionary, and does not. This answer depends on "
-            "the data: what was spent stays spent"
-        )
+        raise DataError("a column of text must stand in its dictionary, and does not")
 
 
 def is_text(kind: Any) -> bool:

@@ -51,10 +51,7 @@ class _SmoothRelease(Smooth):
 
 
 def _refuse(name: str, rule: str) -> NoReturn:
-    raise DataError(
-        f"{name} must be {rule}; what it is, is not shown, since it depends on the data. What was "
-        "spent stays spent"
-    )
+    raise DataError(f"{name} must be {rule}; what it is, is not shown")
 
 
 def smooth_beta(

@@ -97,7 +97,7 @@ class ID3Classifier(PublicClassifier):
     BudgetError
         By `fit`, when the budget has too little left; nothing has been spent.
     DataError
-        By `fit`, for more than `most_rows` rows; what was spent stays spent.
+        By `fit`, for more than `most_rows` rows; the spent budget is not refunded.
 
     Notes
     -----
@@ -315,10 +315,7 @@ class _Growth:
         def scores(source: Labelled) -> NDArray[np.int64]:
             tables = self._tables(source, level)
             if self._most is not None and sum(table.sum() for table in tables[:1]) > self._most:
-                raise DataError(
-                    f"there are more than most_rows={self._most} rows. This answer depends on the "
-                    "data: what was spent stays spent"
-                )
+                raise DataError(f"there are more than most_rows={self._most} rows")
             every = np.stack([worth(self._criterion, table) for table in tables], axis=1)
             return np.take_along_axis(every, places, axis=1)
 

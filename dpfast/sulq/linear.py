@@ -85,7 +85,7 @@ class LinearRegression(Regressor):
     BudgetError
         By `fit`, when the budget has too little left; nothing has been spent.
     DataError
-        By `fit`, for NaN under ``nan="raise"``; what was spent stays spent.
+        By `fit`, for NaN under ``nan="raise"``; the spent budget is not refunded.
 
     Notes
     -----

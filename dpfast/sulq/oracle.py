@@ -145,7 +145,7 @@ class StatisticalQueryOracle(Oracle):
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
-        When there are not as many rows as `rows` says; what was spent stays spent. (With
+        When there are not as many rows as `rows` says; the spent budget is not refunded. (With
         "add-remove" when the noisy count is below all that noise explains, which is otherwise
         among the events that `confidence` leaves.)
 
@@ -245,7 +245,7 @@ class StatisticalQueryOracle(Oracle):
         if found < least - self._plan.off(self.cost):
             raise DataError(
                 f"there are fewer rows than rows={least}, the public lower bound: no answer would "
-                "be within its tolerance. This depends on the data: what was spent stays spent"
+                "be within its tolerance"
             )
         return found
 
@@ -271,10 +271,7 @@ class StatisticalQueryOracle(Oracle):
         def checked(source: RowSource) -> list[int]:
             rows, *found = total(source)
             if known is not None and rows != known:
-                raise DataError(
-                    f"there are not as many rows as rows={self._rows} says. This depends on the "
-                    "data: what was spent stays spent"
-                )
+                raise DataError(f"there are not as many rows as rows={self._rows} says")
             return found
 
         return split(means, self._rounds.ask(checked, parts, len(means)), self._rows)

@@ -100,7 +100,7 @@ class Perceptron(Classifier):
     BudgetError
         By `fit`, when the budget has too little left; nothing has been spent.
     DataError
-        By `fit`, for NaN under ``nan="raise"``; what was spent stays spent.
+        By `fit`, for NaN under ``nan="raise"``; the spent budget is not refunded.
 
     Notes
     -----

@@ -117,7 +117,7 @@ def _reply(sums: NoisySums, message: bytes) -> bytes:
     except TOLD as error:
         found = {"error": [type(error).__name__, str(error)]}
     except DataError:  # its words may name a file
-        words = "the data hold what the question does not allow: what was spent stays spent"
+        words = "the data hold what the question does not allow"
         found = {"error": ["DataError", words]}
     except Exception:  # its words may say anything
         found = {"error": ["SourceError", "the other party could not answer the question"]}

@@ -62,10 +62,7 @@ class Piece:
         """The same rows of another column, which has as many."""
         own = column[self.start : self.start + len(self.rows)]
         if len(own) != len(self.rows):
-            raise DataError(
-                "f must have one entry for each row, and has not. This answer depends on the data: "
-                "what was spent stays spent"
-            )
+            raise DataError("f must have one entry for each row, and has not")
         return own if self.keep is None else kept(own, self.keep)
 
     def blocks(self) -> Sequence[Piece]:

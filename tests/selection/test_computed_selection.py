@@ -164,6 +164,6 @@ def test_a_function_with_a_memory_is_found_out_after_the_spend(monkeypatch):
 
     budget = dp.Budget(epsilon=1, neighbors="replace")
     before = repr(budget)
-    with pytest.raises(DataError, match="stays spent"):
+    with pytest.raises(DataError, match="is not refunded"):
         exponential(score, data=state, candidates=10_000, sensitivity=1, epsilon=0.5, budget=budget)
     assert repr(budget) != before

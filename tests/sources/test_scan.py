@@ -584,7 +584,7 @@ def test_a_bad_row_is_an_answer_that_repeats_nothing_of_it(tmp_path, place, bad)
     cells[place] = bad
     source = text(tmp_path, lines(cells))  # wherever it stands, it is no error of the scan
     before = threading.active_count()
-    with pytest.raises(DataError, match="what was spent stays spent") as caught:
+    with pytest.raises(DataError, match="is not refunded") as caught:
         rows(source)
     shown = "".join(traceback.format_exception(caught.value))
     assert "SEC" not in shown and str(place) not in str(caught.value)

@@ -484,7 +484,7 @@ def test_more_rows_than_was_said():
     X, y = planted(100)
     kw = {"classes": [0, 1], "epsilon": 1, "criterion": "entropy"}
     budget = dp.Budget(epsilon=3)
-    with pytest.raises(DataError, match="stays spent"):
+    with pytest.raises(DataError, match="is not refunded"):
         ID3Classifier(VALUES, most_rows=99, **kw).fit(X, y, budget=budget)
     ID3Classifier(VALUES, most_rows=100, **kw).fit(X, y, budget=budget)
     assert len(budget.history) == 2

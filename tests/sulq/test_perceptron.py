@@ -424,7 +424,7 @@ def test_labels_of_another_type_are_refused_before_anything_is_spent(labels):
 )
 def test_what_cannot_be_read_is_told_after_the_spend(given):
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(DataError, match="stays spent"):
+    with pytest.raises(DataError, match="is not refunded"):
         Perceptron(bounds=(-1, 1), epsilon=1).fit(*given, budget=budget)
     assert len(budget.history) == 1
 

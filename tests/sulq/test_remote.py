@@ -315,12 +315,12 @@ def test_only_errors_about_the_question_are_told(monkeypatch, tmp_path):
         assert "secret" not in str(error.value)
     path.write_text("x\n1\nMrs Jones\n")
     text = NoisySums(dp.scan(path, column=["x"]), rho=0.5, queries=1, neighbors="replace")
-    with served(text) as (connection, _), pytest.raises(DataError, match="stays spent") as error:
+    with served(text) as (connection, _), pytest.raises(DataError, match="not refunded") as error:
         RemoteSums(connection).sum(Attribute("x"))
     assert "secret" not in str(error.value) and "Jones" not in str(error.value)
     assert text.remaining == 0
     broken = NoisySums([math.nan], rho=0.5, queries=1)
-    with served(broken) as (connection, _), pytest.raises(DataError, match="stays spent"):
+    with served(broken) as (connection, _), pytest.raises(DataError, match="is not refunded"):
         RemoteSums(connection).sum(Attribute())
     monkeypatch.setattr(NoisySums, "sum", lambda *_: 1 / 0)
     fine = NoisySums([1.0], rho=0.5, queries=1)

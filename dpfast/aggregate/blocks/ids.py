@@ -116,8 +116,7 @@ class KeyedLabels:
                 self._integers(np.array([int(i) for i in some], kind), part)
             else:
                 raise DataError(
-                    f"{self.name} must be integers of at most 64 bits, text or bytes, and are not. "
-                    "This answer depends on the data: what was spent stays spent"
+                    f"{self.name} must be integers of at most 64 bits, text or bytes, and are not"
                 )
             out[where] = part
 
@@ -166,10 +165,7 @@ class KeyedLabels:
             return column.cast(column.type.value_type)
         except pa.ArrowException:
             pass  # its message quotes a row, so it must not survive, not even as a context
-        raise DataError(
-            f"{self.name} must stand in their dictionary, and do not. This answer depends on the "
-            "data: what was spent stays spent"
-        )
+        raise DataError(f"{self.name} must stand in their dictionary, and do not")
 
     def _buffers(self, array: Any, kind: int, out: NDArray[np.uint32]) -> None:
         """The offsets and bytes of a large string or binary array, where they are."""

@@ -171,7 +171,7 @@ class Computed:
         if not pure:
             raise DataError(
                 "the score function gave a candidate two scores, but it must be a pure function of "
-                "(data, candidate), without randomness or memory. What was spent stays spent"
+                "(data, candidate), without randomness or memory"
             )
         return values
 

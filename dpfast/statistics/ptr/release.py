@@ -47,10 +47,7 @@ def _number(found: Any, name: str) -> float:
 
 def _refuse(name: str) -> None:
     rule = "a number" if name == "statistic" else "a number of rows, at least 0"
-    raise DataError(
-        f"{name} must give {rule}; what it gave is not shown, since it depends on the data. What "
-        "was spent stays spent"
-    ) from None
+    raise DataError(f"{name} must give {rule}; what it gave is not shown") from None
 
 
 def release(

@@ -262,8 +262,7 @@ class JointQuantiles:
             return None
         if window.n > MOST_ROWS:
             raise DataError(
-                f"method='joint' takes at most {MOST_ROWS} rows; use method='recursive'. This "
-                "answer depends on the data: what was spent stays spent"
+                f"method='joint' takes at most {MOST_ROWS} rows; use method='recursive'"
             )
         ends = column.first, column.last
         return summary(window.values, ends, tuple(sorted(self.qs)), self.c)
