@@ -8,7 +8,6 @@ stay what they were. No message shows a row.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import itertools
 import os
@@ -26,14 +25,12 @@ import dpfast as dp
 from dpfast import response
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Source, array, stretches, untyped
+from dpfast.sources import Source, array, forms, intake, untyped
+from dpfast.sources.masked import mask
 from dpfast.sources.row_source import RowSource
-from dpfast.statistics import axis as _axis
 
 from .support import hostile
 from .support.battery import CASES, NO_RELEASES, Case, public
-
-masked = importlib.import_module("dpfast.sources.masked")  # a function has its name
 
 VALUES = hostile.values()
 N = 24
@@ -481,7 +478,7 @@ def test_entries_beside_the_rows(argument, name, container):
 def test_an_entry_of_a_mask_keeps_or_leaves_out_its_own_row():
     for put in UNTYPED.values():
         for value in VALUES.values():
-            keep = masked.mask(put([True, value, False, True]), 4, "replace")
+            keep = mask(put([True, value, False, True]), 4, "replace")
             assert keep.dtype == bool and keep[[0, 2, 3]].tolist() == [True, False, True]
 
 
@@ -533,19 +530,11 @@ def test_a_null_in_a_declared_type(kind, monkeypatch):
 
 
 def by_a_common_type(monkeypatch):
-    monkeypatch.setattr(array, "is_untyped", lambda data: False)
-
-
-def by_a_common_type_where_columns_lie_apart(monkeypatch):
-    monkeypatch.setattr(stretches, "is_untyped", lambda data: False)
+    monkeypatch.setattr(forms, "is_untyped", lambda data: False)
 
 
 def by_the_type_of_all_answers(monkeypatch):
     monkeypatch.setattr(response, "is_untyped", lambda data: False)
-
-
-def a_mask_by_its_first_look(monkeypatch):
-    monkeypatch.setattr(masked, "is_untyped", lambda data: False)
 
 
 def refuses_what_holds_no_number(monkeypatch):
@@ -554,7 +543,7 @@ def refuses_what_holds_no_number(monkeypatch):
             raise ArgumentTypeError(f"{name} must be a sequence of numbers")
         return list(data)
 
-    monkeypatch.setattr(array, "untyped_rows", rows_of)
+    monkeypatch.setattr(forms, "untyped_rows", rows_of)
 
 
 def shows_a_row(monkeypatch):
@@ -589,18 +578,18 @@ def writes_a_file(monkeypatch):
 
 
 def by_the_first_row(monkeypatch):
-    def several(data):
-        first = next(iter(data), None) if isinstance(data, list) else None
-        return isinstance(first, (list, tuple)) or has_columns(data)
+    def several(form):
+        first = next(iter(form.rows), None) if isinstance(form, forms.Objects) else None
+        return isinstance(first, (list, tuple)) or has_columns(form)
 
-    has_columns = _axis.has_columns
-    monkeypatch.setattr(_axis, "has_columns", several)
+    has_columns = intake.has_columns
+    monkeypatch.setattr(intake, "has_columns", several)
 
 
 FAULTS = [
     (by_a_common_type, "median"),
     (by_a_common_type, "means of columns"),
-    (by_a_common_type_where_columns_lie_apart, "covariance"),
+    (by_a_common_type, "covariance"),
     (by_the_type_of_all_answers, "binary"),
     (by_the_type_of_all_answers, "k-ary"),
     (refuses_what_holds_no_number, "mean"),
@@ -620,7 +609,7 @@ def test_every_fault_is_found(fault, name, monkeypatch):
 
 
 def test_a_mask_that_is_read_by_its_first_look_is_found(monkeypatch):
-    a_mask_by_its_first_look(monkeypatch)
+    by_a_common_type(monkeypatch)
     with pytest.raises(AssertionError):
         test_entries_beside_the_rows("where", "mean of some", "list")
 
@@ -684,7 +673,7 @@ def test_what_stands_behind_a_mask_is_not_looked_at():
         own.fill_value = 1
         assert dp.response.binary(own, epsilon=500).tolist() == [0, 0, 1]
         assert dp.response.kary(own, categories=3, default=2, epsilon=500).tolist() == [2, 0, 1]
-    assert masked.mask(hidden.astype(object), 3, "replace").tolist() == [False, False, True]
+    assert mask(hidden.astype(object), 3, "replace").tolist() == [False, False, True]
     text = np.ma.array(["b", "a"], object, mask=[True, False], fill_value="b")
     counts, _ = dp.histogram(text, categories=["a", "b"], epsilon=500)
     assert counts.tolist() == [1, 0]

@@ -19,7 +19,6 @@ from .._core import checks
 from .._kernels.rng import witnesses
 from ..errors import BudgetError
 from ..privacy import Loss
-from ..sources import as_source
 from .budget import Budget, _Probe
 
 Value = TypeVar("Value", covariant=True)
@@ -44,16 +43,19 @@ def release(
     *,
     budget: Budget | None,
     rng: _rng.Generator | None,
-    prepare: Callable[[Any], Any] = as_source,
+    prepare: Callable[[Any], Any] | None = None,
 ) -> Value:
-    """Spend the mechanism's loss, then run it on what `prepare` makes of `data`."""
+    """Spend the mechanism's loss, then run it on `data`, which have been read already.
+
+    Only a selection has something to `prepare` before the spend: it passes over public scores.
+    """
     generator = _rng.check(rng)
     if budget is not None:
         if not isinstance(budget, (Budget, _Probe)):
             checks.fail_type("budget", "a dpfast.Budget or None", budget)
         if not generator.private:
             raise BudgetError(f"a budget pays for private noise only, got rng={generator!r}")
-    source = prepare(data)
+    source = data if prepare is None else prepare(data)
     if isinstance(budget, _Probe):
         budget.quote(mechanism)
     here = witnesses()

@@ -5,17 +5,17 @@ from __future__ import annotations
 import functools
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
+from ..errors import ArgumentError, ArgumentTypeError, DataError
 from .base import Chunk, RandomWords, Source, chunk_dtype
-from .row_source import WithRows
-from .untyped import fill_numbers, is_arrow, is_untyped, untyped_rows, unwrapped
+from .forms import Arrow, Objects, Values
+from .untyped import fill_numbers
 
 S = TypeVar("S")
 
@@ -274,9 +274,9 @@ class RowsSource:
     dtype: np.dtype[Any] = np.dtype(np.float64)
     nulls = 0
 
-    def __init__(self, data: Any, name: str = "data") -> None:
-        self.rows = untyped_rows(data, name)
-        self.length: int = len(self.rows)
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self.rows = rows
+        self.length: int = len(rows)
 
     @functools.cached_property
     def _values(self) -> ArraySource:
@@ -291,76 +291,10 @@ class RowsSource:
         return self._values.sample(count, words)
 
 
-def column(data: Any, name: str = "data") -> Source:
-    """The source of array-like `data`, by their type alone."""
-    rule = "a one-dimensional array of numbers"
-    data = unwrapped(data)
-    if is_untyped(data):
-        return RowsSource(data, name)
-    if isinstance(data, np.ma.MaskedArray):
-        mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
-        return ArraySource(np.ma.getdata(data), mask, name)
-    if is_arrow(data):
-        return ColumnSource(chunked(data, name, rule), name)
-    if isinstance(data, WithRows):
-        data.refuse_column(name)
-    array = converted(data, name, rule, numpy_array)
-    if array.ndim == 0:
-        hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
-        raise ArgumentError(
-            f"{name} must be one-dimensional, like a list, an array or a column, "
-            f"got an object of type {type(data).__name__}{hint}"
-        )
-    return RowsSource(array, name) if is_untyped(array) else ArraySource(array, name=name)
-
-
-def chunked(data: Any, name: str, rule: str) -> Any:
-    """A column as a `pyarrow.ChunkedArray`."""
-    if hasattr(data, "columns"):  # whose types a library might guess from the rows
-        checks.fail_kind(name, "one column, not a table", data)
-    found = streamed(data, name, rule)
-    if pyarrow_for(name).types.is_struct(found.type):
-        checks.fail_kind(name, "one column, not a table", data)
-    return found
-
-
-def streamed(data: Any, name: str, rule: str) -> Any:
-    """What speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
-    pa = pyarrow_for(name)
-    if isinstance(data, pa.ChunkedArray):
-        return data
-    if not isinstance(data, pa.Array):
-        make = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
-        data = converted(data, name, rule, make)
-    return data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
-
-
-def pyarrow_for(name: str) -> Any:
-    """The pyarrow module, or the line that installs it."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError(f'reading {name} needs pyarrow: pip install "dpfast[io]"') from None
-    return pa
-
-
-def numpy_array(data: Any) -> NDArray[Any]:
-    """The NumPy array that anything on this machine which holds one gives."""
-    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
-        return np.from_dlpack(data)
-    return np.asarray(data)
-
-
-def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) -> Any:
-    """``convert(data)``, or one error (`name` must be `rule`) that repeats no value.
-
-    Libraries like to quote the value that they stumbled on. That would be an answer about the data
-    before anything is spent, so the new error is raised after the old one has been let go.
-    """
-    try:
-        return convert(data)
-    except MemoryError:
-        raise
-    except Exception as error:
-        kind = type(error).__name__
-    checks.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")
+def column(form: Objects | Values | Arrow, name: str = "data") -> Source:
+    """Return the source of one column in memory."""
+    if isinstance(form, Objects):
+        return RowsSource(form.rows)
+    if isinstance(form, Arrow):
+        return ColumnSource(form.column, name)
+    return ArraySource(form.array, form.mask, name)

@@ -6,7 +6,7 @@ gives one `Source` for each, which is read where it lies. Everything else gives 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,8 +16,9 @@ from .._core import checks
 from . import as_source
 from .array import ArraySource
 from .base import Chunk, RandomWords, Source, chunk_dtype
+from .forms import Form, Named, Values
 from .row_source import RowChunk, RowSource, Table, WithRows, refuse_columns
-from .table import columns_of_table, feature_rows
+from .table import feature_rows
 
 S = TypeVar("S")
 
@@ -43,22 +44,18 @@ class Apart:
             self.columns = [_Uneven(column.dtype) for column in self.columns]
 
 
-def has_columns(data: Any) -> bool:
+def has_columns(form: Form) -> bool:
     """Whether data say by their type that they are rows of several numbers, or named columns."""
-    if isinstance(data, WithRows):
-        return isinstance(data, Table)
-    if isinstance(data, np.ndarray):
-        return data.ndim == 2 or data.dtype.names is not None
-    if isinstance(data, Source):
-        return False
-    if isinstance(data, Mapping) or hasattr(data, "columns"):  # of pandas, Polars and Arrow
-        return True
-    if isinstance(data, RowSource):
-        return data.dtype.names is not None or (data.width or 1) > 1
-    return getattr(data, "ndim", 1) == 2
+    if isinstance(form, WithRows):
+        return isinstance(form, Table)
+    if isinstance(form, Values):
+        return form.array.ndim == 2 or form.array.dtype.names is not None
+    if isinstance(form, RowSource) and not isinstance(form, Source):
+        return form.dtype.names is not None or (form.width or 1) > 1
+    return isinstance(form, Named)
 
 
-def by_column(data: Any, name: str = "data", width: int | None = None) -> Apart | RowSource:
+def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart | RowSource:
     """The columns of anything that has some.
 
     `width` is how many there are of data without a dtype, like a list, which do not say so.
@@ -68,28 +65,25 @@ def by_column(data: Any, name: str = "data", width: int | None = None) -> Apart 
     ArgumentTypeError, ArgumentError
         If a column holds no numbers.
     """
-    typed = isinstance(data, np.ndarray) and data.dtype.kind != "O"
-    if typed and data.ndim == 2 and _lie_apart(data):
-        if not data.shape[1]:
-            checks.fail_kind(name, "a matrix of numbers", data, " without columns")
-        chunk_dtype(data.dtype, name)
-        mask = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
-        plain = np.asarray(np.ma.getdata(data))
+    if isinstance(form, Named):
+        each = {key: f"column {key!r} of {name}" for key in form.columns}
+        return Apart({key: as_source(form.columns[key], each[key]) for key in each}, name)
+    if isinstance(form, Values) and form.array.ndim == 2 and _lie_apart(form.array):
+        array, mask = form.array, form.mask
+        if not array.shape[1]:
+            checks.fail_kind(name, "a matrix of numbers", form.given, " without columns")
+        chunk_dtype(array.dtype, name)
         return Apart(
             {
-                str(j): ArraySource(plain[:, j], None if mask is None else mask[:, j], name)
-                for j in range(plain.shape[1])
+                str(j): ArraySource(array[:, j], None if mask is None else mask[:, j], name)
+                for j in range(array.shape[1])
             },
             name,
         )
-    table = None if isinstance(data, (np.ndarray, WithRows)) else columns_of_table(data, name)
-    if table is None:
-        return feature_rows(data, width, name=name)
-    columns = {key: as_source(one, f"column {key!r} of {name}") for key, one in table.items()}
-    return Apart(columns, name)
+    return feature_rows(form, width, name=name)
 
 
-def each_alone(data: Any, width: int | None = None, name: str = "data") -> list[Source]:
+def each_alone(form: Form, width: int | None = None, name: str = "data") -> list[Source]:
     """One source for each column, of anything that has some, wherever its numbers lie.
 
     Raises
@@ -97,9 +91,9 @@ def each_alone(data: Any, width: int | None = None, name: str = "data") -> list[
     ArgumentTypeError, ArgumentError, SourceError
         As `by_column`.
     """
-    if isinstance(data, Table):
-        return data.columns_alone()
-    found = by_column(data, name, width)
+    if isinstance(form, Table):
+        return form.columns_alone()
+    found = by_column(form, name, width)
     if isinstance(found, Apart):
         return found.columns
     keys: Sequence[Any] = found.dtype.names or range(found.width or 1)

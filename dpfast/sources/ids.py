@@ -10,8 +10,7 @@ import numpy as np
 
 from .._core import checks
 from ..errors import DataError
-from .array import chunked, converted
-from .untyped import is_arrow, is_untyped, untyped_rows, unwrapped
+from .forms import Arrow, Objects, column_form
 
 RULE = "a one-dimensional column of integers, text or bytes"
 
@@ -54,20 +53,17 @@ def as_ids(ids: Any) -> Ids:
     """
     if isinstance(ids, (str, bytes)):
         checks.fail("ids", "one id for each row (these data have no columns with names)", ids)
-    ids = unwrapped(ids)
-    if is_untyped(ids):
-        return Ids(untyped_rows(ids, "ids"))
-    if is_arrow(ids):
-        column = chunked(ids, "ids", RULE)
-        if family(column.type) is None:
-            checks.fail_kind("ids", RULE, ids, f" of Arrow type {column.type}")
-        return Ids(_looked_up(column), is_arrow=True)
-    if not hasattr(ids, "__array__"):
-        checks.fail_kind("ids", RULE, ids)
-    array = ids if isinstance(ids, np.ndarray) else converted(ids, "ids", RULE, np.asarray)
+    form = column_form(ids, "ids", RULE)
+    if isinstance(form, Objects):
+        return Ids(form.rows)
+    if isinstance(form, Arrow):
+        if family(form.column.type) is None:
+            checks.fail_kind("ids", RULE, ids, f" of Arrow type {form.column.type}")
+        return Ids(_looked_up(form.column), is_arrow=True)
+    array = form.array
     if array.ndim != 1 or array.dtype.kind not in "biuUSTO":
         checks.fail_kind("ids", RULE, ids, f" of {array.ndim} dimensions and {array.dtype}")
-    return Ids(array)
+    return Ids(ids if isinstance(ids, np.ma.MaskedArray) else array)
 
 
 def _looked_up(column: Any) -> Any:

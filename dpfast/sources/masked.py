@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.pick import pick
 from ..errors import DataError
-from .array import ArraySource, chunked, converted, numpy_array
+from .array import ArraySource
 from .base import Chunk, RandomWords, Source
-from .untyped import is_arrow, is_untyped, truths, untyped_rows, unwrapped
+from .forms import Arrow, Objects, column_form
+from .untyped import truths
 
 S = TypeVar("S")
 
@@ -37,18 +38,17 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
     if where is None:
         return None
     rule = "a one-dimensional array of booleans, one for each row"
-    where = unwrapped(where)
-    if is_untyped(where):
-        array = truths(untyped_rows(where, "where"))
-    elif is_arrow(where):
-        column = chunked(where, "where", rule)
-        if str(column.type) != "bool":
-            checks.fail_kind("where", rule, where, f" of Arrow type {column.type}")
-        array = column.fill_null(False).to_numpy()
+    form = column_form(where, "where", rule)
+    if isinstance(form, Objects):
+        array = truths(form.rows)
+    elif isinstance(form, Arrow):
+        if str(form.column.type) != "bool":
+            checks.fail_kind("where", rule, where, f" of Arrow type {form.column.type}")
+        array = form.column.fill_null(False).to_numpy()
     else:
-        array = converted(where, "where", rule, numpy_array)
-        if isinstance(where, np.ma.MaskedArray) and array.dtype == np.bool_:
-            array = where.filled(False)
+        array = form.array
+        if form.mask is not None and array.dtype == np.bool_:
+            array = array & ~form.mask
     if array.dtype != np.bool_ or array.ndim != 1:
         checks.fail_kind("where", rule, where, f" of {array.ndim} dimensions and {array.dtype}")
     checks.entries("where", len(array), length, relation)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .base import Source
+from .base import Source, chunk_dtype
 
 S = TypeVar("S")
 
@@ -147,3 +147,11 @@ def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
     if not all(names):  # NumPy would make up another name
         checks.fail("the names of columns", "texts that are not empty", names)
     return np.dtype([(name, np.float64) for name in names])
+
+
+def width_of(source: RowSource) -> int:
+    """Columns of some rows, each of numbers that kernels can read."""
+    names = source.dtype.names
+    for kind in [source.dtype[field] for field in names] if names else [source.dtype]:
+        chunk_dtype(kind)
+    return len(names) if names else source.width or 1

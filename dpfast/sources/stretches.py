@@ -7,7 +7,6 @@ can have nulls is float64 even if it has none.
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -23,23 +22,11 @@ from .array import (
     arrow_cast,
     arrow_numbers,
     arrow_values,
-    chunked,
-    converted,
-    numpy_array,
-    pyarrow_for,
-    streamed,
 )
 from .base import chunk_dtype
+from .forms import Arrow, Objects, Values, column_form, unmasked
 from .row_source import named_dtype
-from .untyped import (
-    fill_matrix,
-    fill_numbers,
-    is_arrow,
-    is_untyped,
-    unmasked,
-    untyped_rows,
-    unwrapped,
-)
+from .untyped import fill_matrix, fill_numbers
 
 #: ``fill(start, stop, out)`` writes rows `start` .. `stop - 1` to `out`, NaN for what is missing.
 Fill = Callable[[int, int, NDArray[Any]], None]
@@ -75,29 +62,26 @@ def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Colu
     ArgumentTypeError, ArgumentError
         If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
     """
-    if isinstance(data, RowsSource):
-        return _untyped(data.rows, None)
-    data = unwrapped(data)
-    if is_untyped(data):
-        return _untyped(untyped_rows(data, name), width)
-    if isinstance(data, np.ma.MaskedArray):
-        mask = np.broadcast_to(data.mask, data.shape)  # no mask at all is one False
-        return _plain(np.ma.getdata(data), mask, data, name, rule)
-    if isinstance(data, np.ndarray):
-        return _plain(np.asarray(data), None, data, name, rule)
-    if isinstance(data, ArraySource):
-        return _plain(data.array, data.mask, data, name, rule)
-    if isinstance(data, ColumnSource):
-        return _arrow(data.chunked, name, rule)
-    if is_arrow(data):
-        return _arrow(chunked(data, name, rule), name, rule)
-    array = converted(data, name, rule, numpy_array)
-    if array.ndim == 0:
-        hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
-        checks.fail_kind(name, rule, data, hint)
-    if is_untyped(array):
-        return _untyped(untyped_rows(array, name), width)
-    return _plain(array, None, data, name, rule)
+    if isinstance(data, (ArraySource, ColumnSource, RowsSource)):
+        data = _form_of(data)
+    form = column_form(data, name, rule)
+    if isinstance(form, Objects):
+        return _untyped(form.rows, width)
+    if isinstance(form, Arrow):
+        return _arrow(form.column, name, rule)
+    mask = form.mask
+    if mask is None and isinstance(form.given, np.ma.MaskedArray):
+        mask = np.broadcast_to(np.False_, form.array.shape)  # its type says that it can have nulls
+    return _plain(form.array, mask, form.given, name, rule)
+
+
+def _form_of(source: ArraySource | ColumnSource | RowsSource) -> Objects | Values | Arrow:
+    """What a source in memory was made of."""
+    if isinstance(source, RowsSource):
+        return Objects(source.rows)
+    if isinstance(source, ColumnSource):
+        return Arrow(source.chunked)
+    return Values(source.array, source, source.mask)
 
 
 def _untyped(rows: Sequence[Any], width: int | None) -> Column:
@@ -229,21 +213,6 @@ def side_by_side(columns: Mapping[str, Column]) -> Column:
 
 
 # --- Arrow --------------------------------------------------------------------------------------
-
-
-def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
-    """The columns of anything that is a table in Arrow's eyes; None if it is one column."""
-    pa = pyarrow_for(name)
-    rule = "a table of numbers"
-    if not isinstance(data, (pa.Table, pa.RecordBatch)):
-        column = streamed(data, name, rule)
-        if not pa.types.is_struct(column.type):
-            return None
-        batches = [pa.RecordBatch.from_struct_array(part) for part in column.chunks]
-        data = pa.Table.from_batches(batches, pa.schema(list(column.type)))
-    if len(set(data.schema.names)) < len(data.schema.names):
-        checks.fail_kind(name, "a table whose columns have names of their own", data)
-    return dict(zip(data.schema.names, data.columns, strict=True))
 
 
 def _arrow(whole: Any, name: str, rule: str) -> Column:

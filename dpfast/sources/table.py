@@ -16,11 +16,12 @@ from .._core import checks
 from .array import ArraySource, ColumnSource, RowsSource
 from .base import Source
 from .foreign import ForeignRows
+from .forms import Form, Named, Objects, Values, form_of
 from .ids import as_ids, no_column
 from .passes import MemoryRows
 from .row_source import Choosing, RowSource, WithRows, named_dtype, refuse_columns
-from .stretches import Column, arrow_table, as_column, records, side_by_side
-from .untyped import is_arrow, is_untyped, unwrapped
+from .stretches import Column, as_column, records, side_by_side
+from .words import RULE as TEXT
 from .words import Words, matched, words_column
 
 RULE = "rows of numbers"
@@ -79,26 +80,26 @@ def as_rows(
     shows in the pass, as a `DataError`. So do ids, and columns beside the first, that are more or
     fewer than the rows, whose number may be private.
     """
-    if isinstance(data, WithRows):
-        return data.rows(ids, workers)
-    if isinstance(data, np.ndarray) and data.dtype.names is not None:
-        return _records(data, ids, workers, name)
-    columns = columns_of_table(data, name)
-    if columns is not None:
-        given = columns
+    form = form_of(data, name, RULE)
+    if isinstance(form, WithRows):
+        return form.rows(ids, workers)
+    if isinstance(form, Values) and form.array.dtype.names is not None:
+        return _records(form.given, ids, workers, name)
+    if isinstance(form, Named):
+        columns = form.columns
         if isinstance(ids, str):
-            given = {key: column for key, column in columns.items() if key != ids}
+            others = {key: column for key, column in columns.items() if key != ids}
             ids = columns[ids] if ids in columns else no_column(ids, columns)
-        return table_rows(given, ids, workers, name)
-    if not isinstance(data, IN_MEMORY):
-        if isinstance(data, RowSource):
-            if ids is not None:
-                checks.fail_kind("ids", "left out, for such data bring their own", ids)
-            return data
-        if isinstance(data, Source):
-            return ForeignRows(data, None if ids is None else as_ids(ids))
-    column = as_column(data, name, RULE, width)
-    return MemoryRows(column, None if ids is None else as_ids(ids), workers)
+            columns = others
+        return table_rows(columns, ids, workers, name)
+    if isinstance(form, RowSource):
+        if ids is not None:
+            checks.fail_kind("ids", "left out, for such data bring their own", ids)
+        return form
+    beside = None if ids is None else as_ids(ids)
+    if isinstance(form, Source) and not isinstance(form, IN_MEMORY):
+        return ForeignRows(form, beside)
+    return MemoryRows(as_column(form, name, RULE, width), beside, workers)
 
 
 def feature_rows(
@@ -114,10 +115,11 @@ def feature_rows(
         As in `as_rows` and `coded_rows`; for data without a dtype, like a list, of which neither
         they nor the call say how many columns they have.
     """
-    if is_untyped(data) and (width is None or len(words) > 1):
+    form = form_of(data, name, RULE)
+    if isinstance(form, Objects) and (width is None or len(words) > 1):
         rule = "an array or a table, or bounds a pair for each column"
         checks.fail_kind(name, rule, data, ", which does not say what its columns are")
-    return coded_rows(data, words, name) if any(words) else as_rows(data, name=name, width=width)
+    return coded_rows(form, words, name) if any(words) else as_rows(form, name=name, width=width)
 
 
 def with_column(
@@ -133,14 +135,12 @@ def with_column(
     `argument` is what asks for it. Of the other columns those with `words`, as in `coded_rows`, are
     text, and so is this one if it has its `own`.
     """
-    if isinstance(data, WithRows):
-        table = data.beside(column)
+    form = form_of(data, name, RULE)
+    if isinstance(form, WithRows):
+        table = form.beside(column)
         every = _every(words, own, len(table.names))
         return table.coded(every) if any(every) else table.rows()
-    if isinstance(data, np.ndarray) and data.dtype.names is not None:
-        fields = {str(key): data[key] for key in data.dtype.names}
-    else:
-        fields = (None if isinstance(data, np.ndarray) else columns_of_table(data, name)) or {}
+    fields = _fields(form) or {}
     if column not in fields:
         no_column(column, fields, argument)
     last = fields.pop(column)
@@ -170,20 +170,25 @@ def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> 
     ArgumentTypeError, ArgumentError, SourceError
         As in `as_rows`; for a column that holds no text, and for another number of columns.
     """
-    if isinstance(data, WithRows):
-        return data.coded(words)
-    if isinstance(data, np.ndarray) and data.dtype.names is not None:
-        fields: dict[str, Any] | None = {str(key): data[key] for key in data.dtype.names}
-    elif isinstance(data, np.ndarray) and data.ndim == 2:
-        fields = {str(j): data[:, j] for j in range(data.shape[1])}
-    elif isinstance(data, np.ndarray):
-        fields = None
-    else:
-        fields = columns_of_table(data, name)
+    form = form_of(data, name, TEXT)
+    if isinstance(form, WithRows):
+        return form.coded(words)
+    fields = _fields(form)
+    if fields is None and isinstance(form, Values) and form.array.ndim == 2:
+        fields = {str(j): form.given[:, j] for j in range(form.array.shape[1])}
     if fields is not None:
         return table_rows(fields, None, None, name, matched(list(fields), words))
     (own,) = matched([name], words).values()
-    return MemoryRows(words_column(data, own, name))
+    return MemoryRows(words_column(form, own, name))
+
+
+def _fields(form: Form) -> dict[str, Any] | None:
+    """The columns that have names; None if there are none."""
+    if isinstance(form, Named):
+        return dict(form.columns)
+    if isinstance(form, Values) and form.array.dtype.names is not None:
+        return {str(key): form.given[key] for key in form.array.dtype.names}
+    return None
 
 
 def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
@@ -239,20 +244,3 @@ def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> Ro
         ids = data[without] if without in names else no_column(without, names)
     column = records(data, without, name)
     return MemoryRows(column, None if ids is None else as_ids(ids), workers)
-
-
-def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
-    """The columns of a table by name; None if `data` are no table."""
-    if isinstance(data, Mapping):
-        found = list(data.items())
-    elif hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, whose columns are NumPy's
-        found = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
-    elif is_arrow(own := unwrapped(data)):
-        return arrow_table(own, name)
-    else:
-        return None
-    rule = "a table whose columns have names of their own, which are text"
-    names = [key for key, _ in found]
-    if not all(isinstance(key, str) for key in names) or len(set(names)) < len(names):
-        checks.fail_kind(name, rule, data)
-    return dict(found)

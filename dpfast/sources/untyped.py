@@ -10,8 +10,7 @@ neither is a `DataError` in the pass. Integers beyond 2**53 are read exactly in 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
-from importlib.util import find_spec
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
@@ -20,14 +19,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
+from .forms import is_untyped
 
-#: What says by itself how it is to be read.
-TYPED = (
-    "__array__",
-    "__array_interface__",
-    "__array_struct__",
-    "__dlpack__",
-)
 #: Types that NumPy reads as `number` does, many at once and without a call of anybody's code.
 PLAIN = frozenset(
     [int, float, bool, type(None), np.bool_, np.float16, np.float32, np.float64]
@@ -35,81 +28,6 @@ PLAIN = frozenset(
 )
 #: The types of NumPy's and pandas' marks for a missing value, by name: pandas may not be there.
 MISSING = ("NAType", "NaTType", "MaskedConstant")
-
-
-def is_arrow(data: Any) -> bool:
-    """Whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
-    if isinstance(getattr(data, "dtype", None), np.dtype):
-        return False
-    return (
-        hasattr(data, "__arrow_c_stream__")
-        or hasattr(data, "__arrow_c_array__")
-        or hasattr(data, "__arrow_array__")
-        or type(data).__name__ == "Categorical"
-    )
-
-
-def unwrapped(data: Any) -> Any:
-    """What a column of pandas holds, by the type that it declares.
-
-    What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
-    on whether a sparse one has a gap. Everything else is returned as it is.
-    """
-    dtype: Any = getattr(data, "dtype", None)
-    if isinstance(dtype, np.dtype) or not hasattr(dtype, "construct_array_type"):
-        return data
-    array = getattr(data, "array", data)  # of a series or an index
-    if getattr(dtype, "kind", "O") == "M":  # with a time zone, which NumPy has not
-        return np.asarray(array, "M8[ns]")
-    if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # sparse
-        return np.asarray(array, dtype.subtype)
-    if is_arrow(array):  # but text in Python's own objects, which need not be text elsewhere
-        return np.asarray(array, object) if getattr(dtype, "storage", "") == "python" else array
-    return np.asarray(array, getattr(dtype, "numpy_dtype", object))
-
-
-def is_untyped(data: Any) -> bool:
-    """Whether `data` are one object after another, by their own type and without a look at any."""
-    if isinstance(data, (list, tuple)):
-        return True
-    dtype = getattr(data, "dtype", None)
-    if isinstance(dtype, np.dtype):
-        return dtype.kind == "O" and getattr(data, "ndim", 1) == 1 and hasattr(data, "__len__")
-    if dtype is not None and is_arrow(data) and find_spec("pyarrow") is None:
-        return hasattr(data, "__array__")
-    if isinstance(data, (str, bytes, bytearray, memoryview, Mapping, Set)):
-        return False
-    if any(hasattr(data, one) for one in TYPED) or is_arrow(data) or _is_buffer(data):
-        return False
-    return hasattr(data, "__len__") and hasattr(data, "__getitem__")
-
-
-def _is_buffer(data: Any) -> bool:
-    try:
-        memoryview(data).release()
-    except Exception:  # whatever an object thinks of being looked into
-        return False
-    return True
-
-
-def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
-    """The rows of untyped data, in a form that can be cut into slices."""
-    if isinstance(data, (list, tuple)):
-        return data
-    if isinstance(data, np.ma.MaskedArray):
-        rows: list[Any] = unmasked(data).tolist()
-        return rows
-    try:
-        return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
-    except Exception:  # whatever an object thinks of being looked into
-        checks.fail_kind(name, "a sequence that can be read", data)
-
-
-def unmasked(data: Any) -> NDArray[Any]:
-    """A masked array as one of objects, None behind the mask."""
-    out: NDArray[Any] = np.ma.getdata(data).astype(object)
-    out[np.ma.getmaskarray(data)] = None
-    return out
 
 
 def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:

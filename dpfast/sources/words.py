@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .array import arrow_values, chunked, converted
+from .array import arrow_values
+from .forms import Arrow, Objects, column_form
 from .ids import family, looked_up
 from .stretches import F8, Column
-from .untyped import is_arrow, is_untyped, untyped_rows, unwrapped
 
 RULE = "a one-dimensional column of text"
 
@@ -115,13 +115,13 @@ def words_column(data: Any, words: Words, name: str) -> Column:
     ArgumentTypeError
         If it is of a type that holds no text. What the rows are decides nothing.
     """
-    data = unwrapped(data)
-    if is_untyped(data):
-        return _objects(untyped_rows(data, name), None, words)
-    if is_arrow(data):
-        whole = chunked(data, name, RULE)
+    form = column_form(data, name, RULE)
+    if isinstance(form, Objects):
+        return _objects(form.rows, None, words)
+    if isinstance(form, Arrow):
+        whole = form.column
         if not (is_text(whole.type) or family(whole.type) == "nothing"):
-            checks.fail_kind(name, RULE, data, f" of Arrow type {whole.type}")
+            checks.fail_kind(name, RULE, whole, f" of Arrow type {whole.type}")
 
         def fill(start: int, stop: int, out: NDArray[Any]) -> None:
             for part in whole.slice(start, stop - start).chunks:
@@ -129,13 +129,10 @@ def words_column(data: Any, words: Words, name: str) -> Column:
                 out = out[len(part) :]
 
         return Column(F8, len(whole), fill)
-    if not hasattr(data, "__array__"):
-        checks.fail_kind(name, RULE, data)
-    mask = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
-    array = converted(data, name, RULE, np.asarray)
+    array = form.array
     if array.ndim != 1 or array.dtype.kind not in "USTO":
-        checks.fail_kind(name, RULE, data, f" of {array.ndim} dimensions and {array.dtype}")
-    return _objects(array, mask, words)
+        checks.fail_kind(name, RULE, form.given, f" of {array.ndim} dimensions and {array.dtype}")
+    return _objects(array, form.mask, words)
 
 
 def _objects(rows: Any, mask: NDArray[np.bool_] | None, words: Words) -> Column:

@@ -34,12 +34,10 @@ from ..noise.additive import amount
 from ..noise.box import BoxNoise, box_noise
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.masked import mask
+from ..sources.intake import read_rows
 from ..sources.row_source import RowSource
-from ..sources.table import as_rows
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
-from ..summaries.side_by_side import expect_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,18 +263,14 @@ def covariance(
     ddof = checks.whole("ddof", ddof)
     loss = privacy.loss(epsilon, delta, rho)
     amount(loss)
-    source = as_rows(data, width=len(pairs))
-    expect_columns(source, len(pairs), "bounds")
-    keep = mask(where, source.length, relation)
+    view = read_rows(data, "bounds", len(pairs), relation, where)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
-    made = Covariance(pairs, relation, policy, loss, keep, grids, ddof)
+    made = Covariance(pairs, relation, policy, loss, view.where, grids, ddof)
     spans = [own.span for own in grids]
     moves = [spans[i] * spans[j] for i, j in made.pairs]  # at least, with a public number of rows
     if not made.known:
         moves += [1, *spans]
     spent = box_noise(loss, moves).loss
-    made = Covariance(pairs, relation, policy, spent, keep, grids, ddof)
-    found: NDArray[np.float64] = release(
-        source, made, budget=budget, rng=rng, prepare=lambda rows: rows
-    )
-    return found
+    made = Covariance(pairs, relation, policy, spent, view.where, grids, ddof)
+    matrix: NDArray[np.float64] = release(view.source, made, budget=budget, rng=rng)
+    return matrix

@@ -15,18 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import privacy
-from .._core import checks
-from ..budget.budget import Budget
 from ..budget.release import Mechanism, release
 from ..errors import ArgumentError
 from ..noise.additive import several
-from ..privacy import ZCDP, Approx, Loss, Pure
+from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..sources import Source, masked
-from ..sources.columns import each_alone
-from .axis import each_column, pairs_for, said
-
-Asked = tuple[Any, Any, Any]
+from ..sources import Source
+from ..sources.forms import form_of
+from ..sources.intake import has_axis, read_column, read_each
+from ..sources.table import RULE
+from .arguments import Arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,40 +54,25 @@ class EqualParts:
 
 
 def released(
-    data: Any,
-    bounds: Any,
-    asked: Asked,
-    axis: Any,
-    where: Any,
-    budget: Budget | None,
-    rng: Generator | None,
-    make: Callable[[Any, Asked], Mechanism[float]],
-) -> Any:
-    """What `make` releases of the data, or of each of its columns.
+    data: Any, asked: Arguments, make: Callable[[Arguments], Mechanism[float]]
+) -> float | NDArray[np.float64]:
+    """Release what `make` makes of the data, or of each of their columns.
 
-    `make` gives the mechanism for the bounds of a column and for (epsilon, delta, rho), and checks
-    them.
+    `make` gives the mechanism for the arguments of one column, and checks them.
     """
-    if not each_column(axis, data):
-        made = make(bounds, asked)
-        return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
-    loss = privacy.loss(*asked)
-    checks.pairs(bounds)
-    sources = each_alone(data, said(bounds))
-    part = _part(loss, len(sources))
+    form = form_of(data, "data", RULE)
+    if not has_axis(asked.axis, form):
+        made = make(asked)
+        source = read_column(form, made.neighbors, asked.where).kept
+        return release(source, made, budget=asked.budget, rng=asked.rng)
+    _ = asked.loss
+    sources = read_each(form, asked.relation, asked.columns, asked.where)
+    each = asked.of_columns(len(sources))
     try:
-        columns = tuple(make(pair, part) for pair in pairs_for(bounds, len(sources)))
+        columns = tuple(map(make, each))
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for each column, and a part of the loss)") from None
-    kept = [masked(one, where, columns[0].neighbors) for one in sources]
-    return release(kept, EqualParts(columns), budget=budget, rng=rng, prepare=lambda found: found)
-
-
-def _part(loss: Loss, width: int) -> Asked:
-    """Epsilon, delta and rho of one of `width` columns."""
-    if isinstance(loss, ZCDP):
-        return None, 0, loss.rho / width
-    return loss.epsilon / width, loss.delta / width if isinstance(loss, Approx) else 0, None
+    return release(sources, EqualParts(columns), budget=asked.budget, rng=asked.rng)
 
 
 def _together(each: Loss, width: int) -> Loss:

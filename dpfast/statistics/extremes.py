@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from .. import privacy
-from .._core import checks
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
 from ..rng import Generator
+from .arguments import Arguments
 from .equal_parts import released
 from .quantiles.api import METHODS, chosen, pure
 from .quantiles.exponential import ExponentialExtreme
@@ -121,11 +121,9 @@ def minimum(
     >>> dp.minimum(ages, bounds=(0, 120), epsilon=1.0)
     18.0
     """
-
-    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
-        return _extreme(0, pair, asked, neighbors, noise, method, nan, where is not None)
-
-    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    return released(data, asked, partial(_extreme, Fraction(0)))
 
 
 def maximum(
@@ -183,39 +181,22 @@ def maximum(
     >>> dp.maximum(ages, bounds=(0, 120), epsilon=1.0)
     90.0
     """
-
-    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
-        return _extreme(1, pair, asked, neighbors, noise, method, nan, where is not None)
-
-    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    return released(data, asked, partial(_extreme, Fraction(1)))
 
 
-def _extreme(
-    q: int,
-    bounds: Any,
-    asked: tuple[Any, Any, Any],
-    neighbors: Any,
-    noise: Any,
-    method: Any,
-    nan: Any,
-    some: bool,
-) -> Mechanism[float]:
-    """The mechanism, from unchecked arguments."""
-    lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    loss = privacy.loss(*asked)
-    kind = chosen(method, noise, METHODS, "exponential-round")
+def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
+    """Make the mechanism from unchecked arguments."""
+    lo, hi = asked.interval
+    relation, policy, loss = asked.relation, asked.policy, asked.loss
+    kind = chosen(asked.method, asked.noise, METHODS, "exponential-round")
     if kind != "smooth":
         rounded = kind != "exponential"
-        return ExponentialExtreme(
-            Fraction(q), lo, hi, relation, policy, pure(loss), rounded=rounded
-        )
+        return ExponentialExtreme(q, lo, hi, relation, policy, pure(loss), rounded=rounded)
 
     def made(calibration: Calibration, moves: str) -> SmoothExtreme:
         grid = answer_grid((lo, hi), calibration)
-        return SmoothExtreme(
-            Fraction(q), lo, hi, moves, policy, calibration.loss, calibration, grid, False
-        )
+        return SmoothExtreme(q, lo, hi, moves, policy, calibration.loss, calibration, grid, False)
 
-    return calibrated(noise, asked, relation, some, made)
+    return calibrated(asked, made)

@@ -25,12 +25,12 @@ from ..noise.additive import amount
 from ..noise.integer import WholeNoise, whole_noise
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources import Chunk, Source, as_source
-from ..sources.masked import kept, mask, refuse_mask
+from ..sources import Chunk, Source
+from ..sources.intake import read_column, read_rows
+from ..sources.masked import kept, refuse_mask
 from ..sources.row_source import RowChunk, RowSource
-from ..sources.table import as_rows, coded_rows
 from ..sources.words import Words
-from ..summaries.side_by_side import expect_columns, flat, stretches
+from ..summaries.side_by_side import flat, stretches
 
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
@@ -206,19 +206,17 @@ def histogram(
     axes, several = axes_of(bins, bounds, categories)
     if math.prod(axis.native.bins for axis in axes) > MOST_CELLS:
         checks.fail("bins", f"at most {MOST_CELLS} in all", [a.native.bins for a in axes])
-    source: Source | RowSource
     words = [axis.words for axis in axes]
     rows = several or any(words)
     if rows:
-        source = coded_rows(data, words) if any(words) else as_rows(data, width=len(axes))
-        expect_columns(source, len(axes), "categories" if bins is None else "bins")
+        argument = "categories" if bins is None else "bins"
+        view = read_rows(data, argument, len(axes), relation, where, words)
     else:
-        source = as_source(data)
+        view = read_column(data, relation, where)
     moved = 2 if relation == "replace" else 1
     spent = whole_noise(loss, moved, moved, moved).loss
-    keep = mask(where, source.length, relation)
-    made = Histogram(axes, relation, spent, keep, rows)
-    counts = release(source, made, budget=budget, rng=rng, prepare=lambda found: found)
+    made = Histogram(axes, relation, spent, view.where, rows)
+    counts = release(view.source, made, budget=budget, rng=rng)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from .. import privacy
-from .._core import checks, nan_policy
+from .._core import nan_policy
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
@@ -18,6 +17,7 @@ from ..sensitivity.rounding import rounded_up
 from ..sources import Source
 from ..summaries.cells import nearest
 from ..summaries.order import Ranks
+from .arguments import Arguments
 from .equal_parts import released
 from .quantiles.api import chosen, pure, reaches
 from .quantiles.exponential import RecursiveQuantiles
@@ -176,29 +176,18 @@ def iqr(
     >>> 33 < dp.iqr(ages, bounds=(0, 120), epsilon=1.0) < 40
     True
     """
-
-    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
-        return _range(pair, asked, neighbors, noise, method, nan, where is not None)
-
-    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    return released(data, asked, _range)
 
 
-def _range(
-    bounds: Any,
-    asked: tuple[Any, Any, Any],
-    neighbors: Any,
-    noise: Any,
-    method: Any,
-    nan: Any,
-    some: bool,
-) -> Mechanism[float]:
-    """The mechanism, from unchecked arguments."""
-    lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    loss = privacy.loss(*asked)
-    least = TWO_STEPS_FROM if some and relation == "replace" else SMOOTH_FROM
-    kind = chosen(method, noise, METHODS, "smooth" if reaches(loss, least) else "recursive")
+def _range(asked: Arguments) -> Mechanism[float]:
+    """Make the mechanism from unchecked arguments."""
+    lo, hi = asked.interval
+    relation, policy, loss = asked.relation, asked.policy, asked.loss
+    least = TWO_STEPS_FROM if asked.two_steps else SMOOTH_FROM
+    automatic = "smooth" if reaches(loss, least) else "recursive"
+    kind = chosen(asked.method, asked.noise, METHODS, automatic)
     if kind == "recursive":
         quartiles = RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss))
         return ExponentialRange(quartiles)
@@ -210,4 +199,4 @@ def _range(
         grid = answer_grid((0.0, hi - lo), calibration)
         return SmoothRange(lo, hi, moves, policy, calibration.loss, calibration, grid)
 
-    return calibrated(noise, asked, relation, some, smooth)
+    return calibrated(asked, smooth)

@@ -36,9 +36,18 @@ from ..noise.distributions.exact import Tail
 from ..privacy import Draws, Loss, Pure
 from ..privacy.enclosure import Interval, exp
 from ..rng import Generator
-from ..sources.array import arrow_values, chunked, converted
+from ..sources.array import arrow_values
+from ..sources.forms import (
+    chunked,
+    converted,
+    is_arrow,
+    is_untyped,
+    unmasked,
+    untyped_rows,
+    unwrapped,
+)
 from ..sources.ids import family
-from ..sources.untyped import is_arrow, is_untyped, truths, unmasked, untyped_rows, unwrapped
+from ..sources.untyped import truths
 from ..sources.words import Words
 
 __all__ = [
@@ -246,7 +255,7 @@ def _respond(
     categories: int = 2,
 ) -> Any:
     mechanism = Responses(_row_loss(epsilon, _shape(data), categories), name, answer)
-    found = release(data, mechanism, budget=budget, rng=rng, prepare=lambda data: data)
+    found = release(data, mechanism, budget=budget, rng=rng)
     return found[()] if found.ndim == 0 else found
 
 

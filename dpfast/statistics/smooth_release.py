@@ -195,4 +195,4 @@ def smooth_release(
         lo, hi, relation, calibration.loss, calibration, answer_grid((lo, hi), calibration)
     )
     given = _Given(value, smooth_sensitivity)
-    return release(given, mechanism, budget=budget, rng=rng, prepare=lambda found: found)
+    return release(given, mechanism, budget=budget, rng=rng)

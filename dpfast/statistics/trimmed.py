@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from .._core import checks, nan_policy
+from .._core import nan_policy
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
@@ -35,6 +36,7 @@ from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.order import Ranks
 from ..summaries.totals import settled, totals
+from .arguments import Arguments
 from .equal_parts import released
 from .quantiles.smooth import Smooth, answer_grid
 from .two_steps import calibrated
@@ -167,11 +169,9 @@ def trimmed_mean(
     >>> 53 < dp.trimmed_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
     True
     """
-
-    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
-        return _mean(False, proportion, pair, asked, neighbors, noise, nan, where is not None)
-
-    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", nan, where, budget, rng)
+    return released(data, asked, partial(_mean, False, proportion))
 
 
 def winsorized_mean(
@@ -230,28 +230,16 @@ def winsorized_mean(
     >>> 53 < dp.winsorized_mean(ages, proportion=0.2, bounds=(0, 1e6), epsilon=1.0) < 55
     True
     """
-
-    def made(pair: Any, asked: tuple[Any, Any, Any]) -> Mechanism[float]:
-        return _mean(True, proportion, pair, asked, neighbors, noise, nan, where is not None)
-
-    return released(data, bounds, (epsilon, delta, rho), axis, where, budget, rng, made)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, "auto", nan, where, budget, rng)
+    return released(data, asked, partial(_mean, True, proportion))
 
 
-def _mean(
-    winsorized: bool,
-    proportion: Any,
-    bounds: Any,
-    asked: tuple[Any, Any, Any],
-    neighbors: Any,
-    noise: Any,
-    nan: Any,
-    some: bool,
-) -> Mechanism[float]:
-    """The mechanism, from unchecked arguments."""
+def _mean(winsorized: bool, proportion: Any, asked: Arguments) -> Mechanism[float]:
+    """Make the mechanism from unchecked arguments."""
     part = share(proportion)
-    lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
+    lo, hi = asked.interval
+    policy = asked.policy
     rows = cells(lo, hi)
 
     def made(calibration: Calibration, moves: str) -> SmoothMean:
@@ -259,4 +247,4 @@ def _mean(
         rest = moves, policy, calibration.loss, calibration, rows, grid
         return SmoothMean(part, winsorized, lo, hi, *rest)
 
-    return calibrated(noise, asked, relation, some, made)
+    return calibrated(asked, made)

@@ -20,6 +20,7 @@ from ..errors import ArgumentError
 from ..noise.smooth import Calibration, calibrate
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
+from .arguments import Arguments
 
 Value = TypeVar("Value")
 
@@ -43,22 +44,17 @@ def two_steps(loss: Loss) -> Loss:
 
 
 def calibrated(
-    noise: str,
-    asked: tuple[Any, Any, Any],
-    relation: str,
-    some: bool,
-    make: Callable[[Calibration, str], Mechanism[Value]],
+    asked: Arguments, make: Callable[[Calibration, str], Mechanism[Value]]
 ) -> Mechanism[Value]:
-    """The mechanism that `make` gives for a calibration and the relation of the rows it sees.
+    """Return what `make` gives for a calibration and the relation of the rows that it sees.
 
-    `asked` is epsilon, delta and rho; `some` says that a mask keeps only some rows. Where those
-    can differ by two steps, either gets its part of the loss.
+    Where a mask keeps only some rows, these can differ by two steps, and either gets its part.
     """
-    epsilon, delta, rho = asked
-    found = calibrate(noise, epsilon=epsilon, delta=delta, rho=rho)
-    if not some or relation == "add-remove":
+    noise, relation = asked.noise, asked.relation
+    found = calibrate(noise, epsilon=asked.epsilon, delta=asked.delta, rho=asked.rho)
+    if not asked.two_steps:
         return make(found, relation)
-    loss = one_step(privacy.loss(epsilon, delta, rho))
+    loss = one_step(asked.loss)
     try:
         if isinstance(loss, ZCDP):
             found = calibrate(noise, rho=loss.rho)

@@ -13,7 +13,7 @@ from ..budget.budget import Budget
 from ..rng import Generator
 from ..sources.row_source import RowSource
 from ..sources.table import feature_rows
-from ..statistics.axis import said
+from ..statistics.arguments import said
 from ..summaries.side_by_side import width_of
 from .estimator import Transformer
 from .gram import Gram

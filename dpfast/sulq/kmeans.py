@@ -51,7 +51,7 @@ from ..privacy import Loss, Pure
 from ..rng import Generator
 from ..sources.row_source import RowSource
 from ..sources.table import feature_rows
-from ..statistics.axis import said
+from ..statistics.arguments import said
 from .estimator import Transformer
 from .matrices import column_bounds, each_row
 from .nearest import Box

@@ -24,7 +24,7 @@ from .._core import checks, nan_policy
 from .._kernels.margin import MOST_PAIRS, pairs
 from ..budget.budget import Budget
 from ..rng import Generator
-from ..statistics.axis import said
+from ..statistics.arguments import said
 from .coordinates import Limits, limits
 from .estimator import Regressor
 from .gram import Gram

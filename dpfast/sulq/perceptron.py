@@ -31,7 +31,7 @@ from .._kernels.margin import REACH
 from ..budget.budget import Budget
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..statistics.axis import said
+from ..statistics.arguments import said
 from .coordinates import LEAST, MOST, Coordinates
 from .estimator import Classifier
 from .matrices import each_row, refuse_nan

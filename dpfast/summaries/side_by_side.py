@@ -13,20 +13,13 @@ from ..errors import DataError
 from ..sources import chunk_dtype
 from ..sources.masked import picked, refuse_mask
 from ..sources.row_source import RowChunk, RowSource
+from ..sources.row_source import width_of as width_of
 from ..sources.stretches import Column
 
 #: Rows of a stretch, of which every column stays in a cache.
 BLOCK = 1 << 13
 #: Bytes of a row from which on a mask is applied to rows and not to each column.
 LINE = 64
-
-
-def width_of(source: RowSource) -> int:
-    """Columns of some rows, each of numbers that kernels can read."""
-    names = source.dtype.names
-    for kind in [source.dtype[field] for field in names] if names else [source.dtype]:
-        chunk_dtype(kind)
-    return len(names) if names else source.width or 1
 
 
 def expect_columns(source: RowSource, count: int, name: str) -> None:

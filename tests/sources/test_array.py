@@ -183,7 +183,7 @@ def test_other_types_are_refused(data):
 
 @pytest.mark.parametrize("data", [np.zeros((2, 2)), np.float64(1), 3, np.zeros((0, 0))])
 def test_other_shapes_are_refused(data):
-    with pytest.raises(ArgumentError, match="data must be one-dimensional"):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=r"data must be .*one-dim"):
         as_source(data)
 
 
@@ -227,7 +227,7 @@ def test_an_error_about_data_repeats_none_of_them(data):
 
 
 def test_a_file_name_is_not_data():
-    with pytest.raises(ArgumentError, match=r"type str; for a file, dpfast\.scan"):
+    with pytest.raises(ArgumentTypeError, match=r"type str; for a file, dpfast\.scan"):
         as_source("salaries.csv")
 
 

@@ -14,8 +14,10 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, MaskedSource, array, as_source, masked
+from dpfast.sources import Chunk, MaskedSource, array, as_source
+from dpfast.sources.intake import read_column
 from dpfast.statistics import extremes, iqr, trimmed, two_steps
+from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.api import one
 from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
@@ -43,15 +45,17 @@ MEANS = ["trimmed", "winsorized"]
 
 def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), epsilon=EPSILON):
     """The mechanism with Cauchy noise."""
-    asked, rest = (epsilon, 0, None), (neighbors, "cauchy")
+    where = np.ones(1, bool) if some else None
+    rest = neighbors, None, "cauchy", "smooth", nan, where
+    asked = Arguments(bounds, epsilon, 0, None, *rest)
     if name in MEANS:
-        return trimmed._mean(name == "winsorized", SHARE, bounds, asked, *rest, nan, some)
+        return trimmed._mean(name == "winsorized", SHARE, asked)
     if name == "iqr":
-        return iqr._range(bounds, asked, *rest, "smooth", nan, some)
+        return iqr._range(asked)
     if name in ("minimum", "maximum"):
-        q = int(name == "maximum")
-        return extremes._extreme(q, bounds, asked, *rest, "smooth", nan, some)
-    return one(Fraction(3, 10), bounds, *asked, *rest, "smooth", nan, False, some)
+        return extremes._extreme(Fraction(int(name == "maximum")), asked)
+    rest = neighbors, "cauchy", "smooth", nan, False, some
+    return one(Fraction(3, 10), bounds, epsilon, 0, None, *rest)
 
 
 # ---- Record and replay: the exact loss of Cauchy noise between all neighbours. ----
@@ -63,7 +67,7 @@ DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
 def outcome(made, rows, kept=None):
     """The value and the scale of the noise."""
     where = None if kept is None else np.array(kept, bool)
-    value, S = made.reduce(masked(as_source(np.array(rows, float)), where, made.neighbors))
+    value, S = made.reduce(read_column(np.array(rows, float), made.neighbors, where).kept)
     inner = made.inner if isinstance(made, two_steps.TwoSteps) else made
     return value, S / inner.calibration.alpha
 
@@ -266,8 +270,8 @@ def test_robust_means_are_those_of_cells_to_the_last_bit(n, name, neighbors):
     rng = np.random.default_rng(n)
     for rows in (rng.normal(0, 3, n), rng.integers(-3, 4, n), np.full(n, 0.1)):
         proportion = Fraction(1, 5)
-        rest = neighbors, "auto", "raise", False
-        made = trimmed._mean(name == "winsorized", proportion, (-1.0, 2.5), (1, 0, None), *rest)
+        asked = Arguments((-1.0, 2.5), 1, 0, None, neighbors)
+        made = trimmed._mean(name == "winsorized", proportion, asked)
         grid = made.cells
         ascending = sorted(quantise.cells(rows.tolist(), grid.grid, grid.first, grid.span))
         cut = math.floor(proportion * n)
@@ -445,21 +449,21 @@ def test_a_masked_source(monkeypatch):
     x = np.arange(100_000.0)
     x[5] = math.nan
     keep = x % 7 == 0
-    source = masked(x, keep, "replace")
+    source = read_column(x, "replace", keep).kept
     assert isinstance(source, MaskedSource)
     assert source.length == keep.sum() and source.dtype == np.float64 and source.nulls == 0
     words = lambda k: np.random.default_rng(0).integers(0, 2**64, k, np.uint64)  # noqa: E731
     seen = source.sample(1000, words)
     assert 500 < len(seen) < 2000 and np.all(seen % 7 == 0)
-    assert masked(x, np.zeros(len(x), bool), "replace").sample(10, words) is None
-    assert masked(x, None, "replace") is x
+    assert read_column(x, "replace", np.zeros(len(x), bool)).kept.sample(10, words) is None
+    assert read_column(x, "replace").kept.array is x
     monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
     monkeypatch.setattr(array, "SLICE", 1 << 10)
-    total = masked(x, keep, "replace").reduce(
+    total = read_column(x, "replace", keep).kept.reduce(
         lambda chunk: float(np.nansum(chunk.values)), lambda a, b: a + b
     )
     assert total == np.nansum(x[keep])
-    found = dp.order.window(masked(x, keep, "replace"), 500, 2)
+    found = dp.order.window(read_column(x, "replace", keep).kept, 500, 2)
     assert found.n == keep.sum() and found.values[2] == 7.0 * 499
 
 

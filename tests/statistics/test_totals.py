@@ -15,6 +15,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.noise.integer import WholeNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, array
+from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.totals import api, one_column
 
 from ..reference import quantise as reference
@@ -151,8 +152,8 @@ KINDS = {"sum": api.Sum, "mean": api.Mean, "variance": api.Variance}
 
 def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
     """By definition, from the cells of the plain twin."""
-    arguments = values, bounds, None, (1, 0, None), relation, where, "raise"
-    _, made = api._make(KINDS[name], *arguments, *([0] if name == "variance" else []))
+    asked = Arguments(bounds, 1, 0, None, relation, where=where)
+    _, made = api._plain(KINDS[name], values, asked, *([0] if name == "variance" else []))
     grid = made.cells
     kept = values if where is None else values[where]
     cells = reference.cells(kept.tolist(), grid.grid, grid.first, grid.span)

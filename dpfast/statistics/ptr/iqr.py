@@ -46,7 +46,7 @@ from ...sensitivity.iqr import QUARTILES, iqr_bound
 from ...sensitivity.quantile import local_in_window
 from ...sensitivity.ranks import column, rank_rule
 from ...sensitivity.rounding import float_up
-from ...sources import Source
+from ...sources import Source, as_source
 from ...summaries.order import Ranks, Window
 from .answer import NO_ANSWER, NoAnswer
 from .proposal import DistanceTest, Measured, first_above, laplace_scale, proposal, split
@@ -303,7 +303,9 @@ def iqr(
         if factor is not None and not factor > 1:
             checks.fail("ratio", "a finite number greater than 1", ratio)
         loss, test, rest = split(epsilon, delta, test_share)
-        return release(data, _ScaleFree(given, factor, test, rest, loss), budget=budget, rng=rng)
+        return release(
+            as_source(data), _ScaleFree(given, factor, test, rest, loss), budget=budget, rng=rng
+        )
     if ratio is not None:
         checks.fail("ratio", "left out when proposed is given", ratio)
     size = checks.positive("proposed", proposed)
@@ -317,4 +319,4 @@ def iqr(
         test_share=test_share,
         neighbors=relation,
     )
-    return release(data, mechanism, budget=budget, rng=rng)
+    return release(as_source(data), mechanism, budget=budget, rng=rng)

@@ -17,7 +17,7 @@ from ..._core import checks
 from ...budget.budget import Budget
 from ...budget.release import release
 from ...rng import Generator
-from ...sources import Source
+from ...sources import Source, as_source
 from ...summaries.cells import Cells, cells, nearest
 from ...summaries.totals import settled, totals
 from .answer import NoAnswer
@@ -147,4 +147,4 @@ def mean(
         test_share=test_share,
         neighbors=relation,
     )
-    return release(data, mechanism, budget=budget, rng=rng)
+    return release(as_source(data), mechanism, budget=budget, rng=rng)

@@ -12,7 +12,7 @@ from ...budget.release import release
 from ...rng import Generator
 from ...sensitivity.quantile import local_in_window
 from ...sensitivity.ranks import column, of_nothing, rank_rule
-from ...sources import Source
+from ...sources import Source, as_source
 from ...summaries.order import Ranks
 from .answer import NoAnswer
 from .proposal import Measured, first_above, proposal
@@ -145,4 +145,4 @@ def quantile(
         test_share=test_share,
         neighbors=relation,
     )
-    return release(data, mechanism, budget=budget, rng=rng)
+    return release(as_source(data), mechanism, budget=budget, rng=rng)

@@ -153,4 +153,4 @@ def release(
         test_share=test_share,
         neighbors=relation,
     )
-    return _door.release(data, mechanism, budget=budget, rng=rng, prepare=lambda given: given)
+    return _door.release(data, mechanism, budget=budget, rng=rng)

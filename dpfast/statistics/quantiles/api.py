@@ -16,7 +16,8 @@ from ...budget.budget import Budget
 from ...budget.release import Mechanism, release
 from ...noise.smooth import Calibration
 from ...rng import Generator
-from ...sources import masked
+from ...sources.intake import read_column
+from ..arguments import Arguments
 from ..two_steps import calibrated
 from .exponential import ExponentialQuantile, RecursiveQuantiles
 from .joint import JointQuantiles
@@ -158,7 +159,7 @@ def quantile(
     """
     some = where is not None
     made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some)
-    return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
+    return release(read_column(data, made.neighbors, where).kept, made, budget=budget, rng=rng)
 
 
 def median(
@@ -216,7 +217,7 @@ def median(
     some = where is not None
     rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
     made = one(_HALF, bounds, *rest)
-    return release(masked(data, where, made.neighbors), made, budget=budget, rng=rng)
+    return release(read_column(data, made.neighbors, where).kept, made, budget=budget, rng=rng)
 
 
 def quantiles(
@@ -322,8 +323,8 @@ def quantiles(
     True
     """
     mechanism = many(qs, bounds, epsilon, rho, neighbors, method, nan, assume_sorted)
-    kept = masked(data, where, mechanism.neighbors)
-    return release(kept, mechanism, budget=budget, rng=rng)
+    source = read_column(data, mechanism.neighbors, where).kept
+    return release(source, mechanism, budget=budget, rng=rng)
 
 
 def many(
@@ -397,13 +398,13 @@ def _make(
 
     `some` says that only some rows are used, and how many is private.
     """
-    rank = checks.quantile(q)
-    interval = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
+    where = True if some else None
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
+    rank, interval = checks.quantile(q), asked.interval
+    relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
-    loss = privacy.loss(epsilon, delta, rho)
-    least = TWO_STEPS_FROM if some and relation == "replace" else SMOOTH_FROM
+    loss = asked.loss
+    least = TWO_STEPS_FROM if asked.two_steps else SMOOTH_FROM
     automatic = "smooth" if reaches(loss, least) else "exponential-round"
     kind = chosen(method, noise, METHODS, automatic)
     if kind != "smooth":
@@ -413,7 +414,7 @@ def _make(
     def made(calibration: Calibration, moves: str) -> SmoothQuantile:
         return smooth_quantile(rank, interval, calibration, moves, policy, trusted)
 
-    return calibrated(noise, (epsilon, delta, rho), relation, some, made)
+    return calibrated(asked, made)
 
 
 def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> str:

@@ -18,15 +18,9 @@ from ...noise.box import box_noise
 from ...noise.integer import whole_noise
 from ...privacy import Loss, Pure
 from ...rng import Generator
-from ...sources import Source, as_source
-from ...sources.columns import Apart, by_column, has_columns
-from ...sources.masked import mask
-from ...sources.row_source import RowSource
-from ...sources.stretches import as_column
-from ...sources.table import as_rows, feature_rows, with_column
+from ...sources.intake import View, read
 from ...summaries.cells import SQUARES, Cells, cells
-from ...summaries.side_by_side import width_of
-from ..axis import RECORDS, each_column, pairs_for, said
+from ..arguments import Arguments
 from .each_column import EachCount, EachMean, EachSum, EachVariance, with_loss
 from .one_column import Count, Mean, Sum, Variance
 from .weighted import WeightedMean, WeightedSum
@@ -103,17 +97,13 @@ def count(
     relation = checks.neighbors(neighbors)
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
-    source: Source | Apart | RowSource
+    view = read(data, relation=relation, axis=axis, where=where)
     made: Any
-    if each_column(axis, data):
-        source = by_column(data)
-        keep = mask(where, source.length, relation)
-        made = with_loss(EachCount(relation, loss, present, keep, _width(source)))
+    if view.each:
+        made = with_loss(EachCount(relation, loss, present, view.where, view.width))
     else:
-        source = as_source(data)
-        keep = mask(where, source.length, relation)
-        made = Count(relation, _spent(loss), present, keep)
-    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+        made = Count(relation, _spent(loss), present, view.where)
+    return release(view.source, made, budget=budget, rng=rng)
 
 
 def sum(
@@ -212,13 +202,14 @@ def sum(
     >>> bool(abs(found / [120_000, 2_400_000] - 1).max() < 0.05)
     True
     """
-    rest = (epsilon, delta, rho), neighbors, where, nan
-    source, made = (
-        _make(Sum, data, bounds, axis, *rest)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
+    view, made = (
+        _plain(Sum, data, asked)
         if weights is None and weight_bounds is None
-        else _weighted(WeightedSum, data, bounds, axis, weights, weight_bounds, *rest)
+        else _weighted(WeightedSum, data, asked, weights, weight_bounds)
     )
-    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+    return release(view.source, made, budget=budget, rng=rng)
 
 
 def mean(
@@ -288,13 +279,14 @@ def mean(
     >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
     [50.0, 110.0]
     """
-    rest = (epsilon, delta, rho), neighbors, where, nan
-    source, made = (
-        _make(Mean, data, bounds, axis, *rest)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
+    view, made = (
+        _plain(Mean, data, asked)
         if weights is None and weight_bounds is None
-        else _weighted(WeightedMean, data, bounds, axis, weights, weight_bounds, *rest)
+        else _weighted(WeightedMean, data, asked, weights, weight_bounds)
     )
-    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+    return release(view.source, made, budget=budget, rng=rng)
 
 
 def variance(
@@ -367,63 +359,31 @@ def variance(
     True
     """
     ddof = checks.whole("ddof", ddof)
-    source, made = _make(
-        Variance, data, bounds, axis, (epsilon, delta, rho), neighbors, where, nan, ddof
-    )
-    return release(source, made, budget=budget, rng=rng, prepare=_as_it_is)
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
+    view, made = _plain(Variance, data, asked, ddof)
+    return release(view.source, made, budget=budget, rng=rng)
 
 
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
 
 
-def _width(source: Apart | RowSource) -> int:
-    return len(source.columns) if isinstance(source, Apart) else width_of(source)
-
-
-def _make(
-    kind: type[Any],
-    data: Any,
-    bounds: Any,
-    axis: Any,
-    loss: tuple[Any, Any, Any],
-    neighbors: Any,
-    where: Any,
-    nan: Any,
-    *more: Any,
-) -> tuple[Source | Apart | RowSource, Any]:
-    """The source and the mechanism, from arguments that are checked here."""
-    each = each_column(axis, data)
-    pairs = checks.pairs(bounds)[0] if each else (checks.bounds(bounds),)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    found = privacy.loss(*loss)
-    amount(found)
-    source: Source | Apart | RowSource
-    if each:
-        source = by_column(data, width=said(bounds))
-        pairs = pairs_for(bounds, _width(source))
-    else:
-        source = as_source(data)
-    keep = mask(where, source.length, relation)
-    both = not each and kind is not Sum and relation == "replace" and keep is not None
-    spent = found if each else _spent(found, 2 if both else 1)
-    columns = tuple(
-        kind(
-            lo,
-            hi,
-            relation,
-            policy,
-            spent,
-            keep,
-            _cells(kind, lo, hi, relation == "replace" and keep is None),
-            *more,
-        )
-        for lo, hi in pairs
-    )
-    if each:
-        return source, with_loss(EACH[kind](columns))
-    only = columns[0]
-    return source, replace(only, loss=only.charged) if isinstance(spent, Pure) else only
+def _plain(kind: type[Any], data: Any, asked: Arguments, *more: Any) -> tuple[View, Any]:
+    """Check the arguments, read the data, and make the mechanism."""
+    relation, policy, loss = asked.relation, asked.policy, asked.loss
+    amount(loss)
+    columns = asked.columns
+    view = read(data, relation=relation, axis=asked.axis, columns=columns, where=asked.where)
+    pairs = asked.pairs(view.width) if view.each else (asked.interval,)
+    both = not view.each and kind is not Sum and relation == "replace" and view.where is not None
+    spent = loss if view.each else _spent(loss, 2 if both else 1)
+    known = relation == "replace" and view.where is None
+    rest = relation, policy, spent, view.where
+    each = tuple(kind(lo, hi, *rest, _cells(kind, lo, hi, known), *more) for lo, hi in pairs)
+    if view.each:
+        return view, with_loss(EACH[kind](each))
+    only = each[0]
+    return view, replace(only, loss=only.charged) if isinstance(spent, Pure) else only
 
 
 def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
@@ -435,53 +395,23 @@ def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
 
 
 def _weighted(
-    kind: type[Any],
-    data: Any,
-    bounds: Any,
-    axis: Any,
-    weights: Any,
-    weight_bounds: Any,
-    loss: tuple[Any, Any, Any],
-    neighbors: Any,
-    where: Any,
-    nan: Any,
-) -> tuple[RowSource, Any]:
-    """The same for columns and the weights of their rows."""
+    kind: type[Any], data: Any, asked: Arguments, weights: Any, weight_bounds: Any
+) -> tuple[View, Any]:
+    """Do the same for columns and the weights of their rows."""
     if weights is None or weight_bounds is None:
         checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
     limits = checks.bounds(weight_bounds, "weight_bounds")
     if kind is WeightedMean and not 0 <= limits[0] <= limits[1] != 0:
         checks.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
-    named = isinstance(weights, str)
-    each = each_column(0 if named and axis is None and has_columns(data) else axis, data)
-    each = each and axis is not None
-    if not each:
-        checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    found = privacy.loss(*loss)
-    amount(found)
-    beside = None
-    if named:
-        source = with_column(data, weights, "weights")
-        width = width_of(source) - 1
-        if not width:
-            checks.fail("weights", "a column beside those of the data", weights)
-        if axis is None and width > 1:
-            checks.fail("axis", RECORDS, axis)
-    else:
-        source = feature_rows(data, said(bounds), name="data") if each else as_rows(data)
-        width = width_of(source)
-        beside = as_column(weights, "weights", "one number for each row, or the name of a column")
-        if beside.width is not None:
-            checks.fail_kind("weights", "one number for each row", weights)
-        checks.entries("weights", beside.length, source.length, relation)
-    keep = mask(where, source.length, relation)
-    pairs = (*pairs_for(bounds, width), limits)
-    grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
-    made = kind(pairs, relation, policy, found, keep, grids, beside, not each)
-    spent = box_noise(found, made.moves).loss
-    return source, kind(pairs, relation, policy, spent, keep, grids, beside, not each)
+    relation, policy, loss = asked.relation, asked.policy, asked.loss
+    amount(loss)
+    beside = {"columns": asked.columns, "where": asked.where, "weights": weights}
+    view = read(data, relation=relation, axis=asked.axis, **beside)
+    pairs = asked.pairs(view.width) if view.each else (asked.interval,)
+    grids = tuple(cells(lo, hi, SQUARES) for lo, hi in (*pairs, limits))
+    rest = view.where, grids, view.weights, not view.each
+    made = kind((*pairs, limits), relation, policy, loss, *rest)
+    return view, replace(made, loss=box_noise(loss, made.moves).loss)
 
 
 def _spent(loss: Loss, vectors: int = 1) -> Loss:
@@ -493,7 +423,3 @@ def _spent(loss: Loss, vectors: int = 1) -> Loss:
     large = 1 << 32
     found = whole_noise(loss, vectors * large, vectors * large**2).loss
     return Pure(found.epsilon) if isinstance(found, Pure) else found
-
-
-def _as_it_is(source: Any) -> Any:
-    return source

@@ -1,0 +1,264 @@
+"""What data are, told once and by their type alone: no row is looked at.
+
+`form_of` is the one place where an object of the user's is asked what it is. Whoever reads data is
+given its answer: rows without a dtype (`Objects`), an array (`Values`), an Arrow column (`Arrow`),
+named columns (`Named`), or what can be passed over as it is (a file, a source).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import MissingExtraError
+from .base import Source
+from .row_source import RowSource, WithRows
+
+#: What says by itself how it is to be read.
+TYPED = (
+    "__array__",
+    "__array_interface__",
+    "__array_struct__",
+    "__dlpack__",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """One Python object after another, without a dtype, like a list."""
+
+    rows: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """A NumPy array of any shape and dtype, and what was given: `mask` is that of a masked one."""
+
+    array: NDArray[Any]
+    given: Any
+    mask: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """One column as a `pyarrow.ChunkedArray`."""
+
+    column: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The columns of a table by name, each still to be told what it is."""
+
+    columns: dict[str, Any]
+
+
+Form: TypeAlias = Objects | Values | Arrow | Named | WithRows | RowSource | Source
+FORMS = (Objects, Values, Arrow, Named)
+
+
+def form_of(data: Any, name: str, rule: str) -> Form:
+    """Tell what `data` are: one column, a matrix, a table, a file or a source.
+
+    `rule` is what the argument `name` must be, for the error about what holds no data.
+
+    Raises
+    ------
+    ArgumentTypeError
+        For what can be read as nothing.
+    """
+    if type(data) is np.ndarray and data.dtype.kind != "O":
+        return Values(data, data)
+    if isinstance(data, (*FORMS, WithRows, Source, RowSource)):
+        return data
+    columns = columns_of_table(data, name)
+    return column_form(data, name, rule) if columns is None else Named(columns)
+
+
+def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
+    """Tell what `data` are that must not be a table: rows without names."""
+    if isinstance(data, (Objects, Values, Arrow)):
+        return data
+    data = unwrapped(data)
+    if is_untyped(data):
+        return Objects(untyped_rows(data, name))
+    if isinstance(data, np.ma.MaskedArray):
+        mask = None if data.mask is np.ma.nomask else np.ma.getmaskarray(data)
+        return Values(np.ma.getdata(data), data, mask)
+    if isinstance(data, np.ndarray):
+        return Values(np.asarray(data), data)
+    if is_arrow(data):
+        return Arrow(chunked(data, name, rule))
+    array = converted(data, name, rule, numpy_array)
+    if is_untyped(array):
+        return Objects(untyped_rows(array, name))
+    if array.ndim == 0:
+        hint = "; for a file, dpfast.scan" if isinstance(data, (str, bytes, os.PathLike)) else ""
+        checks.fail_kind(name, rule, data, hint)
+    return Values(array, data)
+
+
+def is_arrow(data: Any) -> bool:
+    """Whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
+    if isinstance(getattr(data, "dtype", None), np.dtype):
+        return False
+    return (
+        hasattr(data, "__arrow_c_stream__")
+        or hasattr(data, "__arrow_c_array__")
+        or hasattr(data, "__arrow_array__")
+        or type(data).__name__ == "Categorical"
+    )
+
+
+def unwrapped(data: Any) -> Any:
+    """What a column of pandas holds, by the type that it declares.
+
+    What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
+    on whether a sparse one has a gap. Everything else is returned as it is.
+    """
+    dtype: Any = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype) or not hasattr(dtype, "construct_array_type"):
+        return data
+    array = getattr(data, "array", data)  # of a series or an index
+    if getattr(dtype, "kind", "O") == "M":  # with a time zone, which NumPy has not
+        return np.asarray(array, "M8[ns]")
+    if hasattr(dtype, "subtype") and hasattr(dtype, "fill_value"):  # sparse
+        return np.asarray(array, dtype.subtype)
+    if is_arrow(array):  # but text in Python's own objects, which need not be text elsewhere
+        return np.asarray(array, object) if getattr(dtype, "storage", "") == "python" else array
+    return np.asarray(array, getattr(dtype, "numpy_dtype", object))
+
+
+def is_untyped(data: Any) -> bool:
+    """Whether `data` are one object after another, by their own type and without a look at any."""
+    if isinstance(data, (list, tuple)):
+        return True
+    dtype = getattr(data, "dtype", None)
+    if isinstance(dtype, np.dtype):
+        return dtype.kind == "O" and getattr(data, "ndim", 1) == 1 and hasattr(data, "__len__")
+    if dtype is not None and is_arrow(data) and find_spec("pyarrow") is None:
+        return hasattr(data, "__array__")
+    if isinstance(data, (str, bytes, bytearray, memoryview, Mapping, Set)):
+        return False
+    if any(hasattr(data, one) for one in TYPED) or is_arrow(data) or _is_buffer(data):
+        return False
+    return hasattr(data, "__len__") and hasattr(data, "__getitem__")
+
+
+def _is_buffer(data: Any) -> bool:
+    try:
+        memoryview(data).release()
+    except Exception:  # whatever an object thinks of being looked into
+        return False
+    return True
+
+
+def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
+    """The rows of untyped data, in a form that can be cut into slices."""
+    if isinstance(data, (list, tuple)):
+        return data
+    if isinstance(data, np.ma.MaskedArray):
+        rows: list[Any] = unmasked(data).tolist()
+        return rows
+    try:
+        return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
+    except Exception:  # whatever an object thinks of being looked into
+        checks.fail_kind(name, "a sequence that can be read", data)
+
+
+def unmasked(data: Any) -> NDArray[Any]:
+    """A masked array as one of objects, None behind the mask."""
+    out: NDArray[Any] = np.ma.getdata(data).astype(object)
+    out[np.ma.getmaskarray(data)] = None
+    return out
+
+
+def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
+    """The columns of a table by name; None if `data` are no table."""
+    if isinstance(data, Mapping):
+        found = list(data.items())
+    elif hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, whose columns are NumPy's
+        found = [(key, data.iloc[:, i]) for i, key in enumerate(data.columns)]
+    elif is_arrow(own := unwrapped(data)):
+        return arrow_table(own, name)
+    else:
+        return None
+    rule = "a table whose columns have names of their own, which are text"
+    names = [key for key, _ in found]
+    if not all(isinstance(key, str) for key in names) or len(set(names)) < len(names):
+        checks.fail_kind(name, rule, data)
+    return dict(found)
+
+
+def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
+    """The columns of anything that is a table in Arrow's eyes; None if it is one column."""
+    pa = pyarrow_for(name)
+    rule = "a table of numbers"
+    if not isinstance(data, (pa.Table, pa.RecordBatch)):
+        column = streamed(data, name, rule)
+        if not pa.types.is_struct(column.type):
+            return None
+        batches = [pa.RecordBatch.from_struct_array(part) for part in column.chunks]
+        data = pa.Table.from_batches(batches, pa.schema(list(column.type)))
+    if len(set(data.schema.names)) < len(data.schema.names):
+        checks.fail_kind(name, "a table whose columns have names of their own", data)
+    return dict(zip(data.schema.names, data.columns, strict=True))
+
+
+def chunked(data: Any, name: str, rule: str) -> Any:
+    """A column as a `pyarrow.ChunkedArray`."""
+    if hasattr(data, "columns"):  # whose types a library might guess from the rows
+        checks.fail_kind(name, "one column, not a table", data)
+    found = streamed(data, name, rule)
+    if pyarrow_for(name).types.is_struct(found.type):
+        checks.fail_kind(name, "one column, not a table", data)
+    return found
+
+
+def streamed(data: Any, name: str, rule: str) -> Any:
+    """What speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
+    pa = pyarrow_for(name)
+    if isinstance(data, pa.ChunkedArray):
+        return data
+    if not isinstance(data, pa.Array):
+        make = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
+        data = converted(data, name, rule, make)
+    return data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])
+
+
+def pyarrow_for(name: str) -> Any:
+    """The pyarrow module, or the line that installs it."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError(f'reading {name} needs pyarrow: pip install "dpfast[io]"') from None
+    return pa
+
+
+def numpy_array(data: Any) -> NDArray[Any]:
+    """The NumPy array that anything on this machine which holds one gives."""
+    if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
+        return np.from_dlpack(data)
+    return np.asarray(data)
+
+
+def converted(data: Any, name: str, rule: str, convert: Callable[[Any], Any]) -> Any:
+    """``convert(data)``, or one error (`name` must be `rule`) that repeats no value.
+
+    Libraries like to quote the value that they stumbled on. That would be an answer about the data
+    before anything is spent, so the new error is raised after the old one has been let go.
+    """
+    try:
+        return convert(data)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    checks.fail_kind(name, rule, data, f", which cannot be read as one ({kind})")

@@ -1,0 +1,90 @@
+"""The arguments that statistics share, as one record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .. import privacy
+from .._core import checks
+from ..budget.budget import Budget
+from ..privacy import Approx, Loss
+from ..rng import Generator
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a call was given, not yet checked: each property checks its part and returns it."""
+
+    bounds: Any
+    epsilon: Any
+    delta: Any
+    rho: Any
+    neighbors: Any
+    axis: Any = None
+    noise: Any = "auto"
+    method: Any = "auto"
+    nan: Any = "raise"
+    where: Any = None
+    budget: Budget | None = None
+    rng: Generator | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return the bounds of one column."""
+        return checks.bounds(self.bounds)
+
+    @property
+    def loss(self) -> Loss:
+        """Return the privacy loss that is asked for."""
+        return privacy.loss(self.epsilon, self.delta, self.rho)
+
+    @property
+    def relation(self) -> str:
+        """Return the neighboring relation."""
+        return checks.neighbors(self.neighbors)
+
+    @property
+    def policy(self) -> str | float:
+        """Return what becomes of missing numbers."""
+        return checks.nan_policy(self.nan, self.relation)
+
+    @property
+    def two_steps(self) -> bool:
+        """Tell whether a replaced row may also leave or enter, as it may with `where`."""
+        return self.where is not None and self.relation == "replace"
+
+    @property
+    def columns(self) -> int | None:
+        """Return how many columns the bounds say there are; None if one pair stands for all."""
+        pairs, several = checks.pairs(self.bounds)
+        return len(pairs) if several else None
+
+    def pairs(self, width: int) -> tuple[tuple[float, float], ...]:
+        """Return the bounds of each of some columns."""
+        return pairs_for(self.bounds, width)
+
+    def of_columns(self, width: int) -> list[Arguments]:
+        """Return the arguments of each column: its bounds, and an equal part of the loss."""
+        loss = self.loss
+        if isinstance(loss, privacy.ZCDP):
+            part = replace(self, rho=loss.rho / width)
+        else:
+            delta = loss.delta / width if isinstance(loss, Approx) else 0
+            part = replace(self, epsilon=loss.epsilon / width, delta=delta)
+        return [replace(part, bounds=pair) for pair in self.pairs(width)]
+
+
+def said(bounds: Any) -> int | None:
+    """How many columns the bounds say that there are; None if one pair stands for all."""
+    pairs, several = checks.pairs(bounds)
+    return len(pairs) if several else None
+
+
+def pairs_for(bounds: Any, width: int) -> tuple[tuple[float, float], ...]:
+    """Return the bounds of each of some columns."""
+    pairs, several = checks.pairs(bounds)
+    if several and len(pairs) != width:
+        rule = f"one pair, or one for each column of the data, {width}"
+        checks.fail("bounds", rule, f"{len(pairs)} of them")
+    return pairs if several else pairs * width
