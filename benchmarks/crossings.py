@@ -31,7 +31,8 @@ import numpy as np
 import dpfast as dp
 from dpfast.budget.budget import quoted
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import as_source, masked
+from dpfast.sources import as_source
+from dpfast.sources.intake import read_column
 from dpfast.statistics.quantiles import exponential
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -71,7 +72,8 @@ def columns():
 def answers(repeats, function, rows, **arguments):
     """Many answers of one release, whose rows are read once."""
     mechanism = quoted(function, rows, bounds=BOUNDS, **arguments)
-    summary = mechanism.reduce(masked(as_source(rows), arguments.get("where"), mechanism.neighbors))
+    source = read_column(rows, mechanism.neighbors, arguments.get("where")).kept
+    summary = mechanism.reduce(source)
     words = f"{function.__name__} {sorted(map(str, arguments.items()))} {rows[:3]}"
     rng = InsecureGenerator(crc32(words.encode()))
     return np.array([mechanism.finish(summary, rng) for _ in range(repeats)])
