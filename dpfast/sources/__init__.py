@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core import checks
-from .array import ArraySource, column
+from .array import COLUMN, ArraySource, source_of
 from .base import CHUNK_DTYPES, Chunk, RandomWords, Source, chunk_dtype
-from .forms import Named, form_of
+from .forms import form_of
 from .masked import MaskedSource
-from .row_source import RowSource, WithRows
 
 __all__ = [
     "CHUNK_DTYPES",
@@ -26,17 +24,7 @@ __all__ = [
 
 
 def as_source(data: Any, name: str = "data") -> Source:
-    """The source that reads `data`: a source is taken as it is, anything array-like is wrapped."""
+    """Return the source that reads `data`; a source is taken as it is."""
     if type(data) is np.ndarray and data.dtype.kind != "O":
         return ArraySource(data, name=name)
-    rule = "a one-dimensional array of numbers"
-    form = form_of(data, name, rule)
-    if isinstance(form, (ArraySource, Source)):  # in this order: a protocol is slow to tell
-        return form
-    if isinstance(form, WithRows):
-        form.refuse_column(name)
-    if isinstance(form, Named):
-        checks.fail_kind(name, "one column, not a table", data)
-    if isinstance(form, RowSource):
-        checks.fail_kind(name, rule, data)
-    return column(form, name)
+    return source_of(form_of(data, name, COLUMN), name)

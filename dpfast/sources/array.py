@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import ArgumentError, ArgumentTypeError, DataError
 from .base import Chunk, RandomWords, Source, chunk_dtype
-from .forms import Arrow, Objects, Values
+from .forms import Arrow, Form, Named, Objects, Values
+from .row_source import WithRows
 from .untyped import fill_numbers
 
 S = TypeVar("S")
+
+COLUMN = "a one-dimensional array of numbers"
 
 #: Rows of a conversion buffer (another byte order, strides, masks): half a megabyte of float64.
 BLOCK = 1 << 16
@@ -291,10 +294,18 @@ class RowsSource:
         return self._values.sample(count, words)
 
 
-def column(form: Objects | Values | Arrow, name: str = "data") -> Source:
-    """Return the source of one column in memory."""
+def source_of(form: Form, name: str = "data") -> Source:
+    """Return the source of one column; a source is taken as it is."""
+    if isinstance(form, Values):
+        return ArraySource(form.array, form.mask, name)
     if isinstance(form, Objects):
         return RowsSource(form.rows)
     if isinstance(form, Arrow):
         return ColumnSource(form.column, name)
-    return ArraySource(form.array, form.mask, name)
+    if isinstance(form, (ArraySource, Source)):  # in this order: a protocol is slow to tell
+        return form
+    if isinstance(form, WithRows):
+        form.refuse_column(name)
+    if isinstance(form, Named):
+        checks.fail_kind(name, "one column, not a table", form.given)
+    checks.fail_kind(name, COLUMN, form)

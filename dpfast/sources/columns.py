@@ -17,8 +17,8 @@ from . import as_source
 from .array import ArraySource
 from .base import Chunk, RandomWords, Source, chunk_dtype
 from .forms import Form, Named, Values
-from .row_source import RowChunk, RowSource, Table, WithRows, refuse_columns
-from .table import feature_rows
+from .row_source import RowChunk, RowSource, Table, refuse_columns
+from .table import features_of
 
 S = TypeVar("S")
 
@@ -44,17 +44,6 @@ class Apart:
             self.columns = [_Uneven(column.dtype) for column in self.columns]
 
 
-def has_columns(form: Form) -> bool:
-    """Whether data say by their type that they are rows of several numbers, or named columns."""
-    if isinstance(form, WithRows):
-        return isinstance(form, Table)
-    if isinstance(form, Values):
-        return form.array.ndim == 2 or form.array.dtype.names is not None
-    if isinstance(form, RowSource) and not isinstance(form, Source):
-        return form.dtype.names is not None or (form.width or 1) > 1
-    return isinstance(form, Named)
-
-
 def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart | RowSource:
     """The columns of anything that has some.
 
@@ -66,8 +55,10 @@ def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart
         If a column holds no numbers.
     """
     if isinstance(form, Named):
-        each = {key: f"column {key!r} of {name}" for key in form.columns}
-        return Apart({key: as_source(form.columns[key], each[key]) for key in each}, name)
+        columns = form.columns.items()
+        return Apart(
+            {key: as_source(one, f"column {key!r} of {name}") for key, one in columns}, name
+        )
     if isinstance(form, Values) and form.array.ndim == 2 and _lie_apart(form.array):
         array, mask = form.array, form.mask
         if not array.shape[1]:
@@ -80,7 +71,7 @@ def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart
             },
             name,
         )
-    return feature_rows(form, width, name=name)
+    return features_of(form, width, name)
 
 
 def each_alone(form: Form, width: int | None = None, name: str = "data") -> list[Source]:

@@ -55,9 +55,10 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The columns of a table by name, each still to be told what it is."""
+    """The columns of a table by name, each still to be told what it is, and what was given."""
 
     columns: dict[str, Any]
+    given: Any
 
 
 Form: TypeAlias = Objects | Values | Arrow | Named | WithRows | RowSource | Source
@@ -79,7 +80,7 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     if isinstance(data, (*FORMS, WithRows, Source, RowSource)):
         return data
     columns = columns_of_table(data, name)
-    return column_form(data, name, rule) if columns is None else Named(columns)
+    return column_form(data, name, rule) if columns is None else Named(columns, data)
 
 
 def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:

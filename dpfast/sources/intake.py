@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from . import as_source
+from .array import source_of
 from .base import Source
-from .columns import Apart, by_column, each_alone, has_columns
-from .forms import Form, Objects, form_of
+from .columns import Apart, by_column, each_alone
+from .forms import Form, Named, Objects, Values, form_of
 from .masked import MaskedSource, mask
-from .row_source import RowSource, width_of
+from .row_source import RowSource, Table, WithRows, width_of
 from .stretches import Column, as_column
-from .table import RULE, as_rows, coded_rows, feature_rows, with_column
+from .table import RULE, as_rows, beside_of, coded_rows, features_of, rows_of
 from .words import Words
 
 RECORDS = (
@@ -102,16 +103,16 @@ def read(
     form = form_of(data, name, RULE)
     source: Source | Apart | RowSource
     beside, width = None, 1
-    each = has_axis(axis, form, isinstance(weights, str))
+    each = axis_of(axis, form, isinstance(weights, str))
     if isinstance(weights, str):
-        source = with_column(form, weights, "weights", name)
+        source = beside_of(form, weights, "weights", name)
         width = width_of(source) - 1
         if not width:
             checks.fail("weights", "a column beside those of the data", weights)
         if axis is None and width > 1:
             checks.fail("axis", RECORDS, axis)
     elif weights is not None:
-        source = feature_rows(form, columns, name=name) if each else as_rows(form, name=name)
+        source = features_of(form, columns, name) if each else rows_of(form, name=name)
         width = width_of(source)
         beside = as_column(weights, "weights", "one number for each row, or the name of a column")
         if beside.width is not None:
@@ -121,7 +122,7 @@ def read(
         source = by_column(form, name, columns)
         width = len(source.columns) if isinstance(source, Apart) else width_of(source)
     else:
-        source = as_source(form, name)
+        source = source_of(form, name)
     return View(source, each, width, mask(where, source.length, relation), beside)
 
 
@@ -157,8 +158,13 @@ def read_each(data: Any, relation: str, columns: int | None, where: Any = None) 
     return [view.kept for view in views]
 
 
-def has_axis(axis: Any, data: Any, weighted: bool = False) -> bool:
-    """Tell whether each column of the data has an answer of its own.
+def has_axis(axis: Any, data: Any) -> bool:
+    """Tell whether each column of the data has an answer of its own."""
+    return axis_of(axis, form_of(data, "data", RULE))
+
+
+def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
+    """Tell whether each column of a form has an answer of its own.
 
     Data without a dtype, like a list, are of one column or of several as `axis` says. With a column
     of `weighted` rows there are several, of which one has an answer where `axis` is left out.
@@ -167,11 +173,21 @@ def has_axis(axis: Any, data: Any, weighted: bool = False) -> bool:
         isinstance(axis, bool) or not isinstance(axis, numbers.Integral) or axis not in (0, -2)
     ):
         checks.fail("axis", RECORDS, axis)
-    form: Form = form_of(data, "data", RULE)
     several = has_columns(form) or (axis is not None and isinstance(form, Objects))
     if several and axis is None and not weighted:
         checks.fail("axis", RECORDS, axis)
     if axis is not None and not several:
-        as_source(form)  # what is no column at all says so itself
+        source_of(form)  # what is no column at all says so itself
         checks.fail("axis", "left out for one column of data", axis)
     return several and axis is not None
+
+
+def has_columns(form: Form) -> bool:
+    """Whether data say by their type that they are rows of several numbers, or named columns."""
+    if isinstance(form, WithRows):
+        return isinstance(form, Table)
+    if isinstance(form, Values):
+        return form.array.ndim == 2 or form.array.dtype.names is not None
+    if isinstance(form, RowSource) and not isinstance(form, Source):
+        return form.dtype.names is not None or (form.width or 1) > 1
+    return isinstance(form, Named)

@@ -7,10 +7,9 @@ because blocks are a function of row numbers, and a missing number is NaN.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import checks
 from .array import ArraySource, ColumnSource, RowsSource
@@ -80,26 +79,46 @@ def as_rows(
     shows in the pass, as a `DataError`. So do ids, and columns beside the first, that are more or
     fewer than the rows, whose number may be private.
     """
-    form = form_of(data, name, RULE)
+    return rows_of(form_of(data, name, RULE), ids, workers, name, width)
+
+
+def rows_of(
+    form: Form,
+    ids: Any = None,
+    workers: int | None = None,
+    name: str = "data",
+    width: int | None = None,
+) -> RowSource:
+    """Return the rows of a form; see `as_rows`."""
     if isinstance(form, WithRows):
         return form.rows(ids, workers)
-    if isinstance(form, Values) and form.array.dtype.names is not None:
-        return _records(form.given, ids, workers, name)
-    if isinstance(form, Named):
-        columns = form.columns
-        if isinstance(ids, str):
-            others = {key: column for key, column in columns.items() if key != ids}
-            ids = columns[ids] if ids in columns else no_column(ids, columns)
-            columns = others
-        return table_rows(columns, ids, workers, name)
     if isinstance(form, RowSource):
         if ids is not None:
             checks.fail_kind("ids", "left out, for such data bring their own", ids)
         return form
+    columns, without = named_columns(form), None
+    if columns is not None and isinstance(ids, str):
+        without = ids
+        ids = columns.pop(ids) if ids in columns else no_column(ids, columns)
     beside = None if ids is None else as_ids(ids)
-    if isinstance(form, Source) and not isinstance(form, IN_MEMORY):
+    if columns is None and isinstance(form, Source) and not isinstance(form, IN_MEMORY):
         return ForeignRows(form, beside)
-    return MemoryRows(as_column(form, name, RULE, width), beside, workers)
+    if columns is None:
+        column = as_column(form, name, RULE, width)
+    elif isinstance(form, Values) and not isinstance(form.given, np.ma.MaskedArray):
+        column = records(form.array, without, name)
+    else:
+        column = of_numbers(columns, name)
+    return MemoryRows(column, beside, workers)
+
+
+def named_columns(form: Form) -> dict[str, Any] | None:
+    """Return the columns that have names, each still to be told what it is, if there are any."""
+    if isinstance(form, Named):
+        return dict(form.columns)
+    if isinstance(form, Values) and form.array.dtype.names is not None:
+        return {str(key): form.given[key] for key in form.array.dtype.names}
+    return None
 
 
 def feature_rows(
@@ -116,10 +135,24 @@ def feature_rows(
         they nor the call say how many columns they have.
     """
     form = form_of(data, name, RULE)
+    if not any(words):
+        return features_of(form, width, name, several=len(words) > 1)
     if isinstance(form, Objects) and (width is None or len(words) > 1):
-        rule = "an array or a table, or bounds a pair for each column"
-        checks.fail_kind(name, rule, data, ", which does not say what its columns are")
-    return coded_rows(form, words, name) if any(words) else as_rows(form, name=name, width=width)
+        refuse_objects(form, name)
+    return coded_rows(form, words, name)
+
+
+def features_of(form: Form, width: int | None, name: str, several: bool = False) -> RowSource:
+    """Return rows of several columns of numbers; see `feature_rows`."""
+    if isinstance(form, Objects) and (width is None or several):
+        refuse_objects(form, name)
+    return rows_of(form, name=name, width=width)
+
+
+def refuse_objects(form: Objects, name: str) -> NoReturn:
+    """Refuse data of which nobody says how many columns they have."""
+    rule = "an array or a table, or bounds a pair for each column"
+    checks.fail_kind(name, rule, form.rows, ", which does not say what its columns are")
 
 
 def with_column(
@@ -136,18 +169,30 @@ def with_column(
     text, and so is this one if it has its `own`.
     """
     form = form_of(data, name, RULE)
+    if not any(words) and own is None:
+        return beside_of(form, column, argument, name)
     if isinstance(form, WithRows):
         table = form.beside(column)
-        every = _every(words, own, len(table.names))
-        return table.coded(every) if any(every) else table.rows()
-    fields = _fields(form) or {}
+        return table.coded(_every(words, own, len(table.names)))
+    fields = put_last(form, column, argument)
+    coded = matched(list(fields), _every(words, own, len(fields)))
+    return MemoryRows(of_words(fields, coded, name))
+
+
+def beside_of(form: Form, column: str, argument: str, name: str) -> RowSource:
+    """Return the rows of numbers of which the column of that name is the last."""
+    if isinstance(form, WithRows):
+        return form.beside(column).rows()
+    return MemoryRows(of_numbers(put_last(form, column, argument), name))
+
+
+def put_last(form: Form, column: str, argument: str) -> dict[str, Any]:
+    """Return the named columns of a form, that of the given name behind all others."""
+    fields = named_columns(form) or {}
     if column not in fields:
         no_column(column, fields, argument)
     last = fields.pop(column)
-    fields = {**fields, column: last}
-    return table_rows(
-        fields, None, None, name, matched(list(fields), _every(words, own, len(fields)))
-    )
+    return {**fields, column: last}
 
 
 def _every(words: Sequence[Words | None], own: Words | None, columns: int) -> list[Words | None]:
@@ -173,22 +218,13 @@ def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> 
     form = form_of(data, name, TEXT)
     if isinstance(form, WithRows):
         return form.coded(words)
-    fields = _fields(form)
+    fields = named_columns(form)
     if fields is None and isinstance(form, Values) and form.array.ndim == 2:
         fields = {str(j): form.given[:, j] for j in range(form.array.shape[1])}
     if fields is not None:
-        return table_rows(fields, None, None, name, matched(list(fields), words))
+        return MemoryRows(of_words(fields, matched(list(fields), words), name))
     (own,) = matched([name], words).values()
     return MemoryRows(words_column(form, own, name))
-
-
-def _fields(form: Form) -> dict[str, Any] | None:
-    """The columns that have names; None if there are none."""
-    if isinstance(form, Named):
-        return dict(form.columns)
-    if isinstance(form, Values) and form.array.dtype.names is not None:
-        return {str(key): form.given[key] for key in form.array.dtype.names}
-    return None
 
 
 def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
@@ -196,51 +232,35 @@ def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
     return source.only(columns) if isinstance(source, Choosing) else source
 
 
-def table_rows(
-    columns: Mapping[str, Any],
-    ids: Any,
-    workers: int | None,
-    name: str,
-    words: Mapping[str, Words] | None = None,
-) -> RowSource:
-    """Records of float64 from columns of one length; `ids` are values.
+def of_numbers(columns: Mapping[str, Any], name: str) -> Column:
+    """Return columns of numbers as records of float64."""
+    rule = "numbers (choose columns, or give it as ids)"
+    each = {key: single(columns[key], f"column {key!r} of {name}", rule) for key in columns}
+    return beside_one_another(each, name)
 
-    Columns of text are read as numbers of `words`.
-    """
+
+def of_words(columns: Mapping[str, Any], words: Mapping[str, Words], name: str) -> Column:
+    """Return columns as records of float64, those of text as the numbers of their words."""
+    rule, each = "numbers, or have categories that are text", {}
+    for key, column in columns.items():
+        title, own = f"column {key!r} of {name}", words.get(key)
+        each[key] = single(column, title, rule) if own is None else words_column(column, own, title)
+    return beside_one_another(each, name)
+
+
+def single(data: Any, title: str, rule: str) -> Column:
+    """Return a column of one number a row."""
+    column = as_column(data, title, rule)
+    if column.width is not None:
+        checks.fail_kind(title, "one number a row", data)
+    return column
+
+
+def beside_one_another(columns: dict[str, Column], name: str) -> Column:
+    """Return columns as records; those of different lengths fail in the pass."""
     if not columns:
         checks.fail_kind(name, "a table with a column of numbers", columns)
-    coded = {} if words is None else words
-    rule = "numbers (choose columns, or give it as ids)"
-    if coded:
-        rule = "numbers, or have categories that are text"
-    made = {
-        key: as_column(column, f"column {key!r} of {name}", rule)
-        if key not in coded
-        else words_column(column, coded[key], f"column {key!r} of {name}")
-        for key, column in columns.items()
-    }
-    length = next(iter(made.values())).length
-    for key, column in made.items():
-        if column.width is not None:
-            checks.fail_kind(f"column {key!r} of {name}", "one number a row", columns[key])
-    if all(column.length == length for column in made.values()):
-        whole = side_by_side(made)
-    else:
-        whole = Column(named_dtype(tuple(made)), length, refuse_columns)
-    return MemoryRows(whole, None if ids is None else as_ids(ids), workers)
-
-
-def _records(data: NDArray[Any], ids: Any, workers: int | None, name: str) -> RowSource:
-    """A structured array, which keeps the types of its fields; masked, it is a table."""
-    if isinstance(data, np.ma.MaskedArray):
-        fields = {str(key): data[key] for key in data.dtype.names or ()}
-        if isinstance(ids, str):
-            ids = fields.pop(ids) if ids in fields else no_column(ids, fields)
-        return table_rows(fields, ids, workers, name)
-    data = np.asarray(data)
-    without = ids if isinstance(ids, str) else None
-    if without is not None:
-        names = data.dtype.names or ()
-        ids = data[without] if without in names else no_column(without, names)
-    column = records(data, without, name)
-    return MemoryRows(column, None if ids is None else as_ids(ids), workers)
+    length = next(iter(columns.values())).length
+    if all(column.length == length for column in columns.values()):
+        return side_by_side(columns)
+    return Column(named_dtype(tuple(columns)), length, refuse_columns)
