@@ -126,7 +126,7 @@ class ArraySource:
                 yield Chunk(kept, at, nulls, present if nulls else None)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """One value at a random place of each of `count` equal stretches.
+        """Return one value at a random place of each of `count` equal stretches.
 
         That varies no more than independent places do, and walks the memory in one direction.
         In a memory-mapped file it is one page of each stretch and `CLUSTER` places in it.
@@ -147,7 +147,7 @@ class ArraySource:
 
 
 def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
-    """A random index in each of `count` nearly equal stretches of range(n)."""
+    """Return a random index in each of `count` nearly equal stretches of range(n)."""
     count = min(count, n)
     # Random bits cost more than all else here, and a short stretch needs but a few of them.
     short = n // count < 1 << 12
@@ -167,7 +167,7 @@ class Numbers(NamedTuple):
 
 
 def arrow_numbers(kind: Any) -> Numbers | None:
-    """How to read a column of Arrow type `kind`; None if it holds no numbers.
+    """Return how to read a column of Arrow type `kind`; None if it holds no numbers.
 
     Integers and floats stay what they are. Booleans become uint8. Decimals become float64, row by
     row, and so does a column of nulls only. A dictionary of numbers is looked up.
@@ -236,7 +236,7 @@ class ColumnSource:
 
 
 def arrow_cast(array: Any, kind: Any) -> Any:
-    """A `pyarrow.Array` of another type, or a `DataError` that repeats no row."""
+    """Return a `pyarrow.Array` of another type, or a `DataError` that repeats no row."""
     import pyarrow as pa
 
     try:
@@ -247,7 +247,7 @@ def arrow_cast(array: Any, kind: Any) -> Any:
 
 
 def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
-    """A `pyarrow.Array` of numbers as a chunk, without a copy when none is null."""
+    """Return a `pyarrow.Array` of numbers as a chunk, without a copy when none is null."""
     values, present = arrow_values(array)
     if present is not None:
         values = values[present]
@@ -256,7 +256,8 @@ def arrow_chunk(array: Any, start: int, dtype: np.dtype[Any]) -> Chunk:
 
 
 def arrow_values(array: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """The values of a `pyarrow.Array` of numbers where they lie, and which of them are not null.
+    """Return the values of a `pyarrow.Array` of numbers where they lie, and which of them are not
+    null.
 
     None if all are; what stands in the place of a null is anything. Values that lie where kernels
     cannot read them, as Arrow allows, are copied.

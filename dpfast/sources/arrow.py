@@ -37,7 +37,7 @@ DRIFT = 16.0
 
 
 def pyarrow(path: object) -> Any:
-    """The pyarrow module, or the line that installs it."""
+    """Return the pyarrow module, or the line that installs it."""
     try:
         import pyarrow as pa
     except ImportError:
@@ -48,7 +48,7 @@ def pyarrow(path: object) -> Any:
 
 
 def numbers(kind: Any, column: str, path: Path) -> Numbers:
-    """How to read a column of Arrow type `kind`, or the error that it holds no numbers."""
+    """Return how to read a column of Arrow type `kind`, or the error that it holds no numbers."""
     found = arrow_numbers(kind)
     if found is None:
         raise SourceError(
@@ -59,7 +59,7 @@ def numbers(kind: Any, column: str, path: Path) -> Numbers:
 
 
 def id_family(kind: Any, column: str, path: Path) -> str:
-    """What ids a column of Arrow type `kind` holds, or the error that it holds none."""
+    """Return what ids a column of Arrow type `kind` holds, or the error that it holds none."""
     found = family(kind)
     if found is None:
         raise SourceError(
@@ -70,7 +70,7 @@ def id_family(kind: Any, column: str, path: Path) -> str:
 
 
 def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:
-    """A `pyarrow.Array` as chunks; a row without nulls or conversion is not copied."""
+    """Yield a `pyarrow.Array` as chunks; a row without nulls or conversion is not copied."""
     for at in range(0, len(array), BATCH):
         piece = array.slice(at, BATCH)
         if how.cast is not None:
@@ -79,7 +79,7 @@ def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:
 
 
 def opening(path: Path, form: str, open_it: Callable[[], T]) -> T:
-    """What `open_it` returns, or the one error that the file is not in the form it should be in."""
+    """Open a file, or raise the one error that it is not in the form that it should be in."""
     name = path.name
     try:
         return open_it()
@@ -114,20 +114,20 @@ def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
 
 
 def kind_of(error: BaseException) -> str:
-    """What happened, without a word that could come from the rows."""
+    """Say what happened, without a word that could come from the rows."""
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return type(error).__name__
 
 
 def legible(schema: Any) -> Any:
-    """A schema whose names can be read: pyarrow reads them only when they are looked at."""
+    """Return a schema whose names can be read: pyarrow reads them only when they are looked at."""
     _ = schema.names
     return schema
 
 
 def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """A few values from each of several places of a file as one sample; None if it misleads.
+    """Return a few values from each of several places of a file as one sample; None if it misleads.
 
     It would if they stand in order where they were taken, or if places differ so much more than
     independent draws do (a column that drifts) that a pass which samples is the cheaper way.
@@ -182,11 +182,11 @@ class Reader(ABC):
 
     @abstractmethod
     def find(self, pick: Pick) -> str:
-        """The name of the column that `pick` wants, the same in every file."""
+        """Return the name of the column that `pick` wants, the same in every file."""
 
     @abstractmethod
     def numbers(self, name: str) -> Numbers:
-        """How to read a column of numbers, the same in every file."""
+        """Return how to read a column of numbers, the same in every file."""
 
     @abstractmethod
     def may_have_nulls(self, name: str) -> bool:
@@ -194,7 +194,7 @@ class Reader(ABC):
 
     @abstractmethod
     def holds_text(self, name: str) -> bool:
-        """Whether a column is one of text, by its type."""
+        """Tell whether a column is one of text, by its type."""
 
     def text(self, name: str) -> None:
         """Refuse a column in which no words can be found."""
@@ -212,7 +212,7 @@ class Reader(ABC):
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
     ) -> Sequence[Generator[T]]:
-        """One generator for each thread that is worth having, of all that `convert` yields.
+        """Return one generator for each thread that is worth having, of all that `convert` yields.
 
         `convert` gets row numbers and the arrays of the columns ``want.names``: of `rows` rows or
         fewer where a format decodes so few at a time, else as they lie in the file.
@@ -226,7 +226,7 @@ class Reader(ABC):
     def pooled(
         self, name: str, taken: Sequence[Chunk], dtype: np.dtype[Any]
     ) -> NDArray[Any] | None:
-        """What was taken of a column at several places as one sample; None if it misleads."""
+        """Return what was taken at several places as one sample; None if it misleads."""
         nulls = sum(chunk.nulls for chunk in taken)
         rows = nulls + sum(len(chunk.values) for chunk in taken)
         self._null_shares[name] = nulls / rows if rows else 0.0
@@ -239,7 +239,7 @@ class Reader(ABC):
         return None
 
     def identity(self) -> list[tuple[str, int, int]]:
-        """Which files they are, as far as their names, sizes and times of change tell."""
+        """Tell which files they are, as far as their names, sizes and times of change tell."""
         return [
             (os.path.realpath(path), size, changed)
             for path, (_, _, size, changed) in zip(self.paths, self._seen, strict=True)
@@ -263,7 +263,7 @@ class Reader(ABC):
         summarise: Callable[[T], S],
         merge: Callable[[S, S], S],
     ) -> S:
-        """One pass, and a check that the rows are as many as the file's own header says."""
+        """Make one pass, and check that the rows are as many as the file's own header says."""
 
         def counted(ahead: Iterable[T]) -> Iterator[T]:
             rows = 0

@@ -25,7 +25,7 @@ _NATIVE["f", 2] = np.dtype(np.float32)
 
 
 def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
-    """The dtype in which data of `dtype` are fed to the kernels, without loss.
+    """Return the dtype in which data of `dtype` are fed to the kernels, without loss.
 
     Itself in native byte order; uint8 for bool and float32 for float16. Any other dtype (complex,
     object, text, dates, long double) raises `ArgumentTypeError`.

@@ -45,7 +45,7 @@ class Apart:
 
 
 def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart | RowSource:
-    """The columns of anything that has some.
+    """Return the columns of anything that has some.
 
     `width` is how many there are of data without a dtype, like a list, which do not say so.
 
@@ -75,7 +75,7 @@ def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart
 
 
 def each_alone(form: Form, width: int | None = None, name: str = "data") -> list[Source]:
-    """One source for each column, of anything that has some, wherever its numbers lie.
+    """Return one source for each column, of anything that has some, wherever its numbers lie.
 
     Raises
     ------

@@ -42,7 +42,7 @@ class FileSource(WithRows):
         return self.reader.nulls(self.name)
 
     def makers(self) -> Sequence[Generator[Chunk]]:
-        """The decoders of a pass."""
+        """Return the decoders of a pass."""
         how = self._how
         return self.reader.makers(
             Want((self.name,)), BATCH, lambda start, arrays: chunks(arrays[0], start, how)
@@ -200,7 +200,7 @@ class FileRows(Choosing):
 
 
 def _column(piece: Any, how: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """One column, where it lies if that can be."""
+    """Return one column, where it lies if that can be."""
     if how.cast is not None:
         piece = piece.cast(how.cast)
     if not piece.null_count:

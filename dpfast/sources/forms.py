@@ -107,7 +107,7 @@ def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
 
 
 def is_arrow(data: Any) -> bool:
-    """Whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
+    """Tell whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
     if isinstance(getattr(data, "dtype", None), np.dtype):
         return False
     return (
@@ -119,7 +119,7 @@ def is_arrow(data: Any) -> bool:
 
 
 def unwrapped(data: Any) -> Any:
-    """What a column of pandas holds, by the type that it declares.
+    """Return what a column of pandas holds, by the type that it declares.
 
     What NumPy makes of such a column has a dtype that depends on the rows: on a null among them, or
     on whether a sparse one has a gap. Everything else is returned as it is.
@@ -138,7 +138,9 @@ def unwrapped(data: Any) -> Any:
 
 
 def is_untyped(data: Any) -> bool:
-    """Whether `data` are one object after another, by their own type and without a look at any."""
+    """Tell whether `data` are one object after another, by their own type and without a look at
+    any.
+    """
     if isinstance(data, (list, tuple)):
         return True
     dtype = getattr(data, "dtype", None)
@@ -162,7 +164,7 @@ def _is_buffer(data: Any) -> bool:
 
 
 def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
-    """The rows of untyped data, in a form that can be cut into slices."""
+    """Return the rows of untyped data, in a form that can be cut into slices."""
     if isinstance(data, (list, tuple)):
         return data
     if isinstance(data, np.ma.MaskedArray):
@@ -175,14 +177,14 @@ def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
 
 
 def unmasked(data: Any) -> NDArray[Any]:
-    """A masked array as one of objects, None behind the mask."""
+    """Return a masked array as one of objects, None behind the mask."""
     out: NDArray[Any] = np.ma.getdata(data).astype(object)
     out[np.ma.getmaskarray(data)] = None
     return out
 
 
 def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
-    """The columns of a table by name; None if `data` are no table."""
+    """Return the columns of a table by name; None if `data` are no table."""
     if isinstance(data, Mapping):
         found = list(data.items())
     elif hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, whose columns are NumPy's
@@ -199,7 +201,7 @@ def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
 
 
 def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
-    """The columns of anything that is a table in Arrow's eyes; None if it is one column."""
+    """Return the columns of anything that is a table in Arrow's eyes; None if it is one column."""
     pa = pyarrow_for(name)
     rule = "a table of numbers"
     if not isinstance(data, (pa.Table, pa.RecordBatch)):
@@ -214,7 +216,7 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
 
 
 def chunked(data: Any, name: str, rule: str) -> Any:
-    """A column as a `pyarrow.ChunkedArray`."""
+    """Return a column as a `pyarrow.ChunkedArray`."""
     if hasattr(data, "columns"):  # whose types a library might guess from the rows
         checks.fail_kind(name, "one column, not a table", data)
     found = streamed(data, name, rule)
@@ -224,7 +226,7 @@ def chunked(data: Any, name: str, rule: str) -> Any:
 
 
 def streamed(data: Any, name: str, rule: str) -> Any:
-    """What speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
+    """Return what speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
     pa = pyarrow_for(name)
     if isinstance(data, pa.ChunkedArray):
         return data
@@ -235,7 +237,7 @@ def streamed(data: Any, name: str, rule: str) -> Any:
 
 
 def pyarrow_for(name: str) -> Any:
-    """The pyarrow module, or the line that installs it."""
+    """Return the pyarrow module, or the line that installs it."""
     try:
         import pyarrow as pa
     except ImportError:
@@ -244,7 +246,7 @@ def pyarrow_for(name: str) -> Any:
 
 
 def numpy_array(data: Any) -> NDArray[Any]:
-    """The NumPy array that anything on this machine which holds one gives."""
+    """Return the NumPy array that anything on this machine which holds one gives."""
     if hasattr(data, "__dlpack__") and not hasattr(data, "__array__"):
         return np.from_dlpack(data)
     return np.asarray(data)

@@ -24,7 +24,7 @@ class Ids:
         self.length = len(column)
 
     def of(self, start: int, stop: int) -> Any:
-        """The ids of rows `start` .. `stop - 1`.
+        """Return the ids of rows `start` .. `stop - 1`.
 
         Raises
         ------
@@ -44,7 +44,7 @@ class Ids:
 
 
 def as_ids(ids: Any) -> Ids:
-    """The ids of an array, a list or a column of a data frame.
+    """Return the ids of an array, a list or a column of a data frame.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def as_ids(ids: Any) -> Ids:
 
 
 def _looked_up(column: Any) -> Any:
-    """A `pyarrow.ChunkedArray` of ids, each of its arrays as `looked_up` makes it."""
+    """Return a `pyarrow.ChunkedArray` of ids, each of its arrays as `looked_up` makes it."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type) or not column.num_chunks:
@@ -76,7 +76,9 @@ def _looked_up(column: Any) -> Any:
 
 
 def looked_up(array: Any) -> Any:
-    """A `pyarrow.Array` of ids, in a form in which pyarrow can look up those of a dictionary."""
+    """Return a `pyarrow.Array` of ids, in a form in which pyarrow can look up those of a
+    dictionary.
+    """
     import pyarrow as pa
 
     types = pa.types
@@ -93,7 +95,9 @@ def looked_up(array: Any) -> Any:
 
 
 def family(kind: Any) -> str | None:
-    """What ids of an Arrow type are: those of one family can be equal. None if they are no ids."""
+    """Return what ids of an Arrow type are: those of one family can be equal. None if they are no
+    ids.
+    """
     from pyarrow import types
 
     if types.is_dictionary(kind):

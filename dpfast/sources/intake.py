@@ -183,7 +183,7 @@ def axis_of(axis: Any, form: Form, weighted: bool = False) -> bool:
 
 
 def has_columns(form: Form) -> bool:
-    """Whether data say by their type that they are rows of several numbers, or named columns."""
+    """Tell whether data are rows of several numbers, or named columns, by their type."""
     if isinstance(form, WithRows):
         return isinstance(form, Table)
     if isinstance(form, Values):

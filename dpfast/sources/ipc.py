@@ -96,7 +96,7 @@ class IpcReader(Reader):
     def sample(
         self, name: str, how: Numbers, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        """Values at random of record batches at random, one batch from each equal stretch.
+        """Return values at random of record batches at random, one batch from each equal stretch.
 
         None for a stream, which cannot be entered in the middle, and for few record batches.
         """
@@ -127,7 +127,7 @@ class IpcReader(Reader):
 
 
 def _checked(batch: Any, name: str) -> Any:
-    """A column, once its buffers are known to be as long as its header says."""
+    """Return a column, once its buffers are known to be as long as its header says."""
     array = batch.column(batch.schema.get_field_index(name))
     fixed = array.type.num_fields == 0 and not hasattr(array, "dictionary")
     array.validate(full=not (fixed and len(array.buffers()) <= 2))
@@ -135,7 +135,7 @@ def _checked(batch: Any, name: str) -> Any:
 
 
 def _rows(opened: Any) -> int:
-    """Rows of a file, by the headers of its batches where pyarrow can read these alone."""
+    """Return rows of a file, by the headers of its batches where pyarrow can read these alone."""
     if hasattr(opened, "count_rows"):
         return int(opened.count_rows())
     return sum(opened.get_batch(i).num_rows for i in range(opened.num_record_batches))

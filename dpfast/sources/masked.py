@@ -64,7 +64,7 @@ def refuse_mask() -> NoReturn:
 
 
 def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
-    """The rows of a chunk that a mask of all rows keeps, in stretches; at least one stretch.
+    """Yield the rows of a chunk that a mask of all rows keeps, in stretches; at least one stretch.
 
     The values of one are valid until the next is asked for.
     """
@@ -85,7 +85,7 @@ def kept(chunk: Chunk, where: NDArray[np.bool_]) -> Iterator[Chunk]:
 
 
 def picked(values: NDArray[Any], keep: NDArray[np.bool_], room: NDArray[Any]) -> NDArray[Any]:
-    """The values that a mask of them keeps, in `room`, which is no shorter."""
+    """Return the values that a mask of them keeps, in `room`, which is no shorter."""
     count = pick(values, np.ascontiguousarray(keep).view(np.uint8), room)
     return room[:count]
 
@@ -133,7 +133,9 @@ class MaskedSource:
         return found
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        """Rows of an array that are kept, more or less `count`; other sources are passed over."""
+        """Return rows of an array that are kept, more or less `count`; other sources are passed
+        over.
+        """
         if not isinstance(self._source, ArraySource) or not self.length:
             return None
         left_out = ~self._where

@@ -76,15 +76,15 @@ class NpyFile:
             self.kinds = {str(j): dtype for j in range(shape[1] if len(shape) == 2 else 1)}
 
     def find(self, pick: Pick) -> str:
-        """The name of the column that `pick` wants."""
+        """Return the name of the column that `pick` wants."""
         return pick(list(self.kinds), self.path)
 
     def holds_text(self, name: str) -> bool:
-        """Whether a column is one of text."""
+        """Tell whether a column is one of text."""
         return self.kinds[name].kind in "US"
 
     def number(self, name: str) -> np.dtype[Any]:
-        """What the numbers of a column are for kernels, or the error that it holds none."""
+        """Return what the numbers of a column are for kernels, or the error that it holds none."""
         kind = self.kinds[name]
         try:
             return chunk_dtype(kind)
@@ -112,7 +112,7 @@ class NpyFile:
             )
 
     def read(self, names: Sequence[str], start: int, stop: int) -> list[NDArray[Any]]:
-        """Rows `start` .. `stop - 1` of some columns.
+        """Return rows `start` .. `stop - 1` of some columns.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class NpyFile:
     def pieces(
         self, names: Sequence[str], start: int, stop: int
     ) -> Iterator[tuple[int, list[NDArray[Any]]]]:
-        """The same a piece at a time, each with the number of its first row."""
+        """Yield the same a piece at a time, each with the number of its first row."""
         step = max(1, PIECE // (self._across * self._form.dtype.itemsize))
         for at in range(start, stop, step):
             yield at, self.read(names, at, min(at + step, stop))
@@ -178,7 +178,7 @@ class NpyFile:
 
     @contextmanager
     def _opened(self) -> Iterator[FileIO]:
-        """The file, which at the end is still the one that was scanned."""
+        """Yield the file, which at the end is still the one that was scanned."""
         failed = None
         try:
             with open(self._at, "rb", buffering=0) as file:
@@ -210,7 +210,7 @@ class NpyFile:
 
 
 def _header(path: Path) -> tuple[_Form, tuple[int, ...]]:
-    """What the header of a file says, and which of its versions it is."""
+    """Return what the header of a file says, and which of its versions it is."""
     with path.open("rb", buffering=0) as file:
         if file.read(4) == b"PK\x03\x04":
             raise SourceError(f"{path.name} is an archive of arrays (.npz), not one array")
@@ -357,7 +357,7 @@ def _rows(
     workers: int | None,
     words: Mapping[str, Words] | None = None,
 ) -> RowSource:
-    """Rows from some columns, of which those with words are text."""
+    """Return rows from some columns, of which those with words are text."""
     if isinstance(ids, str):
         if ids not in file.kinds:
             no_column(ids, file.kinds)
@@ -371,7 +371,7 @@ def _rows(
 def _column(
     file: NpyFile, dtype: np.dtype[Any], names: tuple[str, ...], coded: Mapping[str, Words]
 ) -> Column:
-    """Rows of `dtype`: a number each, or records of float64."""
+    """Return rows of `dtype`: a number each, or records of float64."""
 
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
         for at, columns in file.pieces(names, start, stop):
@@ -390,7 +390,7 @@ def _column(
 
 
 def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable | Text:
-    """The columns of a table, the fields of records, or the one column of a flat array."""
+    """Return the columns of a table, the fields of records, or the one column of a flat array."""
     file = NpyFile(path)
     if isinstance(pick, list):
         return NpyTable(file, distinct([file.find(one) for one in pick]))

@@ -66,7 +66,8 @@ class NpyReader(Reader):
 
 
 def _arrow(piece: NDArray[Any]) -> Any:
-    """A piece as a `pyarrow.Array`: side by side, in native byte order, of a type with numbers.
+    """Return a piece as a `pyarrow.Array`: side by side, in native byte order, of a type with
+    numbers.
 
     Made of buffers: `pyarrow.array` would import pandas first.
     """

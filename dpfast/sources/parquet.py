@@ -93,7 +93,7 @@ class ParquetReader(Reader):
                 )
 
     def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
-        """The type of a column in each file."""
+        """Yield the type of a column in each file."""
         for stored, schema, path in zip(self._leaves, self._schemas, self.paths, strict=True):
             yield schema.field(schema.get_field_index(name)).type, path
             leaves = stored.get(name, [])  # after what the type is refused for
@@ -115,7 +115,7 @@ class ParquetReader(Reader):
     def _decode(
         self, left: deque[_Part], want: Want, rows: int, convert: Convert[T]
     ) -> Generator[T]:
-        """What is made of row groups that are still left; several of these share one `left`."""
+        """Yield what `convert` makes of the row groups that are left; several share one `left`."""
         with ExitStack() as held:
             files: dict[int, Any] = {}
 
@@ -149,7 +149,8 @@ class ParquetReader(Reader):
     def sample(
         self, name: str, how: Numbers, count: int, words: RandomWords
     ) -> NDArray[Any] | None:
-        """The first rows of up to `SAMPLED` row groups, one taken from each equal stretch of them.
+        """Return the first rows of up to `SAMPLED` row groups, one taken from each equal stretch of
+        them.
 
         None where these would say little about the rest: few row groups, order, drift.
         """
@@ -178,7 +179,7 @@ class ParquetReader(Reader):
 
 
 def _leaves(footer: Any) -> dict[str, list[int]]:
-    """Where in the file each column is stored."""
+    """Return where in the file each column is stored."""
     found: dict[str, list[int]] = {}
     for i in range(footer.num_columns):
         found.setdefault(footer.schema.column(i).path, []).append(i)
@@ -186,7 +187,7 @@ def _leaves(footer: Any) -> dict[str, list[int]]:
 
 
 def _batches(opened: Any, group: int, rows: int, names: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """The arrays of the columns `names`, `rows` rows or fewer at a time."""
+    """Yield the arrays of the columns `names`, `rows` rows or fewer at a time."""
     for batch in opened.iter_batches(
         rows, row_groups=[group], columns=list(names), use_threads=False
     ):

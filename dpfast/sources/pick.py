@@ -17,7 +17,7 @@ Pick = Callable[[Sequence[str], Path], str]
 
 
 def picker(column: str | int | None) -> Pick:
-    """What finds the wanted column among the names of a file."""
+    """Return what finds the wanted column among the names of a file."""
 
     def pick(names: Sequence[str], path: Path) -> str:
         shown = ", ".join(names[:LISTED]) + (
@@ -48,7 +48,7 @@ def picker(column: str | int | None) -> Pick:
 
 
 def distinct(names: list[str]) -> list[str]:
-    """The names of the columns of a table, once it is known that no two are the same."""
+    """Return the names of the columns of a table, once it is known that no two are the same."""
     if len(set(names)) < len(names):
         checks.fail("column", "a list of different columns", names)
     return names

@@ -40,7 +40,8 @@ _DONE: Any = object()
 
 
 def overlapped(makers: Sequence[Generator[T]], ahead: int) -> Generator[T]:
-    """The items of all `makers`, each run in a thread of its own, in whatever order they come.
+    """Yield the items of all `makers`, each run in a thread of its own, in whatever order they
+    come.
 
     At most `ahead` items exist at any time, those in the making and the caller's own included.
     The first error of a maker is raised here. When the caller stops early, by an error of its own,

@@ -63,7 +63,7 @@ class Choosing(ABC):
 
     @abstractmethod
     def only(self, columns: Collection[Any] | None) -> RowSource:
-        """The same rows for somebody who looks at no other columns than these; None for all.
+        """Return the same rows for somebody who looks at no other columns than these; None for all.
 
         Columns with other names may not be there. A matrix has all, but in any order in memory.
         """
@@ -104,7 +104,7 @@ class Table(WithRows):
 
     @abstractmethod
     def columns_alone(self) -> list[Source]:
-        """A source for each column, which holds numbers."""
+        """Return a source for each column, which holds numbers."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
@@ -143,7 +143,9 @@ def refuse_columns(*_: Any) -> NoReturn:
 
 
 def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
-    """The dtype of a row of named columns: each is float64, for each may have missing numbers."""
+    """Return the dtype of a row of named columns: each is float64, for each may have missing
+    numbers.
+    """
     if not all(names):  # NumPy would make up another name
         checks.fail("the names of columns", "texts that are not empty", names)
     return np.dtype([(name, np.float64) for name in names])

@@ -137,7 +137,7 @@ def scan(
 
 
 def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text:
-    """A column of a file, or a table of some: names that `reader` has found."""
+    """Return a column of a file, or a table of some: names that `reader` has found."""
     from .files import FileSource, FileTable
 
     if not isinstance(names, str):
@@ -148,7 +148,7 @@ def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text
 
 
 def reader(path: str | os.PathLike[str]) -> Reader:
-    """What reads any columns of a file, for somebody who makes the passes himself."""
+    """Return what reads any columns of a file, for somebody who makes the passes himself."""
     paths = _paths(path)
     if _ending(paths[0])[0] in NPY:
         from .npy_rows import NpyReader
@@ -170,7 +170,7 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def _reader(paths: list[Path]) -> Reader:
-    """What reads files of their ending."""
+    """Return what reads files of their ending."""
     from .arrow import pyarrow
 
     first = paths[0]
@@ -190,7 +190,7 @@ def _reader(paths: list[Path]) -> Reader:
 
 
 def _files(text: str) -> list[Path]:
-    """The files that `text` stands for, in the order of their names."""
+    """Return the files that `text` stands for, in the order of their names."""
     path = Path(text)
     if path.is_dir():
         found = sorted(p for p in path.rglob("*") if _is_part(p.relative_to(path)) and p.is_file())
@@ -218,12 +218,12 @@ def _files(text: str) -> list[Path]:
 
 
 def _is_part(path: Path) -> bool:
-    """Whether a file below a directory is data: ``_metadata`` and hidden files are not."""
+    """Tell whether a file below a directory is data: ``_metadata`` and hidden files are not."""
     return path.suffix.lower() in PARQUET and not any(p[0] in "._" for p in path.parts)
 
 
 def _ending(path: Path) -> tuple[str, str | None]:
-    """The ending that says the format, and the compression of a text file."""
+    """Return the ending that says the format, and the compression of a text file."""
     from .text import COMPRESSIONS
 
     suffixes = [s.lower() for s in path.suffixes]

@@ -52,7 +52,7 @@ class Column(NamedTuple):
 
 
 def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Column:
-    """The numbers of anything that is neither a table nor records.
+    """Return the numbers of anything that is neither a table nor records.
 
     `width` is how many numbers a row has of what has no dtype, like a list, which does not say so
     itself; by default one, and no sequence of one.
@@ -76,7 +76,7 @@ def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Colu
 
 
 def _form_of(source: ArraySource | ColumnSource | RowsSource) -> Objects | Values | Arrow:
-    """What a source in memory was made of."""
+    """Return what a source in memory was made of."""
     if isinstance(source, RowsSource):
         return Objects(source.rows)
     if isinstance(source, ColumnSource):
@@ -143,7 +143,7 @@ def _direct(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
 
 
 def records(array: NDArray[Any], without: str | None, name: str) -> Column:
-    """A structured array; with `without`, all its fields but that one.
+    """Return a structured array; with `without`, all its fields but that one.
 
     Its fields keep their types, in native byte order.
     """

@@ -35,7 +35,7 @@ def as_rows(
     name: str = "data",
     width: int | None = None,
 ) -> RowSource:
-    """The rows of anything that holds some, with the ids beside them if asked for.
+    """Return the rows of anything that holds some, with the ids beside them if asked for.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def named_columns(form: Form) -> dict[str, Any] | None:
 def feature_rows(
     data: Any, width: int | None, words: Sequence[Words | None] = (), name: str = "X"
 ) -> RowSource:
-    """Rows of several columns; `words` as in `coded_rows`, if there are any.
+    """Return rows of several columns; `words` as in `coded_rows`, if there are any.
 
     `width` is how many columns the call says that there are, or None.
 
@@ -163,7 +163,8 @@ def with_column(
     words: Sequence[Words | None] = (),
     own: Words | None = None,
 ) -> RowSource:
-    """The rows of a table, or of one column of a file, with the column of that name as the last.
+    """Return the rows of a table, or of one column of a file, with the column of that name as the
+    last.
 
     `argument` is what asks for it. Of the other columns those with `words`, as in `coded_rows`, are
     text, and so is this one if it has its `own`.
@@ -196,12 +197,12 @@ def put_last(form: Form, column: str, argument: str) -> dict[str, Any]:
 
 
 def _every(words: Sequence[Words | None], own: Words | None, columns: int) -> list[Words | None]:
-    """The words of all columns, of which the last has its own; without any, all are numbers."""
+    """Return the words of all columns, of which the last has its own; None for numbers."""
     return [*(words or [None] * (columns - 1)), own]
 
 
 def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> RowSource:
-    """Rows of columns of which some are text, which is read as the numbers of public words.
+    """Return rows of columns of which some are text, which is read as the numbers of public words.
 
     Parameters
     ----------
@@ -228,7 +229,7 @@ def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> 
 
 
 def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
-    """The rows of a source for somebody who looks at no other columns; see `Choosing`."""
+    """Return the rows of a source for somebody who looks at no other columns; see `Choosing`."""
     return source.only(columns) if isinstance(source, Choosing) else source
 
 

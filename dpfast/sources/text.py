@@ -91,7 +91,7 @@ class TextReader(Reader):
             return _first_line(data.read(BLOCK), self._path)
 
     def _batches(self, want: Want) -> Iterator[Any]:
-        """The rows, whose columns are called by their places."""
+        """Yield the rows, whose columns are called by their places."""
         import pyarrow as pa
         from pyarrow import csv
 
@@ -156,7 +156,7 @@ class _Header(NamedTuple):
 
 
 def _first_line(block: bytes, path: Path) -> _Header:
-    """The first line that is not empty of a file that begins with `block`."""
+    """Return the first line that is not empty of a file that begins with `block`."""
     mark = len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
     start = len(block) - len(block[mark:].lstrip(b"\r\n"))
     found = re.search(rb"[\r\n]", block[start:])
@@ -173,7 +173,7 @@ def _first_line(block: bytes, path: Path) -> _Header:
 
 
 def _names(line: bytes, delimiter: str, path: Path) -> list[str]:
-    """The cells of a line, in which quotes count only where a cell begins with one."""
+    """Return the cells of a line, in which quotes count only where a cell begins with one."""
     try:
         text = line.decode()
     except UnicodeDecodeError:

@@ -88,7 +88,7 @@ def _number(one: Any) -> float:
 
 
 def _or_none(one: Any) -> float | None:
-    """The number that a row is, NaN if it is missing; None if it is neither."""
+    """Return the number that a row is, NaN if it is missing; None if it is neither."""
     if _is_missing(one):
         return math.nan
     if isinstance(one, np.ndarray) and one.ndim == 0:

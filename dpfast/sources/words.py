@@ -38,14 +38,16 @@ class Words:
             self._numbers[word] = self._numbers[_utf8(word)] = float(i)
 
     def of_objects(self, some: Sequence[Any]) -> list[float]:
-        """The numbers of Python objects."""
+        """Return the numbers of Python objects."""
         number = self._numbers.get
         if TEXT.issuperset(map(type, some)):
             return [number(one, math.nan) for one in some]
         return [number(plain_text(one), math.nan) for one in some]
 
     def of_arrow(self, array: Any) -> NDArray[np.float64]:
-        """The numbers of a `pyarrow.Array` of text, bytes or nulls, or of a dictionary of these."""
+        """Return the numbers of a `pyarrow.Array` of text, bytes or nulls, or of a dictionary of
+        these.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -76,7 +78,7 @@ def _utf8(word: str | bytes) -> bytes:
 
 
 def plain_text(one: Any) -> str | bytes | None:
-    """The text of an object by itself: a class derived from text may call anything equal."""
+    """Return the text of an object by itself: a class derived from text may call anything equal."""
     if isinstance(one, str):
         return str.__str__(one)
     return bytes.__getitem__(one, slice(None)) if isinstance(one, bytes) else None
@@ -103,12 +105,12 @@ def _check_places(array: Any) -> None:
 
 
 def is_text(kind: Any) -> bool:
-    """Whether a column of an Arrow type is text or bytes, or a dictionary of these."""
+    """Tell whether a column of an Arrow type is text or bytes, or a dictionary of these."""
     return family(kind) in ("text", "bytes")
 
 
 def words_column(data: Any, words: Words, name: str) -> Column:
-    """The numbers of a column in memory.
+    """Return the numbers of a column in memory.
 
     Raises
     ------
@@ -146,6 +148,6 @@ def _objects(rows: Any, mask: NDArray[np.bool_] | None, words: Words) -> Column:
 
 
 def matched(names: Sequence[str], words: Sequence[Words | None]) -> dict[str, Words]:
-    """The words of those columns that are of text; `words` are in the order of all columns."""
+    """Return the words of the columns of text; `words` are in the order of all columns."""
     checks.columns("categories", len(words), len(names))
     return {name: own for name, own in zip(names, words, strict=True) if own is not None}
