@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._kernels.peaks import ABOVE, block_peaks
+from dpfast._kernels.selection import ABOVE, block_peaks
 from dpfast.selection import permute
 from dpfast.selection.scores.stored import Stored
 

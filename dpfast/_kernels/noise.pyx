@@ -1,4 +1,4 @@
-"""Noise on a grid: `csrc/noise/grid.c` with typed buffers."""
+"""Noise on a grid, and exact choice among weighted runs (see csrc/noise)."""
 
 from cpython.long cimport PyLong_FromUnsignedLongLong
 from libc.math cimport remainder
@@ -7,7 +7,10 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from dpfast._kernels.rng cimport BitStream, dpf_rng
+from .rng cimport BitStream, dpf_rng
+
+
+# --- noise ----------------------------------------------------------------------------------------
 
 cdef extern from "core/isa.h" nogil:
     int dpf_isa()
@@ -181,3 +184,333 @@ def one(BitStream stream not None, Table table not None, double value, double sc
     if found:
         return PyLong_FromUnsignedLongLong(word[0])
     return out
+
+
+# --- choice ---------------------------------------------------------------------------------------
+
+cdef extern from "noise/choice_words.h" nogil:
+    uint64_t dpf_words_one(dpf_words *words)
+    uint64_t dpf_words_below(dpf_words *words, uint64_t n)
+
+cdef extern from "noise/choice.h" nogil:
+    enum:
+        DPF_CHOICE_NO
+        DPF_CHOICE_YES
+        DPF_CHOICE_OPEN
+    ctypedef struct dpf_choice_runs:
+        const double *distance
+        const int64_t *count
+        uint64_t *total
+        size_t n
+        double c, slack
+        int64_t lift
+        int shift
+    int dpf_choice_bounds(dpf_choice_runs *runs)
+    void dpf_choice_propose(const dpf_choice_runs *runs, dpf_words *words, int64_t *out, size_t n)
+    size_t dpf_choice_keep(const dpf_choice_runs *runs, dpf_words *words, const int64_t *run,
+                           const double *distance, double slack, uint8_t *kept, size_t start,
+                           size_t n, uint64_t *word)
+    size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *out,
+                           size_t start, size_t n, uint64_t *word)
+    size_t dpf_choice_coins(dpf_words *words, double c, const double *distance,
+                            const int64_t *shift, int shift_stride, double slack, uint8_t *kept,
+                            size_t start, size_t n, uint64_t *word)
+    void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out,
+                          size_t n)
+    int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift,
+                           double factor)
+
+cdef extern from "noise/choice_rows.h" nogil:
+    enum:
+        DPF_CHOICE_ROWS_SHIFT
+    size_t DPF_CHOICE_EMPTY
+    ctypedef struct dpf_choice_matrix:
+        const double *values
+        const double *best
+        size_t rows, n
+        double c, slack
+    size_t dpf_choice_rows(const dpf_choice_matrix *matrix, dpf_words *words, size_t draws,
+                           uint64_t *scratch, int64_t *out, size_t start, uint64_t *bound,
+                           uint64_t *word)
+    void dpf_choice_row_sums(const dpf_choice_matrix *matrix, uint64_t *total)
+    size_t dpf_choice_subset(const dpf_choice_matrix *matrix, dpf_words *words, uint64_t *drawn,
+                             uint8_t *heads, int settled, int64_t *out, size_t start)
+
+OPEN = DPF_CHOICE_OPEN
+ROWS_SHIFT = DPF_CHOICE_ROWS_SHIFT
+
+
+cdef class Script:
+    """Words to be drawn in place of a bit stream's, for tests. NOT PRIVATE."""
+
+    def __cinit__(self, words):
+        made = [int(word) for word in words]
+        self.words.rng = NULL
+        self.words.given = <uint64_t *>malloc(8 * len(made) + 8)
+        if self.words.given == NULL:
+            raise MemoryError()
+        for i, word in enumerate(made):
+            (<uint64_t *>self.words.given)[<Py_ssize_t>i] = word
+        self.words.at, self.words.end, self.words.short_of = 0, len(made), 0
+
+    def __dealloc__(self):
+        free(<void *>self.words.given)
+
+    def word(self):
+        """The next word."""
+        cdef uint64_t word = dpf_words_one(&self.words)
+        check(&self.words)
+        return word
+
+    @property
+    def used(self):
+        """How many words have been drawn."""
+        return self.words.at
+
+
+cdef dpf_words *source(object stream, dpf_words *own) except NULL:
+    """The words of `stream`; `own` is the caller's room for those of a bit stream."""
+    if isinstance(stream, Script):
+        return &(<Script>stream).words
+    if not isinstance(stream, BitStream):
+        raise TypeError("stream must be a BitStream")
+    own.rng = (<BitStream>stream).state
+    own.short_of = 0
+    return own
+
+
+cdef int check(dpf_words *words) except -1:
+    if words.short_of:
+        raise EOFError("the script has no more words")
+    return 0
+
+
+def below(uint64_t n, stream not None):
+    """A uniform integer of 0 .. n - 1."""
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    if n == 0:
+        raise ValueError("n must be at least 1")
+    cdef uint64_t k = dpf_words_below(words, n)
+    check(words)
+    return k
+
+
+def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream not None):
+    """Fill `out` with uniform integers below their limits; one limit may serve for all."""
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    cdef size_t n = out.shape[0]
+    cdef Py_ssize_t i
+    if limit.shape[0] != out.shape[0] and limit.shape[0] != 1:
+        raise ValueError(f"limit must have 1 or {n} values")
+    for i in range(limit.shape[0]):
+        if limit[i] < 1:
+            raise ValueError("limits must be at least 1")
+    if n == 0:
+        return
+    with nogil:
+        dpf_choice_below(words, &limit[0], limit.shape[0] != 1, &out[0], n)
+    check(words)
+
+
+def verdict(uint64_t word, double c, double distance, double slack=0.0, int64_t lift=0,
+            double factor=1.0):
+    """Whether U < factor exp(-c D) 2**lift; OPEN where float64 cannot tell."""
+    return dpf_choice_verdict(word, c, distance, slack, lift, factor)
+
+
+def coins(stream not None, double c, const double[::1] distance not None,
+          const int64_t[::1] shift not None, double slack, uint8_t[::1] kept not None,
+          Py_ssize_t start):
+    """Coins of probability min(1, 2**shift exp(-c D)) from `start`: (index, word) of an open one."""
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    cdef size_t n = distance.shape[0], at = start
+    cdef uint64_t word = 0
+    cdef Py_ssize_t i
+    if kept.shape[0] != distance.shape[0] or start < 0:
+        raise ValueError("kept must have a place for each distance")
+    if shift.shape[0] != distance.shape[0] and shift.shape[0] != 1:
+        raise ValueError(f"shift must have 1 or {n} values")
+    for i in range(shift.shape[0]):
+        if not -(1 << 30) <= shift[i] <= 1 << 30:
+            raise ValueError("shifts must be between -2**30 and 2**30")
+    if at >= n:
+        return n, 0
+    with nogil:
+        at = dpf_choice_coins(words, c, &distance[0], &shift[0], shift.shape[0] != 1, slack,
+                              &kept[0], at, n, &word)
+    check(words)
+    return at, word
+
+
+cdef class Runs:
+    """Bounds of weights ``count exp(-c D)`` as running sums, and draws from them."""
+    cdef dpf_choice_runs runs
+    cdef const double[::1] distance
+    cdef const int64_t[::1] count
+
+    def __cinit__(self, const double[::1] distance not None, double c, const int64_t[::1] count,
+                  double slack):
+        cdef int status
+        self.distance = distance
+        self.count = count
+        if not (c > 0 and c < float("inf") and slack >= 0):
+            raise ValueError("c must be positive and finite, slack not negative")
+        self.runs.n = distance.shape[0]
+        self.runs.c = c
+        self.runs.slack = slack
+        if self.runs.n == 0:
+            raise ValueError("there must be a run")
+        self.runs.distance = &distance[0]
+        if count is not None:
+            if count.shape[0] != distance.shape[0]:
+                raise ValueError("count must have a value for each run")
+            self.runs.count = &count[0]
+        self.runs.total = <uint64_t *>malloc(8 * self.runs.n)
+        if self.runs.total == NULL:
+            raise MemoryError()
+        with nogil:
+            status = dpf_choice_bounds(&self.runs)
+        if status == -1:
+            raise ValueError("every run is excluded")
+        if status == -2:
+            raise ValueError("the nearest run is too far away: give distances from near it")
+
+    def __dealloc__(self):
+        free(self.runs.total)
+
+    def __reduce__(self):
+        raise TypeError("bounds cannot be pickled")
+
+    @property
+    def shift(self):
+        """S: the bounds are for weights times 2**S."""
+        return self.runs.lift + self.runs.shift
+
+    def total(self, uint64_t[::1] out not None):
+        """Copy the running sums of the bounds."""
+        if <size_t>out.shape[0] != self.runs.n:
+            raise ValueError("out must have a place for each run")
+        memcpy(&out[0], self.runs.total, 8 * self.runs.n)
+
+    def bound(self, size_t run):
+        """The bound of one run."""
+        if run >= self.runs.n:
+            raise IndexError("no such run")
+        return self.runs.total[run] - (self.runs.total[run - 1] if run else 0)
+
+    def propose(self, int64_t[::1] out not None, stream not None):
+        """Fill `out` with runs, each with probability proportional to its bound."""
+        cdef dpf_words own
+        cdef dpf_words *words = source(stream, &own)
+        cdef size_t n = out.shape[0]
+        if n == 0:
+            return
+        with nogil:
+            dpf_choice_propose(&self.runs, words, &out[0], n)
+        check(words)
+
+    def keep(self, const int64_t[::1] run not None, const double[::1] distance not None,
+             double slack, uint8_t[::1] kept not None, Py_ssize_t start, stream not None):
+        """Coins from `start`: (index, word) of the first that is open; index n when all are done."""
+        cdef dpf_words own
+        cdef dpf_words *words = source(stream, &own)
+        cdef size_t n = run.shape[0], at = start
+        cdef uint64_t word = 0
+        cdef Py_ssize_t i
+        if distance.shape[0] != run.shape[0] or kept.shape[0] != run.shape[0] or start < 0:
+            raise ValueError("run, distance and kept must have the same length")
+        for i in range(run.shape[0]):
+            if <uint64_t>run[i] >= self.runs.n:
+                raise IndexError("no such run")
+        if at >= n:
+            return n, 0
+        with nogil:
+            at = dpf_choice_keep(&self.runs, words, &run[0], &distance[0], slack, &kept[0], at, n,
+                                 &word)
+        check(words)
+        return at, word
+
+    def draw(self, int64_t[::1] out not None, Py_ssize_t start, stream not None):
+        """Draws from `start`: (index, word) of one whose coin is open; index n when all are done."""
+        cdef dpf_words own
+        cdef dpf_words *words = source(stream, &own)
+        cdef size_t n = out.shape[0], at = start
+        cdef uint64_t word = 0
+        if start < 0:
+            raise ValueError("start must not be negative")
+        if at >= n:
+            return n, 0
+        with nogil:
+            at = dpf_choice_draw(&self.runs, words, &out[0], at, n, &word)
+        check(words)
+        return at, word
+
+
+cdef dpf_choice_matrix _matrix(const double[:, ::1] values, const double[::1] best, double c,
+                               double slack) except *:
+    cdef dpf_choice_matrix made
+    if best.shape[0] != values.shape[0] or values.shape[1] == 0:
+        raise ValueError("values must have columns, and best a value for each row")
+    if not (c > 0 and c < float("inf") and slack >= 0):
+        raise ValueError("c must be positive and finite, slack not negative")
+    made.rows, made.n = values.shape[0], values.shape[1]
+    made.values = &values[0, 0] if made.rows else NULL
+    made.best = &best[0] if made.rows else NULL
+    made.c, made.slack = c, slack
+    return made
+
+
+def rows(const double[:, ::1] values not None, const double[::1] best not None, double c,
+         double slack, uint64_t[::1] scratch not None, int64_t[:, ::1] out not None,
+         Py_ssize_t start, stream not None):
+    """Draws by row from `start`: (index, bound, word) of one whose coin is open; index out.size at the end."""
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    cdef dpf_choice_matrix matrix = _matrix(values, best, c, slack)
+    cdef size_t draws = out.shape[1], at = start
+    cdef uint64_t bound = 0, word = 0
+    if <size_t>scratch.shape[0] < matrix.n or <size_t>out.shape[0] != matrix.rows or start < 0:
+        raise ValueError("scratch must have a place for each column, out a row for each row")
+    if at >= matrix.rows * draws:
+        return matrix.rows * draws, 0, 0
+    with nogil:
+        at = dpf_choice_rows(&matrix, words, draws, &scratch[0], &out[0, 0], at, &bound, &word)
+    check(words)
+    if at == DPF_CHOICE_EMPTY:
+        raise ValueError("every candidate of a row is excluded")
+    return at, bound, word
+
+
+def row_sums(const double[:, ::1] values not None, const double[::1] best not None, double c,
+             double slack, uint64_t[:, ::1] out not None):
+    """Running sums of the bounds of each row (for tests)."""
+    cdef dpf_choice_matrix matrix = _matrix(values, best, c, slack)
+    if out.shape[0] != values.shape[0] or out.shape[1] != values.shape[1]:
+        raise ValueError("out must have the shape of values")
+    if matrix.rows:
+        dpf_choice_row_sums(&matrix, &out[0, 0])
+
+
+def subset(const double[:, ::1] values not None, const double[::1] best not None, double c,
+           uint64_t[::1] drawn not None, uint8_t[::1] heads not None, bint settled,
+           int64_t[::1] out not None, Py_ssize_t start, stream not None):
+    """Permute-and-flip by row from `start`: a row with open coins (OPEN in heads), or how many rows."""
+    cdef dpf_words own
+    cdef dpf_words *words = source(stream, &own)
+    cdef dpf_choice_matrix matrix = _matrix(values, best, c, 0.0)
+    cdef size_t at = start
+    if <size_t>drawn.shape[0] < matrix.n or <size_t>heads.shape[0] < matrix.n:
+        raise ValueError("drawn and heads must have a place for each column")
+    if <size_t>out.shape[0] != matrix.rows or start < 0:
+        raise ValueError("out must have a place for each row")
+    if at >= matrix.rows:
+        return matrix.rows
+    with nogil:
+        at = dpf_choice_subset(&matrix, words, &drawn[0], &heads[0], settled, &out[0], at)
+    check(words)
+    if at == DPF_CHOICE_EMPTY:
+        raise ValueError("every candidate of a row is excluded")
+    return at

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import choice as _native
-from .._kernels.choice import Script
+from .._kernels import noise as _native
+from .._kernels.noise import Script
 from .._kernels.rng import BitStream
 from .distributions.exact import Tail, nearest_double
 

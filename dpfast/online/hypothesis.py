@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import weights as _native
+from .._kernels import online as _native
 from .threads import spread
 
 #: Elements of a block, of whose sums all others are made.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.multisets import sums
+from .._kernels.online import multiset_sums as sums
 from .._kernels.rng import BitStream
 from ..noise import choice
 from ..summaries.order import SMALL, window

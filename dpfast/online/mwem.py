@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._kernels.weights import products
+from .._kernels.online import weights_products as products
 from ..budget.allotment import as_it_is
 from ..budget.budget import Budget
 from ..budget.release import release

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.coins import BLOCK, flip
-from .._kernels.coins import exponents as _exponents
 from .._kernels.rng import BitStream
+from .._kernels.selection import BLOCK, flip
+from .._kernels.selection import exponents as _exponents
 from ..noise.choice import below
 from ..noise.distributions.exact import Tail
 from .scores import Scores

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._kernels.pick import pick
+from .._kernels.sources import pick
 from ..errors import DataError
 from .array import ArraySource
 from .base import Chunk, RandomWords, Source

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
-from .._kernels.bins import MOST_CELLS, Axis, tally
+from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._kernels import response as _native
-from .._kernels.choice import Script
+from .._kernels import statistics as _native
+from .._kernels.noise import Script
 from .._kernels.rng import BitStream
 from ..budget.budget import Budget
 from ..budget.release import release

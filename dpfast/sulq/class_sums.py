@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._kernels import cross
-from .._kernels.bins import tally
-from .._kernels.classes import totals as by_class
+from .._kernels import sulq as cross
+from .._kernels.statistics import tally
+from .._kernels.sulq import class_totals as by_class
 from ..privacy import Loss, Pure
 from ..sources.words import Words
 from ..statistics.histogram import Bins, categories_of

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._kernels import cross
+from .._kernels import sulq as cross
 from ..sources.words import Words
 from ..statistics.histogram import Bins, axes_of, categories_of
 

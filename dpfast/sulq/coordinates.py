@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._kernels.margin import REACH, wrong
+from .._kernels.sulq import MARGIN_REACH as REACH
+from .._kernels.sulq import margin_wrong as wrong
 from .targets import Labelled, Piece
 
 #: Narrower bounds, and radii, have no coordinates.

@@ -28,9 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._kernels.box import whole
-from .._kernels.gram import MOST_COLUMNS, MOST_ROWS, add
 from .._kernels.rng import isa
+from .._kernels.sulq import GRAM_MOST_COLUMNS as MOST_COLUMNS
+from .._kernels.sulq import GRAM_MOST_ROWS as MOST_ROWS
+from .._kernels.sulq import box_whole as whole
+from .._kernels.sulq import gram_add as add
 from ..sources.row_source import RowChunk, RowSource
 from .matrices import matrices
 from .rounds import Part

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._kernels import cross
-from .._kernels.bins import tally
+from .._kernels import sulq as cross
+from .._kernels.statistics import tally
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..rng import Generator

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
-from .._kernels.margin import MOST_PAIRS, pairs
+from .._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
+from .._kernels.sulq import pairs_add as pairs
 from ..budget.budget import Budget
 from ..rng import Generator
 from ..statistics.arguments import said

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
-from .._kernels.nearest import MOST_ROWS, Columns
+from .._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
+from .._kernels.sulq import NearestColumns as Columns
 from ..sources.row_source import RowChunk, RowSource
 from ..summaries.cells import SQUARES, cells
 from .matrices import matrices

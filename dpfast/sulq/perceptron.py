@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._kernels.margin import REACH
+from .._kernels.sulq import MARGIN_REACH as REACH
 from ..budget.budget import Budget
 from ..privacy import Loss, Pure
 from ..rng import Generator

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
-from .._kernels.quantise import products
+from .._kernels.summaries import products
 from ..errors import DataError
 from ..sources import chunk_dtype
 from ..sources.masked import picked

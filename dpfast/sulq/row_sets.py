@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import rng as _rng
 from .._core import checks
-from .._kernels.pick import both
+from .._kernels.sources import both
 from ..sources.masked import refuse_mask
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels import cross
+from .._kernels import sulq as cross
 
 #: The least noise that counts, of integers that are all exact below it.
 LEAST = 2.0**-40

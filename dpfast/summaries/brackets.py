@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.order import bracket_pass, bracket_passes, count_bytes, histogram_bytes
+from .._kernels.summaries import bracket_pass, bracket_passes, count_bytes, histogram_bytes
 from ..rng import default_generator
 from ..sources import ArraySource, Chunk, Source
 from .layout import Block, Layout, Piece, Run, insert, least_from

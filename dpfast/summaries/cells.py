@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 
 from .._core import checks
-from .._kernels.quantise import Grid
+from .._kernels.summaries import Grid
 
 #: Bits of the number of cells between the bounds: for sums, and where products of cells are summed.
 FINE, SQUARES = 40, 30

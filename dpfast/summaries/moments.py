@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
-from .._kernels.quantise import products
+from .._kernels.summaries import products
 from ..sources.masked import refuse_mask
 from ..sources.row_source import RowChunk, RowSource
 from ..sources.stretches import Column

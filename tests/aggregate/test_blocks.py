@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfast._kernels import blocks as native
+from dpfast._kernels import aggregate as native
 from dpfast._kernels.rng import isa_paths
 from dpfast.aggregate.blocks import (
     ContiguousLabels,
@@ -697,7 +697,7 @@ PROBE = """
 import hashlib, json
 import numpy as np
 from dpfast.aggregate.blocks import KeyedLabels, Moments, RandomLabels, Totals
-from dpfast._kernels.blocks import Key
+from dpfast._kernels.aggregate import Key
 from dpfast._kernels.rng import isa
 
 key = Key(bytes(range(32)))

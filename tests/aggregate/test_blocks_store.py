@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfast._kernels import blocks as native
+from dpfast._kernels import aggregate as native
 from dpfast.aggregate.blocks import (
     ContiguousLabels,
     KeyedLabels,
@@ -631,7 +631,7 @@ import dpfast as dp
 from dpfast.aggregate.blocks import RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.blocks.store import laid_out
-from dpfast._kernels.blocks import Key
+from dpfast._kernels.aggregate import Key
 from dpfast.sources.row_source import RowChunk
 
 path, kind, to = sys.argv[1:4]

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels import blocks as native_blocks
-from dpfast._kernels import estimators as native
+from dpfast._kernels import aggregate as native
 from dpfast.aggregate.blocks import ContiguousLabels, RandomLabels, Totals
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.blocks.store import Window
@@ -33,7 +32,7 @@ from dpfast.sources.table import as_rows
 from ..reference import estimators as twin
 from ..support.paths import on_every_path, run
 
-KEY = native_blocks.Key(bytes(range(32)))
+KEY = native.Key(bytes(range(32)))
 TENTH = Fraction(1, 10)
 LIMITS = (0.0, 100.0)
 ORDERED = [Median(), Quantile(0.1), Quantile(0.9, "lower"), TrimmedMean(0.1), Mode()]
@@ -769,7 +768,7 @@ def test_other_kernels_refuse():
 
 def test_a_wrong_wish_for_instructions_is_an_error():
     code = (
-        "import numpy as np\nfrom dpfast._kernels import estimators as e\n"
+        "import numpy as np\nfrom dpfast._kernels import aggregate as e\n"
         "e.pairs(np.zeros(3), np.array([0, 3]), np.array([1]), np.empty(99), np.empty(1), "
         "np.empty(1))"
     )

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels.blocks import Key
+from dpfast._kernels.aggregate import Key
 from dpfast.aggregate.blocks import ContiguousLabels, KeyedLabels, Moments, RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.estimators import (

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpfast._kernels.choice import ROWS_SHIFT, Script, row_sums
+from dpfast._kernels.noise import ROWS_SHIFT, Script, row_sums
 from dpfast.noise import choice
 from dpfast.rng import InsecureGenerator
 
@@ -555,7 +555,7 @@ PROBE = """
 import hashlib
 import numpy as np
 from dpfast.noise import choice as _choice
-from dpfast._kernels.choice import row_sums
+from dpfast._kernels.noise import row_sums
 from dpfast.rng import InsecureGenerator
 
 rng = np.random.default_rng(0)

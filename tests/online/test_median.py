@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._kernels.multisets import sums
+from dpfast._kernels.online import multiset_sums as sums
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, StreamError
 from dpfast.noise.distributions.discrete import laplace_integers
 from dpfast.online import plan as _plan
@@ -97,7 +97,7 @@ def test_sums_reach_the_end_of_their_integers():
 def test_all_paths_agree():
     printed = on_every_path("""
 import numpy as np
-from dpfast._kernels.multisets import sums
+from dpfast._kernels.online import multiset_sums as sums
 g = np.random.default_rng(1)
 counts = g.integers(0, 256, (7, 5000)).astype(np.uint8)
 out = np.empty(5000, np.int32)

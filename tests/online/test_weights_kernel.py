@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from dpfast._kernels import weights as native
-from dpfast._kernels.weights import products
+from dpfast._kernels import online as native
+from dpfast._kernels.online import weights_products as products
 from dpfast.online import threads
 from dpfast.online.hypothesis import Hypothesis
 
@@ -149,7 +149,7 @@ def test_any_number_of_threads_makes_the_same_bits(monkeypatch, number):
 PROBE = """
 import hashlib
 import numpy as np
-from dpfast._kernels.weights import compare, move, products
+from dpfast._kernels.online import compare, move, weights_products as products
 places = np.empty((1, 3))
 g = np.random.default_rng(5)
 done = hashlib.sha256()

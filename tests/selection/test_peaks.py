@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfast._kernels import peaks as native
+from dpfast._kernels import selection as native
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.selection.scores import stored
 from dpfast.selection.scores.stored import Stored, row_peaks
@@ -164,7 +164,7 @@ def test_what_the_kernel_refuses():
 PROBE = """
 import hashlib
 import numpy as np
-from dpfast._kernels.peaks import block_peaks
+from dpfast._kernels.selection import block_peaks
 from tests.selection.test_peaks import DTYPES, sample
 seen = hashlib.sha256()
 for dtype in DTYPES:

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpfast._kernels import coins
+from dpfast._kernels import selection as coins
 from dpfast._kernels.rng import BitStream
 from dpfast.errors import ArgumentError
 from dpfast.rng import InsecureGenerator

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpfast._kernels.pick import both, pick
+from dpfast._kernels.sources import both, pick
 
 from ..support.paths import on_every_path, run
 
@@ -89,7 +89,7 @@ def test_sets_that_do_not_reach_as_far():
 
 BITS = """
 import numpy as np
-from dpfast._kernels.pick import both
+from dpfast._kernels.sources import both
 words = np.random.default_rng(0).integers(0, 2**64, (20, 9001), np.uint64)
 counts = np.zeros(20, np.int64)
 both(words, 1, words[3, 1:].copy(), counts)

@@ -16,7 +16,7 @@ import pytest
 from scipy import special
 
 import dpfast as dp
-from dpfast._kernels.choice import Script
+from dpfast._kernels.noise import Script
 from dpfast.noise.choice import Weights
 from dpfast.rng import InsecureGenerator
 

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import chisquare
 
 import dpfast as dp
-from dpfast._kernels.order import bracket_passes
+from dpfast._kernels.summaries import bracket_passes
 from dpfast.budget.release import release
 from dpfast.errors import ArgumentError, DataError
 from dpfast.noise import grid as _grid

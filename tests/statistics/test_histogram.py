@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast._kernels.bins import MOST_CELLS, Axis, tally
+from dpfast._kernels.statistics import MOST_CELLS, Axis, tally
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.noise.integer import WholeNoise
 from dpfast.privacy import Draws
@@ -184,7 +184,7 @@ def test_what_a_kernel_refuses():
 PROBE = """
 import json
 import numpy as np
-from dpfast._kernels.bins import Axis
+from dpfast._kernels.statistics import Axis
 from tests.statistics.test_histogram import DTYPES, EDGES, around, counted, plain, tight
 made = [*EDGES.values(), *map(tight, [127, 128, 255, 256])]
 exact = lambda edges: Axis(edges, edges[-1], len(edges), True)

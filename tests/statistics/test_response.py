@@ -25,8 +25,8 @@ from scipy import stats
 
 import dpfast as dp
 from dpfast import response
-from dpfast._kernels import response as native
-from dpfast._kernels.choice import Script
+from dpfast._kernels import statistics as native
+from dpfast._kernels.noise import Script
 from dpfast._kernels.rng import isa_paths
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Draws, Pure

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfast._kernels.box import whole
+from dpfast._kernels.sulq import box_whole as whole
 
 from ..support.paths import on_every_path
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast._kernels.classes import MOST_ROWS, REACH, totals
+from dpfast._kernels.sulq import CLASSES_MOST_ROWS as MOST_ROWS
+from dpfast._kernels.sulq import CLASSES_REACH as REACH
+from dpfast._kernels.sulq import class_totals as totals
 
 from ..support.paths import on_every_path, run
 
@@ -59,7 +61,7 @@ def test_the_largest_cells_add_up_exactly():
 
 SUMS = """
 import numpy as np
-from dpfast._kernels.classes import totals
+from dpfast._kernels.sulq import class_totals as totals
 g = np.random.default_rng(0)
 rows = g.normal(0, 2, (4001, 11))
 limits = np.array([[2.0**18], [-(2.0**19)], [2.0**19], [3.0]]).repeat(11, axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpfast._kernels import cross
+from dpfast._kernels import sulq as cross
 
 from ..reference import tree as reference
 from ..support.paths import on_every_path, run
@@ -37,7 +37,7 @@ def test_codes(n, width):
 
 CODES = """
 import numpy as np
-from dpfast._kernels.cross import codes
+from dpfast._kernels.sulq import codes
 g = np.random.default_rng(0)
 rows = g.integers(-2, 9, (10_007, 11)).astype(float)
 rows[g.uniform(size=rows.shape) < 0.1] = np.nan
@@ -53,7 +53,7 @@ def test_every_instruction_set_has_the_same_codes():
 
 COUNTS = """
 import numpy as np
-from dpfast._kernels import cross
+from dpfast._kernels import sulq as cross
 g = np.random.default_rng(0)
 n, values = 5_003, g.integers(1, 9, 70).astype(np.uint32)
 codes, key = g.integers(0, 10, (n, 70), np.uint32), g.integers(0, 14, n).astype(np.uint32)

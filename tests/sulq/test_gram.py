@@ -7,8 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from dpfast._kernels.box import whole
-from dpfast._kernels.gram import MOST_COLUMNS, STRETCH, add
+from dpfast._kernels.sulq import GRAM_MOST_COLUMNS as MOST_COLUMNS
+from dpfast._kernels.sulq import GRAM_STRETCH as STRETCH
+from dpfast._kernels.sulq import box_whole as whole
+from dpfast._kernels.sulq import gram_add as add
 from dpfast.sources.table import as_rows
 from dpfast.sulq import gram as _gram
 from dpfast.sulq.gram import Gram

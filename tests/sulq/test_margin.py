@@ -10,7 +10,13 @@ import math
 import numpy as np
 import pytest
 
-from dpfast._kernels.margin import MOST_PAIRS, MOST_ROWS, REACH, REACH_PAIRS, STRETCH, pairs, wrong
+from dpfast._kernels.sulq import MARGIN_MOST_ROWS as MOST_ROWS
+from dpfast._kernels.sulq import MARGIN_REACH as REACH
+from dpfast._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
+from dpfast._kernels.sulq import PAIRS_REACH as REACH_PAIRS
+from dpfast._kernels.sulq import PAIRS_STRETCH as STRETCH
+from dpfast._kernels.sulq import margin_wrong as wrong
+from dpfast._kernels.sulq import pairs_add as pairs
 
 from ..reference import margin as reference
 from ..support.paths import on_every_path

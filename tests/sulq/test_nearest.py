@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from dpfast._kernels.nearest import MOST_ROWS, Columns
+from dpfast._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
+from dpfast._kernels.sulq import NearestColumns as Columns
 from dpfast.summaries.cells import SQUARES, cells
 
 from ..reference import nearest as reference

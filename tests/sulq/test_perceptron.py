@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import dpfast as dp
-from dpfast._kernels.margin import REACH
+from dpfast._kernels.sulq import MARGIN_REACH as REACH
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from dpfast import order
-from dpfast._kernels.order import bracket_pass, count_bytes, histogram_bytes
+from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.sources import CHUNK_DTYPES, Chunk
 from dpfast.summaries import brackets
@@ -508,7 +508,7 @@ def test_kernels_refuse_what_they_cannot_read():
 PATHS = """
 import hashlib, sys
 import numpy as np
-from dpfast._kernels.order import bracket_pass, count_bytes
+from dpfast._kernels.summaries import bracket_pass, count_bytes
 rng = np.random.default_rng(0)
 digest = hashlib.sha256()
 for dtype in ("f8", "f4", "i8", "i4", "i2", "u8", "u4", "u2"):

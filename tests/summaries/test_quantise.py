@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpfast._kernels.quantise import MOST_REACH, MOST_SPAN, Grid, products
 from dpfast._kernels.rng import isa_paths
+from dpfast._kernels.summaries import MOST_REACH, MOST_SPAN, Grid, products
 from dpfast.errors import ArgumentError
 from dpfast.sources import CHUNK_DTYPES
 from dpfast.summaries.cells import FINE, SQUARES, cells, nearest
@@ -243,7 +243,7 @@ def test_what_a_kernel_refuses():
 PROBE = """
 import json
 import numpy as np
-from dpfast._kernels.quantise import Grid, products
+from dpfast._kernels.summaries import Grid, products
 from tests.summaries.test_quantise import DTYPES, GRIDS, WHOLE, sample
 found = []
 for dtype in DTYPES:

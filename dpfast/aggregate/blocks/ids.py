@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._kernels import blocks as _native
+from ..._kernels import aggregate as _native
 from ...errors import DataError
 
 #: Rows of a conversion buffer.

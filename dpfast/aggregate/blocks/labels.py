@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels import blocks as _native
+from ..._kernels import aggregate as _native
 from ..._kernels.rng import BitStream, wipe
 
 

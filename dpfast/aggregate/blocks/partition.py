@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels import blocks as _native
+from ..._kernels import aggregate as _native
 from ...sources.row_source import RowChunk
 from .ids import KeyedLabels
 from .labels import ContiguousLabels, RandomLabels

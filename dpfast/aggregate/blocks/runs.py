@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels import blocks as _native
+from ..._kernels import aggregate as _native
 from ...sources.row_source import RowChunk
 from .files import Spill
 from .labels import RandomLabels

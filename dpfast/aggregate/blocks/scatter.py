@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._kernels import blocks as _native
+from ..._kernels import aggregate as _native
 from ...sources.array import threads
 from .labels import RandomLabels, RowLabels
 from .partition import TILE, missing

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels import blocks as _native
+from ..._kernels import aggregate as _native
 from ...sources.row_source import RowChunk
 from .labels import ContiguousLabels, RandomLabels
 from .scatter import Empty, each, groups_of, low_type, refined, step_of

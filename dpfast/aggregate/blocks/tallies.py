@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels import blocks as _native
+from ..._kernels import aggregate as _native
 from ...sources.base import CHUNK_DTYPES
 from .labels import ContiguousLabels, RandomLabels
 

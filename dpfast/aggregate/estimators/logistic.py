@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._kernels import estimators as _native
+from ..._kernels import aggregate as _native
 from ...sources.row_source import RowSource
 from ..blocks.store import Window
 from .base import Bound, ByBlock, Job

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._kernels import estimators as _native
+from ..._kernels import aggregate as _native
 from .groups import Room
 from .ordered import EachColumn, Floats, Integers
 

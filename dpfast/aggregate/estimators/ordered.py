@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._kernels import estimators as _native
+from ..._kernels import aggregate as _native
 from ...sources.row_source import RowSource
 from ..blocks import Totals
 from ..blocks.store import Window

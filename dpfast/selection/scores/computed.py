@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ... import errors
 from ..._core import checks
 from ..._kernels import jit
-from ..._kernels.peaks import ABOVE
+from ..._kernels.selection import ABOVE
 from ...errors import DataError, SlowWarning
 from .numbers import difference, distances, tops
 from .plain import Plain

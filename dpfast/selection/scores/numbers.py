@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels.peaks import ABOVE, INFINITE, NAN, block_peaks
+from ..._kernels.selection import ABOVE, INFINITE, NAN, block_peaks
 
 
 def real(value: Any) -> int | float | Fraction | None:

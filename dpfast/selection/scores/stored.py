@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ..._kernels.peaks import ABOVE, INFINITE, NAN, block_peaks
+from ..._kernels.selection import ABOVE, INFINITE, NAN, block_peaks
 from ...errors import ArgumentError
 from ...sources import chunk_dtype
 from .numbers import difference, distances, tops

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks, nan_policy
-from ..._kernels.joint import POWERS, Table
 from ..._kernels.rng import BitStream
+from ..._kernels.statistics import JOINT_POWERS as POWERS
+from ..._kernels.statistics import JointTable as Table
 from ...errors import DataError
 from ...noise.choice import below
 from ...noise.distributions.base import context

@@ -1,6 +1,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def multiset_sums(
+    counts: NDArray[np.uint8],
+    weights: NDArray[np.int32],
+    out: NDArray[np.int32],
+    begin: int,
+    end: int,
+) -> None: ...
 def compare(
     part: NDArray[np.float32],
     counts: NDArray[np.int32] | None,
@@ -24,7 +31,7 @@ def move(
     block: int,
     out: NDArray[np.float64],
 ) -> None: ...
-def products(
+def weights_products(
     rows: NDArray[np.float32],
     p: NDArray[np.float64],
     out: NDArray[np.float64],

@@ -1,16 +1,19 @@
-"""Passes that find windows of order statistics (see csrc/summaries/window.h)."""
+"""Windows of order statistics, cells of a public grid and their exact sums (see csrc/summaries)."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 import numpy as np
 
 cimport numpy as cnp
 
-from ..errors import NativeError
+from .core cimport check_status
 
 cnp.import_array()
+
+
+# --- order ----------------------------------------------------------------------------------------
 
 cdef extern from "summaries/window.h" nogil:
     ctypedef struct dpf_window_counts:
@@ -30,7 +33,7 @@ cdef extern from "summaries/window.h" nogil:
 dpf_window_init()
 
 
-cdef int _kind(char letter, Py_ssize_t size) noexcept:
+cdef int _window_kind(char letter, Py_ssize_t size) noexcept:
     if letter == b"f":
         return DPF_F64 if size == 8 else DPF_F32 if size == 4 else -1
     if letter == b"i":
@@ -46,7 +49,7 @@ cdef bint _plain(cnp.ndarray a):
 
 cdef int _ready(cnp.ndarray values, cnp.ndarray pivots, cnp.ndarray out) except -1:
     """The kind of a bracket pass, if the arrays are fit for one."""
-    cdef int kind = _kind(values.descr.kind, values.itemsize)
+    cdef int kind = _window_kind(values.descr.kind, values.itemsize)
     cdef object expected = np.dtype(np.int32) if values.itemsize == 2 else values.dtype
     if kind < 0 or not (_plain(values) and _plain(pivots) and _plain(out)):
         raise ValueError("bracket_pass needs contiguous native arrays of 2, 4 or 8 bytes")
@@ -74,8 +77,7 @@ def bracket_pass(cnp.ndarray values not None, cnp.ndarray pivots not None,
     cdef dpf_window_counts c
     with nogil:
         status = dpf_window_pass(kind, x, n, p, o, room, &c)
-    if status:
-        raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+    check_status(status)
     return c.below, c.at_lo, c.between, c.at_hi, c.above, c.nan
 
 
@@ -100,8 +102,7 @@ def bracket_passes(cnp.ndarray values not None, list pivots not None, list outs 
             rooms[b] = outs[b].shape[0]
         with nogil:
             status = dpf_window_passes(kind, x, n, brackets, <const void *const *>p, o, rooms, c)
-        if status:
-            raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+        check_status(status)
         return [(c[b].below, c[b].at_lo, c[b].between, c[b].at_hi, c[b].above, c[b].nan)
                 for b in range(brackets)]
     finally:
@@ -130,8 +131,7 @@ def count_bytes(cnp.ndarray values not None, int first, int thresholds):
     cdef int status
     with nogil:
         status = dpf_window_bytes(x, n, flip, <uint8_t>first, <size_t>thresholds, c)
-    if status:
-        raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+    check_status(status)
     return counts
 
 
@@ -147,3 +147,95 @@ def histogram_bytes(cnp.ndarray values not None):
     with nogil:
         dpf_window_histogram(x, n, flip, c)
     return counts
+
+
+# --- quantise -------------------------------------------------------------------------------------
+
+cdef extern from "summaries/quantise.h" nogil:
+    int64_t DPF_QUANTISE_SPAN, DPF_QUANTISE_SQUARES, DPF_QUANTISE_REACH
+    ctypedef struct dpf_quantise_cells:
+        double lo, hi, scale
+        int64_t first
+    ctypedef struct dpf_quantise_whole:
+        uint64_t low, high
+    ctypedef struct dpf_quantise_totals:
+        uint64_t nan
+        dpf_quantise_whole sum, squares
+    int dpf_quantise_sum(int kind, const void *x, size_t n, const dpf_quantise_cells *cells,
+                         int squares, dpf_quantise_totals *totals)
+    int dpf_quantise_each(int kind, const void *x, size_t n, const dpf_quantise_cells *cells,
+                          uint32_t *out, uint8_t *missing)
+    int dpf_quantise_products(const uint32_t *a, const uint32_t *b, size_t n,
+                              dpf_quantise_whole *whole)
+
+MOST_SPAN = DPF_QUANTISE_SPAN
+MOST_SPAN_OF_SQUARES = DPF_QUANTISE_SQUARES
+MOST_REACH = DPF_QUANTISE_REACH
+
+
+cdef class Grid:
+    """Cells ``first .. first + span`` of a public grid ``1 / scale``, made once and read often."""
+
+    cdef dpf_quantise_cells cells
+    cdef readonly int64_t span
+
+    def __init__(self, double scale, int64_t first, int64_t span):
+        cdef int64_t last = first + span
+        if not 0 <= span <= DPF_QUANTISE_SPAN:
+            raise ValueError("span must lie between 0 and 2**41")
+        if first < -DPF_QUANTISE_REACH or last > DPF_QUANTISE_REACH:
+            raise ValueError("cells must lie between -2**51 and 2**51")
+        self.cells.scale = scale
+        self.cells.first = first
+        self.cells.lo = first / scale
+        self.cells.hi = last / scale
+        self.span = span
+
+    def totals(self, cnp.ndarray values not None, bint squares=False):
+        """``(NaN, sum of cells, sum of their squares)``; a NaN is cell 0.
+
+        With `squares`, span must be below ``2**32``; without, their sum is 0.
+        """
+        cdef int kind = kind_of(values), status
+        cdef const void *x = cnp.PyArray_DATA(values)
+        cdef size_t n = values.shape[0]
+        cdef dpf_quantise_totals found = dpf_quantise_totals(
+            0, dpf_quantise_whole(0, 0), dpf_quantise_whole(0, 0))
+        if squares and self.span > DPF_QUANTISE_SQUARES:
+            raise ValueError("squares need a span below 2**32")
+        with nogil:
+            status = dpf_quantise_sum(kind, x, n, &self.cells, squares, &found)
+        check_status(status)
+        return (found.nan, found.sum.low | <object>found.sum.high << 64,
+                found.squares.low | <object>found.squares.high << 64)
+
+    def each(self, cnp.ndarray values not None, uint32_t[::1] out not None,
+             uint8_t[::1] missing not None):
+        """The cell of each value, and 1 in `missing` for each NaN; span must be below ``2**32``."""
+        cdef int kind = kind_of(values), status
+        cdef const void *x = cnp.PyArray_DATA(values)
+        cdef size_t n = values.shape[0]
+        if self.span > DPF_QUANTISE_SQUARES:
+            raise ValueError("cells of 32 bits need a span below 2**32")
+        if <size_t>out.shape[0] != n or <size_t>missing.shape[0] != n:
+            raise ValueError("out and missing must be as long as the values")
+        if n == 0:
+            return
+        with nogil:
+            status = dpf_quantise_each(kind, x, n, &self.cells, &out[0], &missing[0])
+        check_status(status)
+
+
+def products(const uint32_t[::1] a not None, const uint32_t[::1] b not None):
+    """The sum of ``a[i] * b[i]`` as an exact integer."""
+    cdef dpf_quantise_whole found = dpf_quantise_whole(0, 0)
+    cdef size_t n = a.shape[0]
+    cdef int status
+    if <size_t>b.shape[0] != n:
+        raise ValueError("both must be equally long")
+    if n == 0:
+        return 0
+    with nogil:
+        status = dpf_quantise_products(&a[0], &b[0], n, &found)
+    check_status(status)
+    return found.low | <object>found.high << 64

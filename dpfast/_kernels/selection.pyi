@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,3 +16,9 @@ def exponents(
 def flip(
     exponents: NDArray[np.uint8], shift: int, at: int, out: NDArray[np.int64], stream: BitStream
 ) -> tuple[int, int]: ...
+
+NAN: int
+INFINITE: int
+ABOVE: int
+
+def block_peaks(values: NDArray[Any], block: int, out: NDArray[Any]) -> int: ...

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 cimport numpy as cnp
 
-from ..errors import NativeError
+from .core cimport check_status
 
 cnp.import_array()
 
@@ -52,5 +52,4 @@ def both(const uint64_t[:, ::1] words not None, size_t first, const uint64_t[::1
         return
     with nogil:
         status = dpf_both(&words[0, first], sets, stride, &bits[0], n, &counts[0])
-    if status:
-        raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
+    check_status(status)

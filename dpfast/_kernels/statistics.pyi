@@ -1,0 +1,65 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .noise import Script
+from .rng import BitStream
+
+MOST_CELLS: int
+
+class Axis:
+    bins: int
+    def __init__(self, lower: NDArray[np.float64], hi: float, cells: int, exact: bool) -> None: ...
+    def histogram(self, values: NDArray[Any], counts: NDArray[np.int64]) -> None: ...
+    def place(self, values: NDArray[Any], stride: int, place: NDArray[np.uint32]) -> None: ...
+
+def tally(place: NDArray[np.uint32], counts: NDArray[np.int64]) -> None: ...
+
+JOINT_POWERS: int
+
+Wide = tuple[float, int]
+
+class JointTable:
+    filled: bool
+    def __new__(
+        cls,
+        at: NDArray[np.int64],
+        length: NDArray[np.int64],
+        m: int,
+        n: int,
+        first: list[int],
+        far: list[Wide],
+        near: list[Wide],
+        stay: list[Any],
+        power: list[tuple[float, float, int]],
+    ) -> JointTable: ...
+    def fill(self) -> None: ...
+    def total_weight(self) -> Wide: ...
+    def before(self, s: int, i: int) -> Wide: ...
+    def terms(self, s: int, i: int) -> list[Wide]: ...
+    def look(self, s: int, stop: int, position: int) -> tuple[int, Wide]: ...
+    def find(self, place: int) -> tuple[int, int]: ...
+    def weight(self, s: int, position: int, i: int) -> Wide: ...
+
+OPEN: int
+BLOCK: int
+MOST: int
+
+def flip(first: int, second: int, bits: NDArray[np.uint8], stream: BitStream | Script) -> int: ...
+def binary(
+    first: int,
+    second: int,
+    values: NDArray[Any],
+    out: NDArray[Any],
+    stream: BitStream | Script,
+) -> int: ...
+def others(
+    categories: int,
+    instead: int,
+    values: NDArray[Any],
+    other: NDArray[np.uint8],
+    out: NDArray[Any],
+    stream: BitStream | Script,
+) -> None: ...
+def own(values: NDArray[np.int64], bits: NDArray[np.uint8], stream: BitStream | Script) -> None: ...
