@@ -59,7 +59,7 @@ from ..rng import Generator
 from .additive import amount
 from .choice import below
 from .distributions.discrete import laplace_integers
-from .integer import WholeNoise, laplace_loss, whole_noise
+from .integer import IntegerNoise, integer_noise, laplace_loss
 
 #: Steps of the norm in a move of size 1, and the largest scale that geometric numbers may have.
 _STEPS, _FAR = 1 << 20, 1 << 40
@@ -77,7 +77,7 @@ class BoxNoise:
     moves: tuple[int, ...]
     loss: Loss
     deviation: float
-    each: tuple[WholeNoise, ...] = field(default=(), repr=False)  # one for each that moves
+    each: tuple[IntegerNoise, ...] = field(default=(), repr=False)  # one for each that moves
     epsilon: Fraction = Fraction(0)  # of the law "box"
 
     def within(self, miss: float, terms: int = 1, place: int | None = None) -> Fraction:
@@ -175,7 +175,7 @@ def box_noise(
     size = amount(loss)
     moves = tuple(moves)
     k = max(1, sum(1 for move in moves if move))
-    plain = whole_noise(loss, k << 32, k << 64, k)  # so large that the grid plays no part
+    plain = integer_noise(loss, k << 32, k << 64, k)  # so large that the grid plays no part
     epsilon = pure_within(size) if isinstance(loss, ZCDP) else size
     flat = math.sqrt((k + 1) * (k + 2) / 3.0) / float(epsilon)
     spent: Loss
@@ -186,7 +186,7 @@ def box_noise(
     if shares is None or law == "laplace":
         shares = [Fraction(1, k)] * len(moves)
     each = tuple(
-        whole_noise(loss, k * move, move**2 / share, 1 / share, law)
+        integer_noise(loss, k * move, move**2 / share, 1 / share, law)
         for move, share in zip(moves, shares, strict=True)
         if move
     )

@@ -47,7 +47,7 @@ _FAR = 1 << 40  # the largest scale that the samplers take
 
 
 @dataclass(frozen=True, slots=True)
-class WholeNoise:
+class IntegerNoise:
     """Independent integer noise for each coordinate of a vector of integers.
 
     `scale` is that of `law` in units of ``2**shift``; `loss` is what the release of the whole
@@ -152,14 +152,14 @@ def laplace_loss(epsilon: Fraction, draws: int, cells: int) -> Pure:
 
 
 @lru_cache(maxsize=1024)
-def whole_noise(
+def integer_noise(
     loss: Loss,
     l1: int,
     l2_squared: int | Fraction,
     moved: int | Fraction = 1,
     law: str | None = None,
     most: int | None = None,
-) -> WholeNoise:
+) -> IntegerNoise:
     """The least noise for a vector of integers.
 
     Parameters
@@ -178,7 +178,7 @@ def whole_noise(
 
     Returns
     -------
-    WholeNoise
+    IntegerNoise
         Its `loss` is what noise of these moves costs: of Laplace noise, with its law.
 
     Raises
@@ -189,7 +189,7 @@ def whole_noise(
     """
     size = amount(loss)
     if not l1:
-        return WholeNoise("laplace", Fraction(0), 0, loss)
+        return IntegerNoise("laplace", Fraction(0), 0, loss)
     single = math.isqrt(math.floor(l2_squared)) if most is None else most
     shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared), law, single)
     while found.scale > _FAR:
@@ -200,22 +200,22 @@ def whole_noise(
             checks.fail(name, "larger for so many numbers, rounds or shares", float(size))
         l2 = (root_up(Fraction(l2_squared)) / unit + root_up(Fraction(moved))) ** 2
         found = _unshifted(loss, size, -(-l1 // unit) + moved, l2, law, -(-single // unit))
-    return WholeNoise(found.law, found.scale, shift, found.loss)
+    return IntegerNoise(found.law, found.scale, shift, found.loss)
 
 
 def _unshifted(
     loss: Loss, size: Fraction, l1: int | Fraction, l2_squared: Fraction, law: str | None, most: int
-) -> WholeNoise:
+) -> IntegerNoise:
     shape = _shape(l1, most)
     if isinstance(loss, Pure):
-        return WholeNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
+        return IntegerNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
     if isinstance(loss, ZCDP):
-        found = WholeNoise("gaussian", root_up(l2_squared / (2 * size)), 0, loss)
-        other = WholeNoise("laplace", l1 / laplace_within(size, *shape), 0, loss)
+        found = IntegerNoise("gaussian", root_up(l2_squared / (2 * size)), 0, loss)
+        other = IntegerNoise("laplace", l1 / laplace_within(size, *shape), 0, loss)
     else:
         assert isinstance(loss, Approx)
         unit = Fraction(analytic(float_down(size), float_down(loss.delta)))
-        found = WholeNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
-        other = WholeNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
+        found = IntegerNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
+        other = IntegerNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
     least = found if found.deviation < other.deviation else other
     return least if law is None else found if law == found.law else other

@@ -18,7 +18,7 @@ from ..budget.allotment import as_it_is
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
-from ..noise.integer import WholeNoise, whole_noise
+from ..noise.integer import IntegerNoise, integer_noise
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.race import Race
@@ -118,7 +118,7 @@ class _Rounds:
     rounds: int
     fit: _Fit
     choice: float
-    noise: WholeNoise
+    noise: IntegerNoise
     loss: Loss
     read: Any
     neighbors: str = "replace"
@@ -320,18 +320,18 @@ def _matrix(queries: Any, universe: Universe, bits: int) -> _Queries:
     return _Queries(found, bits)
 
 
-def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, WholeNoise, Loss]:
+def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Loss]:
     """The factor of the scores, the noise of a measurement, and the loss of all rounds."""
     size = amount(loss)
     part = Fraction(1, 2 * rounds)
 
-    def in_pure(epsilon: Fraction) -> tuple[float, WholeNoise, Loss]:
-        noise = whole_noise(Pure(epsilon * part), unit, unit * unit)
+    def in_pure(epsilon: Fraction) -> tuple[float, IntegerNoise, Loss]:
+        noise = integer_noise(Pure(epsilon * part), unit, unit * unit)
         spent = Draws(epsilon, draws=2 * rounds)  # a choice and a measurement a round
         return float_down(epsilon * part / (2 * unit)), noise, spent
 
-    def in_rho(rho: Fraction) -> tuple[float, WholeNoise, Loss]:
-        noise = whole_noise(ZCDP(rho * part), unit, unit * unit)
+    def in_rho(rho: Fraction) -> tuple[float, IntegerNoise, Loss]:
+        noise = integer_noise(ZCDP(rho * part), unit, unit * unit)
         return float_down(range_within(rho * part) / (2 * unit)), noise, loss
 
     if isinstance(loss, ZCDP):

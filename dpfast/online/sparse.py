@@ -18,7 +18,7 @@ from .._core import checks
 from ..budget.allotment import Slice
 from ..budget.budget import Budget
 from ..errors import DataError
-from ..noise.integer import WholeNoise, whole_noise
+from ..noise.integer import IntegerNoise, integer_noise
 from ..privacy import Loss
 from ..rng import Generator
 from .gate import FAR, Gate, divided
@@ -191,9 +191,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
         alike = checks.flag("monotone", monotone)
         share = _share(answers)
         scales, self._spent, each = divided(asked, cells, count, alike, share)
-        self._noise: WholeNoise | None = None
+        self._noise: IntegerNoise | None = None
         if each is not None:
-            self._noise = whole_noise(each, cells, cells * cells)
+            self._noise = integer_noise(each, cells, cells * cells)
         usual = "add-remove" if alike else "replace"
         relation = checks.neighbors(usual if neighbors is None else neighbors)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"

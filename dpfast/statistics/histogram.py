@@ -22,7 +22,7 @@ from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
-from ..noise.integer import WholeNoise, whole_noise
+from ..noise.integer import IntegerNoise, integer_noise
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources import Chunk, Source
@@ -70,9 +70,9 @@ class Histogram:
         return found[:-2]
 
     @property
-    def noise(self) -> WholeNoise:
+    def noise(self) -> IntegerNoise:
         moved = 2 if self.neighbors == "replace" else 1
-        return whole_noise(self.loss, moved, moved, moved)
+        return integer_noise(self.loss, moved, moved, moved)
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
         noise = self.noise
@@ -214,7 +214,7 @@ def histogram(
     else:
         view = read_column(data, relation, where)
     moved = 2 if relation == "replace" else 1
-    spent = whole_noise(loss, moved, moved, moved).loss
+    spent = integer_noise(loss, moved, moved, moved).loss
     made = Histogram(axes, relation, spent, view.where, rows)
     counts = release(view.source, made, budget=budget, rng=rng)
     edges = [axis.edges for axis in axes]

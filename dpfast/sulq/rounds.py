@@ -69,7 +69,7 @@ from ..budget.budget import Budget
 from ..budget.release import release
 from ..errors import BudgetError
 from ..noise.additive import amount, analytic
-from ..noise.integer import WholeNoise, whole_noise
+from ..noise.integer import IntegerNoise, integer_noise
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
@@ -106,7 +106,7 @@ class _Round:
     name: str
     total: Callable[[Any], list[int]]
     parts: tuple[Part, ...]
-    noises: tuple[WholeNoise, ...]
+    noises: tuple[IntegerNoise, ...]
 
     def reduce(self, source: Any) -> list[int]:
         return self.total(source)
@@ -144,12 +144,12 @@ class _Choices:
 _LAWS: dict[type[Any], str] = {Pure: "laplace", Approx: "rounded-gaussian", ZCDP: "gaussian"}
 
 
-def round_noise(loss: Loss, rounds: int, part: Part) -> WholeNoise:
+def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise:
     """The noise of a part of one of so many rounds: a matter of public numbers alone."""
     times, share = rounds * part.share.denominator, part.share.numerator
     sizes = (part.l1, part.l2_squared, part.moved)
     l1, l2_squared, moved = (-(-times * x // share) for x in sizes)  # rounded up
-    return whole_noise(loss, l1, l2_squared, moved, _LAWS[type(loss)])
+    return integer_noise(loss, l1, l2_squared, moved, _LAWS[type(loss)])
 
 
 class Rounds:
@@ -204,7 +204,7 @@ class Rounds:
         """How many rounds are left."""
         return self.rounds - self._used
 
-    def noise(self, part: Part) -> WholeNoise:
+    def noise(self, part: Part) -> IntegerNoise:
         """The noise of a part of a round."""
         return round_noise(self.loss, self.rounds, part)
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast._kernels.statistics import MOST_CELLS, Axis, tally
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
-from dpfast.noise.integer import WholeNoise
+from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import Draws
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.passes import MemoryRows
@@ -204,16 +204,16 @@ def recorded(data, **kw):
     """What noise is calibrated to, and the counts without any."""
     asked = []
 
-    class Silent(WholeNoise):
+    class Silent(IntegerNoise):
         def draw(self, size, generator):
             return np.zeros(size, np.int64)
 
-    def whole_noise(loss, *sensitivity):
+    def integer_noise(loss, *sensitivity):
         asked.append(sensitivity)
-        return Silent("laplace", room.whole_noise.__wrapped__, 0, loss)
+        return Silent("laplace", room.integer_noise.__wrapped__, 0, loss)
 
-    whole_noise.__wrapped__ = 1
-    with patch.object(room, "whole_noise", whole_noise):
+    integer_noise.__wrapped__ = 1
+    with patch.object(room, "integer_noise", integer_noise):
         counts, edges = histogram(data, epsilon=1, **kw)
     assert len(set(asked)) == 1  # what is charged is what is drawn
     return asked[0], counts, edges

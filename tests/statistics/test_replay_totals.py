@@ -19,7 +19,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.noise.box import BoxNoise
-from dpfast.noise.integer import WholeNoise
+from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.statistics.totals import one_column
 from dpfast.summaries.totals import Totals
@@ -43,7 +43,7 @@ class Tape:
     values: list[int] = field(default_factory=list)
 
     def __enter__(self):
-        tape, add = self, WholeNoise.add
+        tape, add = self, IntegerNoise.add
 
         def recorded(noise, values, generator):
             if noise.scale:
@@ -60,8 +60,8 @@ class Tape:
             return [value + (tape.played.pop(0) if tape.played else 0) for value in values]
 
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(WholeNoise, "add", recorded)
-        self.patch.setattr(WholeNoise, "draw", draw)
+        self.patch.setattr(IntegerNoise, "add", recorded)
+        self.patch.setattr(IntegerNoise, "draw", draw)
         self.patch.setattr(BoxNoise, "_box", box)
         return self
 
@@ -274,7 +274,7 @@ TEST = test_neighbours_are_covered_and_noisy_integers_are_all_that_counts
 
 def true_count(self, summary, generator):
     """A noisy sum over the number of rows as it is."""
-    noise = one_column.whole_noise(self.loss, self.cells.span, self.cells.span**2, 2)
+    noise = one_column.integer_noise(self.loss, self.cells.span, self.cells.span**2, 2)
     upper, _ = noise.add([summary.sum, 0], generator)
     return self.place(Fraction(upper, max(1, summary.rows) * self.cells.span))
 

@@ -12,7 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.noise.integer import WholeNoise
+from dpfast.noise.integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, array
 from dpfast.statistics.arguments import Arguments
@@ -40,7 +40,7 @@ class Recorder:
     def __call__(self, loss, l1, l2_squared, moved=1, law=None, most=None):
         recorder = self
 
-        class Silent(WholeNoise):
+        class Silent(IntegerNoise):
             def add(self, values, generator):
                 single = math.isqrt(l2_squared) if most is None else most
                 recorder.asked, recorder.values = (l1, l2_squared, moved, single), list(values)
@@ -54,7 +54,7 @@ def recorded(name, data, **kw):
     recorder = Recorder()
     if name != "count":
         kw = {"bounds": (-1.0, 2.5), **kw}
-    with patch.object(one_column, "whole_noise", recorder):
+    with patch.object(one_column, "integer_noise", recorder):
         found = STATISTICS[name](data, epsilon=1, **kw)
     return recorder.asked, recorder.values, found
 

@@ -33,7 +33,7 @@ KINDS = [PCA, TruncatedSVD]
 def recorded(kind, data, bounds=(0, 1), **kw):
     """What the release is calibrated to, part by part, its integers, and the fitted object."""
     recorder = Recorder()
-    with patch.object(_rounds, "whole_noise", recorder):
+    with patch.object(_rounds, "integer_noise", recorder):
         made = kind(bounds=bounds, **{"rho": 1, **kw}).fit(data)
     asked = recorder.asked[-len(recorder.values) :]  # before, whether there is such noise is asked
     return asked, recorder.values, made

@@ -32,7 +32,7 @@ YES = Attribute()
 def recorded(data, ask, **kw):
     """What a question is calibrated to, the integers, and the answer."""
     recorder = Recorder()
-    with patch.object(rounds, "whole_noise", recorder):
+    with patch.object(rounds, "integer_noise", recorder):
         found = ask(NoisySums(data, epsilon=1, queries=1, **kw))
     return recorder.asked[0], recorder.values[0], found
 

@@ -16,7 +16,7 @@ from scipy.stats import chi2, norm
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.noise.integer import WholeNoise
+from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
@@ -55,7 +55,7 @@ class Script:
     def noise(self, loss, l1, l2_squared, moved=1, law=None):
         script = self
 
-        class Silent(WholeNoise):
+        class Silent(IntegerNoise):
             def add(self, values, generator):
                 script.asked.append((l1, l2_squared))
                 script.values.append(list(values))
@@ -77,7 +77,7 @@ class Script:
     def fit(self, X, y, **kw):
         kw = {"categories": VALUES, "classes": [0, 1], "rho": 1, **kw}
         with (
-            patch.object(_rounds, "whole_noise", self.noise),
+            patch.object(_rounds, "integer_noise", self.noise),
             patch.object(_rounds, "Rows", self.rows),
         ):
             return ID3Classifier(**kw).fit(X, y)

@@ -38,7 +38,7 @@ def recorded(data, k, **kw):
     """Each round's calibration and integers, and the fitted object, without noise."""
     recorder = Recorder()
     silent = patch.object(kmeans, "_noise", lambda *_: 0.0)  # which asks of what noise will be
-    with patch.object(_rounds, "whole_noise", recorder), silent:
+    with patch.object(_rounds, "integer_noise", recorder), silent:
         made = KMeans(k, **{"rho": 1, "bounds": (0, 1), **kw}).fit(np.asarray(data))
     return recorder.used, recorder.values, made
 
@@ -72,7 +72,7 @@ def test_every_form_of_data_has_the_same_rounds(form):
     other = forms[form]() if form in forms else data.astype(form)
     recorder = Recorder()
     for given in (data, other):
-        with patch.object(_rounds, "whole_noise", recorder):
+        with patch.object(_rounds, "integer_noise", recorder):
             KMeans(4, bounds=(0, 8), rho=1).fit(given)
     half = len(recorder.values) // 2
     assert half > 5 and recorder.values[:half] == recorder.values[half:]

@@ -32,7 +32,7 @@ RELATIONS = ["replace", "add-remove"]
 def recorded(x, y, **kw):
     """What the release is calibrated to, part by part, its integers, and the fitted object."""
     recorder = Recorder()
-    with patch.object(rounds, "whole_noise", recorder):
+    with patch.object(rounds, "integer_noise", recorder):
         given = {"rho": 1, "bounds": (0, 1), "y_bounds": (-1, 2), "ridge": 0, **kw}
         made = LinearRegression(**given).fit(x, y)
     return recorder.asked[-len(recorder.values) :], recorder.values, made

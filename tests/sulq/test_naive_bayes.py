@@ -33,7 +33,7 @@ MIXED = {"bounds": [(0, 1), None, (-10, 30)], "categories": [None, [0, 1, 2], No
 def recorded(X, y, **kw):
     """The calibration of each part, their integers, and what was learned without noise."""
     recorder = Recorder()
-    with patch.object(_rounds, "whole_noise", recorder):
+    with patch.object(_rounds, "integer_noise", recorder):
         made = NaiveBayes(**{"classes": [0, 1], "rho": 1, **kw}).fit(X, y)
     return recorder.asked[: len(recorder.values)], recorder.values, made
 

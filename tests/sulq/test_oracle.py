@@ -18,7 +18,7 @@ from scipy.stats import binom, norm
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.noise.integer import WholeNoise
+from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
@@ -287,25 +287,25 @@ def test_the_rows_that_would_do_are_enough_for_every_tolerance(relation, loss):
 # --- what is promised -----------------------------------------------------------------------------
 
 
-class Loud(WholeNoise):
+class Loud(IntegerNoise):
     """Noise at the limit that the promise is about."""
 
     miss, signs, scale = 0.0, None, 1.0
 
     def add(self, values, generator):
-        size = WholeNoise.within(self, Loud.miss / len(values))
+        size = IntegerNoise.within(self, Loud.miss / len(values))
         return [v + next(Loud.signs) * math.floor(Loud.scale * size) for v in values]
 
 
 def asked_loudly(data, ask, signs, monkeypatch, scale=1.0, **kw):
     """Answers with the largest noise that is within the promise."""
-    real = rounds.whole_noise
+    real = rounds.integer_noise
 
-    def whole_noise(*args):
+    def integer_noise(*args):
         found = real(*args)
         return Loud(found.law, found.scale, found.shift, found.loss)
 
-    monkeypatch.setattr(rounds, "whole_noise", whole_noise)
+    monkeypatch.setattr(rounds, "integer_noise", integer_noise)
     b = Fraction(1, 20)
     Loud.miss = float(b) / (kw.get("queries", 3) + (kw["neighbors"] == "add-remove"))
     Loud.signs, Loud.scale = itertools.cycle(signs), scale
@@ -388,7 +388,7 @@ def test_the_promise_is_kept_as_often_as_is_said(relation, kw, monkeypatch):
 
     def louder(self, part):  # the planted fault: noise that is twice as large
         found = real(self, part)
-        return WholeNoise(found.law, 2 * found.scale, found.shift, found.loss)
+        return IntegerNoise(found.law, 2 * found.scale, found.shift, found.loss)
 
     monkeypatch.setattr(rounds.Rounds, "noise", louder)
     assert broken_promises(runs, neighbors=relation, **kw) > likely.isf(1e-6)

@@ -56,7 +56,7 @@ def recorded(x, y, recorder=None, **kw):
     given = {"rho": 1, **kw}
     if "radius" not in given:
         given.setdefault("bounds", (-1, 1))
-    with patch.object(_rounds, "whole_noise", recorder):
+    with patch.object(_rounds, "integer_noise", recorder):
         made = Perceptron(**given).fit(x, y)
     return recorder.asked[-len(recorder.values) :], recorder.values, made
 

@@ -23,7 +23,7 @@ from scipy.stats import norm
 import dpfast as dp
 from dpfast._kernels.jit import RowLoop
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.noise.integer import WholeNoise
+from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
@@ -79,7 +79,7 @@ class Recorder:
         recorder = self
         self.asked.append((l1, l2_squared, moved))
 
-        class Silent(WholeNoise):
+        class Silent(IntegerNoise):
             def add(self, values, generator):
                 recorder.used.append((l1, l2_squared, moved))
                 recorder.values.append(list(values))
@@ -91,7 +91,7 @@ class Recorder:
 def recorded(data, ask, queries=1, **kw):
     """What one question is calibrated to, part by part, the integers, and the answer."""
     recorder = Recorder()
-    with patch.object(_rounds, "whole_noise", recorder):
+    with patch.object(_rounds, "integer_noise", recorder):
         found = ask(NoisySums(data, epsilon=1, queries=queries, **kw))
     return recorder.asked, recorder.values, found
 

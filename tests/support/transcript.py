@@ -19,7 +19,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from dpfast.noise.additive import analytic
-from dpfast.noise.integer import WholeNoise
+from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.sulq.rounds import _Choices
 
@@ -29,14 +29,14 @@ __all__ = ["recorded", "used"]
 @contextmanager
 def releases(add, choose):
     """Both ways in which anything is published, replaced by others."""
-    with patch.object(WholeNoise, "add", add), patch.object(_Choices, "finish", choose):
+    with patch.object(IntegerNoise, "add", add), patch.object(_Choices, "finish", choose):
         yield
 
 
 def recorded(run):
     """(noise or sharpness, integers, published) of each release of a run."""
     lines = []
-    right, chosen = WholeNoise.add, _Choices.finish
+    right, chosen = IntegerNoise.add, _Choices.finish
 
     def add(self, values, generator):
         out = right(self, values, generator)

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
-from ...noise.integer import WholeNoise, whole_noise
+from ...noise.integer import IntegerNoise, integer_noise
 from ...privacy import Loss
 from ...rng import Generator
 from ...sources import Source
@@ -76,8 +76,8 @@ class Count:
         return found.rows + (0 if self.present else found.missing)
 
     @property
-    def noise(self) -> WholeNoise:
-        return whole_noise(self.loss, self.sensitivity, self.sensitivity)
+    def noise(self) -> IntegerNoise:
+        return integer_noise(self.loss, self.sensitivity, self.sensitivity)
 
     def finish(self, summary: int, generator: Generator) -> int:
         return self.noise.add([summary], generator)[0]
@@ -116,13 +116,13 @@ class OfCells:
         found = totals(source, self.cells, self.where, self.squares)
         return settled(found, self.nan, self.lo, self.hi, self.cells)
 
-    def noises(self, size: int, several: int) -> WholeNoise:
+    def noises(self, size: int, several: int) -> IntegerNoise:
         """Noise for `several` integers that make up one vector of l1 norm `size` for each row.
 
         The vectors are not negative, so no coordinate of a difference is larger than `size`.
         """
         l1, l2_squared = self.vectors * size, self.vectors * size**2
-        return whole_noise(self.loss, l1, l2_squared, several, None, size)
+        return integer_noise(self.loss, l1, l2_squared, several, None, size)
 
     @property
     def charged(self) -> Loss:
@@ -166,8 +166,8 @@ class Sum(OfCells):
         return nearest(Fraction(self.cells.grid) * noisy)
 
     @property
-    def noise(self) -> WholeNoise:
-        return whole_noise(self.loss, self.sensitivity, self.sensitivity**2)
+    def noise(self) -> IntegerNoise:
+        return integer_noise(self.loss, self.sensitivity, self.sensitivity**2)
 
     @property
     def charged(self) -> Loss:
