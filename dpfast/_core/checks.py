@@ -26,7 +26,7 @@ def real(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    except ValueError:  # a signalling Decimal NaN
+    except ValueError:  # a signaling Decimal NaN
         return math.nan
     except OverflowError:
         pass
@@ -128,7 +128,7 @@ def columns(name: str, given: int, width: int) -> None:
 
 
 def neighbors(value: Any) -> str:
-    """The neighbouring relation."""
+    """The neighboring relation."""
     return choice("neighbors", value, ("replace", "add-remove"))
 
 

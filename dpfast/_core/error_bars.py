@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 #: What error bars rest on, and what keeps them from being known.
-NOISE = "by the law of the noise"
+NOISE = "by the distribution of the noise"
 BOUND = "a bound, for the worst data with this number of rows"
 RANKS = "a bound in ranks, for the worst data"
 SECRET = "noise is scaled to the smooth sensitivity, which is secret"

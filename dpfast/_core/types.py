@@ -11,7 +11,7 @@ import numpy as np
 
 #: A real number. What is written is taken exactly: 0.1 is one tenth.
 Number: TypeAlias = int | float | Fraction | Decimal | np.integer | np.floating
-#: Neighbouring relations: one row is replaced, or added or removed.
+#: Neighboring relations: one row is replaced, or added or removed.
 Neighbors: TypeAlias = Literal["replace", "add-remove"]
 #: Public limits of one column.
 Bounds: TypeAlias = tuple[Number, Number] | Sequence[Number]

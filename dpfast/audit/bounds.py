@@ -23,7 +23,7 @@ def recovery_bound(
 ) -> float:
     """The largest fraction of fair secret bits that can be expected to be recovered.
 
-    Let n rows hold a bit each, fair coins, and let neighbours differ in one bit. Whoever sees the
+    Let n rows hold a bit each, fair coins, and let neighbors differ in one bit. Whoever sees the
     answers of a private interface, and has any method and any other knowledge about the rows, even
     the other bits, gets a bit right with at most this probability:
 
@@ -38,7 +38,7 @@ def recovery_bound(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers together: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     steps : int, default 1
-        How many neighbours lead from one value of a bit to the other. Where rows are replaced, one.
+        How many neighbors lead from one value of a bit to the other. Where rows are replaced, one.
         Where they come and go, one if the bit says whether a row is there, and two if it is part of
         the row, which then leaves and comes back.
 
@@ -54,16 +54,16 @@ def recovery_bound(
 
     Notes
     -----
-    A guess of a fair bit is a test between two neighbours, and is right with probability
+    A guess of a fair bit is a test between two neighbors, and is right with probability
     (1 + x - y) / 2, where x and y are the probabilities of "1" on either. Under (epsilon, delta),
     x <= e^epsilon y + delta and 1 - y <= e^epsilon (1 - x) + delta; their sum bounds x - y. Under
     rho, the Kullback-Leibler divergences of x and y, both ways, add up to 2 rho at most. They are
     jointly convex and the same for 1 - y and 1 - x, so they do not grow if x and y are replaced by
     p = (1 + x - y) / 2 and 1 - p, where they add up to 2 (2 p - 1) ln(p / (1 - p)).
 
-    The number of bits recovered under pure privacy is no larger, in law, than that of so many
-    independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS 2023), so limits
-    of the binomial law apply to it. Cost: microseconds.
+    The number of bits recovered under pure privacy is no larger, in distribution, than that of so
+    many independent coins with this probability (Steinke, Nasr and Jagielski, NeurIPS 2023), so
+    limits of the binomial distribution apply to it. Cost: microseconds.
 
     Examples
     --------

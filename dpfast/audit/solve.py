@@ -26,7 +26,7 @@ def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
     equal = sparse.hstack([sparse.csr_array(a), one, -one], format="csr")
     cost = np.concatenate([np.zeros(n), np.ones(2 * m)])
     limits = np.concatenate([np.tile([-0.5, 0.5], (n, 1)), np.tile([0.0, np.inf], (2 * m, 1))])
-    return _minimise(cost, limits, n, A_eq=equal, b_eq=y)
+    return _minimize(cost, limits, n, A_eq=equal, b_eq=y)
 
 
 def largest_error(a: Matrix, y: Matrix) -> Matrix:
@@ -36,12 +36,12 @@ def largest_error(a: Matrix, y: Matrix) -> Matrix:
     above = np.block([[a, -one], [-a, -one]])
     cost = np.concatenate([np.zeros(n), [1.0]])
     limits = np.concatenate([np.tile([-0.5, 0.5], (n, 1)), [[0.0, np.inf]]])
-    return _minimise(cost, limits, n, A_ub=above, b_ub=np.concatenate([y, -y]))
+    return _minimize(cost, limits, n, A_ub=above, b_ub=np.concatenate([y, -y]))
 
 
-def _minimise(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
+def _minimize(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
     found = _scipy("optimize").linprog(cost, bounds=limits, method="highs", **rows)
-    if found.x is None:  # every such programme has a solution
+    if found.x is None:  # every such program has a solution
         raise RuntimeError(f"HiGHS found none: {found.message}")
     solution: Matrix = found.x[:n]
     return solution

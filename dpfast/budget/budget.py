@@ -86,8 +86,8 @@ class Budget:
     delta : float, Fraction or Decimal, default 0
         Limit on the sum of deltas.
     rho : float, Fraction or Decimal, optional
-        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as
-        epsilon tanh(epsilon / 2), and as less where the law of its noise or of its draws is known
+        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as epsilon
+        tanh(epsilon / 2), and as less where the distribution of its noise or of its draws is known
         (`dpfast.privacy.Draws`), rounded up.
     neighbors : {"replace", "add-remove"}, optional
         The relation that the limit speaks of; by default that of the first spend. A loss under
@@ -432,7 +432,7 @@ class Budget:
         Returns
         -------
         Pure, Approx or ZCDP
-            The loss under the call's own neighbouring relation.
+            The loss under the call's own neighboring relation.
 
         Raises
         ------

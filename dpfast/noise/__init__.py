@@ -1,11 +1,11 @@
 """Exact noise on a public grid.
 
-Every sample of a continuous law is *correctly rounded*: the nearest multiple of `granularity` to an
-ideal, real-valued sample, so that what is known of the ideal law (its privacy above all) holds
-for what is returned, by post-processing. Float64 decides nearly all samples with a proved error
-bound; the others are decided with arbitrary precision, from further random bits where 64 are too
-few. Results are the same bits on every machine and instruction set for the same stream of random
-bits.
+Every sample of a continuous distribution is *correctly rounded*: the nearest multiple of
+`granularity` to an ideal, real-valued sample, so that what is known of the ideal distribution (its
+privacy above all) holds for what is returned, by post-processing. Float64 decides nearly all
+samples with a proved error bound; the others are decided with arbitrary precision, from further
+random bits where 64 are too few. Results are the same bits on every machine and instruction set for
+the same stream of random bits.
 
 NOT PRIVATE by themselves: these functions return noise. A release adds it to a statistic under a
 calibrated scale; see `dpfast.median`.

@@ -19,8 +19,8 @@ so by d/u in l1 and by sqrt(d)/u in l2, whatever the D_i are, and the noise is s
 * Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate, and in
   zCDP d times what that costs;
 * Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP: the same as rho / d for each;
-* Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, s as above: the law of a spherical Gaussian
-  looks the same along every direction, so only the l2 length of the move counts.
+* Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, s as above: the distribution of a spherical
+  Gaussian looks the same along every direction, so only the l2 length of the move counts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from functools import lru_cache
 
 from .._core import checks
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
-from .distributions import Gaussian, Laplace, Law
+from .distributions import Distribution, Gaussian, Laplace
 from .smooth.mills import mills_drop
 
 LEAST, MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
@@ -41,9 +41,9 @@ _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 @dataclass(frozen=True, slots=True)
 class Additive:
-    """A law, its scale for a sensitivity of 1 (of each coordinate), and what all of it costs."""
+    """A noise distribution, its scale for a sensitivity of 1 of each coordinate, and its loss."""
 
-    law: Law
+    distribution: Distribution
     unit: float
     loss: Loss
 
@@ -54,7 +54,7 @@ class Additive:
     @property
     def deviation(self) -> float:
         """Standard deviation for a sensitivity of 1."""
-        return self.unit * (math.sqrt(2.0) if isinstance(self.law, Laplace) else 1.0)
+        return self.unit * (math.sqrt(2.0) if isinstance(self.distribution, Laplace) else 1.0)
 
 
 def amount(loss: Loss, coordinates: int = 1) -> Fraction:

@@ -1,9 +1,10 @@
 """Noise for several exact integers of which a row may move each, by its own most, all at once.
 
-Let coordinate i of k move by at most D_i, whatever the others do: neighbours differ by a vector of
+Let coordinate i of k move by at most D_i, whatever the others do: neighbors differ by a vector of
 the box of half widths D_i. Noise in proportion to D_i is asked for, the same for each coordinate in
 units of what a row can do to it: of all noise for the same loss that makes the largest of these
-relative errors least, and, since the laws below treat coordinates alike, the sum of their squares.
+relative errors least, and, since the distributions below treat coordinates alike, the sum of their
+squares.
 
 * Laplace noise of scale k D_i / epsilon on each is epsilon-DP, for the l1 norm of the move is at
   most k in units of D_i. Its variance is 2 k^2 / epsilon^2, in the same units.
@@ -32,15 +33,15 @@ proportional to q^r (r + 1) .. (r + k), kept with probability
 
 which is at most 1 if M <= 2 D_i, and nearly always 1. A geometric number is a discrete Laplace one
 that is not negative. Integers that move by few are multiplied by a public power of two first and
-rounded in the end, so that M can be large and the law close to the continuous one.
+rounded in the end, so that M can be large and the distribution close to the continuous one.
 
-What that uses of its charge in zCDP. For t > 0 the integral of exp(-epsilon ((1 + t) |z| -
-t |z - d|)) is convex in d, so it is largest for a corner d of the box of moves. There
-{|z| <= a, |z - d| <= b} is a box of sides (a + b - max(1, |a - b|)) D_i, the integral over a + b of
-its volume times exp(-epsilon (a + b) / 2) is exp(-epsilon max(1, |a - b|) / 2) times a constant,
-and what is left does not depend on k: the continuous law costs exactly what Laplace noise on one
-number does, epsilon + e^-epsilon - 1. That is .97, .80, .75 and .90 of the charge at an epsilon of
-.1, 1, 3 and 10. For the law on integers it is not proved, so the charge is that of a pure loss.
+What that uses of its charge in zCDP. For t > 0 the integral of exp(-epsilon ((1 + t) |z| - t |z -
+d|)) is convex in d, so it is largest for a corner d of the box of moves. There {|z| <= a, |z - d|
+<= b} is a box of sides (a + b - max(1, |a - b|)) D_i, the integral over a + b of its volume times
+exp(-epsilon (a + b) / 2) is exp(-epsilon max(1, |a - b|) / 2) times a constant, and what is left
+does not depend on k: the continuous distribution costs exactly what Laplace noise on one number
+does, epsilon + e^-epsilon - 1. That is .97, .80, .75 and .90 of the charge at an epsilon of .1, 1,
+3 and 10. For the distribution on integers it is not proved, so the charge is that of a pure loss.
 """
 
 from __future__ import annotations
@@ -73,12 +74,12 @@ class BoxNoise:
     of a coordinate's move, if all have equal shares.
     """
 
-    law: str
+    distribution: str
     moves: tuple[int, ...]
     loss: Loss
     deviation: float
     each: tuple[IntegerNoise, ...] = field(default=(), repr=False)  # one for each that moves
-    epsilon: Fraction = Fraction(0)  # of the law "box"
+    epsilon: Fraction = Fraction(0)  # of the distribution "box"
 
     def within(self, miss: float, terms: int = 1, place: int | None = None) -> Fraction:
         """A size that noise exceeds with probability at most `miss`, in units of what moves.
@@ -89,7 +90,7 @@ class BoxNoise:
         moving = [i for i, move in enumerate(self.moves) if move]
         if not moving or (place is not None and not self.moves[place]):
             return Fraction(0)
-        if self.law == "box":
+        if self.distribution == "box":
             size = box_sum(miss, len(moving), terms) / float(self.epsilon)
             return Fraction(size) + Fraction(terms, 2 * min(self.moves[i] for i in moving))
         i = min(moving, key=lambda i: self.moves[i]) if place is None else place
@@ -103,7 +104,7 @@ class BoxNoise:
             raise ValueError("there must be as many values as moves")
         if not moving:
             return found
-        if self.law == "box":
+        if self.distribution == "box":
             noisy = self._box([found[i] for i in moving], generator)
         else:
             noisy = [
@@ -117,7 +118,9 @@ class BoxNoise:
     def _box(self, values: list[int], generator: Generator) -> list[int]:
         moves = [move for move in self.moves if move]
         steps, shift = 1, 0
-        if max(moves) > 1:  # else the law on the integers themselves is the finest there is
+        if (
+            max(moves) > 1
+        ):  # else the distribution on the integers themselves is the finest there is
             far = int(_FAR * self.epsilon)
             steps = min(_STEPS, 1 << far.bit_length() - 1)
             shift = max(0, (steps - 1).bit_length() - min(moves).bit_length())
@@ -167,7 +170,7 @@ def box_noise(
     loss : Pure, Approx or ZCDP
         Of all of them together.
     moves : sequence of int
-        By how much neighbours move each, at most.
+        By how much neighbors move each, at most.
     shares : sequence of Fraction, optional
         What each gets of a loss that is divided (Gaussian noise), at most 1 together; by default
         all the same. With these, a coordinate that moves by 0 has its share too.
@@ -182,18 +185,18 @@ def box_noise(
     if k > 1 and flat <= math.ldexp(plain.deviation, -32):
         spent = loss if isinstance(loss, ZCDP) else Pure(size)
         return BoxNoise("box", moves, spent, flat, epsilon=epsilon)
-    law = plain.law
-    if shares is None or law == "laplace":
+    distribution = plain.distribution
+    if shares is None or distribution == "laplace":
         shares = [Fraction(1, k)] * len(moves)
     each = tuple(
-        integer_noise(loss, k * move, move**2 / share, 1 / share, law)
+        integer_noise(loss, k * move, move**2 / share, 1 / share, distribution)
         for move, share in zip(moves, shares, strict=True)
         if move
     )
     spent = plain.loss
     if isinstance(spent, Pure):
         spent = laplace_loss(size, k, min(filter(None, moves), default=1))
-    return BoxNoise(law, moves, spent, math.ldexp(plain.deviation, -32), each)
+    return BoxNoise(distribution, moves, spent, math.ldexp(plain.deviation, -32), each)
 
 
 def count_shares(counts: int, others: int) -> list[Fraction]:

@@ -3,9 +3,9 @@
 A run `b` stands for `count[b]` equal candidates at distance ``d[b]`` below the best, and has the
 weight ``count[b] exp(-c d[b])``. It is drawn by rejection: an integer ``W[b]``, certainly not below
 the weight, proposes it (integers add up exactly), and a coin of probability weight / W keeps it. So
-no rounding enters the law, and a bound may be as loose as is convenient. This is the race behind
-the Gumbel trick: ``-ln`` of the first arrival of a Poisson process of rate w is ``ln w`` plus a
-Gumbel variable, proposals are arrivals, and the coin thins them to the rate that is wanted.
+no rounding enters the distribution, and a bound may be as loose as is convenient. This is the race
+behind the Gumbel trick: ``-ln`` of the first arrival of a Poisson process of rate w is ``ln w``
+plus a Gumbel variable, proposals are arrivals, and the coin thins them to the rate that is wanted.
 
 The coin compares 64 random bits, as an interval, with float64 bounds on the probability
 (``csrc/noise/choice.c``), and is decided here with arbitrary precision and further bits where the

@@ -1,6 +1,6 @@
 """Noise for exact integers: what a loss asks for, as integers too, so that nothing is rounded.
 
-Let neighbours move a vector of integers by d with l1 norm at most D1 and l2 norm at most D2.
+Let neighbors move a vector of integers by d with l1 norm at most D1 and l2 norm at most D2.
 
 * Discrete Laplace noise of scale D1 / epsilon on each is epsilon-DP (Ghosh, Roughgarden and
   Sundararajan, STOC 2009), hence (epsilon, delta)-DP. In zCDP it costs what D1 / m numbers cost of
@@ -50,11 +50,11 @@ _FAR = 1 << 40  # the largest scale that the samplers take
 class IntegerNoise:
     """Independent integer noise for each coordinate of a vector of integers.
 
-    `scale` is that of `law` in units of ``2**shift``; `loss` is what the release of the whole
-    vector costs. Scale 0 is for what cannot move: no noise.
+    `scale` is that of `distribution` in units of ``2**shift``; `loss` is what the release of the
+    whole vector costs. Scale 0 is for what cannot move: no noise.
     """
 
-    law: str
+    distribution: str
     scale: Fraction
     shift: int
     loss: Loss
@@ -62,7 +62,7 @@ class IntegerNoise:
     @property
     def deviation(self) -> float:
         """Standard deviation of the noise of a coordinate (for a discrete Gaussian, a bound)."""
-        return math.ldexp(_deviation(self.law, self.scale), self.shift)
+        return math.ldexp(_deviation(self.distribution, self.scale), self.shift)
 
     def within(self, miss: float, terms: int = 1) -> int:
         """A size that the noise exceeds with probability at most `miss`, or a sum of so many of it.
@@ -74,7 +74,7 @@ class IntegerNoise:
         width = float(self.scale)
         if not width:
             return 0
-        if self.law != "laplace":
+        if self.distribution != "laplace":
             size = math.ceil(width * math.sqrt(terms) * normal(miss) + (terms - 2) / 2)
         elif terms > 1:
             size = math.ceil(width * laplace_sum(miss, terms)) + terms
@@ -102,9 +102,9 @@ class IntegerNoise:
         if not self.scale or not size:
             return out
         stream = generator.stream()
-        if self.law == "laplace":
+        if self.distribution == "laplace":
             laplace_integers(out, self.scale, stream, None, stream.word)
-        elif self.law == "gaussian":
+        elif self.distribution == "gaussian":
             gaussian_integers(out, self.scale, stream)
         else:
             one, scale = np.ones(1), math.nextafter(float(self.scale), math.inf)
@@ -119,13 +119,13 @@ class IntegerNoise:
         return out
 
 
-def _deviation(law: str, scale: Fraction) -> float:
+def _deviation(distribution: str, scale: Fraction) -> float:
     width = float(scale)
-    if law == "laplace":
+    if distribution == "laplace":
         if not width:
             return 0.0
         return math.sqrt(2.0 * math.exp(-1.0 / width)) / -math.expm1(-1.0 / width)
-    return width if law == "gaussian" else math.hypot(width, math.sqrt(1.0 / 12.0))
+    return width if distribution == "gaussian" else math.hypot(width, math.sqrt(1.0 / 12.0))
 
 
 def root_up(square: Fraction) -> Fraction:
@@ -157,7 +157,7 @@ def integer_noise(
     l1: int,
     l2_squared: int | Fraction,
     moved: int | Fraction = 1,
-    law: str | None = None,
+    distribution: str | None = None,
     most: int | None = None,
 ) -> IntegerNoise:
     """The least noise for a vector of integers.
@@ -167,19 +167,19 @@ def integer_noise(
     loss : Pure, Approx or ZCDP
         Of the whole vector.
     l1, l2_squared : int, and int or Fraction
-        By how much neighbours move it: the largest l1 norm and the largest square of the l2 norm.
+        By how much neighbors move it: the largest l1 norm and the largest square of the l2 norm.
     moved : int or Fraction
         How many coordinates may move at once, at most: the square of the l2 norm of a move by 1 of
         each.
-    law : str, optional
-        The law that it has to be, of those that `loss` allows.
+    distribution : str, optional
+        The distribution that it has to be, of those that `loss` allows.
     most : int, optional
-        By how much neighbours move one coordinate at most, where `l2_squared` allows for more.
+        By how much neighbors move one coordinate at most, where `l2_squared` allows for more.
 
     Returns
     -------
     IntegerNoise
-        Its `loss` is what noise of these moves costs: of Laplace noise, with its law.
+        Its `loss` is what noise of these moves costs: of Laplace noise, with its distribution.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def integer_noise(
     if not l1:
         return IntegerNoise("laplace", Fraction(0), 0, loss)
     single = math.isqrt(math.floor(l2_squared)) if most is None else most
-    shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared), law, single)
+    shift, found = 0, _unshifted(loss, size, l1, Fraction(l2_squared), distribution, single)
     while found.scale > _FAR:
         shift += max(1, (int(found.scale) // _FAR).bit_length() - 1)
         unit = 1 << shift
@@ -199,12 +199,17 @@ def integer_noise(
             name = "rho" if isinstance(loss, ZCDP) else "epsilon"
             checks.fail(name, "larger for so many numbers, rounds or shares", float(size))
         l2 = (root_up(Fraction(l2_squared)) / unit + root_up(Fraction(moved))) ** 2
-        found = _unshifted(loss, size, -(-l1 // unit) + moved, l2, law, -(-single // unit))
-    return IntegerNoise(found.law, found.scale, shift, found.loss)
+        found = _unshifted(loss, size, -(-l1 // unit) + moved, l2, distribution, -(-single // unit))
+    return IntegerNoise(found.distribution, found.scale, shift, found.loss)
 
 
 def _unshifted(
-    loss: Loss, size: Fraction, l1: int | Fraction, l2_squared: Fraction, law: str | None, most: int
+    loss: Loss,
+    size: Fraction,
+    l1: int | Fraction,
+    l2_squared: Fraction,
+    distribution: str | None,
+    most: int,
 ) -> IntegerNoise:
     shape = _shape(l1, most)
     if isinstance(loss, Pure):
@@ -218,4 +223,4 @@ def _unshifted(
         found = IntegerNoise("rounded-gaussian", root_up(l2_squared) * unit, 0, loss)
         other = IntegerNoise("laplace", l1 / size, 0, laplace_loss(size, *shape))
     least = found if found.deviation < other.deviation else other
-    return least if law is None else found if law == found.law else other
+    return least if distribution is None else found if distribution == found.distribution else other

@@ -20,10 +20,10 @@ from ..rng import Generator, check
 from .distributions import (
     ArsinhNormal,
     Cauchy,
+    Distribution,
     Gaussian,
     GeneralizedCauchy,
     Laplace,
-    Law,
     PolyPlace,
     StudentT,
 )
@@ -39,20 +39,20 @@ _ZERO = np.zeros(1)
 
 
 def draw(
-    law: Law, *, value: float, scale: float, granularity: float, generator: Generator
+    law: Distribution, *, value: float, scale: float, granularity: float, generator: Generator
 ) -> float:
     """One sample of ``value + scale * Z``, correctly rounded to a multiple of `granularity`.
 
     The door of releases whose scale is secret: neither the grid nor an error message depends on
     `value` or `scale`.
 
-    Privacy: rounding to a public grid is post-processing of the ideal real-valued sample, whose law
-    this has exactly; the guarantee is the one that the caller's calibration proves.
+    Privacy: rounding to a public grid is post-processing of the ideal real-valued sample, whose
+    distribution this has exactly; the guarantee is the one that the caller's calibration proves.
 
     Parameters
     ----------
-    law : Law
-        Law of Z, from `dpfast.noise.distributions`.
+    law : Distribution
+        Distribution of Z, from `dpfast.noise.distributions`.
     value : float
         Finite; need not lie on the grid.
     scale : float
@@ -74,7 +74,8 @@ def draw(
 
     Notes
     -----
-    A few microseconds. The first draw from a law builds its table, some tens of milliseconds.
+    Cost: a few microseconds. The first draw from a distribution builds its table, in some tens of
+    milliseconds.
 
     Examples
     --------
@@ -99,7 +100,7 @@ def draw(
 
 
 def draw_array(
-    law: Law,
+    law: Distribution,
     *,
     value: NDArray[np.float64],
     scale: NDArray[np.float64],
@@ -111,8 +112,8 @@ def draw_array(
 
     Parameters
     ----------
-    law : Law
-        Law of Z, the same for all.
+    law : Distribution
+        Distribution of Z, the same for all.
     value, scale, granularity : numpy.ndarray of float64
         As for `draw`; each broadcasts to `shape`.
     shape : tuple of int
@@ -237,7 +238,7 @@ def _grid(granularity: ArrayLike | None, scale: NDArray[np.float64]) -> NDArray[
 
 
 def _sample(
-    law: Law,
+    distribution: Distribution,
     scale: ArrayLike,
     size: Size,
     granularity: ArrayLike | None,
@@ -249,10 +250,14 @@ def _sample(
     generator = check(rng)
     if size is None and shape == ():
         return draw(
-            law, value=0.0, scale=float(width), granularity=float(grid), generator=generator
+            distribution,
+            value=0.0,
+            scale=float(width),
+            granularity=float(grid),
+            generator=generator,
         )
     return draw_array(
-        law, value=_ZERO, scale=width, granularity=grid, shape=shape, generator=generator
+        distribution, value=_ZERO, scale=width, granularity=grid, shape=shape, generator=generator
     )
 
 
@@ -342,7 +347,7 @@ def gaussian(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
+    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
 
     Examples
     --------
@@ -389,7 +394,7 @@ def cauchy(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
+    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
 
     Examples
     --------
@@ -438,7 +443,7 @@ def student_t(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
+    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
 
     Examples
     --------
@@ -487,7 +492,7 @@ def generalized_cauchy(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
+    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
 
     Examples
     --------
@@ -540,7 +545,7 @@ def polyplace(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
+    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
 
     Examples
     --------
@@ -589,7 +594,7 @@ def arsinh_normal(
 
     Notes
     -----
-    Cost: some nanoseconds a sample, and some milliseconds when a law is first used in a process.
+    Cost: some nanoseconds a sample, and some milliseconds for the first of a distribution.
 
     Examples
     --------

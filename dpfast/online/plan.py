@@ -114,7 +114,7 @@ def _divided(
     gate = float(scales.threshold) * (math.log(draws) + rare)
     gate += float(scales.query) * (math.log(queries) + rare)
     width = math.ldexp(float(noise.scale), noise.shift)
-    if noise.law == "laplace":
+    if noise.distribution == "laplace":
         answer = width * (math.log(hard) + rare)
     else:  # P(|Z| > t) <= 2 exp(-t^2 / (2 sigma^2)) for a discrete Gaussian
         answer = width * math.sqrt(2 * (math.log(2 * hard) + rare))

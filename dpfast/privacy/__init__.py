@@ -1,6 +1,6 @@
-"""Losses, neighbouring relations, and the arithmetic between them.
+"""Losses, neighboring relations, and the arithmetic between them.
 
-A loss is a statement about one neighbouring relation. Amounts are exact fractions: what the user
+A loss is a statement about one neighboring relation. Amounts are exact fractions: what the user
 writes as ``0.1`` is one tenth, so ten of them are one. Whatever cannot be a fraction (a hyperbolic
 tangent) is rounded towards more loss; whatever leaves for a float kernel (`float_down`) is rounded
 towards less epsilon, so that a mechanism never spends more than was charged.

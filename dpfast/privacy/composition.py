@@ -70,7 +70,7 @@ def compose(*losses: Loss) -> Loss:
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        Under one neighbouring relation, which is that of the result. Where one is a ZCDP, pure ones
+        Under one neighboring relation, which is that of the result. Where one is a ZCDP, pure ones
         are converted to it.
 
     Returns
@@ -137,7 +137,7 @@ def parallel(
 
     Notes
     -----
-    Under replace, two neighbours x and x' differ in a row that is r in x and r' in x'. If r and r'
+    Under replace, two neighbors x and x' differ in a row that is r in x and r' in x'. If r and r'
     belong to parts a and b, part a loses a row and part b gains one, each an add-remove step of one
     release, and the two releases draw independently, so the two losses compose: e_a + e_b,
     delta_a + delta_b, rho_a + rho_b. If a = b, the two steps are of the same release: a group of
@@ -232,7 +232,7 @@ def group(loss: Loss, size: int) -> Loss:
 
     Notes
     -----
-    A chain of `size` neighbours lies between two such datasets (Dwork, McSherry, Nissim and Smith,
+    A chain of `size` neighbors lies between two such datasets (Dwork, McSherry, Nissim and Smith,
     TCC 2006); for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and
     Steinke, TCC 2016. Of `Draws`, ranges add up along the chain, and so do moves: Laplace noise
     costs what it costs for so many times the cells. What is known of responses is not used.
@@ -254,7 +254,9 @@ def group(loss: Loss, size: int) -> Loss:
 
 
 def _grouped(loss: Loss, size: int) -> Loss | None:
-    if isinstance(loss, Draws):  # a change of the law but for bounded range and a longer move
+    if isinstance(
+        loss, Draws
+    ):  # a change of the distribution but for bounded range and a longer move
         cells = None if loss.cells is None else size * loss.cells
         return replace(loss, epsilon=size * loss.epsilon, cells=cells, categories=None)
     if isinstance(loss, Pure):
@@ -266,7 +268,7 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
 
 
 def convert(amount: Loss, given: str, wanted: str) -> Loss | None:
-    """The same loss under another neighbouring relation, or None where nothing can be derived.
+    """The same loss under another neighboring relation, or None where nothing can be derived.
 
     To replace a row is to remove one and add one, so a loss under add-remove holds for groups of
     two: (2 epsilon, delta (1 + e^epsilon)), or 4 rho. A loss under replace says nothing about
@@ -346,7 +348,7 @@ def advanced_composition(*losses: Pure | Approx, delta: Any) -> Approx:
     Parameters
     ----------
     *losses : Pure or Approx
-        Fixed before the first release, under one neighbouring relation; the releases themselves may
+        Fixed before the first release, under one neighboring relation; the releases themselves may
         depend on the answers of those before.
     delta : float, Fraction or Decimal
         What is paid besides the deltas of the losses. Greater than 0, less than 1.

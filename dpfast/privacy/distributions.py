@@ -38,17 +38,17 @@ class LossDistribution:
     """The distribution of the privacy loss of one or several releases.
 
     Composition is nearly exact for any mix of mechanisms, so this gives the least epsilon of all
-    ways here where laws of noise are known: less than `ZCDP.to_approx` for many Gaussian releases,
-    as much as `optimal_composition` for equal pure ones. Make one with `of`, `gaussian`, `laplace`,
-    `discrete_laplace` or `randomized_response`.
+    ways here where distributions of noise are known: less than `ZCDP.to_approx` for many Gaussian
+    releases, as much as `optimal_composition` for equal pure ones. Make one with `of`, `gaussian`,
+    `laplace`, `discrete_laplace` or `randomized_response`.
 
     Notes
     -----
     Sommer, Meiser and Mohammadi, PoPETs 2019; Doroshenko, Ghazi, Kamath, Kumar and Manurangsi,
-    PoPETs 2022 (the discretisation). The library rounds a distribution towards more loss on a grid
+    PoPETs 2022 (the discretization). The library rounds a distribution towards more loss on a grid
     of `interval` and then convolves in float64. A margin of 1e-12 is added, in delta and relatively
     in epsilon, which is far more than those roundings come to; it is a margin and not a proof, so
-    delta should be well above 1e-12. For one neighbouring relation, which the sensitivities name.
+    delta should be well above 1e-12. For one neighboring relation, which the sensitivities name.
 
     Examples
     --------

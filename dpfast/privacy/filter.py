@@ -34,7 +34,7 @@ class Filter:
     exp((a - 1) (loss so far - a rho so far)) is a supermartingale whatever the next cost depends
     on, so that D_a is at most a times the limit.
     A filter with an Approx limit is the latter followed by the conversion; it takes no costs with
-    a delta. All costs are for one neighbouring relation. `dpfast.Budget` is the rule of the first
+    a delta. All costs are for one neighboring relation. `dpfast.Budget` is the rule of the first
     two with a ledger. A refused release has not been counted, and a smaller one may follow.
 
     Safe for use from several threads. It can be neither pickled nor copied.

@@ -51,7 +51,7 @@ def _show(amount: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pure:
-    """Pure differential privacy: no event is more than exp(epsilon) times likelier on a neighbour.
+    """Pure differential privacy: no event is more than exp(epsilon) times likelier on a neighbor.
 
     Parameters
     ----------
@@ -76,18 +76,16 @@ class Pure:
     def to_zcdp(self) -> ZCDP:
         """The same loss as zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
 
-        For `Draws` less, where their law is known.
+        For `Draws` less, where their distribution is known.
 
         Returns
         -------
         ZCDP
             Rounded up at the 15th digit.
 
-        Notes
-        -----
-        The published epsilon**2 / 2 (Bun and Steinke, TCC 2016) is never less. Every pair of laws
-        that is epsilon-DP is a post-processing of randomized response with that epsilon, whose
-        largest D_a / a is its Kullback-Leibler divergence.
+        Notes ----- The published epsilon**2 / 2 (Bun and Steinke, TCC 2016) is never less. Every
+        pair of distributions that is epsilon-DP is a post-processing of randomized response with
+        that epsilon, whose largest D_a / a is its Kullback-Leibler divergence.
 
         Examples
         --------
@@ -125,8 +123,9 @@ class Pure:
 class Draws(Pure):
     """The pure loss of one or several draws, of which zCDP knows more than that it is pure.
 
-    Each of the draws has epsilon / draws. What is said of their law makes them cheaper in rho, by
-    the exact supremum over all orders, rounded up; the proofs are in ``dpfast/privacy/prices.py``.
+    Each of the draws has epsilon / draws. What is said of their distribution makes them cheaper in
+    rho, by the exact supremum over all orders, rounded up; the proofs are in
+    ``dpfast/privacy/prices.py``.
 
     Parameters
     ----------
@@ -135,14 +134,14 @@ class Draws(Pure):
     draws : int
         At least 1. Each may depend on the answers of those before it.
     bounded_range : bool
-        Whether no draw has two events whose log-probabilities move, between neighbours, by amounts
+        Whether no draw has two events whose log-probabilities move, between neighbors, by amounts
         that differ by more than e = epsilon / draws. (Pure privacy alone promises twice that.) Such
         a draw is (ln x - 1 + 1 / x)-zCDP, x = (exp(e) - 1) / e, which is at most ``e**2 / 8``
         (Cesar and Rogers, ALT 2021).
     cells : int, optional
         Each draw is Laplace noise on a number of its own. 0: continuous noise, rounded to a grid or
         not. Otherwise the noise is on integers, with probabilities proportional to ``exp(-h |z|)``,
-        h = e / cells, and neighbours move the number by at most `cells`. Such a draw is
+        h = e / cells, and neighbors move the number by at most `cells`. Such a draw is
         (e - (1 - exp(-e)) h / sinh(h))-zCDP, and (e - 1 + exp(-e))-zCDP for continuous noise
         (Harrison and Manurangsi, FORC 2026).
     categories : int, optional
@@ -173,7 +172,9 @@ class Draws(Pure):
         if self.categories is not None:
             checks.whole("categories", self.categories, 1)
         if self.bounded_range + (self.cells is not None) + (self.categories is not None) > 1:
-            checks.fail("draws", "of one law: bounded_range, cells or categories", repr(self))
+            checks.fail(
+                "draws", "of one distribution: bounded_range, cells or categories", repr(self)
+            )
 
     def __repr__(self) -> str:
         said = [f"draws={self.draws}"]
@@ -226,9 +227,9 @@ class ZCDP:
     def of_pure(cls, pure: Pure) -> ZCDP:
         """The tight conversion rho = epsilon tanh(epsilon / 2), rounded up.
 
-        Every epsilon-DP pair is a post-processing of randomised response with that epsilon, whose
+        Every epsilon-DP pair is a post-processing of randomized response with that epsilon, whose
         largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
-        converted one by one, by what is known of their law, and added up.
+        converted one by one, by what is known of their distribution, and added up.
 
         Parameters
         ----------

@@ -271,7 +271,7 @@ def test_noise_in_a_box():
             two = np.mean(np.abs(z[:, :2].sum(axis=1)) > error_bars.box_sum(miss, k, 2))
             assert 0 < two <= miss
     noise = box_noise(Pure(1.0), [1000] * 7)
-    assert noise.law == "box"
+    assert noise.distribution == "box"
     rng = InsecureGenerator(6)
     drawn = np.array([noise.add([0] * 7, rng) for _ in range(4000)])
     far = np.abs(drawn) > 1000 * float(noise.within(0.05))

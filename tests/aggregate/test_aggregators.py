@@ -105,9 +105,9 @@ def test_a_total_is_the_sum_of_cells(k):
 def test_noise_of_a_sensitivity(loss):
     """What the formulas of the theorems give, to 1e-9; never less noise than they ask."""
     found = additive.additive(loss)
-    if isinstance(found.loss, ZCDP) and found.law == Gaussian():
+    if isinstance(found.loss, ZCDP) and found.distribution == Gaussian():
         exact = math.sqrt(0.5 / float(loss.rho))
-    elif found.law == Laplace():
+    elif found.distribution == Laplace():
         epsilon = found.loss.epsilon if isinstance(found.loss, Pure) else None
         if epsilon is None:
             assert ZCDP.of_pure(Draws(Fraction(1 / found.unit), cells=0)).rho <= loss.rho

@@ -114,13 +114,13 @@ def test_the_unit_of_noise_is_never_too_small(kind, d):
     loss = LOSSES[kind]
     found, one = additive(loss, d), additive(loss)
     unit = Fraction(found.unit)
-    if found.law == Laplace() and isinstance(loss, ZCDP):
+    if found.distribution == Laplace() and isinstance(loss, ZCDP):
         assert d * ZCDP.of_pure(Draws(1 / unit, cells=0)).rho <= loss.rho
-    elif found.law == Laplace():
+    elif found.distribution == Laplace():
         assert d / loss.epsilon <= unit <= d / loss.epsilon * (1 + Fraction(1, 10**12))
     elif isinstance(loss, ZCDP):
         assert 1 <= unit**2 * 2 * loss.rho / d <= 1 + Fraction(1, 10**12)
-    elif one.law == Gaussian():
+    elif one.distribution == Gaussian():
         assert d * Fraction(one.unit) ** 2 <= unit**2 <= d * Fraction(one.unit) ** 2 * (1 + 1e-12)
     assert (found == one) == (d == 1)
 
@@ -129,7 +129,7 @@ def test_the_smaller_noise_is_taken():
     """With delta: Laplace for few coordinates, Gaussian for many; the loss says which."""
     loss = Approx(1, Fraction(1, 10**6))
     found = [additive(loss, d) for d in (1, 5, 20, 100)]
-    assert [f.law for f in found] == [Laplace(), Laplace(), Gaussian(), Gaussian()]
+    assert [f.distribution for f in found] == [Laplace(), Laplace(), Gaussian(), Gaussian()]
     assert [f.loss for f in found[:2]] == [Draws(1, cells=0), Draws(1, draws=5, cells=0)]
     assert [f.loss for f in found[2:]] == [loss, loss]
     for d, one in zip((1, 5, 20, 100), found, strict=True):

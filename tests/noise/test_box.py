@@ -84,7 +84,7 @@ def test_the_radius_is_asked_for_what_it_has_a_law_for(moves, epsilon, monkeypat
     asked = []
     monkeypatch.setattr(room, "radius", lambda *a: asked.append(a) or 0)
     noise = box_noise(Pure(epsilon), moves)
-    assert noise.law == "box" and noise.add(moves, InsecureGenerator(0)) == list(moves)
+    assert noise.distribution == "box" and noise.add(moves, InsecureGenerator(0)) == list(moves)
     ((scaled, steps, used, _),) = asked
     (times,) = {Fraction(large, small) for large, small in zip(scaled, moves, strict=True)}
     assert used == epsilon and times >= 1 and times.denominator == 1
@@ -102,7 +102,7 @@ def test_points_of_a_box_are_uniform():
 @pytest.mark.parametrize("moves", [(1, 1), (1, 1, 1)])
 def test_counts_get_the_law_on_the_integers_themselves(moves):
     noise = box_noise(Pure(2), moves)
-    assert noise.law == "box"
+    assert noise.distribution == "box"
     rng = InsecureGenerator(7)
     drawn = np.array([noise.add([10] * len(moves), rng)[0] - 10 for _ in range(5000)])
     law = reference.first(moves, 1, 2.0, 14)
@@ -130,7 +130,7 @@ def test_the_norm_takes_less_than_laplace_noise():
     """The same for one, half the variance for two, a sixth for many."""
     for k, ratio in [(2, 1 / 2), (3, 20 / 54), (1000, 1 / 6)]:
         noise = box_noise(Pure(1), [1 << 30] * k)
-        assert noise.law == "box" and noise.loss == Pure(1)
+        assert noise.distribution == "box" and noise.loss == Pure(1)
         laplace = k * math.sqrt(2)
         assert (noise.deviation / laplace) ** 2 == pytest.approx(ratio, rel=0.01)
     one = box_noise(Pure(1), [1 << 30])
@@ -147,16 +147,16 @@ def test_shares_of_a_box(loss, shares):
     moves = [1, 5, 0, 1 << 33, 3 << 70]
     parts = None if shares is None else [Fraction(s, 12) for s in shares]
     noise = box_noise(loss, moves, parts)
-    if noise.law == "box":
+    if noise.distribution == "box":
         assert noise.loss == (loss if isinstance(loss, ZCDP) else Pure(loss.epsilon))
         return
-    assert len(noise.each) == 4 and {one.law for one in noise.each} == {noise.law}
+    assert len(noise.each) == 4 and {one.distribution for one in noise.each} == {noise.distribution}
     moving = [move for move in moves if move]
     square = sum(
         (Fraction(move) / (one.scale * 2**one.shift)) ** 2
         for move, one in zip(moving, noise.each, strict=True)
     )
-    alone = integer_noise(loss, 1 << 32, 1 << 64, 1, noise.law)
+    alone = integer_noise(loss, 1 << 32, 1 << 64, 1, noise.distribution)
     allowed = Fraction(1 << 32, alone.scale * 2**alone.shift) ** 2
     used = Fraction(1) if parts is None else sum(parts) - parts[2]
     assert square <= allowed * used * (1 + Fraction(1, 10**12))
@@ -171,7 +171,7 @@ def test_a_share_too_many_would_be_caught():
 
 def test_many_coordinates_of_one_loss_go_from_laplace_to_gaussian():
     loss = Approx(1, Fraction(1, 10**6))
-    laws = [box_noise(loss, [7] * k).law for k in (1, 2, 10, 1000)]
+    laws = [box_noise(loss, [7] * k).distribution for k in (1, 2, 10, 1000)]
     assert laws == ["laplace", "box", "box", "rounded-gaussian"]
     assert box_noise(loss, [7] * 10).loss == Pure(1)
     assert box_noise(loss, [7] * 1000).loss == loss
@@ -180,10 +180,10 @@ def test_many_coordinates_of_one_loss_go_from_laplace_to_gaussian():
 def test_the_law_is_chosen_by_public_numbers():
     for loss in [Pure(1), *LOSSES]:
         for moves in [[1, 1], [1, 1 << 60], [1 << 60, 3]]:
-            assert box_noise(loss, moves).law == box_noise(loss, [1, 1]).law
+            assert box_noise(loss, moves).distribution == box_noise(loss, [1, 1]).distribution
             assert box_noise(loss, moves).loss == box_noise(loss, [1, 1]).loss
             spent = box_noise(loss, moves).loss  # and what is charged buys the same noise
-            assert box_noise(spent, moves).law == box_noise(loss, moves).law
+            assert box_noise(spent, moves).distribution == box_noise(loss, moves).distribution
 
 
 @pytest.mark.parametrize(("counts", "others"), [(1, 1), (1, 9), (1, 40), (3, 3), (3, 6), (1, 0)])

@@ -33,14 +33,14 @@ LOSSES = [
 def satisfied(noise, l1, l2_squared):
     """Whether noise of this scale costs no more than it says, by the theorems."""
     loss = noise.loss
-    if noise.law == "laplace":
+    if noise.distribution == "laplace":
         epsilon = l1 / noise.scale
         if isinstance(loss, ZCDP):
             draws = max(1, int(l1 / math.isqrt(math.floor(l2_squared))))
             cells = math.floor(l1 / draws)
             return ZCDP.of_pure(Draws(epsilon, draws, cells=cells)).rho <= loss.rho
         return epsilon <= loss.epsilon
-    if noise.law == "gaussian":
+    if noise.distribution == "gaussian":
         return l2_squared / (2 * noise.scale**2) <= loss.rho
     s, epsilon = math.sqrt(l2_squared) / float(noise.scale), float(loss.epsilon)
     # Without the difference of two nearly equal numbers that this would be further out.
@@ -56,10 +56,12 @@ def test_noise_is_as_much_as_the_theorems_ask_for(loss, l1, l2_squared):
     noise = integer_noise(loss, l1, l2_squared, 2)
     if noise.shift == 0:
         assert satisfied(noise, Fraction(l1), Fraction(l2_squared))
-        less = integer.IntegerNoise(noise.law, noise.scale * Fraction(99, 100), 0, noise.loss)
+        less = integer.IntegerNoise(
+            noise.distribution, noise.scale * Fraction(99, 100), 0, noise.loss
+        )
         assert not satisfied(less, Fraction(l1), Fraction(l2_squared))  # and hardly more
     assert noise.scale <= 1 << 40
-    if noise.law == "laplace" and not isinstance(loss, ZCDP):
+    if noise.distribution == "laplace" and not isinstance(loss, ZCDP):
         assert noise.loss.epsilon == loss.epsilon
         draws = {(1, 1): 1, (2, 2): 2, (5, 9): 1, (1 << 30, 1 << 60): 1, (1 << 20, 1 << 33): 11}
         if l1 == 1:
@@ -82,7 +84,7 @@ def test_large_integers_are_divided_first(loss, bits):
     l2 = Fraction(2 << bits, unit) + root_up(Fraction(3))
     assert satisfied(noise, Fraction(l1 // unit + 3), l2**2)
     small = integer_noise(loss, 3 << 20, (2 << 20) ** 2, 3)
-    if small.shift == 0 and small.law == noise.law:
+    if small.shift == 0 and small.distribution == noise.distribution:
         assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-5)
 
 
@@ -118,9 +120,9 @@ def test_the_law_of_what_is_added(loss):
 
     def p_value(scale):
         k = np.arange(-12, 13)
-        if noise.law == "laplace":
+        if noise.distribution == "laplace":
             pmf = np.exp(-np.abs(k) / scale) * math.tanh(1 / (2 * scale))
-        elif noise.law == "gaussian":
+        elif noise.distribution == "gaussian":
             wide = np.arange(-200, 201)
             pmf = np.exp(-(k**2) / (2 * scale**2)) / np.exp(-(wide**2) / (2 * scale**2)).sum()
         else:

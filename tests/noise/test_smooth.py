@@ -53,7 +53,7 @@ def slack(c):
 @pytest.mark.parametrize("noise", EXACT + LOOSE)
 def test_pure_loss_is_never_above_epsilon(noise, epsilon):
     c = calibrate(noise, epsilon=epsilon)
-    loss = audit.worst_loss(c.law, c.alpha, slack(c))
+    loss = audit.worst_loss(c.distribution, c.alpha, slack(c))
     assert loss <= epsilon * (1 + TOLERANCE) + 1e-13
     assert (c.epsilon, c.rho) == (pytest.approx(epsilon), None)
     if noise in EXACT:
@@ -64,9 +64,9 @@ def test_pure_loss_is_never_above_epsilon(noise, epsilon):
 @pytest.mark.parametrize("noise", EXACT)
 def test_the_audit_catches_an_alpha_or_a_beta_that_is_too_large(noise, epsilon):
     c = calibrate(noise, epsilon=epsilon)
-    assert audit.worst_loss(c.law, 1.03 * c.alpha, slack(c)) > epsilon * (1 + 1e-6)
+    assert audit.worst_loss(c.distribution, 1.03 * c.alpha, slack(c)) > epsilon * (1 + 1e-6)
     if noise != "cauchy" or epsilon < 1:  # alone beta is not always binding: then the tails are
-        assert audit.worst_loss(c.law, c.alpha, 1.05 * c.beta) > epsilon * (1 + 1e-6)
+        assert audit.worst_loss(c.distribution, c.alpha, 1.05 * c.beta) > epsilon * (1 + 1e-6)
 
 
 def test_the_audit_catches_the_lecture_constants_at_gamma_ten():
@@ -219,12 +219,12 @@ PAIRS = [(0.1, 1e-6), (0.5, 1e-3), (1.0, 1e-6), (3.0, 1e-9), (8.0, 1e-5)]
 @pytest.mark.parametrize("noise", ["laplace", "gaussian", "laplace-nrs", "gaussian-nrs"])
 def test_hockey_stick_by_integration(noise, epsilon, delta):
     c = calibrate(noise, epsilon=epsilon, delta=delta)
-    found = audit.worst_delta(c.law, epsilon, c.alpha, slack(c))
+    found = audit.worst_delta(c.distribution, epsilon, c.alpha, slack(c))
     assert found <= delta * (1 + 1e-4) + 1e-13
     if not noise.endswith("nrs"):
         assert found > 0.999 * delta - 1e-13
-        assert audit.delta_exceeds(1.02 * delta, c.law, epsilon, 1.03 * c.alpha, slack(c))
-        assert audit.delta_exceeds(1.02 * delta, c.law, epsilon, c.alpha, 1.05 * c.beta)
+        assert audit.delta_exceeds(1.02 * delta, c.distribution, epsilon, 1.03 * c.alpha, slack(c))
+        assert audit.delta_exceeds(1.02 * delta, c.distribution, epsilon, c.alpha, 1.05 * c.beta)
 
 
 @pytest.mark.parametrize(
@@ -248,15 +248,17 @@ def test_hockey_stick_in_high_precision(noise, epsilon, delta):
     c = calibrate(noise, epsilon=epsilon, delta=delta)
     digits = 700 if delta < 1e-20 else 90  # 1 - sf cancels down to delta
     beta = slack(c)
-    worst = audit.exact_deltas(c.law, epsilon, c.alpha, beta, digits)
+    worst = audit.exact_deltas(c.distribution, epsilon, c.alpha, beta, digits)
     assert max(worst) <= delta
     # tight, except where the side conditions of the proof bind
     ceiling = epsilon - beta if noise == "laplace" else gaussian._ceiling(epsilon, beta)
     if c.alpha < 0.999 * ceiling:
         assert max(worst) > delta * (1 - 1e-4)
     for part in (1e-3, 0.3, 0.7):
-        assert max(audit.exact_deltas(c.law, epsilon, c.alpha, part * beta, digits)) <= delta
-    over = audit.exact_deltas(c.law, epsilon, 1.05 * c.alpha, 1.05 * beta, digits)
+        assert (
+            max(audit.exact_deltas(c.distribution, epsilon, c.alpha, part * beta, digits)) <= delta
+        )
+    over = audit.exact_deltas(c.distribution, epsilon, 1.05 * c.alpha, 1.05 * beta, digits)
     if delta < 0.01:
         assert max(over) > delta
 
@@ -268,7 +270,8 @@ def test_the_full_dilation_is_the_worst(noise, epsilon, delta):
     c = calibrate(noise, epsilon=epsilon, delta=delta)
     lams = np.linspace(0, slack(c), 101)[1:]
     first, second = zip(
-        *(audit.exact_deltas(c.law, epsilon, c.alpha, lam, 40) for lam in lams), strict=True
+        *(audit.exact_deltas(c.distribution, epsilon, c.alpha, lam, 40) for lam in lams),
+        strict=True,
     )
     assert all(x <= y for x, y in itertools.pairwise(second))
     if noise == "laplace":
@@ -381,11 +384,12 @@ def test_renyi_divergence_of_arsinh_normal(e):
     orders = ORDERS[60 / e + 5 > ORDERS]
     beta = slack(c)
     worst = max(
-        audit.renyi_rho(c.law.sigma, c.alpha, lam, orders) for lam in np.linspace(0, beta, 4)
+        audit.renyi_rho(c.distribution.sigma, c.alpha, lam, orders)
+        for lam in np.linspace(0, beta, 4)
     )
     assert 0.94 * e * e / 2 < worst <= e * e / 2  # table spacing and safety factor
     wider = (0, 1.05 * beta)
-    over = max(audit.renyi_rho(c.law.sigma, 1.08 * c.alpha, lam, orders) for lam in wider)
+    over = max(audit.renyi_rho(c.distribution.sigma, 1.08 * c.alpha, lam, orders) for lam in wider)
     assert over > e * e / 2
 
 
@@ -406,7 +410,7 @@ def test_the_renyi_audit_catches_orders_near_one():
 
 def test_arsinh_small_budgets():
     """The limit of the divergence for a vanishing budget: cumulants of the score."""
-    law = calibrate("arsinh-normal", rho=1e-6).law
+    law = calibrate("arsinh-normal", rho=1e-6).distribution
     shift = arsinh_normal.TINY_SHIFT
     assert 0.99 < audit.renyi_limit(law.sigma, shift, arsinh_normal.SHARE) <= 1.0
     assert audit.renyi_limit(law.sigma, 1.02 * shift, arsinh_normal.SHARE) > 1.0
@@ -434,7 +438,7 @@ def test_arsinh_published_leaves_the_divergence_below_rho():
     for e in (0.1, 1.0, 3.0):
         c = calibrate("arsinh-normal-bun-steinke", rho=e * e / 2)
         worst = max(
-            audit.renyi_rho(c.law.sigma, c.alpha, lam, ORDERS[60 / e + 5 > ORDERS], 0.02)
+            audit.renyi_rho(c.distribution.sigma, c.alpha, lam, ORDERS[60 / e + 5 > ORDERS], 0.02)
             for lam in (0, slack(c))
         )
         assert worst <= e * e / 2
@@ -521,7 +525,7 @@ def test_every_replacement_with_other_laws(noise):
             pairs.add((round(abs(x[1] - y[1]) / a, 12), round(math.log(b / a), 12)))
     assert max(s for s, _ in pairs) <= c.alpha * (1 + 1e-11)
     assert max(t for _, t in pairs) <= c.beta * (1 + 1e-11)
-    worst = max(audit.loss_of_pair(c.law, s, t, False) for s, t in pairs)
+    worst = max(audit.loss_of_pair(c.distribution, s, t, False) for s, t in pairs)
     assert 0.9 < worst <= 1 + TOLERANCE
 
 
@@ -558,9 +562,9 @@ def _sampled_loss(law, alpha, beta, seed):
 def test_samples_of_the_worst_pair(noise):
     """Black box: the laws that are drawn are the ones that were calibrated."""
     c = calibrate(noise, epsilon=1)
-    point, width = _sampled_loss(c.law, c.alpha, c.beta, 1)
+    point, width = _sampled_loss(c.distribution, c.alpha, c.beta, 1)
     assert 0.7 < point < 1 + width
-    point, width = _sampled_loss(c.law, 1.5 * c.alpha, 1.5 * c.beta, 2)
+    point, width = _sampled_loss(c.distribution, 1.5 * c.alpha, 1.5 * c.beta, 2)
     assert point > 1 + width
 
 
@@ -571,7 +575,9 @@ def _error(noise, **loss):
     """Median error over the spacing of evenly spread data, with the discrete smooth sensitivity."""
     c = calibrate(noise, **loss)
     k = np.arange(int(60 / c.beta) + 2)
-    return audit.median_size(c.law) / c.alpha * float(np.max((k + 1) * np.exp(-c.beta * k)))
+    return (
+        audit.median_size(c.distribution) / c.alpha * float(np.max((k + 1) * np.exp(-c.beta * k)))
+    )
 
 
 def test_the_crossovers_of_auto():

@@ -116,7 +116,7 @@ def test_the_shipped_code_has_the_law(kind):
 
 def mwem_law(counts, epsilon, divisors=(1, 1), rounds=2):
     choice, noise, spent = mwem._shares(Pure(epsilon), rounds, 2)
-    assert noise.law == "laplace" and spent == Draws(epsilon, draws=2 * rounds)
+    assert noise.distribution == "laplace" and spent == Draws(epsilon, draws=2 * rounds)
     scale = float(noise.scale) / divisors[1]
     return online_mwem.law(counts, [(1, 0), (0, 0.5)], 1, rounds, 1, choice * divisors[0], scale)
 

@@ -150,7 +150,7 @@ def test_answers_are_those_of_the_twin(seed):
         histogram, epsilon=2, queries=40, accuracy=0.15, size=size, rng=InsecureGenerator(seed)
     )
     made, bits = shipped._plan, InsecureGenerator(seed).stream()
-    assert made.noise.law == "laplace" and made.noise.shift == 0 and not made.scales.each
+    assert made.noise.distribution == "laplace" and made.noise.shift == 0 and not made.scales.each
     rho = integers(made.scales.threshold, bits)
 
     def above(distance):

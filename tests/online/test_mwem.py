@@ -78,13 +78,13 @@ def test_shares_add_up(rounds):
         c, noise, spent = mwem._shares(loss, rounds, unit)
         if isinstance(spent, Pure):  # the better of the two for few rounds
             assert rounds * (2 * unit * Fraction(c) + unit / noise.scale) <= loss.epsilon
-            assert noise.law == "laplace" and rounds < 30
+            assert noise.distribution == "laplace" and rounds < 30
             assert spent == Draws(loss.epsilon, draws=2 * rounds)
             continue
         assert spent == loss
         rho = loss.rho if isinstance(loss, ZCDP) else ZCDP.within(loss.epsilon, loss.delta).rho
         chosen = ZCDP.of_pure(Draws(2 * unit * Fraction(c), 1, True)).rho
-        if noise.law == "laplace":
+        if noise.distribution == "laplace":
             measured = ZCDP.of_pure(Draws(unit / noise.scale, cells=unit)).rho
         else:
             measured = Fraction(unit) ** 2 / (2 * noise.scale**2)

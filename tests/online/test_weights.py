@@ -37,7 +37,7 @@ def test_answers_are_those_of_the_twin(seed):
         histogram, epsilon=4, queries=60, accuracy=0.05, rng=InsecureGenerator(seed)
     )
     made, bits = shipped._plan, InsecureGenerator(seed).stream()
-    assert made.noise.law == "laplace" and not made.scales.each
+    assert made.noise.distribution == "laplace" and not made.scales.each
     rho = integers(made.scales.threshold, bits)
 
     def above(distance):

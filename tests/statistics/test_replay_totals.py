@@ -51,7 +51,7 @@ class Tape:
             return add(noise, values, generator)
 
         def draw(noise, size, generator):
-            tape.noise += [(noise.law, noise.scale, noise.shift)] * size
+            tape.noise += [(noise.distribution, noise.scale, noise.shift)] * size
             return np.array([tape.played.pop(0) if tape.played else 0 for _ in range(size)])
 
         def box(noise, values, generator):

@@ -303,7 +303,7 @@ def asked_loudly(data, ask, signs, monkeypatch, scale=1.0, **kw):
 
     def integer_noise(*args):
         found = real(*args)
-        return Loud(found.law, found.scale, found.shift, found.loss)
+        return Loud(found.distribution, found.scale, found.shift, found.loss)
 
     monkeypatch.setattr(rounds, "integer_noise", integer_noise)
     b = Fraction(1, 20)
@@ -388,7 +388,7 @@ def test_the_promise_is_kept_as_often_as_is_said(relation, kw, monkeypatch):
 
     def louder(self, part):  # the planted fault: noise that is twice as large
         found = real(self, part)
-        return IntegerNoise(found.law, 2 * found.scale, found.shift, found.loss)
+        return IntegerNoise(found.distribution, 2 * found.scale, found.shift, found.loss)
 
     monkeypatch.setattr(rounds.Rounds, "noise", louder)
     assert broken_promises(runs, neighbors=relation, **kw) > likely.isf(1e-6)

@@ -66,7 +66,7 @@ def used(lines, run, loss):
         moves = [abs((a >> noise.shift) - (b >> noise.shift)) for a, b in pairs]
         if noise.scale:
             scaled = [m / noise.scale for m in moves]
-            found += sum(scaled) if noise.law == "laplace" else sum(m * m for m in scaled)
+            found += sum(scaled) if noise.distribution == "laplace" else sum(m * m for m in scaled)
         elif any(moves):
             found = math.inf
         return out

@@ -126,7 +126,7 @@ class Attention:
         scale = attention_span(x, self.calibration.beta) / self.calibration.alpha
         widest = 4.0 * span / self.calibration.alpha
         return self.lattice.number(
-            0.5 * noisy(self.calibration.law, twice, scale, widest, generator)
+            0.5 * noisy(self.calibration.distribution, twice, scale, widest, generator)
         )
 
 

@@ -20,7 +20,7 @@ from statistics import NormalDist
 import numpy as np
 
 from ...noise.additive import additive
-from ...noise.distributions import Law
+from ...noise.distributions import Distribution
 from ...noise.distributions.base import context
 from ...noise.smooth import Calibration
 from ...privacy import Loss
@@ -137,11 +137,11 @@ def _smooth(windows: Windows, found: Calibration) -> float:
     for jump in jumps:
         steps |= {math.floor(jump), math.ceil(jump)}
     span = max(at(t) * math.exp(-found.beta * t) for t in steps if 0 <= t <= max(jumps))
-    return span / found.alpha * _typical(found.law)
+    return span / found.alpha * _typical(found.distribution)
 
 
 @lru_cache(maxsize=256)
-def _typical(law: Law) -> float:
+def _typical(law: Distribution) -> float:
     mp = context(64)
     return float(law.quantile(mp, mp.mpf(0.25))) / _PROBABLE
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ...noise import samplers as _noise
-from ...noise.distributions import Law
+from ...noise.distributions import Distribution
 from ...noise.grid import ends, public_grid
 from ...rng import Generator
 
@@ -128,7 +128,9 @@ def _whole_units(widest: float) -> float:
     return math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
 
 
-def noisy(law: Law, value: int, scale: float, widest: float, generator: Generator) -> float:
+def noisy(
+    law: Distribution, value: int, scale: float, widest: float, generator: Generator
+) -> float:
     """``value + scale * Z``, rounded to whole units; coarser for very much noise.
 
     `widest`, the largest scale there can be, is public, and so the grid is.
@@ -138,7 +140,7 @@ def noisy(law: Law, value: int, scale: float, widest: float, generator: Generato
 
 
 def noisy_vector(
-    law: Law, values: list[int], scales: list[float], generator: Generator
+    law: Distribution, values: list[int], scales: list[float], generator: Generator
 ) -> NDArray[np.float64]:
     """`noisy` for each of some values, independently, where the scales themselves are public."""
     return _noise.draw_array(

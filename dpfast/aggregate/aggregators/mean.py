@@ -55,7 +55,7 @@ class Mean:
         if self.lattice.span == 0:
             return self.lattice.lo
         scale = self.noise.scale(self.lattice.span)
-        total = noisy(self.noise.law, found, scale, scale, generator)
+        total = noisy(self.noise.distribution, found, scale, scale, generator)
         return self.lattice.number(total / self.blocks)
 
 
@@ -112,7 +112,7 @@ class VectorMean:
         if moving:
             totals = [self.lattices[i].total(z[:, i]) for i in moving]
             scales = [self.noise.scale(self.lattices[i].span) for i in moving]
-            noisy_totals = noisy_vector(self.noise.law, totals, scales, generator)
+            noisy_totals = noisy_vector(self.noise.distribution, totals, scales, generator)
             for i, total in zip(moving, noisy_totals.tolist(), strict=True):
                 found[i] = self.lattices[i].number(total / self.blocks)
         return found

@@ -119,5 +119,5 @@ class TrimmedMean:
         total = int(x[self.cut + 1 : self.blocks - self.cut + 1].sum())
         scale = trimmed_span(x, self.cut, self.calibration.beta) / self.calibration.alpha
         widest = 2.0 * span / self.calibration.alpha
-        noisy_total = noisy(self.calibration.law, total, scale, widest, generator)
+        noisy_total = noisy(self.calibration.distribution, total, scale, widest, generator)
         return self.lattice.number(noisy_total / (self.blocks - 2 * self.cut))

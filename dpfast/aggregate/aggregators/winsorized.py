@@ -116,5 +116,5 @@ class WidenedWinsorizedMean:
         total = self.lattice.total(z, low, high)
         scale = self.noise.scale(high - low)
         return self.lattice.number(
-            low + noisy(self.noise.law, total, scale, scale, generator) / self.blocks
+            low + noisy(self.noise.distribution, total, scale, scale, generator) / self.blocks
         )

@@ -1,7 +1,7 @@
-"""Standardised symmetric laws: one small file each, one engine (`table`, `exact`) for all."""
+"""Standardized symmetric distributions, one file each, with one engine: `table` and `exact`."""
 
 from .arsinh_normal import ArsinhNormal
-from .base import Law
+from .base import Distribution
 from .gaussian import Gaussian
 from .generalized_cauchy import Cauchy, GeneralizedCauchy
 from .laplace import Laplace
@@ -11,10 +11,10 @@ from .student_t import StudentT
 __all__ = [
     "ArsinhNormal",
     "Cauchy",
+    "Distribution",
     "Gaussian",
     "GeneralizedCauchy",
     "Laplace",
-    "Law",
     "PolyPlace",
     "StudentT",
 ]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Law
+from .base import Distribution
 from .gaussian import Gaussian, normal_series
 from .series import Positive, dot
 
 
 @dataclass(frozen=True)
-class ArsinhNormal(Law):
-    """Law of sinh(sigma Y) / sigma for a standard normal Y."""
+class ArsinhNormal(Distribution):
+    """Distribution of sinh(sigma Y) / sigma for a standard normal Y."""
 
     sigma: float
 

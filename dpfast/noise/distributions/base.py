@@ -1,4 +1,4 @@
-"""What a law has to say about itself, and the quantile that follows from it."""
+"""What a distribution has to say about itself, and the quantile that follows from it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ def context(precision: int) -> Any:
     return made
 
 
-class Law(ABC):
-    """A standardised law Z, symmetric about 0, unimodal, with upper-tail quantile Q on (0, 1/2).
+class Distribution(ABC):
+    """A standardized distribution Z, symmetric about 0, unimodal, with upper-tail quantile Q on (0,
+    1/2).
 
     A subclass is a frozen dataclass of its parameters with `survival` and `density`, to be
     evaluated for ``z >= 0`` at the precision of the given mpmath context with a relative error
-    below ``2**(20 - prec)``, and `expand`. Where Q is analytic on (0, 1/2) and *absolutely
-    monotone towards the tail* (every derivative with respect to -p is nonnegative), the law is
-    its own single piece; a law with a corner in its density names the pieces on either side of it.
+    below ``2**(20 - prec)``, and `expand`. Where Q is analytic on (0, 1/2) and *absolutely monotone
+    towards the tail* (every derivative with respect to -p is nonnegative), the distribution is its
+    own single piece; a distribution with a corner in its density names the pieces on either side of
+    it.
     """
 
     @abstractmethod
@@ -46,8 +48,8 @@ class Law(ABC):
         """Q(p) to nearly the context's precision; by Newton's method unless there is a closed form.
 
         Above p = 1/4 on the survival function, which is convex: from 0, monotone. Below on its
-        logarithm as a function of log z, which is concave for every law here: from the right,
-        monotone.
+        logarithm as a function of log z, which is concave for every distribution here: from the
+        right, monotone.
         """
         if 2 * p == 1:
             return mp.zero

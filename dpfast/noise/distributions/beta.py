@@ -1,4 +1,7 @@
-"""Laws whose survival function is half an incomplete beta ratio: Student, generalised Cauchy."""
+"""Distributions whose survival function is half an incomplete beta ratio.
+
+They are Student's t and the generalized Cauchy distribution.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ def beta_tail(mp: Any, a: Fraction, b: Fraction, split: Callable[[], tuple[Any, 
 
 
 def march(
-    law: Any,
+    distribution: Any,
     mp: Any,
     p: np.ndarray,
     density: Callable[[float], float],
@@ -100,10 +103,10 @@ def march(
     dQ / d ln p = -p / f(Q) is followed from the tail to the centre (the direction in which errors
     shrink) by Runge-Kutta steps, and each value is then corrected by the survival function at full
     precision: with miss = (P(Z > z) - p) / f(z), Q(p) = z + miss + decline miss^2 / 2 + c miss^3.
-    For the laws here z^2 |c| < 2^13, so that miss < 2^-25 z leaves less than 2^-60 z.
+    For the distributions here z^2 |c| < 2^13, so that miss < 2^-25 z leaves less than 2^-60 z.
     """
     points = p.tolist()
-    z = float(law.quantile(mp, mp.mpf(points[0])))
+    z = float(distribution.quantile(mp, mp.mpf(points[0])))
     made: list[Any] = []
     last = points[0]
     for at in points:
@@ -118,10 +121,10 @@ def march(
             k4 = -there / density(z + step * k3)
             z += step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         last = at
-        miss = float(law.survival(mp, mp.mpf(z)) - at) / density(z)
+        miss = float(distribution.survival(mp, mp.mpf(z)) - at) / density(z)
         bend = decline(z)
         if abs(miss) > 2.0**-25 * z:
-            exact = law.quantile(mp, mp.mpf(at))
+            exact = distribution.quantile(mp, mp.mpf(at))
         else:
             exact = mp.mpf(z) + (miss + miss * miss * bend / 2)
         made.append(exact)

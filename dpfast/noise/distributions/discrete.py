@@ -1,9 +1,9 @@
-"""Discrete Laplace and Gaussian noise, exactly, from the table of the Laplace law.
+"""Discrete Laplace and Gaussian noise, exactly, from the table of the Laplace distribution.
 
 |Z| = -ln(2 p) is a standard exponential. *Discrete Laplace* of scale s, P(K = k) ~ q^|k| with q =
-exp(-1/s): P(|K| >= m) = 2 q^m / (1 + q) for m >= 1, so that with |K| = max(0, floor(s |Z| + s
-ln(2 / (1 + q)))) and a random sign K has the law: |K| >= m if and only if p <= q^m / (1 + q). The
-floor of x is the integer nearest to x - 1/2.
+exp(-1/s): P(|K| >= m) = 2 q^m / (1 + q) for m >= 1, so that with |K| = max(0, floor(s |Z| + s ln(2
+/ (1 + q)))) and a random sign K has the distribution: |K| >= m if and only if p <= q^m / (1 + q).
+The floor of x is the integer nearest to x - 1/2.
 
 *Discrete Gaussian*, P(K = k) ~ exp(-k^2 / (2 sigma^2)), by rejection (Canonne, Kamath and
 Steinke, NeurIPS 2020): a discrete Laplace y of scale t = floor(sigma) + 1 is kept with

@@ -1,8 +1,8 @@
 """The decision of a sample by arbitrary precision, where float64 leaves it open.
 
 p is only ever known to lie in an interval [k, k + 1] 2**-bits, which shrinks about the same real
-number as further bits are drawn, so that the law of the result is exact. No step depends on how
-good an approximation is, only how long it takes.
+number as further bits are drawn, so that the distribution of the result is exact. No step depends
+on how good an approximation is, only how long it takes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from .base import Law, context
+from .base import Distribution, context
 from .table import Prepared
 
 
@@ -59,11 +59,11 @@ class Tail:
                 return False
             self.refine()
 
-    def beyond(self, law: Law, z: Fraction) -> bool:
+    def beyond(self, distribution: Distribution, z: Fraction) -> bool:
         """Whether Q(p) > z."""
-        return z <= 0 or self.below(lambda mp: law.survival(mp, _as_mpf(mp, z)))
+        return z <= 0 or self.below(lambda mp: distribution.survival(mp, _as_mpf(mp, z)))
 
-    def enclose(self, law: Law) -> tuple[Fraction, Fraction]:
+    def enclose(self, distribution: Distribution) -> tuple[Fraction, Fraction]:
         """An interval that holds Q(p), about as narrow as the bits allow."""
         while self.k == 0:
             self.refine()
@@ -73,11 +73,11 @@ class Tail:
             slack = mp.ldexp(1, -self.bits - 8)
             near, far = mp.ldexp(self.k + 1, -self.bits), mp.ldexp(self.k, -self.bits)
             error = mp.ldexp(1, 20 - mp.prec)
-            low, high = mp.zero, law.quantile(mp, far - slack)
-            good = law.survival(mp, high) * (1 + 2 * error) <= far
+            low, high = mp.zero, distribution.quantile(mp, far - slack)
+            good = distribution.survival(mp, high) * (1 + 2 * error) <= far
             if near + slack < 0.5:
-                low = law.quantile(mp, near + slack)
-                good = good and law.survival(mp, low) * (1 - 2 * error) >= near
+                low = distribution.quantile(mp, near + slack)
+                good = good and distribution.survival(mp, low) * (1 - 2 * error) >= near
             if good:
                 return _exactly(low), _exactly(high)
             extra *= 2
@@ -100,7 +100,7 @@ def decide(
     more: Callable[[], int],
 ) -> float:
     """The sample that the bits `word`, and those that `more` yields, stand for."""
-    law = prepared.law
+    distribution = prepared.distribution
     negative = bool(word & 1)
     tail = Tail(word >> 1, more)
     grid = Fraction(granularity)
@@ -112,10 +112,10 @@ def decide(
         lower = math.floor(y)
         half = lower + Fraction(1, 2)
         distance = (centre - half) / ratio if negative else (half - centre) / ratio
-        above = tail.beyond(law, distance) != negative
+        above = tail.beyond(distribution, distance) != negative
         return nearest_double((lower + above) * grid)
     while True:
-        low, high = tail.enclose(law)
+        low, high = tail.enclose(distribution)
         if negative:
             low, high = -high, -low
         first = math.floor(centre + ratio * low + Fraction(1, 2))

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .base import Law, context
+from .base import Distribution, context
 from .series import Positive, dot
 
 
 @lru_cache(maxsize=4)
 def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
-    """Q at the points to 2**-70, as raw mpmath numbers; arsinh-normal laws share them."""
+    """Q at the points to 2**-70, as raw mpmath numbers; arsinh-normal distributions share them."""
     from statistics import NormalDist
 
     mp = context(precision)
@@ -51,7 +51,7 @@ def normal_series(
 
 
 @dataclass(frozen=True)
-class Gaussian(Law):
+class Gaussian(Distribution):
     """Density exp(-z**2 / 2) / sqrt(2 pi)."""
 
     def survival(self, mp: Any, z: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Generalised Cauchy: density C / (1 + |z|^gamma). Q' = (1 + Q^gamma) / C, absolutely monotone for
-integer gamma. |Z|^gamma / (1 + |Z|^gamma) has a beta law."""
+"""Generalized Cauchy: density C / (1 + |z|^gamma). Q' = (1 + Q^gamma) / C, absolutely monotone for
+integer gamma. |Z|^gamma / (1 + |Z|^gamma) has a beta distribution."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Law
+from .base import Distribution
 from .beta import beta_tail, march
 from .series import Positive, dot
 
@@ -30,7 +30,7 @@ def _powers(gamma: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class GeneralizedCauchy(Law):
+class GeneralizedCauchy(Distribution):
     """Density proportional to 1 / (1 + |z|**gamma), gamma an integer of at least 2."""
 
     gamma: int
@@ -93,7 +93,7 @@ class GeneralizedCauchy(Law):
 
 
 @dataclass(frozen=True)
-class Cauchy(Law):
+class Cauchy(Distribution):
     """Density 1 / (pi (1 + z**2)): the case gamma = 2 in closed form."""
 
     def survival(self, mp: Any, z: Any) -> Any:

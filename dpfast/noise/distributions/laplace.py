@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .base import Law
+from .base import Distribution
 from .series import Positive
 
 
 @dataclass(frozen=True)
-class Laplace(Law):
+class Laplace(Distribution):
     """Density exp(-|z|) / 2."""
 
     def survival(self, mp: Any, z: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Law, context
+from .base import Distribution, context
 from .series import Positive
 
 
@@ -30,8 +30,8 @@ def _constants(shape: float, precision: int) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class PolyPlace(Law):
-    """The PolyPlace law of shape a > 1."""
+class PolyPlace(Distribution):
+    """The PolyPlace distribution of shape a > 1."""
 
     shape: float
 
@@ -80,13 +80,13 @@ class PolyPlace(Law):
 class _Tail:
     """Q + 1 = (p a / C_t)^(-1/a), as far as it goes."""
 
-    def __init__(self, law: PolyPlace) -> None:
-        self.law = law
+    def __init__(self, distribution: PolyPlace) -> None:
+        self.distribution = distribution
 
     def quantile(self, mp: Any, p: Any) -> Any:
         mp.prec += 60
-        a = mp.mpf(self.law.shape)
-        result = (p * a / self.law.constants(mp)[1]) ** (-1 / a) - 1
+        a = mp.mpf(self.distribution.shape)
+        result = (p * a / self.distribution.constants(mp)[1]) ** (-1 / a) - 1
         mp.prec -= 60
         return +result
 
@@ -101,27 +101,27 @@ class _Tail:
         made = []
         for j in range(order):
             # 1/a + j is within two units, the quotient within three: one more by `times(1)`.
-            term = (term * ratio).times((1 / self.law.shape + j) / (j + 1)).times(1.0)
+            term = (term * ratio).times((1 / self.distribution.shape + j) / (j + 1)).times(1.0)
             made.append(term)
         return made
 
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return Law.reach(self, mp, p)  # type: ignore[arg-type]
+        return Distribution.reach(self, mp, p)  # type: ignore[arg-type]
 
 
 class _Centre:
     """Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, on p > p_s."""
 
-    def __init__(self, law: PolyPlace) -> None:
-        self.law = law
+    def __init__(self, distribution: PolyPlace) -> None:
+        self.distribution = distribution
 
     def _start(self, mp: Any) -> Any:
-        return 0.5 - self.law.constants(mp)[0] / mp.mpf(self.law.shape)
+        return 0.5 - self.distribution.constants(mp)[0] / mp.mpf(self.distribution.shape)
 
     def quantile(self, mp: Any, p: Any) -> Any:
         mp.prec += 60
-        a = mp.mpf(self.law.shape)
-        base = 1 - (mp.mpf(0.5) - p) * a / self.law.constants(mp)[0]
+        a = mp.mpf(self.distribution.shape)
+        base = 1 - (mp.mpf(0.5) - p) * a / self.distribution.constants(mp)[0]
         result = 1 - base ** (1 / a) if base > 0 else mp.one
         mp.prec -= 60
         return +result
@@ -132,7 +132,7 @@ class _Centre:
     def expand(
         self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
     ) -> list[Positive]:
-        a = self.law.shape
+        a = self.distribution.shape
         start = float(self._start(mp))
         room = p - start
         # 1 - (1 - h t / room)^(1/a): the factors (j - 1/a) / (j + 1) are positive since a > 1.
@@ -148,8 +148,8 @@ class _Centre:
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Up to 15/16 of the way to the branch point p_s, where B is a sixteenth.
         room = p - float(self._start(mp))
-        a = self.law.shape
-        base = room * (a / float(self.law.constants(mp)[0]))
+        a = self.distribution.shape
+        base = room * (a / float(self.distribution.constants(mp)[0]))
         with np.errstate(all="ignore"):
             most = -np.expm1(np.log(base / 16) / a) * (1 + 2.0**-30)
         return room * (15 / 16), most

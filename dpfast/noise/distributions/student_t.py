@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Law
+from .base import Distribution
 from .beta import beta_constant, beta_tail, march
 from .generalized_cauchy import Cauchy
 from .series import Positive, dot
@@ -20,7 +20,7 @@ _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class StudentT(Law):
+class StudentT(Distribution):
     """Density proportional to (1 + z**2 / df)**(-(df + 1) / 2); df = 1 or df >= 2."""
 
     df: float

@@ -1,16 +1,16 @@
-"""Tables of a law's quantile function with a proved error bound, for `csrc/noise/grid.h`.
+"""Tables of a distribution's quantile function with a proved error bound, for `csrc/noise/grid.h`.
 
-Put p = (k + theta) 2**-64 and let m be the midpoint of a segment of half width h, both in units
-of k. With t = (m - d) / h in [-1, 1], Q is a power series in t with nonnegative coefficients c_j
-(the law is absolutely monotone towards the tail, see `Law`). A row stores a polynomial of degree
-6 and the sum of:
+Put p = (k + theta) 2**-64 and let m be the midpoint of a segment of half width h, both in units of
+k. With t = (m - d) / h in [-1, 1], Q is a power series in t with nonnegative coefficients c_j (the
+distribution is absolutely monotone towards the tail, see `Distribution`). A row stores a polynomial
+of degree 6 and the sum of:
 
 1. *Truncation.* If |Q| <= M at distance r = h / rho towards the tail then c_j <= M rho**j, so
    that what follows degree ORDER = 8 is at most M rho**9 / (1 - rho).
-2. *Economising.* t**8 and t**7 are replaced by the polynomials of lower degree that are nearest to
+2. *Economizing.* t**8 and t**7 are replaced by the polynomials of lower degree that are nearest to
    them on [-1, 1]; that costs c_8 / 128 + c_7 / 64.
 3. *Coefficients.* c_0 is known to the bound that `_centres` states, and rounded once; c_j, j > 0,
-   carries the relative error that `Positive` counted; economising adds a rounding and a half to
+   carries the relative error that `Positive` counted; economizing adds a rounding and a half to
    each.
 4. *Horner's rule* without fused operations, which is off by at most
    sum over j of (2 j + 1) u |c_j| (and 2 j for the last), u = 2**-53 (Higham, Accuracy and
@@ -35,11 +35,11 @@ from typing import Any
 import numpy as np
 
 from ..._kernels.noise import OCTAVE, ROWS, SPLIT, WIDTH, Table
-from .base import Law, context
+from .base import Distribution, context
 
 ORDER = 8
 SAFETY = 1 + 2.0**-10
-_FAR = 14  # order of the series that reach from one segment to its neighbours
+_FAR = 14  # order of the series that reach from one segment to its neighbors
 _U = 2.0**-53
 
 # t**7 = T7/64 + ..., t**8 = T8/128 + ...: what is left of them in degrees 0 .. 6.
@@ -47,12 +47,12 @@ _ECONOMY = ((7, {1: 7 / 64, 3: -7 / 8, 5: 7 / 4}), (8, {0: -1 / 128, 2: 1 / 4, 4
 
 
 class Prepared:
-    """A law ready for use: the rows, as Python sees them and as the kernel does."""
+    """A distribution ready for use: the rows, as Python sees them and as the kernel does."""
 
-    __slots__ = ("knee", "law", "rows", "table")
+    __slots__ = ("distribution", "knee", "rows", "table")
 
-    def __init__(self, law: Law, rows: np.ndarray, knee: float) -> None:
-        self.law = law
+    def __init__(self, distribution: Distribution, rows: np.ndarray, knee: float) -> None:
+        self.distribution = distribution
         self.rows = rows
         self.knee = knee
         self.table = Table(rows, knee)
@@ -78,7 +78,7 @@ def _centres(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Q at the midpoints as an unevaluated sum of two doubles, and an error bound of that sum.
 
-    In each octave every fifth segment is computed by the piece itself, to 2**-60; its neighbours
+    In each octave every fifth segment is computed by the piece itself, to 2**-60; its neighbors
     follow from its Taylor series, where that is good to about an ulp, and by the piece if not.
     """
     p = np.ldexp(middle, -64)
@@ -166,23 +166,23 @@ def _rows(
 
 
 @lru_cache(maxsize=64)
-def prepare(law: Law) -> Prepared:
-    """Table of `law`, made once."""
+def prepare(distribution: Distribution) -> Prepared:
+    """Table of `distribution`, made once."""
     mp = context(90)
     octave = np.repeat(np.arange(OCTAVE, 63), 1 << SPLIT)
     part = np.tile(np.arange(1 << SPLIT), 63 - OCTAVE)
     middle = np.ldexp(1 + (part + 0.5) / (1 << SPLIT), octave)
     nothing = np.zeros((1, WIDTH))
     nothing[0, -1] = np.inf
-    corner = law.knee(mp)
+    corner = distribution.knee(mp)
     if corner is None:
         knee = np.inf
-        (piece,) = law.pieces()
+        (piece,) = distribution.pieces()
         parts = [nothing, _rows(piece, mp, octave, part, middle)]
     else:
         knee = float(mp.ldexp(corner, 64))
         half = np.ldexp(1.0, octave - SPLIT - 1)
-        tail, centre = law.pieces()
+        tail, centre = distribution.pieces()
         below, above = middle - half < knee, middle + half >= knee
         parts = [
             nothing,
@@ -193,4 +193,4 @@ def prepare(law: Law) -> Prepared:
     rows = np.concatenate(parts)[:ROWS]
     rows = np.concatenate([rows, np.repeat(nothing, ROWS - len(rows), 0)])
     rows.setflags(write=False)
-    return Prepared(law, np.ascontiguousarray(rows), knee)
+    return Prepared(distribution, np.ascontiguousarray(rows), knee)

@@ -1,4 +1,4 @@
-"""Noise calibrated to smooth sensitivity: for each law an admissible pair (alpha, beta).
+"""Noise calibrated to smooth sensitivity: for each distribution an admissible pair (alpha, beta).
 
 The frame and its proof are in `pair`; each family is one small module; `beta` chooses beta;
 `calibration.finish` is the one place where numbers are rounded towards privacy.
@@ -60,17 +60,17 @@ NOISES: tuple[str, ...] = ("auto", *_PURE, *_APPROXIMATE, *_CONCENTRATED)
 
 
 def calibrate(noise: str, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None) -> Calibration:
-    """Admissible (alpha, beta) and law for noise scaled to a smooth sensitivity.
+    """Admissible (alpha, beta) and distribution for noise scaled to a smooth sensitivity.
 
-    If S is a beta-smooth upper bound of the local sensitivity under some neighbouring relation,
-    the release ``value + (S / alpha) * Z`` with Z from the law returned is epsilon-DP,
+    If S is a beta-smooth upper bound of the local sensitivity under some neighboring relation,
+    the release ``value + (S / alpha) * Z`` with Z from the distribution returned is epsilon-DP,
     (epsilon, delta)-DP or rho-zCDP under that relation. It is a function of public parameters only:
     calibrate before looking at the data, and once.
 
     Parameters
     ----------
     noise : str
-        Pure laws, exact: ``"polyplace"`` (least median error for a small epsilon),
+        Pure distributions, exact: ``"polyplace"`` (least median error for a small epsilon),
         ``"polyplace-finite-variance"``, ``"cauchy"``, ``"student-t"`` (3 degrees of freedom),
         ``"generalized-cauchy"`` (density 1/(1+z^4)). They serve every kind of budget:
         delta is left unspent, and rho is spent as the epsilon with epsilon tanh(epsilon/2) = rho.
@@ -112,7 +112,7 @@ def calibrate(noise: str, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = N
     --------
     >>> from dpfast.noise.smooth import calibrate
     >>> c = calibrate("cauchy", epsilon=1)
-    >>> c.law, round(c.alpha, 4), round(c.beta, 4)
+    >>> c.distribution, round(c.alpha, 4), round(c.beta, 4)
     (Cauchy(), 1.0422, 0.7353)
     """
     try:

@@ -1,7 +1,8 @@
-"""Laws with density proportional to (1 + |z/m|^gamma)^-p: the exact calibration in closed form.
+"""Distributions with density proportional to (1 + |z/m|^gamma)^-p: the exact calibration in closed
+form.
 
 Cauchy is gamma = 2, p = 1, m = 1; Student's t is gamma = 2, p = (df + 1) / 2, m = sqrt(df); the
-generalised Cauchy law is p = 1, m = 1.
+generalized Cauchy distribution is p = 1, m = 1.
 
 Here phi(z) = p log(1 + |z/m|^gamma); phi(e^t) is convex in t, so the theorem of `pair` holds. With
 C = e^(c/p),
@@ -11,8 +12,9 @@ with gamma' = gamma / (gamma - 1), the infimum over y of that less k y is
 
     gap(c, log k) = m (C - 1)^(1/gamma) (1 - (k C^(-1/gamma))^gamma')^(1/gamma').
 
-For gamma = 2, p = 1 this is the hyperbolic distance of the half-plane, in which Cauchy laws live.
-The pair is admissible as long as beta < epsilon / (gamma p - 1): the loss of the tails.
+For gamma = 2, p = 1 this is the hyperbolic distance of the half-plane, in which Cauchy
+distributions live. The pair is admissible as long as beta < epsilon / (gamma p - 1): the loss of
+the tails.
 """
 
 from __future__ import annotations

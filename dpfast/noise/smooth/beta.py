@@ -3,7 +3,7 @@
 The noise of a release is S_beta / alpha. On data with an even spacing g around the quantile the
 smooth sensitivity is g max_k (k + 1) e^(-beta k), which over real k is g / w(beta) with
     w(beta) = beta e^(1 - beta) for beta < 1, and 1 from there on.
-So the rule maximises alpha(beta) w(beta); for small budgets that is alpha times beta. Where the
+So the rule maximizes alpha(beta) w(beta); for small budgets that is alpha times beta. Where the
 merit is flat the largest beta wins, because no smooth sensitivity grows with beta.
 """
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ... import privacy
 from ..._core import checks
-from ..distributions import Law
+from ..distributions import Distribution
 
 SLACK = 2.0**-40
 MARGIN = 2.0**-38
@@ -30,9 +30,9 @@ class Loss(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """What a family proves: (alpha, beta) is admissible for `law`, before rounding."""
+    """What a family proves: (alpha, beta) is admissible for `distribution`, before rounding."""
 
-    law: Law
+    distribution: Distribution
     alpha: float
     beta: float
     theorem: str
@@ -43,14 +43,14 @@ class Calibration:
     """How to calibrate noise to a smooth sensitivity.
 
     If S(x) is at least the local sensitivity at x and S(x) <= e^beta (1 + 2^-41) S(x') for all
-    neighbours x, x', in exact arithmetic on the computed S, then releasing
-    ``value + (S / alpha) * Z`` with Z from `law` has the loss named by `epsilon` and `delta`, or by
-    `rho`, under the neighbouring relation of S.
+    neighbors x, x', in exact arithmetic on the computed S, then releasing ``value + (S / alpha) *
+    Z`` with Z from `distribution` has the loss named by `epsilon` and `delta`, or by `rho`, under
+    the neighboring relation of S.
 
     Attributes
     ----------
-    law : frozen dataclass of `dpfast.noise.distributions`
-        The standardised noise Z.
+    distribution : frozen dataclass of `dpfast.noise.distributions`
+        The standardized noise Z.
     alpha, beta : float
         Admissible pair: the noise scale is S / alpha, and S is beta-smooth.
     noise : str
@@ -59,12 +59,12 @@ class Calibration:
         The loss that is proved; never more than was asked for.
     loss : Pure, Approx or ZCDP
         The same as exact fractions, to be charged: what was asked for, without the delta that a
-        pure law leaves unspent.
+        pure distribution leaves unspent.
     theorem : str
         Where the proof is.
     """
 
-    law: Law
+    distribution: Distribution
     alpha: float
     beta: float
     noise: str
@@ -83,5 +83,13 @@ def finish(noise: str, draft: Draft, loss: Loss, asked: privacy.Loss) -> Calibra
     alpha = draft.alpha * (1.0 - MARGIN)
     beta = math.nextafter(draft.beta - SLACK, 0.0)
     return Calibration(
-        draft.law, alpha, beta, noise, loss.epsilon, loss.delta, loss.rho, asked, draft.theorem
+        draft.distribution,
+        alpha,
+        beta,
+        noise,
+        loss.epsilon,
+        loss.delta,
+        loss.rho,
+        asked,
+        draft.theorem,
     )

@@ -1,4 +1,5 @@
-"""Cauchy noise: exact. The loss of two Cauchy laws is their hyperbolic distance in the half-plane.
+"""Cauchy noise: exact. The loss of two Cauchy distributions is their hyperbolic distance in the
+half-plane.
 
 alpha = min(2 sinh(epsilon/2), sqrt(2 e^beta (cosh epsilon - cosh beta))) for 0 < beta < epsilon,
 the case gamma = 2, p = 1 of `algebraic`. Six to eight times less noise than the published
@@ -21,4 +22,4 @@ def alpha_of_beta(epsilon: float, beta: float) -> float:
 def cauchy(epsilon: float) -> Draft:
     """beta near 0.71 epsilon for a small budget, log(2 cosh(epsilon) - 1) for a large one."""
     alpha, beta = best_pair(2.0, 1.0, 1.0, epsilon)
-    return Draft(Cauchy(), alpha, beta, "hyperbolic distance of Cauchy laws (exact)")
+    return Draft(Cauchy(), alpha, beta, "hyperbolic distance of Cauchy distributions (exact)")

@@ -1,4 +1,4 @@
-"""Generalised Cauchy noise, density proportional to 1 / (1 + |z|^gamma): exact, in closed form.
+"""Generalized Cauchy noise, density proportional to 1 / (1 + |z|^gamma): exact, in closed form.
 
 alpha = min(a(0), a(beta), b(beta)) for beta < epsilon / (gamma - 1), with
     a(lam) = (e^(epsilon+lam) - 1)^(1/gamma) (1 - e^(lam - epsilon/(gamma-1)))^(1 - 1/gamma)
@@ -27,5 +27,5 @@ def generalized_cauchy(epsilon: float, gamma: int = 4) -> Draft:
         GeneralizedCauchy(gamma),
         alpha,
         beta,
-        "exact loss of generalised Cauchy laws, dpfast.noise.smooth",
+        "exact loss of generalized Cauchy distributions, dpfast.noise.smooth",
     )

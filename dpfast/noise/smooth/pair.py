@@ -1,8 +1,8 @@
-"""The worst pair of output laws, and the largest shift that a pure epsilon allows.
+"""The worst pair of output distributions, and the largest shift that a pure epsilon allows.
 
-A release is ``value + (S / alpha) Z``. Between neighbours the value moves by at most the smaller of
-the two bounds S, and the bounds differ by a factor of at most e^beta. After rescaling, the two laws
-of the output are, with ``phi = -log density`` of Z,
+A release is ``value + (S / alpha) Z``. Between neighbors the value moves by at most the smaller of
+the two bounds S, and the bounds differ by a factor of at most e^beta. After rescaling, the two
+distributions of the output are, with ``phi = -log density`` of Z,
 
     P = Z    and    Q = s + e^lam Z,    |s| <= alpha,  0 <= lam <= beta,
 

@@ -1,10 +1,10 @@
-"""PolyPlace noise: the law whose shift and dilation cost together exactly epsilon.
+"""PolyPlace noise: the distribution whose shift and dilation cost together exactly epsilon.
 
-The law of shape a > 1 has phi'(z) = (a - 1) / (1 - z) up to z = 1/a and (a + 1) / (1 + z) beyond.
-Hladik and Tetek (FORC 2025, arXiv 2407.05067): with alpha = beta = epsilon / a the release is
-epsilon-DP. phi' is continuous, z phi'(z) grows, so phi(e^t) is convex and the theorem of `pair`
-gives the exact alpha, which is larger: by 1.5 % at epsilon = 0.1, 17 % at 1 and 62 % at 3 for
-beta = 0.6 epsilon. The infimum in `gap` is closed form piece by piece:
+The distribution of shape a > 1 has phi'(z) = (a - 1) / (1 - z) up to z = 1/a and (a + 1) / (1 + z)
+beyond. Hladik and Tetek (FORC 2025, arXiv 2407.05067): with alpha = beta = epsilon / a the release
+is epsilon-DP. phi' is continuous, z phi'(z) grows, so phi(e^t) is convex and the theorem of `pair`
+gives the exact alpha, which is larger: by 1.5 % at epsilon = 0.1, 17 % at 1 and 62 % at 3 for beta
+= 0.6 epsilon. The infimum in `gap` is closed form piece by piece:
 
 * y beyond 1/a:        phi^-1(c + phi(y)) - k y is linear and grows, so its least value is at 1/a;
 * y and image below:   it is linear, so its least value is at an end;
@@ -26,7 +26,7 @@ VARIANCE_SHARE = 0.3
 
 
 def alpha_of_beta(shape: float, epsilon: float, beta: float) -> float:
-    """The largest admissible alpha for the law of `shape` beside `beta` (absolute error 1e-14)."""
+    """Return the largest admissible alpha beside `beta`, with an absolute error below 1e-14."""
     a, joint = shape, 1.0 / shape
     at_joint = -(a - 1.0) * math.log1p(-joint)
     q = (a - 1.0) / (a + 1.0)

@@ -24,4 +24,6 @@ def alpha_of_beta(df: float, epsilon: float, beta: float) -> float:
 def student_t(epsilon: float, df: int = 3) -> Draft:
     """The best pair for `df` degrees of freedom."""
     alpha, beta = best_pair(2.0, (df + 1.0) / 2.0, math.sqrt(df), epsilon)
-    return Draft(StudentT(df), alpha, beta, "exact loss of Student laws, dpfast.noise.smooth")
+    return Draft(
+        StudentT(df), alpha, beta, "exact loss of Student distributions, dpfast.noise.smooth"
+    )

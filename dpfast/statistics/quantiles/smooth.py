@@ -72,7 +72,7 @@ class Smooth:
         if lo == hi:
             return lo
         found = _noise.draw(
-            self.calibration.law,
+            self.calibration.distribution,
             value=value,
             scale=sensitivity / self.calibration.alpha,
             granularity=self.grid,
