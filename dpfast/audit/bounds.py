@@ -122,8 +122,8 @@ def expected_recovery(n: int, *, queries: int, deviation: Any) -> float:
 
     Notes
     -----
-    With the noise of a slice of rho for all answers, ``sqrt(queries / (2 rho))``, it is never more
-    than ``Phi(sqrt(rho / 8))``, however many are asked. Cost: microseconds.
+    With the noise of an allocation of rho for all answers, ``sqrt(queries / (2 rho))``, it is never
+    more than ``Phi(sqrt(rho / 8))``, however many are asked. Cost: microseconds.
 
     Examples
     --------

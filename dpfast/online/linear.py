@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import checks
-from ..budget.allotment import Slice, as_it_is
+from ..budget.allocation import Allocation, as_it_is
 from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
@@ -101,7 +101,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             plan.threshold(asked.accuracy, asked.rows) if threshold is None else threshold
         )
         what = f"{title}, {self.left} queries, {self.hard} hard"
-        slice_ = Slice(what, plan.spent, "replace", asked.read)
+        allocation = Allocation(what, plan.spent, "replace", asked.read)
         _checked(rng)
         told = facts(
             what=what,
@@ -115,7 +115,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             **more,
         )
         self._kept = record(name, budget, told)
-        counts, self._generator = opened(slice_, asked.source, budget, rng, self._kept)
+        counts, self._generator = opened(allocation, asked.source, budget, rng, self._kept)
         self._counts = self._held(counts)
         self._gate = Gate(plan.scales, self._generator)
 

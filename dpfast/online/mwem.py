@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.online import weights_products as products
-from ..budget.allotment import as_it_is
+from ..budget.allocation import as_it_is
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._core import checks
 from .._kernels.rng import witnesses
-from ..budget.allotment import Slice, paid
+from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
 from ..errors import StreamError
 from ..privacy import Pure
@@ -67,11 +67,15 @@ def once(kept: Record | None, budget: Budget | None) -> AbstractContextManager[N
 
 
 def opened(
-    slice_: Slice, source: Any, budget: Budget | None, rng: Generator | None, kept: Record | None
+    allocation: Allocation,
+    source: Any,
+    budget: Budget | None,
+    rng: Generator | None,
+    kept: Record | None,
 ) -> tuple[Any, Generator]:
     """Pay for a stream, unless it is one that is kept and paid for already."""
     with once(kept, budget):
-        return paid(slice_, source, budget, rng)
+        return paid(allocation, source, budget, rng)
 
 
 class Draft(NamedTuple):

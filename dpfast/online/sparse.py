@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import checks
-from ..budget.allotment import Slice
+from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..noise.integer import IntegerNoise, integer_noise
@@ -209,8 +209,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
             noise=self._noise,
         )
         kept = record(name, budget, told)
-        slice_ = Slice(title, self._spent, relation)
-        _, self._generator = opened(slice_, None, budget, rng, kept)
+        allocation = Allocation(title, self._spent, relation)
+        _, self._generator = opened(allocation, None, budget, rng, kept)
         self._gate = Gate(scales, self._generator)
         self._begin(kept)
         self._resume()

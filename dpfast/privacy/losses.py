@@ -83,9 +83,11 @@ class Pure:
         ZCDP
             Rounded up at the 15th digit.
 
-        Notes ----- The published epsilon**2 / 2 (Bun and Steinke, TCC 2016) is never less. Every
-        pair of distributions that is epsilon-DP is a post-processing of randomized response with
-        that epsilon, whose largest D_a / a is its Kullback-Leibler divergence.
+        Notes
+        -----
+        The published epsilon**2 / 2 (Bun and Steinke, TCC 2016) is never less. Every pair of
+        distributions that is epsilon-DP is a post-processing of randomized response with that
+        epsilon, whose largest D_a / a is its Kullback-Leibler divergence.
 
         Examples
         --------

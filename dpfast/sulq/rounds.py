@@ -64,7 +64,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import checks
 from .._kernels.rng import witnesses
-from ..budget.allotment import Slice, as_it_is, paid
+from ..budget.allocation import Allocation, as_it_is, paid
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..errors import BudgetError
@@ -193,7 +193,7 @@ class Rounds:
         self._source, self._lock, self._used = source, threading.Lock(), 0
         for part in parts:
             self.noise(part)
-        _, self._generator = paid(Slice(name, loss, neighbors), source, budget, rng)
+        _, self._generator = paid(Allocation(name, loss, neighbors), source, budget, rng)
         self._process = witnesses()
 
     def __reduce__(self) -> NoReturn:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpfast import Budget, scan
-from dpfast.budget.allotment import paid
+from dpfast.budget.allocation import paid
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import (
@@ -32,8 +32,8 @@ def _the_same_noise_every_time(monkeypatch):
     """Some checks ask for a score, which noise may spoil."""
     one = InsecureGenerator(1)
 
-    def seeded(slice_, source, budget, rng):
-        return paid(slice_, source, budget, rng or one)
+    def seeded(allocation, source, budget, rng):
+        return paid(allocation, source, budget, rng or one)
 
     monkeypatch.setattr(rounds, "paid", seeded)
 

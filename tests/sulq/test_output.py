@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.budget.allotment import paid
+from dpfast.budget.allocation import paid
 from dpfast.errors import ArgumentError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import PCA, KMeans, NotFittedError, TruncatedSVD, rounds

@@ -1,0 +1,45 @@
+"""An allocation of a budget: paid once, then used up by many answers that pay nothing more.
+
+`release` returns no number here but the right to ask: what a mechanism has read of the data, if
+anything, and the generator of its answers. The caller sees to it that all answers together cost no
+more than the allocation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..privacy import Loss
+from ..rng import Generator
+from .budget import Budget
+from .release import release
+
+
+def as_it_is(source: Any) -> Any:
+    """Return a source that needs no preparation."""
+    return source
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """What all answers together cost. `read` reads the data after the spend."""
+
+    name: str
+    loss: Loss
+    neighbors: str
+    read: Callable[[Any], Any] = lambda source: None
+
+    def reduce(self, source: Any) -> Any:
+        return self.read(source)
+
+    def finish(self, summary: Any, generator: Generator) -> tuple[Any, Generator]:
+        return summary, generator
+
+
+def paid(
+    allocation: Allocation, source: Any, budget: Budget | None, rng: Generator | None
+) -> tuple[Any, Generator]:
+    """Pay for an allocation. Return what was read of the data, and the generator."""
+    return release(source, allocation, budget=budget, rng=rng, prepare=as_it_is)
