@@ -17,7 +17,7 @@ from .._core import checks
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
-from .ledger import Amounts, Entry, Keeper, Memory, Spend, State
+from .ledger import Amounts, Entry, Memory, Spend, State, Storage
 from .ledger.entries import now, process
 from .ledger.text import exact, plain
 
@@ -167,18 +167,18 @@ class Budget:
         self._timeout = checks.positive("timeout", timeout)
         self._own = threading.local()
         self._file: File | None = None
-        self._keeper: Keeper
+        self._storage: Storage
         if path is None:
             assert given is not None
             self._limit, self._created = given, now()
-            self._keeper = Memory(self._wanted)
+            self._storage = Memory(self._wanted)
             return
         self._open(_path(path), given)
 
     def _open(self, path: str, given: Loss | None) -> None:
         from .ledger.file import File  # with sqlite3, which most budgets do not need
 
-        self._file = self._keeper = file = File(
+        self._file = self._storage = file = File(
             path, given, self._wanted, self._name, self._timeout
         )
         head = file.header
@@ -194,7 +194,7 @@ class Budget:
     def __repr__(self) -> str:
         where = "" if self._file is None else f"; path={self._file.path!r}"
         try:
-            state = self._keeper.state()
+            state = self._storage.state()
         except LedgerError:
             return f"Budget(limit: {_text(self._limit)}{where}, which cannot be read)"
         return (
@@ -233,22 +233,22 @@ class Budget:
     @property
     def neighbors(self) -> str | None:
         """The relation that the ledger speaks of; None before the first spend has settled it."""
-        return self._keeper.state().neighbors or self._wanted
+        return self._storage.state().neighbors or self._wanted
 
     @property
     def spent(self) -> dict[str, Fraction]:
         """The sums so far, as exact fractions by name."""
-        return self._named(self._keeper.state().spent)
+        return self._named(self._storage.state().spent)
 
     @property
     def remaining(self) -> dict[str, Fraction]:
         """What is left, as exact fractions by name."""
-        return self._named(self._left(self._keeper.state()))
+        return self._named(self._left(self._storage.state()))
 
     @property
     def history(self) -> tuple[Spend, ...]:
         """The lines of the ledger in order: what was asked, and no answer but recorded ones."""
-        return self._keeper.history()
+        return self._storage.history()
 
     def spend(self, amount: Loss, *, neighbors: str, what: str = "", note: str = "") -> None:
         """Record a loss, or refuse it.
@@ -281,11 +281,11 @@ class Budget:
         self._own.line = None
         keys = getattr(self._own, "keys", None)
         if keys is None:
-            self._own.line = self._keeper.append(lambda state: self._decide(state, line))
+            self._own.line = self._storage.append(lambda state: self._decide(state, line))
         elif not keys:
             raise BudgetError("budget refused the spend: a key pays for one, and was used")
         else:
-            self._own.line = self._keeper.once(keys.pop(), lambda state: self._decide(state, line))
+            self._own.line = self._storage.once(keys.pop(), lambda state: self._decide(state, line))
 
     @contextmanager
     def noted(self, note: str) -> Iterator[None]:
@@ -334,11 +334,11 @@ class Budget:
 
     def _settle(self, answer: Any) -> Any:
         """Record an answer beside the line of this thread, or get the one that is there."""
-        return self._keeper.settle(self._own.line, plain(answer))
+        return self._storage.settle(self._own.line, plain(answer))
 
     def _found(self, key: str) -> tuple[int, Any] | None:
         """Number and recorded answer of the line of a key."""
-        return self._keeper.found(key)
+        return self._storage.found(key)
 
     def _stream(self, name: str, facts: str) -> Record:
         """The record of a stream, for a ledger in a file."""
@@ -349,7 +349,7 @@ class Budget:
 
     def _afford(self, lines: Iterable[Spend]) -> Amounts:
         """What several spends would leave; the refusal of the first that is too much."""
-        state = self._keeper.state()
+        state = self._storage.state()
         for line in lines:
             entry = self._decide(state, line)
             spent = state.spent.plus(entry.line.counted)
@@ -378,7 +378,7 @@ class Budget:
         number = getattr(self._own, "line", None)
         if number is None:
             checks.fail("answer", "recorded after a spend, by the thread that spent", answer)
-        self._keeper.record(number, kept)
+        self._storage.record(number, kept)
 
     def export(self) -> str:
         """The whole ledger as JSON: its limit, its sums and its lines, in order.
@@ -397,7 +397,7 @@ class Budget:
         """
         lines = self.history
         spent = reduce(Amounts.plus, (line.counted for line in lines), Amounts())
-        state = State(spent, self._keeper.state().neighbors, len(lines))
+        state = State(spent, self._storage.state().neighbors, len(lines))
         return json.dumps({**self._facts(state), "lines": self._told(lines)}, indent=2)
 
     def _facts(self, state: State) -> dict[str, Any]:

@@ -221,7 +221,7 @@ def test_a_forked_copy_cannot_be_spent(held):
     import os, dpfast as dp
     budget = dp.Budget(epsilon=1)
     if {held}:
-        budget._keeper.lock.acquire()
+        budget._storage.lock.acquire()
     child = os.fork()
     if child == 0:
         try:
@@ -232,7 +232,7 @@ def test_a_forked_copy_cannot_be_spent(held):
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     if {held}:
-        budget._keeper.lock.release()
+        budget._storage.lock.release()
     budget.spend(dp.privacy.Pure(1), neighbors="replace")
     """
     done = subprocess.run(

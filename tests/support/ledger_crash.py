@@ -121,15 +121,15 @@ def opened(ledger: Path, fault: str) -> dp.Budget:
         connect = File._connect
         File._connect = lambda self: Torn(connect(self))
     if fault == "late":
-        budget._keeper = Late(budget._keeper)
+        budget._storage = Late(budget._storage)
     return budget
 
 
 def tell(budget: dp.Budget, cost: Fraction, out: int) -> None:
     """One release."""
     release([0.0], Telling(Pure(cost), out), budget=budget, rng=None)
-    if isinstance(budget._keeper, Late):
-        budget._keeper.settle()
+    if isinstance(budget._storage, Late):
+        budget._storage.settle()
 
 
 def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:

@@ -99,7 +99,7 @@ def _when(time: str) -> str:
 
 
 def _show(budget: Budget, as_json: bool) -> None:
-    state = budget._keeper.state()
+    state = budget._storage.state()
     if as_json:
         print(json.dumps(budget._facts(state)))
         return

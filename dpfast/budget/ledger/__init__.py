@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .entries import Amounts, Entry, Keeper, Memory, Spend, State
+from .entries import Amounts, Entry, Memory, Spend, State, Storage
 
-__all__ = ["Amounts", "Entry", "Keeper", "Memory", "Spend", "State"]
+__all__ = ["Amounts", "Entry", "Memory", "Spend", "State", "Storage"]

@@ -1,4 +1,4 @@
-"""What a line of the ledger says, and the keeper that has nothing but memory."""
+"""What a line of the ledger says, and the storage that has nothing but memory."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Entry:
     neighbors: str
 
 
-class Keeper(Protocol):
+class Storage(Protocol):
     """Keeps lines. Only `append` adds any, and its decision and its line are one step."""
 
     def state(self) -> State: ...

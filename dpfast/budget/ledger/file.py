@@ -128,7 +128,7 @@ class File:
         self._known = self.header.seal
         self._run(self._checked, sound=True)
 
-    # --- what a keeper does ---------------------------------------------------------------------
+    # --- what a storage does ---------------------------------------------------------------------
 
     def state(self) -> State:
         return self._run(self._state)
