@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.error_bars import laplace_sum, normal
+from .._core.roots import root_up
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 from ..rng import Generator
 from . import samplers as _noise
@@ -126,14 +127,6 @@ def _deviation(distribution: str, scale: Fraction) -> float:
             return 0.0
         return math.sqrt(2.0 * math.exp(-1.0 / width)) / -math.expm1(-1.0 / width)
     return width if distribution == "gaussian" else math.hypot(width, math.sqrt(1.0 / 12.0))
-
-
-def root_up(square: Fraction) -> Fraction:
-    """A number of at least the square root, by less than a part in ``2**60`` too large."""
-    shift = max(0, 124 - square.numerator.bit_length() + square.denominator.bit_length())
-    shift += shift & 1
-    whole = math.isqrt((square.numerator << shift) // square.denominator) + 1
-    return Fraction(whole, 1 << (shift // 2))
 
 
 def _shape(l1: int | Fraction, most: int) -> tuple[int, int]:

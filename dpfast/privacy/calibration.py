@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._core import checks
+from .._core.roots import root_down
 from .conversions import rho_of_pure
 from .losses import _positive
 from .prices import rho_of_laplace, rho_of_range
@@ -165,11 +166,7 @@ def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) ->
     A price is at most epsilon, and at most ``epsilon**2 / part``, which it is for small ones.
     """
     if rho < _FEW:
-        square = part * rho
-        bits = square.numerator.bit_length() - square.denominator.bit_length()
-        shift = 2 * max(0, 64 - bits // 2)
-        root = math.isqrt((square.numerator << shift) // square.denominator)
-        return Fraction(root, 1 << shift // 2)
+        return root_down(part * rho)
     goal = math.log(float_down(rho))
 
     def off(x: float) -> float:

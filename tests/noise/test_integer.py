@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare, norm
 
+from dpfast._core.roots import root_up
 from dpfast.errors import ArgumentError
 from dpfast.noise import integer
-from dpfast.noise.integer import integer_noise, root_up
+from dpfast.noise.integer import integer_noise
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
@@ -101,12 +102,6 @@ def test_dividing_moves_by_less_than_one_more(values, moves, shift):
     assert sum(moved) <= sum(map(abs, moves)) // unit + 3
     l2 = root_up(Fraction(sum(m * m for m in moves))) / unit + root_up(Fraction(3))
     assert sum(m * m for m in moved) <= l2**2
-
-
-@given(st.fractions(min_value=Fraction(1, 2**80), max_value=2**100))
-def test_roots_are_rounded_up(square):
-    root = root_up(square)
-    assert square < root**2 <= square * (1 + Fraction(1, 2**58))
 
 
 @pytest.mark.parametrize(

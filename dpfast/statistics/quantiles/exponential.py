@@ -84,6 +84,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks, nan_policy
 from ..._core.error_bars import RANKS, Expected
+from ..._core.roots import root_down
 from ..._kernels.rng import BitStream
 from ...noise.grid import base, ends, public_grid
 from ...privacy import ZCDP, Draws, Pure, float_down, range_within
@@ -154,7 +155,9 @@ def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone
         nodes, square = 1, k * k
         if neighbors == "replace" and not alone:
             nodes, square = 2, max(square, 2 * most * most)
-        rate = _root_down(nodes * range_within(loss.rho / levels / nodes) ** 2 / (4 * square))
+        rate = float_down(
+            root_down(nodes * range_within(loss.rho / levels / nodes) ** 2 / (4 * square))
+        )
     if rate < LEAST_RATE:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         parts = f" for {levels} draws that share it" if levels > 1 else ""
@@ -165,14 +168,6 @@ def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone
 def _charged(loss: Pure | ZCDP, levels: int) -> Pure | ZCDP:
     """What draws of bounded range cost, of which the levels share a pure loss."""
     return loss if isinstance(loss, ZCDP) else Draws(loss.epsilon, levels, bounded_range=True)
-
-
-def _root_down(x: Fraction) -> float:
-    """The largest float64 that is not above the square root of `x`, or the next below."""
-    shift = 2 * max(0, 64 + x.denominator.bit_length() - x.numerator.bit_length())
-    return float_down(
-        Fraction(math.isqrt((x.numerator << shift) // x.denominator), 1 << shift // 2)
-    )
 
 
 def draw_all(
