@@ -19,6 +19,7 @@ from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
 from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.race import Race
@@ -326,12 +327,12 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Lo
     part = Fraction(1, 2 * rounds)
 
     def in_pure(epsilon: Fraction) -> tuple[float, IntegerNoise, Loss]:
-        noise = integer_noise(Pure(epsilon * part), unit, unit * unit)
+        noise = integer_noise(Pure(epsilon * part), Sensitivity.of_one(unit))
         spent = Draws(epsilon, draws=2 * rounds)  # a choice and a measurement a round
         return float_down(epsilon * part / (2 * unit)), noise, spent
 
     def in_rho(rho: Fraction) -> tuple[float, IntegerNoise, Loss]:
-        noise = integer_noise(ZCDP(rho * part), unit, unit * unit)
+        noise = integer_noise(ZCDP(rho * part), Sensitivity.of_one(unit))
         return float_down(range_within(rho * part) / (2 * unit)), noise, loss
 
     if isinstance(loss, ZCDP):

@@ -24,6 +24,7 @@ from .._core import checks
 from ..errors import ArgumentError
 from ..noise.additive import amount
 from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from .gate import Scales, divided
 
@@ -108,7 +109,7 @@ def _divided(
     moves, one = (unit, float(rows << bits)) if doubt is None else (doubt.sensitivity, doubt.one)
     scales, spent, each = divided(loss, moves, hard, False, share)
     assert each is not None
-    noise = integer_noise(each, unit, unit * unit)
+    noise = integer_noise(each, Sensitivity.of_one(unit))
     rare = math.log(3) - math.log(failure)  # of one draw, for a third of the failures
     draws = hard if scales.each else 1
     gate = float(scales.threshold) * (math.log(draws) + rare)

@@ -23,6 +23,7 @@ from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
 from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources import Chunk, Source
@@ -72,7 +73,7 @@ class Histogram:
     @property
     def noise(self) -> IntegerNoise:
         moved = 2 if self.neighbors == "replace" else 1
-        return integer_noise(self.loss, moved, moved, moved)
+        return integer_noise(self.loss, Sensitivity(moved, moved, moved))
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
         noise = self.noise
@@ -214,7 +215,7 @@ def histogram(
     else:
         view = read_column(data, relation, where)
     moved = 2 if relation == "replace" else 1
-    spent = integer_noise(loss, moved, moved, moved).loss
+    spent = integer_noise(loss, Sensitivity(moved, moved, moved)).loss
     made = Histogram(axes, relation, spent, view.where, rows)
     counts = release(view.source, made, budget=budget, rng=rng)
     edges = [axis.edges for axis in axes]

@@ -12,6 +12,7 @@ from dpfast._core import error_bars
 from dpfast.budget.budget import quoted
 from dpfast.noise.box import box_noise
 from dpfast.noise.integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
@@ -39,7 +40,7 @@ def misses(mechanism, summary, truth, width, draws=DRAWS):
 @pytest.mark.parametrize("loss", [Pure(0.01), Pure(0.5), Pure(3), ZCDP(0.01), ZCDP(5)], ids=str)
 @pytest.mark.parametrize("terms", [1, 3, 4])
 def test_noise_keeps_within_what_is_said_and_a_bit_less_would_not_do(loss, terms):
-    noise = integer_noise(loss, 1, 1)
+    noise = integer_noise(loss, Sensitivity.of_one(1))
     drawn = noise.draw(terms * 40_000, InsecureGenerator(1)).reshape(terms, -1).sum(axis=0)
     for miss in (0.05, 0.003):
         size = noise.within(miss, terms)
@@ -51,7 +52,7 @@ def test_noise_keeps_within_what_is_said_and_a_bit_less_would_not_do(loss, terms
 
 
 def test_noise_of_one_exactly():
-    noise = integer_noise(Pure(0.5), 1, 1)
+    noise = integer_noise(Pure(0.5), Sensitivity.of_one(1))
     p = math.exp(-0.5)
     for miss in (0.5, 0.05, 1e-3):
         size = noise.within(miss)
@@ -60,13 +61,13 @@ def test_noise_of_one_exactly():
             return 2 * p ** (h + 1) / (1 + p)
 
         assert tail(size) <= miss < tail(size - 1)
-    assert integer_noise(Pure(0.5), 0, 0).within(0.05) == 0
+    assert integer_noise(Pure(0.5), Sensitivity.of_one(0)).within(0.05) == 0
 
 
 def test_noise_beyond_the_samplers_range():
-    noise = integer_noise(Pure(0.5), 1 << 60, 1 << 120)
+    noise = integer_noise(Pure(0.5), Sensitivity.of_one(1 << 60))
     assert noise.shift and noise.within(0.05) == pytest.approx(2 * math.log(20) * 2**60, rel=1e-6)
-    wide = integer_noise(ZCDP(0.01), 1 << 60, 1 << 120)
+    wide = integer_noise(ZCDP(0.01), Sensitivity.of_one(1 << 60))
     assert wide.within(0.05) == pytest.approx(1.959964 * wide.deviation, rel=1e-6)
 
 

@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 from dpfast.noise import box as room
 from dpfast.noise.box import box_noise, box_points, count_shares, radius
 from dpfast.noise.integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
@@ -134,7 +135,7 @@ def test_the_norm_takes_less_than_laplace_noise():
         laplace = k * math.sqrt(2)
         assert (noise.deviation / laplace) ** 2 == pytest.approx(ratio, rel=0.01)
     one = box_noise(Pure(1), [1 << 30])
-    assert one.each == (integer_noise(Pure(1), 1 << 30, 1 << 60),)
+    assert one.each == (integer_noise(Pure(1), Sensitivity.of_one(1 << 30)),)
 
 
 LOSSES = [ZCDP(Fraction(1, 2)), Approx(1, Fraction(1, 10**6)), Approx(1, 1e-300), ZCDP(100)]
@@ -150,13 +151,14 @@ def test_shares_of_a_box(loss, shares):
     if noise.distribution == "box":
         assert noise.loss == (loss if isinstance(loss, ZCDP) else Pure(loss.epsilon))
         return
-    assert len(noise.each) == 4 and {one.distribution for one in noise.each} == {noise.distribution}
+    each = [one for one in noise.each if one is not None]
+    assert len(each) == 4 and {one.distribution for one in each} == {noise.distribution}
     moving = [move for move in moves if move]
     square = sum(
         (Fraction(move) / (one.scale * 2**one.shift)) ** 2
-        for move, one in zip(moving, noise.each, strict=True)
+        for move, one in zip(moving, each, strict=True)
     )
-    alone = integer_noise(loss, 1 << 32, 1 << 64, 1, noise.distribution)
+    alone = integer_noise(loss, Sensitivity.of_one(1 << 32), noise.distribution)
     allowed = Fraction(1 << 32, alone.scale * 2**alone.shift) ** 2
     used = Fraction(1) if parts is None else sum(parts) - parts[2]
     assert square <= allowed * used * (1 + Fraction(1, 10**12))

@@ -15,6 +15,7 @@ from dpfast._core.roots import root_up
 from dpfast.errors import ArgumentError
 from dpfast.noise import integer
 from dpfast.noise.integer import integer_noise
+from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
@@ -54,7 +55,7 @@ def satisfied(noise, l1, l2_squared):
     ("l1", "l2_squared"), [(1, 1), (2, 2), (5, 9), (1 << 30, 1 << 60), (1 << 20, 1 << 33)]
 )
 def test_noise_is_as_much_as_the_theorems_ask_for(loss, l1, l2_squared):
-    noise = integer_noise(loss, l1, l2_squared, 2)
+    noise = integer_noise(loss, Sensitivity(2, l1, l2_squared))
     if noise.shift == 0:
         assert satisfied(noise, Fraction(l1), Fraction(l2_squared))
         less = integer.IntegerNoise(
@@ -79,12 +80,12 @@ def test_noise_is_as_much_as_the_theorems_ask_for(loss, l1, l2_squared):
 def test_large_integers_are_divided_first(loss, bits):
     """By so little that the noise hides it: the deviation is that of the undivided integers."""
     l1 = 3 << bits
-    noise = integer_noise(loss, l1, (2 << bits) ** 2, 3)
+    noise = integer_noise(loss, Sensitivity(3, l1, (2 << bits) ** 2))
     unit = 1 << noise.shift
     assert noise.shift > 0 and 2**30 <= noise.scale <= 2**40
     l2 = Fraction(2 << bits, unit) + root_up(Fraction(3))
     assert satisfied(noise, Fraction(l1 // unit + 3), l2**2)
-    small = integer_noise(loss, 3 << 20, (2 << 20) ** 2, 3)
+    small = integer_noise(loss, Sensitivity(3, 3 << 20, (2 << 20) ** 2))
     if small.shift == 0 and small.distribution == noise.distribution:
         assert noise.deviation == pytest.approx(math.ldexp(small.deviation, bits - 20), rel=1e-5)
 
@@ -109,7 +110,7 @@ def test_dividing_moves_by_less_than_one_more(values, moves, shift):
 )
 def test_the_law_of_what_is_added(loss):
     """Chi-square against the pmf, and against that of a scale three per cent off, which fails."""
-    noise = integer_noise(loss, 1, 1)
+    noise = integer_noise(loss, Sensitivity.of_one(1))
     size = 200_000
     drawn = np.array(noise.draw(size, InsecureGenerator(5)))
 
@@ -135,19 +136,19 @@ def test_the_law_of_what_is_added(loss):
 
 def test_values_are_added_exactly():
     """Units of a divided integer, and values far beyond float64."""
-    noise = integer_noise(Pure(1), 1 << 80, 1 << 160)
+    noise = integer_noise(Pure(1), Sensitivity.of_one(1 << 80))
     value = 3**80
     unit = 1 << noise.shift
     (found,) = noise.add([value], InsecureGenerator(2))
     z = int(noise.draw(1, InsecureGenerator(2))[0])
     assert found == (value // unit + z) * unit + unit // 2
-    plain = integer_noise(Pure(1), 7, 49)
+    plain = integer_noise(Pure(1), Sensitivity.of_one(7))
     z = plain.draw(2, InsecureGenerator(2)).tolist()
     assert plain.add([value, -value], InsecureGenerator(2)) == [value + z[0], -value + z[1]]
 
 
 def test_what_cannot_move_gets_no_noise():
-    noise = integer_noise(Pure(1), 0, 0)
+    noise = integer_noise(Pure(1), Sensitivity.of_one(0))
     assert noise.add([5, 6], InsecureGenerator(1)) == [5, 6]
     assert noise.deviation == 0 and not noise.draw(3, InsecureGenerator(1)).any()
 
@@ -155,4 +156,4 @@ def test_what_cannot_move_gets_no_noise():
 @pytest.mark.parametrize("loss", [Pure(501), Pure(Fraction(1, 2**31)), ZCDP(501)], ids=repr)
 def test_losses_out_of_range(loss):
     with pytest.raises(ArgumentError, match="at most 500"):
-        integer_noise(loss, 1, 1)
+        integer_noise(loss, Sensitivity.of_one(1))

@@ -15,6 +15,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.additive import additive
 from dpfast.noise.box import box_noise
 from dpfast.noise.integer import IntegerNoise, integer_noise
+from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Draws, Pure, convert, group
 from dpfast.privacy.prices import rho_of_laplace, rho_of_range, rho_of_response
 from dpfast.statistics.totals import api
@@ -181,7 +182,7 @@ def vectors(l1, most):
 )
 def test_what_noise_for_a_vector_is_charged(epsilon, l1, most):
     """Enumerated: all ways to divide a move, each coordinate with noise of scale l1 / epsilon."""
-    noise = integer_noise(Pure(F(epsilon)), l1, l1**2, most=most)
+    noise = integer_noise(Pure(F(epsilon)), Sensitivity(1, l1, l1**2, most))
     assert noise.distribution == "laplace" and noise.scale == l1 / F(epsilon)
     price = noise.loss.to_zcdp().rho
     h, worst = F(epsilon) / l1, 0.0
@@ -424,7 +425,11 @@ def test_a_charge_for_other_cells_is_caught(monkeypatch):
 def test_laplace_noise_for_a_rho_is_as_little_as_its_price_allows(rho):
     for noise, cells, scale in (
         (additive(ZCDP(rho)), 0, lambda found: found.unit),
-        (integer_noise(ZCDP(rho), 1000, 10**6), 1000, lambda found: found.scale / 1000),
+        (
+            integer_noise(ZCDP(rho), Sensitivity.of_one(1000)),
+            1000,
+            lambda found: found.scale / 1000,
+        ),
         (box_noise(ZCDP(rho), [1000]), 1000, lambda found: found.each[0].scale / 1000),
     ):
         epsilon = 1 / F(scale(noise))

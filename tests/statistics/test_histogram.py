@@ -208,8 +208,8 @@ def recorded(data, **kw):
         def draw(self, size, generator):
             return np.zeros(size, np.int64)
 
-    def integer_noise(loss, *sensitivity):
-        asked.append(sensitivity)
+    def integer_noise(loss, sensitivity):
+        asked.append((sensitivity.l1, sensitivity.l2_squared, sensitivity.l0))
         return Silent("laplace", room.integer_noise.__wrapped__, 0, loss)
 
     integer_noise.__wrapped__ = 1

@@ -20,6 +20,7 @@ import pytest
 import dpfast as dp
 from dpfast.noise.box import BoxNoise
 from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.statistics.totals import one_column
 from dpfast.summaries.totals import Totals
@@ -56,7 +57,7 @@ class Tape:
 
         def box(noise, values, generator):
             tape.values += values
-            tape.noise += [("box", move / noise.epsilon, 0) for move in noise.moves if move]
+            tape.noise += [("box", move / noise.epsilon, 0) for move in noise.sensitivities if move]
             return [value + (tape.played.pop(0) if tape.played else 0) for value in values]
 
         self.patch = pytest.MonkeyPatch()
@@ -274,7 +275,7 @@ TEST = test_neighbours_are_covered_and_noisy_integers_are_all_that_counts
 
 def true_count(self, summary, generator):
     """A noisy sum over the number of rows as it is."""
-    noise = one_column.integer_noise(self.loss, self.cells.span, self.cells.span**2, 2)
+    noise = one_column.integer_noise(self.loss, Sensitivity(2, self.cells.span, self.cells.span**2))
     upper, _ = noise.add([summary.sum, 0], generator)
     return self.place(Fraction(upper, max(1, summary.rows) * self.cells.span))
 

@@ -37,13 +37,14 @@ class Recorder:
     def __init__(self):
         self.asked = self.values = None
 
-    def __call__(self, loss, l1, l2_squared, moved=1, law=None, most=None):
+    def __call__(self, loss, sensitivity):
         recorder = self
 
         class Silent(IntegerNoise):
             def add(self, values, generator):
-                single = math.isqrt(l2_squared) if most is None else most
-                recorder.asked, recorder.values = (l1, l2_squared, moved, single), list(values)
+                s = sensitivity
+                recorder.asked = s.l1, s.l2_squared, s.l0, s.largest
+                recorder.values = list(values)
                 return list(values)
 
         return Silent("laplace", Fraction(1), 0, loss)

@@ -52,12 +52,12 @@ class Script:
         self.at += 1
         return self.answers[self.at - 1]
 
-    def noise(self, loss, l1, l2_squared, moved=1, law=None):
+    def noise(self, loss, sensitivity, distribution=None):
         script = self
 
         class Silent(IntegerNoise):
             def add(self, values, generator):
-                script.asked.append((l1, l2_squared))
+                script.asked.append((sensitivity.l1, sensitivity.l2_squared))
                 script.values.append(list(values))
                 return script._answer(list(values))
 

@@ -75,13 +75,14 @@ class Recorder:
     def __init__(self):
         self.asked, self.used, self.values = [], [], []
 
-    def __call__(self, loss, l1, l2_squared, moved=1, law=None):
+    def __call__(self, loss, sensitivity, distribution=None):
         recorder = self
-        self.asked.append((l1, l2_squared, moved))
+        asked = sensitivity.l1, sensitivity.l2_squared, sensitivity.l0
+        self.asked.append(asked)
 
         class Silent(IntegerNoise):
             def add(self, values, generator):
-                recorder.used.append((l1, l2_squared, moved))
+                recorder.used.append(asked)
                 recorder.values.append(list(values))
                 return list(values)
 

@@ -16,6 +16,7 @@ from ...budget.release import release
 from ...noise.additive import amount
 from ...noise.box import box_noise
 from ...noise.integer import integer_noise
+from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss, Pure
 from ...rng import Generator
 from ...sources.intake import View, read
@@ -421,5 +422,5 @@ def _spent(loss: Loss, vectors: int = 1) -> Loss:
     its noise costs in rho is another matter, and said of the noise itself.
     """
     large = 1 << 32
-    found = integer_noise(loss, vectors * large, vectors * large**2).loss
+    found = integer_noise(loss, Sensitivity(1, vectors * large, vectors * large**2)).loss
     return Pure(found.epsilon) if isinstance(found, Pure) else found

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from ..._core.error_bars import ALL, BOUND, NOISE, ROWS, Expected, unknown
 from ...noise.box import BoxNoise, box_noise, count_shares
 from ...noise.integer import integer_noise
+from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
 from ...sources.columns import Apart
@@ -71,7 +72,10 @@ class EachCount:
             noisy = box_noise(self.loss, [1] * self.width).add(summary, generator)
         else:
             moves = int(self.neighbors == "add-remove" or self.where is not None)
-            noisy = integer_noise(self.loss, moves, moves).add(summary, generator) * self.width
+            noisy = (
+                integer_noise(self.loss, Sensitivity.of_one(moves)).add(summary, generator)
+                * self.width
+            )
         return np.array(noisy, np.int64)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
@@ -80,7 +84,7 @@ class EachCount:
             size = math.ceil(box_noise(self.loss, [1] * self.width).within(1 - confidence))
         else:
             moves = int(self.neighbors == "add-remove" or self.where is not None)
-            size = integer_noise(self.loss, moves, moves).within(1 - confidence)
+            size = integer_noise(self.loss, Sensitivity.of_one(moves)).within(1 - confidence)
         return Expected(confidence, float(size), note=NOISE)
 
 

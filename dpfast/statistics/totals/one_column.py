@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 
 from ..._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
 from ...noise.integer import IntegerNoise, integer_noise
+from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
 from ...sources import Source
@@ -77,7 +78,7 @@ class Count:
 
     @property
     def noise(self) -> IntegerNoise:
-        return integer_noise(self.loss, self.sensitivity, self.sensitivity)
+        return integer_noise(self.loss, Sensitivity.of_one(self.sensitivity))
 
     def finish(self, summary: int, generator: Generator) -> int:
         return self.noise.add([summary], generator)[0]
@@ -122,7 +123,7 @@ class OfCells:
         The vectors are not negative, so no coordinate of a difference is larger than `size`.
         """
         l1, l2_squared = self.vectors * size, self.vectors * size**2
-        return integer_noise(self.loss, l1, l2_squared, several, None, size)
+        return integer_noise(self.loss, Sensitivity(several, l1, l2_squared, size))
 
     @property
     def charged(self) -> Loss:
@@ -167,7 +168,7 @@ class Sum(OfCells):
 
     @property
     def noise(self) -> IntegerNoise:
-        return integer_noise(self.loss, self.sensitivity, self.sensitivity**2)
+        return integer_noise(self.loss, Sensitivity.of_one(self.sensitivity))
 
     @property
     def charged(self) -> Loss:

@@ -1,0 +1,62 @@
+"""The sensitivity of a vector of integers, in the norms that noise asks for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .._core.roots import root_up
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """By how much a vector of integers differs between neighbors, at most.
+
+    Parameters
+    ----------
+    l0 : int or Fraction
+        How many coordinates differ at once. Where a coordinate counts for more than 1, the square
+        of the L2 norm of a difference of 1 in each.
+    l1 : int or Fraction
+        The L1 norm of the difference.
+    l2_squared : int or Fraction
+        The square of its L2 norm.
+    linf : int, optional
+        The L-infinity norm, where `l2_squared` allows for more.
+    """
+
+    l0: int | Fraction
+    l1: int | Fraction
+    l2_squared: int | Fraction
+    linf: int | None = None
+
+    @classmethod
+    def of_one(cls, size: int) -> Sensitivity:
+        """Return the sensitivity of one integer."""
+        return cls(1, size, size**2)
+
+    @property
+    def largest(self) -> int:
+        """The L-infinity norm, or a bound of it."""
+        return math.isqrt(math.floor(self.l2_squared)) if self.linf is None else self.linf
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of draws and of cells each, of which Laplace noise costs no less.
+
+        With R(m) the cost of a difference of m, R(m) / m increases (`privacy.Draws`). So the
+        difference costs at most l1 / largest R(largest), and n = floor(l1 / largest) differences
+        of l1 / n cost no less.
+        """
+        draws = max(1, math.floor(self.l1 / max(1, self.largest)))
+        return draws, max(1, math.floor(self.l1 / draws))
+
+    def coarsened(self, unit: int) -> Sensitivity:
+        """Return the sensitivity of the same integers divided by `unit` and rounded down.
+
+        Rounding changes each coordinate by less than 1 more. l1 / unit is rounded up, since l1 may
+        stand for a multiple of a smaller norm.
+        """
+        l2 = root_up(Fraction(self.l2_squared)) / unit + root_up(Fraction(self.l0))
+        return Sensitivity(self.l0, -(-self.l1 // unit) + self.l0, l2**2, -(-self.largest // unit))
