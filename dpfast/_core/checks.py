@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Collection
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import fail as fail
 from ..errors import fail_kind as fail_kind
 from ..errors import fail_type as fail_type
+from .types import Neighbors
 
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 
@@ -127,9 +128,9 @@ def columns(name: str, given: int, width: int) -> None:
         fail(name, f"for as many columns as the data have, {width}", f"{given} of them")
 
 
-def neighbors(value: Any) -> str:
-    """The neighboring relation."""
-    return choice("neighbors", value, ("replace", "add-remove"))
+def neighbors(value: Any) -> Neighbors:
+    """Return a neighboring relation."""
+    return cast(Neighbors, choice("neighbors", value, get_args(Neighbors)))
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
 
 from .. import privacy
 from .._core import checks
+from .._core.types import Number
 from ..errors import ArgumentError
 from ..privacy import ZCDP, Approx, Loss
 
@@ -19,7 +19,11 @@ _MOST = Fraction(1000)
 
 
 def recovery_bound(
-    *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, steps: int = 1
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    steps: int = 1,
 ) -> float:
     """The largest fraction of fair secret bits that can be expected to be recovered.
 
@@ -91,7 +95,7 @@ def _epsilon(loss: Loss) -> Fraction:
     return privacy.pure_within(loss.rho) if loss.rho < _MOST else loss.rho
 
 
-def expected_recovery(n: int, *, queries: int, deviation: Any) -> float:
+def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
     """The fraction of bits that least squares recovers from noisy sums over random subsets.
 
     Each of `queries` answers is the number of ones in a subset, to which every row belongs with

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import rng as _rng
 from .._core import checks
+from .._core.types import Number, Numbers
 from .solve import largest_error, least_squares, sum_of_errors
 
 #: Numbers of the queries that are drawn, at most: 4 GB of them as bytes.
@@ -23,11 +24,11 @@ METHODS = {
 
 
 def reconstruct(
-    answer: Callable[[NDArray[Any]], Any] | Sequence[Any] | NDArray[Any],
+    answer: Callable[[NDArray[Any]], Number] | Numbers,
     n: int,
     *,
-    queries: Any,
-    method: str = "lp",
+    queries: int | Numbers,
+    method: Literal["lp", "lp-max", "least-squares"] = "lp",
     rng: _rng.Generator | None = None,
 ) -> NDArray[np.bool_]:
     """Recover n secret bits from answers about sums of them: an attack, to test an interface with.

@@ -14,6 +14,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._core import checks
+from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
@@ -152,13 +153,13 @@ class Budget:
     def __init__(
         self,
         *,
-        epsilon: Any = None,
-        delta: Any = 0,
-        rho: Any = None,
-        neighbors: str | None = None,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        rho: Number | None = None,
+        neighbors: Neighbors | None = None,
         name: str = "",
         path: str | os.PathLike[str] | None = None,
-        timeout: float = 30.0,
+        timeout: Number = 30.0,
     ) -> None:
         asked = epsilon is not None or rho is not None or checks.fraction("delta", delta) != 0
         given = loss(epsilon, delta, rho) if asked or path is None else None
@@ -231,7 +232,7 @@ class Budget:
         return self._named(self._ceiling)
 
     @property
-    def neighbors(self) -> str | None:
+    def neighbors(self) -> Neighbors | None:
         """The relation that the ledger speaks of; None before the first spend has settled it."""
         return self._storage.state().neighbors or self._wanted
 
@@ -250,7 +251,7 @@ class Budget:
         """The lines of the ledger in order: what was asked, and no answer but recorded ones."""
         return self._storage.history()
 
-    def spend(self, amount: Loss, *, neighbors: str, what: str = "", note: str = "") -> None:
+    def spend(self, amount: Loss, *, neighbors: Neighbors, what: str = "", note: str = "") -> None:
         """Record a loss, or refuse it.
 
         Parameters
@@ -356,7 +357,7 @@ class Budget:
             state = State(spent, entry.neighbors, state.lines + 1)
         return self._left(state)
 
-    def record(self, answer: Any) -> None:
+    def record(self, answer: object) -> None:
         """Keep a released answer beside the last line that this thread has spent.
 
         Nothing is kept unless you call this: a ledger says what was asked, and may be shown to
@@ -417,7 +418,7 @@ class Budget:
             "spends": state.lines,
         }
 
-    def cost(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Loss:
+    def cost(self, function: Callable[..., object], /, *args: Any, **kwargs: Any) -> Loss:
         """What a call would cost, without running it: arguments are checked, data are not read.
 
         (Only the scores of a selection are, since they are an argument that is checked.)
@@ -485,7 +486,7 @@ class Budget:
             self._refuse(state, line, "counted as " + self._words(counted))
         return Entry(replace(line, counted=counted), relation)
 
-    def _price(self, state: State, line: Spend, wanted: str) -> Amounts:
+    def _price(self, state: State, line: Spend, wanted: Neighbors) -> Amounts:
         moved = convert(line.loss, line.neighbors, wanted)
         if moved is None:
             self._refuse(state, line, f"which has no meaning under neighbors={wanted!r}")
@@ -565,7 +566,7 @@ def _path(path: Any) -> str:
 
 
 def _again(
-    path: str, seal: str, neighbors: str | None, timeout: float, place: Place | None = None
+    path: str, seal: str, neighbors: Neighbors | None, timeout: float, place: Place | None = None
 ) -> Budget:
     """A budget out of its pickle: the same file, with all that was seen of it, or none."""
     budget = Budget(path=path, neighbors=neighbors, timeout=timeout)

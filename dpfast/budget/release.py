@@ -60,7 +60,8 @@ def release(
         budget.quote(mechanism)
     here = witnesses()
     if budget is not None:
-        budget.spend(mechanism.loss, neighbors=mechanism.neighbors, what=mechanism.name)
+        relation = checks.neighbors(mechanism.neighbors)
+        budget.spend(mechanism.loss, neighbors=relation, what=mechanism.name)
     summary = mechanism.reduce(source)
     _refuse_copies(here, mechanism.name)
     answer = mechanism.finish(summary, generator)

@@ -7,12 +7,13 @@ import numbers
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import Number, Numbers, Size
 from .._kernels.noise import fill, one
 from .._kernels.rng import BitStream
 from ..errors import ArgumentError
@@ -31,11 +32,24 @@ from .distributions.discrete import gaussian_integers, laplace_integers
 from .distributions.exact import decide
 from .distributions.table import Prepared, prepare
 
-Size = int | tuple[int, ...] | None
-
 _FINEST = 30  # bits of the default grid below the scale
 _ROOM = 4096  # undecided samples at a time
 _ZERO = np.zeros(1)
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class _Of(TypedDict, total=False):
+    rng: Generator | None
+
+
+class _OfOne(_Of, total=False):
+    granularity: Number | None
+
+
+class _OfMany(_Of, total=False):
+    granularity: Numbers | None
 
 
 def draw(
@@ -186,7 +200,7 @@ def _flat(x: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]
     return np.ascontiguousarray(np.broadcast_to(x, shape), np.float64).reshape(-1)
 
 
-def _scales(name: str, value: ArrayLike) -> NDArray[np.float64]:
+def _scales(name: str, value: Numbers) -> NDArray[np.float64]:
     rule = "a number, or an array of numbers, between 2**-900 and 2**900"
     given = checks.array(name, value, rule)
     if given.dtype.kind not in "iuf":
@@ -219,7 +233,7 @@ def _shape(size: Size, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     return wanted
 
 
-def _grid(granularity: ArrayLike | None, scale: NDArray[np.float64]) -> NDArray[np.float64]:
+def _grid(granularity: Numbers | None, scale: NDArray[np.float64]) -> NDArray[np.float64]:
     if granularity is None:
         return np.asarray(np.maximum(np.ldexp(1.0, np.frexp(scale)[1] - 1 - _FINEST), 2.0**-1000))
     given = checks.array("granularity", granularity, "a power of two, or an array of them")
@@ -239,11 +253,11 @@ def _grid(granularity: ArrayLike | None, scale: NDArray[np.float64]) -> NDArray[
 
 def _sample(
     distribution: Distribution,
-    scale: ArrayLike,
+    scale: Numbers,
     size: Size,
-    granularity: ArrayLike | None,
+    granularity: Numbers | None,
     rng: Generator | None,
-) -> Any:
+) -> float | Floats:
     width = _scales("scale", scale)
     grid = _grid(granularity, width)
     shape = _shape(size, np.broadcast_shapes(width.shape, grid.shape))
@@ -261,13 +275,17 @@ def _sample(
     )
 
 
+@overload
+def laplace(scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]) -> float: ...
+@overload
+def laplace(scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]) -> Floats: ...
 def laplace(
-    scale: ArrayLike = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
-    granularity: ArrayLike | None = None,
+    granularity: Numbers | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Laplace noise, density ``exp(-abs(z) / scale) / (2 * scale)``, exactly rounded to a grid.
 
     NOT PRIVATE by itself: a release adds it to a statistic. With scale = sensitivity / epsilon
@@ -312,13 +330,17 @@ def laplace(
     return _sample(Laplace(), scale, size, granularity, rng)
 
 
+@overload
+def gaussian(scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]) -> float: ...
+@overload
+def gaussian(scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]) -> Floats: ...
 def gaussian(
-    scale: ArrayLike = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
-    granularity: ArrayLike | None = None,
+    granularity: Numbers | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Normal noise with mean 0 and standard deviation `scale`, exactly rounded to a grid.
 
     NOT PRIVATE by itself: a release adds it to a statistic. With scale = l2 sensitivity / sqrt(2
@@ -359,13 +381,17 @@ def gaussian(
     return _sample(Gaussian(), scale, size, granularity, rng)
 
 
+@overload
+def cauchy(scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]) -> float: ...
+@overload
+def cauchy(scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]) -> Floats: ...
 def cauchy(
-    scale: ArrayLike = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
-    granularity: ArrayLike | None = None,
+    granularity: Numbers | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Cauchy noise, density ``1 / (pi * scale * (1 + (z / scale)**2))``, exactly rounded to a grid.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
@@ -405,14 +431,22 @@ def cauchy(
     return _sample(Cauchy(), scale, size, granularity, rng)
 
 
+@overload
+def student_t(
+    df: float, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
+) -> float: ...
+@overload
+def student_t(
+    df: float, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
+) -> Floats: ...
 def student_t(
     df: float,
-    scale: ArrayLike = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
-    granularity: ArrayLike | None = None,
+    granularity: Numbers | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Student's t noise, density ~ ``(1 + (z / scale)**2 / df)**(-(df + 1) / 2)``, exactly rounded.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy (Bun
@@ -454,14 +488,22 @@ def student_t(
     return _sample(StudentT(df), scale, size, granularity, rng)
 
 
+@overload
+def generalized_cauchy(
+    gamma: int, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
+) -> float: ...
+@overload
+def generalized_cauchy(
+    gamma: int, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
+) -> Floats: ...
 def generalized_cauchy(
     gamma: int,
-    scale: ArrayLike = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
-    granularity: ArrayLike | None = None,
+    granularity: Numbers | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Noise with density ~ ``1 / (1 + abs(z / scale)**gamma)``, exactly rounded to a grid.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
@@ -503,14 +545,22 @@ def generalized_cauchy(
     return _sample(GeneralizedCauchy(gamma), scale, size, granularity, rng)
 
 
+@overload
+def polyplace(
+    shape: float, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
+) -> float: ...
+@overload
+def polyplace(
+    shape: float, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
+) -> Floats: ...
 def polyplace(
     shape: float,
-    scale: ArrayLike = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
-    granularity: ArrayLike | None = None,
+    granularity: Numbers | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """PolyPlace noise: Laplace-like centre, power tails, exactly rounded to a grid.
 
     In units of `scale` the density is ``C (1 - |z|)**(shape - 1)`` up to ``1 / shape`` and ``C_t
@@ -556,14 +606,22 @@ def polyplace(
     return _sample(PolyPlace(shape), scale, size, granularity, rng)
 
 
+@overload
+def arsinh_normal(
+    sigma: float, scale: Number = ..., size: None = None, **grid: Unpack[_OfOne]
+) -> float: ...
+@overload
+def arsinh_normal(
+    sigma: float, scale: Numbers = ..., size: Size = None, **grid: Unpack[_OfMany]
+) -> Floats: ...
 def arsinh_normal(
     sigma: float,
-    scale: ArrayLike = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
-    granularity: ArrayLike | None = None,
+    granularity: Numbers | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Noise ``scale * sinh(sigma * Y) / sigma`` with Y standard normal, exactly rounded to a grid.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives zero-concentrated differential
@@ -611,7 +669,7 @@ def _integers(
     size: Size,
     rng: Generator | None,
     sampler: Callable[[NDArray[np.int64], Fraction, BitStream], None],
-) -> Any:
+) -> int | Integers:
     rule = "a number, or an array of numbers, between 2**-40 and 2**40"
 
     def exact(one: Any) -> Fraction:
@@ -652,12 +710,16 @@ def _laplace_sampler(out: NDArray[np.int64], scale: Fraction, stream: BitStream)
     laplace_integers(out, scale, stream, None, stream.word)
 
 
+@overload
+def discrete_laplace(scale: Number = ..., size: None = None, **grid: Unpack[_Of]) -> int: ...
+@overload
+def discrete_laplace(scale: Numbers = ..., size: Size = None, **grid: Unpack[_Of]) -> Integers: ...
 def discrete_laplace(
-    scale: Any = 1.0,
+    scale: Numbers = 1.0,
     size: Size = None,
     *,
     rng: Generator | None = None,
-) -> Any:
+) -> int | Integers:
     """Integer noise with probability proportional to ``exp(-abs(k) / scale)``, exactly.
 
     NOT PRIVATE by itself: a release adds it to an integer statistic. With scale = sensitivity /
@@ -696,12 +758,16 @@ def discrete_laplace(
     return _integers("scale", scale, size, rng, _laplace_sampler)
 
 
+@overload
+def discrete_gaussian(sigma: Number = ..., size: None = None, **grid: Unpack[_Of]) -> int: ...
+@overload
+def discrete_gaussian(sigma: Numbers = ..., size: Size = None, **grid: Unpack[_Of]) -> Integers: ...
 def discrete_gaussian(
-    sigma: Any = 1.0,
+    sigma: Numbers = 1.0,
     size: Size = None,
     *,
     rng: Generator | None = None,
-) -> Any:
+) -> int | Integers:
     """Integer noise with probability proportional to ``exp(-k**2 / (2 * sigma**2))``, exactly.
 
     NOT PRIVATE by itself: a release adds it to integer statistics. With sigma = l2 sensitivity /

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 from .._core import checks
 from .._core.roots import root_down
+from .._core.types import Number
 from .conversions import rho_of_pure
 from .losses import _positive
 from .prices import rho_of_laplace, rho_of_range
@@ -18,7 +18,7 @@ from .prices import rho_of_laplace, rho_of_range
 _FEW = Fraction(1, 10**25)
 
 
-def float_down(amount: Any) -> float:
+def float_down(amount: Number) -> float:
     """The largest float64 that is not above a number.
 
     Parameters
@@ -54,7 +54,7 @@ def float_down(amount: Any) -> float:
     return math.nextafter(result, -math.inf) if Fraction(result) > exact else result
 
 
-def range_within(rho: Any) -> Fraction:
+def range_within(rho: Number) -> Fraction:
     """An epsilon of which a draw with bounded range is rho-zCDP, within 2**-40 of the largest.
 
     Parameters
@@ -87,7 +87,7 @@ def range_within(rho: Any) -> Fraction:
     return _inverse(_positive("rho", rho), rho_of_range, 8)
 
 
-def pure_within(rho: Any) -> Fraction:
+def pure_within(rho: Number) -> Fraction:
     """An epsilon of which the pure loss is rho-zCDP, within 2**-40 of the largest there is.
 
     Parameters
@@ -119,7 +119,7 @@ def pure_within(rho: Any) -> Fraction:
     return _inverse(_positive("rho", rho), rho_of_pure, 2)
 
 
-def laplace_within(rho: Any, draws: int = 1, cells: int = 0) -> Fraction:
+def laplace_within(rho: Number, draws: int = 1, cells: int = 0) -> Fraction:
     """An epsilon of which draws of Laplace noise are rho-zCDP, within 2**-40 of the largest.
 
     Parameters

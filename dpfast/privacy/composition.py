@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from .._core import checks
+from .._core.types import Neighbors, Number
 from . import conversions
 from .losses import ZCDP, Approx, Draws, Loss, Pure, _delta
 
@@ -101,8 +102,8 @@ def compose(*losses: Loss) -> Loss:
 
 def parallel(
     *losses: Loss,
-    neighbors: str,
-    parts: str = "content",
+    neighbors: Neighbors,
+    parts: Literal["content", "position"] = "content",
     staying: Sequence[Loss | None] | None = None,
 ) -> Loss:
     """What releases about disjoint parts of the rows cost together, one release a part.
@@ -267,7 +268,7 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
     return None if delta is None else Approx(size * loss.epsilon, delta)
 
 
-def convert(amount: Loss, given: str, wanted: str) -> Loss | None:
+def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
     """The same loss under another neighboring relation, or None where nothing can be derived.
 
     To replace a row is to remove one and add one, so a loss under add-remove holds for groups of
@@ -342,7 +343,7 @@ def post_processing(loss: Loss) -> Loss:
     return _one(loss)
 
 
-def advanced_composition(*losses: Pure | Approx, delta: Any) -> Approx:
+def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
     """Less epsilon for many releases, at the price of a further delta.
 
     Parameters

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from .._core import checks
+from .._core.types import Number
 from ..errors import MissingExtraError
 from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import up
@@ -69,7 +70,7 @@ class LossDistribution:
         self._interval = interval
 
     @classmethod
-    def of(cls, loss: Pure | Approx, *, interval: float = 1e-4) -> LossDistribution:
+    def of(cls, loss: Pure | Approx, *, interval: Number = 1e-4) -> LossDistribution:
         """The distribution that dominates every mechanism with this loss.
 
         Parameters
@@ -100,7 +101,7 @@ class LossDistribution:
 
     @classmethod
     def gaussian(
-        cls, scale: float, *, sensitivity: float = 1.0, interval: float = 1e-4
+        cls, scale: Number, *, sensitivity: Number = 1.0, interval: Number = 1e-4
     ) -> LossDistribution:
         """Of Gaussian noise with standard deviation `scale` on a value of that L2 sensitivity.
 
@@ -120,7 +121,7 @@ class LossDistribution:
 
     @classmethod
     def laplace(
-        cls, scale: float, *, sensitivity: float = 1.0, interval: float = 1e-4
+        cls, scale: Number, *, sensitivity: Number = 1.0, interval: Number = 1e-4
     ) -> LossDistribution:
         """Of Laplace noise with density proportional to ``exp(-|z| / scale)``.
 
@@ -140,7 +141,7 @@ class LossDistribution:
 
     @classmethod
     def discrete_laplace(
-        cls, scale: float, *, sensitivity: int = 1, interval: float = 1e-4
+        cls, scale: Number, *, sensitivity: int = 1, interval: Number = 1e-4
     ) -> LossDistribution:
         """Of integer noise with probabilities proportional to ``exp(-|z| / scale)``.
 
@@ -165,7 +166,7 @@ class LossDistribution:
 
     @classmethod
     def randomized_response(
-        cls, epsilon: Any, *, categories: int = 2, interval: float = 1e-4
+        cls, epsilon: Number, *, categories: int = 2, interval: Number = 1e-4
     ) -> LossDistribution:
         """Of `dpfast.response.kary` (`binary` for two categories), for a replaced row.
 
@@ -228,7 +229,7 @@ class LossDistribution:
         held = self._held.self_compose(checks.whole("times", times, 1))
         return LossDistribution(held, self._interval)
 
-    def to_approx(self, delta: Any) -> Approx:
+    def to_approx(self, delta: Number) -> Approx:
         """The least epsilon for `delta`.
 
         Parameters
@@ -254,7 +255,7 @@ class LossDistribution:
         epsilon = Decimal(found) * (1 + Decimal(1).scaleb(-12))
         return Approx(up(epsilon, LEAST_EPSILON), amount)
 
-    def to_approx_delta(self, epsilon: Any) -> Approx:
+    def to_approx_delta(self, epsilon: Number) -> Approx:
         """The least delta for `epsilon`.
 
         Parameters

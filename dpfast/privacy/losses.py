@@ -6,9 +6,10 @@ import sys
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._core import checks
+from .._core.types import Number
 from . import conversions, prices
 
 #: Decimals of any size, where float64 would be 0.
@@ -67,6 +68,10 @@ class Pure:
 
     epsilon: Fraction
 
+    if TYPE_CHECKING:  # a type checker sees what may be given, not what is kept
+
+        def __init__(self, epsilon: Number) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
 
@@ -97,7 +102,7 @@ class Pure:
         """
         return ZCDP.of_pure(self)
 
-    def to_approx(self, delta: Any) -> Approx:
+    def to_approx(self, delta: Number) -> Approx:
         """The least epsilon at a `delta` that is allowed besides.
 
         Parameters
@@ -165,6 +170,17 @@ class Draws(Pure):
     cells: int | None = None
     categories: int | None = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            epsilon: Number,
+            draws: int = 1,
+            bounded_range: bool = False,
+            cells: int | None = None,
+            categories: int | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         Pure.__post_init__(self)
         checks.whole("draws", self.draws, 1)
@@ -199,6 +215,10 @@ class Approx:
     epsilon: Fraction
     delta: Fraction
 
+    if TYPE_CHECKING:
+
+        def __init__(self, epsilon: Number, delta: Number) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
         object.__setattr__(self, "delta", _delta(self.delta))
@@ -218,6 +238,10 @@ class ZCDP:
     """
 
     rho: Fraction
+
+    if TYPE_CHECKING:
+
+        def __init__(self, rho: Number) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rho", _positive("rho", self.rho))
@@ -257,7 +281,7 @@ class ZCDP:
         return cls(pure.draws * rho)
 
     @classmethod
-    def within(cls, epsilon: Any, delta: Any) -> ZCDP:
+    def within(cls, epsilon: Number, delta: Number) -> ZCDP:
         """The largest zero-concentrated loss that is within (epsilon, delta).
 
         Parameters
@@ -282,7 +306,7 @@ class ZCDP:
             checks.fail("epsilon", "at least 1e-300", epsilon)
         return cls(conversions.rho_within(target.epsilon, target.delta))
 
-    def to_approx(self, delta: Any) -> Approx:
+    def to_approx(self, delta: Number) -> Approx:
         """The same loss as (epsilon, delta), with the least epsilon that is known for `delta`.
 
         Parameters
@@ -311,7 +335,7 @@ class ZCDP:
         amount = _delta(delta)
         return Approx(conversions.epsilon_of_rho(self.rho, amount), amount)
 
-    def to_approx_delta(self, epsilon: Any) -> Approx:
+    def to_approx_delta(self, epsilon: Number) -> Approx:
         """The same loss as (epsilon, delta), with the least delta that is known for `epsilon`.
 
         Parameters
@@ -350,7 +374,7 @@ class ZCDP:
 Loss = Pure | Approx | ZCDP
 
 
-def loss(epsilon: Any = None, delta: Any = 0, rho: Any = None) -> Loss:
+def loss(epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None) -> Loss:
     """The loss that a call asks for, from the three keyword arguments that every release has.
 
     Parameters
@@ -388,4 +412,5 @@ def loss(epsilon: Any = None, delta: Any = 0, rho: Any = None) -> Loss:
         if amount:
             checks.fail("delta", "left out when rho is given: a zCDP loss has no delta", delta)
         return ZCDP(rho)
+    assert epsilon is not None
     return Approx(epsilon, amount) if amount else Pure(epsilon)

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from .._core import checks
+from .._core.types import Number
 from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import DOWN, UP, Interval, down, exp, expm1, log, log1p, up
 from .losses import Approx, Pure, _delta, _positive
@@ -105,7 +106,11 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
 
 
 def optimal_composition(
-    loss: Pure | Approx, times: int, *, delta: Any = None, epsilon: Any = None
+    loss: Pure | Approx,
+    times: int,
+    *,
+    delta: Number | None = None,
+    epsilon: Number | None = None,
 ) -> Approx:
     """The exact cost of `times` releases of one and the same loss.
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ..._core import checks
 from ...budget.budget import Budget, _text
 from ...errors import LedgerError
 from ...privacy import loss
@@ -58,7 +59,8 @@ def create(
     loss(**amounts)
     if os.path.lexists(file):
         raise LedgerError(f"ledger {file} is there already")
-    _show(Budget(**amounts, neighbors=neighbors, name=name, path=file), as_json)
+    relation = None if neighbors is None else checks.neighbors(neighbors)
+    _show(Budget(**amounts, neighbors=relation, name=name, path=file), as_json)
 
 
 @app.command(epilog="Example: dpfast budget show study.db")

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._core import checks
+from ..._core.types import Neighbors
 from ...aggregate import estimators
 from ...aggregate.api import sample_and_aggregate
 from ...errors import ArgumentError, SourceError
@@ -97,7 +98,7 @@ class Job:
     data: str
     rows: int | None
     loss: Loss
-    neighbors: str
+    neighbors: Neighbors
     ledger: Path | None
     name: str
     output: Path | None

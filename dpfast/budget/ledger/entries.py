@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from ..._core import checks
+from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
 from ...errors import BudgetError
 from ...privacy import Loss
@@ -55,7 +56,7 @@ class Spend:
     """
 
     loss: Loss
-    neighbors: str
+    neighbors: Neighbors
     what: str
     note: str = ""
     time: str = field(default="", compare=False)
@@ -69,7 +70,7 @@ class State:
     """All that the decision about the next spend may depend on."""
 
     spent: Amounts
-    neighbors: str | None
+    neighbors: Neighbors | None
     lines: int
 
 
@@ -78,7 +79,7 @@ class Entry:
     """A line, and the relation that the ledger speaks of from now on."""
 
     line: Spend
-    neighbors: str
+    neighbors: Neighbors
 
 
 class Storage(Protocol):
@@ -122,7 +123,7 @@ def already(number: int, answer: Any) -> None:
 class Memory:
     """Lines that end with the process."""
 
-    def __init__(self, neighbors: str | None) -> None:
+    def __init__(self, neighbors: Neighbors | None) -> None:
         self.lock = threading.Lock()
         self._process = witnesses()
         self._state = State(Amounts(), neighbors, 0)

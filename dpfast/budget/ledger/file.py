@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
 from ...errors import DpfastError, LedgerBusyError, LedgerError, MissingExtraError
 from ...privacy import ZCDP, Approx, Loss
@@ -99,7 +100,7 @@ class Header:
     """What a ledger was made with, and the seal that tells it from others."""
 
     limit: Loss
-    neighbors: str | None
+    neighbors: Neighbors | None
     name: str
     created: str
     seal: str
@@ -117,7 +118,7 @@ class File:
     """Lines in a file. `limit` None means that the ledger must be there."""
 
     def __init__(
-        self, path: str, limit: Loss | None, neighbors: str | None, name: str, timeout: float
+        self, path: str, limit: Loss | None, neighbors: Neighbors | None, name: str, timeout: float
     ) -> None:
         self.path = os.path.realpath(path)  # as SQLite names the log
         self._timeout = timeout
@@ -408,7 +409,9 @@ class File:
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return (application, version, tables) == (0, 0, 0)
 
-    def _make(self, db: sqlite3.Connection, limit: Loss, neighbors: str | None, name: str) -> None:
+    def _make(
+        self, db: sqlite3.Connection, limit: Loss, neighbors: Neighbors | None, name: str
+    ) -> None:
         if not self._blank(db):
             return
         define(db, TABLES + guards("ledger", "lines", "answers"))

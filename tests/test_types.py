@@ -1,0 +1,130 @@
+"""A user's file under ``mypy --strict``: what is right passes, and each mistake is told."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mypy")
+
+ROOT = Path(__file__).parent.parent
+
+#: Right, with the types that a user is to get.
+RIGHT = """
+from decimal import Decimal
+from fractions import Fraction
+from typing import assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpfast as dp
+from dpfast.rng import InsecureGenerator, default_generator
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+rng = InsecureGenerator(1)
+
+assert_type(dp.noise.laplace(), float)
+assert_type(dp.noise.laplace(2, granularity=0.5, rng=rng), float)
+assert_type(dp.noise.gaussian(2.0, 3), Floats)
+assert_type(dp.noise.cauchy(size=(2, 3)), Floats)
+assert_type(dp.noise.laplace([1, 2.5]), Floats)
+assert_type(dp.noise.laplace(1.0, granularity=[0.5, 0.25]), Floats)
+assert_type(dp.noise.student_t(3, np.ones(2), rng=None), Floats)
+assert_type(dp.noise.generalized_cauchy(4), float)
+assert_type(dp.noise.polyplace(3.5, Fraction(1, 3)), float)
+assert_type(dp.noise.arsinh_normal(0.9, 1.0, 5), Floats)
+assert_type(dp.noise.discrete_laplace(Fraction(7, 3)), int)
+assert_type(dp.noise.discrete_laplace(2, 3), Integers)
+assert_type(dp.noise.discrete_gaussian(np.array([1.0, 2.0])), Integers)
+
+assert_type(default_generator().random_raw(), int)
+assert_type(rng.random_raw(3), NDArray[np.uint64])
+assert_type(rng.bytes(3), bytes)
+
+pure, approx, rho = dp.privacy.Pure(0.1), dp.privacy.Approx(1, 1e-6), dp.privacy.ZCDP(1)
+assert_type(pure.epsilon, Fraction)
+assert_type(dp.privacy.Draws(Decimal("0.1"), draws=2), dp.privacy.Draws)
+assert_type(dp.privacy.loss(epsilon=0.1), dp.privacy.Loss)
+assert_type(dp.privacy.compose(pure, rho), dp.privacy.Loss)
+assert_type(dp.privacy.parallel(pure, neighbors="replace", parts="position"), dp.privacy.Loss)
+assert_type(dp.privacy.pure_within(np.float64(0.5)), Fraction)
+assert_type(dp.privacy.float_down(0.1), float)
+assert_type(pure.to_approx(1e-6), dp.privacy.Approx)
+
+budget = dp.Budget(epsilon=1, delta=Fraction(1, 10**6), neighbors="add-remove", timeout=3)
+budget.spend(pure, neighbors="add-remove", note="a look")
+budget.record({"answer": [1.0, 2.0]})
+assert_type(budget.remaining, dict[str, Fraction])
+assert_type(budget.history[0].loss, dp.privacy.Loss)
+assert_type(budget.cost(dp.count, [1, 2], neighbors="add-remove", epsilon=1), dp.privacy.Loss)
+
+assert_type(dp.audit.recovery_bound(rho=0.5), float)
+assert_type(dp.audit.expected_recovery(10, queries=40, deviation=1), float)
+secret = np.arange(40) % 3 == 0
+
+
+def answer(query: NDArray[np.bool_]) -> int:
+    return int(secret[query].sum())
+
+
+assert_type(dp.audit.reconstruct(answer, 40, queries=80, method="lp"), NDArray[np.bool_])
+assert_type(dp.audit.reconstruct([1, 2.0], 2, queries=np.eye(2)), NDArray[np.bool_])
+"""
+
+#: Wrong, one mistake a line.
+WRONG = [
+    "import dpfast as dp",
+    'dp.Budget(epsilon=1, neighbors="add_remove")',
+    'dp.Budget(epsilon="x")',
+    'dp.Budget(epsilon=1).spend(dp.privacy.Pure(1), neighbors="bounded")',
+    'dp.Budget(epsilon=1).spend(1.0, neighbors="replace")',
+    'dp.privacy.Pure("x")',
+    "dp.privacy.ZCDP(None)",
+    'dp.privacy.loss(epsilon="x")',
+    "dp.privacy.ZCDP(1).to_approx(None)",
+    'dp.privacy.convert(dp.privacy.Pure(1), "add-remove", "add_remove")',
+    'dp.privacy.parallel(dp.privacy.Pure(1), neighbors="replace", parts="places")',
+    "dp.privacy.advanced_composition(dp.privacy.ZCDP(1), delta=1e-6)",
+    'dp.audit.recovery_bound(epsilon="x")',
+    'dp.audit.reconstruct([1], 1, queries=[[1]], method="smoth")',
+    'dp.noise.laplace("x")',
+    'dp.noise.laplace(1.0, granularity="x")',
+    "dp.noise.laplace(1.0, rng=7)",
+    "dp.noise.laplace(1.0, size=2.5)",
+    'dp.noise.discrete_gaussian("x")',
+    'dp.rng.InsecureGenerator("x")',
+    "dp.rng.SecureGenerator(7)",
+]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """What mypy says of the two files, as lines. Of an installed package it shows no errors."""
+    folder = tmp_path_factory.mktemp("user")
+    (folder / "right.py").write_text(RIGHT)
+    (folder / "wrong.py").write_text("\n".join(WRONG) + "\n")
+    (folder / "mypy.ini").write_text(
+        "[mypy]\nstrict = True\n[mypy-dpfast.*]\nignore_errors = True\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "right.py", "wrong.py"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        cwd=folder,
+    )
+    assert not done.stderr, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_what_is_right_passes_and_has_its_type(told):
+    assert not [line for line in told if line.startswith("right.py")]
+
+
+@pytest.mark.parametrize("number", range(2, len(WRONG) + 1), ids=lambda n: WRONG[n - 1])
+def test_each_mistake_is_told(told, number):
+    assert any(line.startswith(f"wrong.py:{number}: error: ") for line in told), told
