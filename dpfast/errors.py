@@ -1,7 +1,7 @@
-"""Every exception and warning that a user of dpfast can meet.
+"""Exceptions and warnings of dpfast.
 
-Errors about arguments come before any budget is spent. `DataError` is different: it depends on the
-data, so it is an answer; it comes after the spend, and the spend stands.
+Errors about arguments come before any budget is spent. `DataError` depends on the data, so it is an
+answer: it comes after the spend, and the spent budget is not refunded.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ class DpfastError(Exception):
 
 
 class ArgumentError(DpfastError, ValueError):
-    """An argument breaks a rule; the message names the argument, the rule and the value."""
+    """An argument breaks a rule. The message names the argument, the rule and the value."""
 
 
 class ArgumentTypeError(DpfastError, TypeError):
-    """An argument is of a kind that cannot be used at all."""
+    """An argument has a type that cannot be used."""
 
 
 class SourceError(DpfastError, OSError):
-    """A file or a column is not there, or cannot be read."""
+    """A file or a column does not exist, or cannot be read."""
 
 
 class MissingExtraError(DpfastError, ImportError):
-    """An optional library is missing; the message carries the line that installs it."""
+    """An optional library is missing. The message shows the command that installs it."""
 
 
 class EntropyError(DpfastError, RuntimeError):
-    """The operating system gave no random bytes; nothing was released."""
+    """The operating system gave no random bytes. Nothing was released."""
 
 
 class NativeError(DpfastError, RuntimeError):
@@ -57,28 +57,28 @@ class NativeError(DpfastError, RuntimeError):
 class BudgetError(DpfastError):
     """A spend was refused. Neither data nor randomness were touched.
 
-    Or this is a forked copy of a release or of rounds that another process has paid for.
+    Or this process is a fork, and its parent has paid for the release.
     """
 
 
 class LedgerError(DpfastError, OSError):
-    """The file of a ledger cannot be used: not there, no ledger, damaged, newer, or not writable.
+    """The file of a ledger is missing, damaged, newer, not writable, or no ledger.
 
     Neither data nor randomness were touched. Whether the spend was recorded is certain only when
-    the file can be read again; it is never less than what was released.
+    the file can be read again. A ledger never holds less than what was released.
     """
 
 
 class LedgerBusyError(LedgerError, TimeoutError):
-    """Another process has kept the ledger locked for longer than `timeout`. Nothing was spent."""
+    """Another process kept the ledger locked for longer than `timeout`. Nothing was spent."""
 
 
 class DataError(DpfastError):
-    """The data hold what the call does not allow (NaN under ``nan="raise"``).
+    """The data hold something that the call does not allow, such as NaN under ``nan="raise"``.
 
-    Or a function of the user's gave two answers to one question about them, or what stands beside
-    rows whose number is private is not as many. That is an answer which depends on the data, so the
-    spent budget is not refunded, which every message says.
+    It is also raised when a function of the user gives two answers to one question, and when a
+    mask or a column is not as long as data whose number of rows is private. Such an error is an
+    answer that depends on the data, so the spent budget is not refunded. Every message says so.
     """
 
     def __str__(self) -> str:
@@ -86,18 +86,18 @@ class DataError(DpfastError):
 
 
 class StreamError(DpfastError):
-    """A stream of queries gives no more answers: it has halted, or this is a forked copy of it.
+    """A stream of queries gives no more answers: it has halted, or this process is a fork.
 
-    Nothing of its state has changed.
+    The state of the stream has not changed.
     """
 
 
 class WorkerError(DpfastError, RuntimeError):
-    """No worker process can be started, or none gets as far as the user's function."""
+    """No worker process can be started, or none reaches the function of the user."""
 
 
 class SlowWarning(UserWarning):
-    """The call does what it should, but there is a much faster way, which the message names."""
+    """The call is correct but slow. The message names a much faster way."""
 
 
 def _show(value: object) -> str:
@@ -112,17 +112,17 @@ def _show(value: object) -> str:
 
 
 def fail(name: str, rule: str, value: object) -> NoReturn:
-    """Raise the one message about a bad value, and no other that led to it."""
+    """Raise an error about a bad value, without the error that led to it."""
     raise ArgumentError(f"{name} must be {rule}, got {_show(value)}") from None
 
 
 def fail_type(name: str, rule: str, value: object) -> NoReturn:
-    """Raise the one message about a value of the wrong kind."""
+    """Raise an error about a value of the wrong type."""
     kind = type(value).__name__
     raise ArgumentTypeError(f"{name} must be {rule}, got {_show(value)} ({kind})") from None
 
 
 def fail_kind(name: str, rule: str, data: object, why: str = "") -> NoReturn:
-    """Raise the one message about data of the wrong kind. It shows their type and none of them."""
+    """Raise an error about data of the wrong type. It shows the type and no data."""
     kind = f"an object of type {type(data).__name__}"
     raise ArgumentTypeError(f"{name} must be {rule}, got {kind}{why}") from None

@@ -1,8 +1,8 @@
-"""Generators of random bits: secure ones for releases, a seeded one for tests.
+"""Generators of random bits: a secure one for releases and a seeded one for tests.
 
 Every bit is ChaCha20 output (RFC 8439 block function, layout in ``csrc/rng/rng.h``). A generator
-hands each thread a stream of its own, so nothing here needs a lock and kernels run without the GIL.
-A stream is asked for at the start of an operation and not kept::
+gives each thread its own stream, so no lock is needed and kernels run without the GIL. Ask for a
+stream at the start of an operation, and do not keep it::
 
     stream = generator.stream()
 """
@@ -27,12 +27,12 @@ __all__ = ["Generator", "InsecureGenerator", "SecureGenerator", "check", "defaul
 
 
 class Generator(ABC):
-    """What every ``rng=`` argument accepts: a maker of bit streams.
+    """Base class of what every ``rng=`` argument accepts.
 
     Attributes
     ----------
     private : bool
-        Whether noise drawn from it may be released. A budget refuses a generator where it is false.
+        Whether its noise may be released. A budget refuses a generator where this is False.
     """
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class Generator(ABC):
         Returns
         -------
         BitStream
-            To be used by the calling thread, for one operation.
+            For one operation of the calling thread.
         """
 
     def bytes(self, n: int) -> builtins.bytes:
@@ -56,7 +56,7 @@ class Generator(ABC):
         Parameters
         ----------
         n : int
-            How many bytes.
+            The number of bytes.
 
         Returns
         -------
@@ -66,13 +66,13 @@ class Generator(ABC):
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            If `n` is no non-negative integer.
+            If `n` is not a nonnegative integer.
         EntropyError
             If the operating system gives no key.
 
         Notes
         -----
-        About 0.15 ns a byte with AVX-512; from some megabytes on, fresh memory costs more.
+        Cost: about 0.15 ns a byte with AVX-512. From some megabytes on, fresh memory costs more.
 
         Examples
         --------
@@ -86,14 +86,14 @@ class Generator(ABC):
     @overload
     def random_raw(self, size: int | tuple[int, ...]) -> npt.NDArray[np.uint64]: ...
     def random_raw(self, size: int | tuple[int, ...] | None = None) -> int | npt.NDArray[np.uint64]:
-        """Return uniform 64-bit integers, as the method of that name of NumPy's bit generators.
+        """Return uniform 64-bit integers, like the method of NumPy's bit generators.
 
         NOT PRIVATE by itself: raw randomness, no mechanism.
 
         Parameters
         ----------
         size : int or tuple of int, optional
-            Shape of the result; a single ``int`` is returned when it is not given.
+            Shape of the result. By default one ``int`` is returned.
 
         Returns
         -------
@@ -103,13 +103,13 @@ class Generator(ABC):
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            If `size` is no shape.
+            If `size` is not a shape.
         EntropyError
             If the operating system gives no key.
 
         Notes
         -----
-        About 1.3 ns a number with AVX-512.
+        Cost: about 1.3 ns a number with AVX-512.
 
         Examples
         --------
@@ -119,9 +119,9 @@ class Generator(ABC):
         if size is None:
             return self.stream().word()
         shape = size if isinstance(size, tuple) else (size,)
-        made = np.empty(tuple(checks.whole("size", length) for length in shape), "<u8")
-        self.stream().fill(made.reshape(-1).view(np.uint8))
-        return made.astype(np.uint64, copy=False)
+        words = np.empty(tuple(checks.whole("size", length) for length in shape), "<u8")
+        self.stream().fill(words.reshape(-1).view(np.uint8))
+        return words.astype(np.uint64, copy=False)
 
 
 def _key_from_system() -> bytes:
@@ -140,28 +140,27 @@ def _key_from_system() -> bytes:
     return key
 
 
-class _Own(threading.local):
+class _ThreadStream(threading.local):
     """The stream of one thread."""
 
     stream: BitStream | None = None
 
 
 class SecureGenerator(Generator):
-    """Random bits that nobody can predict or repeat: ChaCha20 keyed by the operating system.
+    """Generator of random bits that nobody can predict: ChaCha20 keyed by the operating system.
 
-    It takes no seed. Each thread has its own stream with its own key from ``os.urandom``; the key
-    is replaced at every refill and used bytes are wiped, so a later look at the memory gives no
-    past output. A forked child notices that it is one (the kernel marks it, or its process id does,
-    and a count of forks does again, so a reused id does not deceive it) and takes a new key before
-    its first bit. Pickles and copies carry no state: what comes back is a new generator,
-    independent of this one.
+    It takes no seed. Each thread has its own stream with its own key from ``os.urandom``. The key
+    is replaced at every refill and used bytes are wiped, so memory that is read later gives no past
+    output. A forked child notices the fork (by a mark of the kernel or by its process id, and by a
+    count of forks, so a reused id does not deceive it) and takes a new key before its first bit.
+    Pickles and copies carry no state: unpickling makes a new, independent generator.
 
     A process image that is restored twice from outside (a virtual machine snapshot, CRIU) cannot be
-    noticed from inside; make a new generator after a restore.
+    noticed from inside. Make a new generator after a restore.
 
     Notes
     -----
-    The streams hold 8 KB a thread. `stream` costs about 0.1 microseconds.
+    Cost: 8 KB a thread, and about 0.1 microseconds for `stream`.
 
     Examples
     --------
@@ -170,19 +169,19 @@ class SecureGenerator(Generator):
     False
     """
 
-    __slots__ = ("_own",)
+    __slots__ = ("_local",)
     private = True
 
     def __init__(self) -> None:
-        self._own = _Own()
+        self._local = _ThreadStream()
 
     def stream(self) -> BitStream:
-        stream = self._own.stream
+        stream = self._local.stream
         if stream is not None and stream.here():
             return stream
         key = _key_from_system()
         try:
-            stream = self._own.stream = BitStream(key)
+            stream = self._local.stream = BitStream(key)
         finally:
             wipe(key)
         return stream
@@ -195,27 +194,27 @@ class SecureGenerator(Generator):
 
 
 class InsecureGenerator(Generator):
-    """Reproducible bits from a seed: NOT PRIVATE, for tests and teaching.
+    """Generator of reproducible bits from a seed: NOT PRIVATE, for tests and teaching.
 
-    Who knows or guesses the seed subtracts the noise. A budget refuses this generator.
+    Whoever knows or guesses the seed can subtract the noise. A budget refuses this generator.
 
     The k-th thread that draws (k = 0, 1, ...) gets the ChaCha20 stream with the key
     ``SHA-256(b"dpfast insecure stream" + k as 8 bytes + seed)``, k low byte first, the seed high
     byte first in as few bytes as hold it. The bits are the same on every platform and instruction
-    set. With several threads they depend on which draws first; with one they depend on nothing.
+    set. With several threads they depend on which thread draws first.
 
-    A pickle or a copy holds the seed alone and starts again at the beginning. A forked child goes
-    on where its parent stood, and both draw the same bits from there.
+    A pickle or a copy holds the seed alone and starts from the beginning. A forked child continues
+    where its parent was, and both draw the same bits from there.
 
     Parameters
     ----------
     seed : int
-        A non-negative integer of any size.
+        A nonnegative integer of any size.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If `seed` is no non-negative integer.
+        If `seed` is not a nonnegative integer.
 
     Examples
     --------
@@ -225,23 +224,23 @@ class InsecureGenerator(Generator):
     InsecureGenerator(seed=7, not private)
     """
 
-    __slots__ = ("_own", "_seed", "_threads")
+    __slots__ = ("_local", "_seed", "_threads")
     private = False
 
     def __init__(self, seed: int) -> None:
         self._seed = checks.whole("seed", seed)
         self._threads = itertools.count()
-        self._own = _Own()
+        self._local = _ThreadStream()
 
     def stream(self) -> BitStream:
-        stream = self._own.stream
+        stream = self._local.stream
         if stream is None:
             import hashlib  # seldom needed, and slow to load
 
             seed, k = self._seed, next(self._threads)
             text = b"dpfast insecure stream" + k.to_bytes(8, "little")
             text += seed.to_bytes((seed.bit_length() + 7) // 8, "big")
-            stream = self._own.stream = BitStream(hashlib.sha256(text).digest())
+            stream = self._local.stream = BitStream(hashlib.sha256(text).digest())
         return stream
 
     def __reduce__(self) -> tuple[type[InsecureGenerator], tuple[int]]:
@@ -257,7 +256,7 @@ _default = SecureGenerator()
 
 
 def default_generator() -> SecureGenerator:
-    """Return the secure generator that every call without ``rng`` draws from.
+    """Return the secure generator that is used where `rng` is None.
 
     Examples
     --------
@@ -268,12 +267,12 @@ def default_generator() -> SecureGenerator:
 
 
 def check(rng: object) -> Generator:
-    """Return the generator that an ``rng`` argument stands for; None means the default.
+    """Return the generator for an ``rng`` argument. None means the default.
 
     Raises
     ------
     ArgumentTypeError
-        If it is neither None nor a `Generator`; a seed or a NumPy generator is not one.
+        If it is neither None nor a `Generator`. Seeds and NumPy generators are refused.
     """
     if rng is None:
         return _default

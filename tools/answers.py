@@ -102,8 +102,8 @@ def answered(call, *args, **kw):
 
 def fresh(seed):
     SCRIPT.seed, SCRIPT.count = seed, 0
-    dp.rng.default_generator()._own.stream = None
-    RNG._own.stream = dp.rng.InsecureGenerator(seed).stream()
+    dp.rng.default_generator()._local.stream = None
+    RNG._local.stream = dp.rng.InsecureGenerator(seed).stream()
 
 
 def table():

@@ -1,1 +1,1 @@
-"""What every room uses: argument checks, missing values, error bars, progress."""
+"""What every room uses: argument checks, types, missing values, roots, error bars, progress."""

@@ -1,4 +1,4 @@
-"""Every rule about arguments, once. A message is built from (name, rule, value) alone."""
+"""Checks of arguments. A message says no more than (name, rule, value)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
 
 
 def real(value: Any) -> float | None:
-    """A real number as a float, infinite if it is too large for one; None for what is none."""
+    """Return a real number as a float, infinite if too large, or None for anything else."""
     # A time difference of NumPy is a subclass of its integers.
     if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, _REAL):
         return None
@@ -40,7 +40,7 @@ def real(value: Any) -> float | None:
 
 
 def number(name: str, value: Any, rule: str = "a finite real number") -> float:
-    """A finite real number as a float."""
+    """Return a finite real number as a float."""
     if type(value) is float and math.isfinite(value):
         return value
     result = real(value)
@@ -52,7 +52,7 @@ def number(name: str, value: Any, rule: str = "a finite real number") -> float:
 
 
 def positive(name: str, value: Any) -> float:
-    """A finite number above zero."""
+    """Return a finite number above zero as a float."""
     rule = "a finite number greater than 0"
     result = number(name, value, rule)
     if not result > 0:
@@ -61,12 +61,12 @@ def positive(name: str, value: Any) -> float:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether this is an integer, and neither a truth value nor a time difference of NumPy."""
+    """Return whether this is an integer, and neither a bool nor a time difference of NumPy."""
     return isinstance(value, numbers.Integral) and real(value) is not None
 
 
 def whole(name: str, value: Any, least: int = 0) -> int:
-    """An integer of at least `least`."""
+    """Return an integer of at least `least`."""
     if type(value) is int and value >= least:
         return value
     rule = f"an integer of at least {least}"
@@ -78,7 +78,7 @@ def whole(name: str, value: Any, least: int = 0) -> int:
 
 
 def fraction(name: str, value: Any) -> Fraction:
-    """The number that the user wrote: 0.1 is one tenth, not the binary fraction nearest to it."""
+    """Return the number that the user wrote: 0.1 is one tenth, not the nearest binary fraction."""
     number(name, value)
     if isinstance(value, Decimal) and value and value.adjusted() < -10_000:
         fail(name, "0 or at least 10**-10000 in size", value)  # it might fill the memory
@@ -89,29 +89,31 @@ def fraction(name: str, value: Any) -> Fraction:
 
 
 def ratio(value: Any) -> Fraction:
-    """Exactly this finite number. Its parts are integers of Python: those of NumPy, which
-    `Fraction` would keep, wrap around."""
+    """Return a finite number exactly.
+
+    Its parts are integers of Python. Those of NumPy, which `Fraction` would keep, wrap around.
+    """
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     return Fraction(*value.as_integer_ratio())
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> str:
-    """One of a few words."""
+    """Return one of a few words."""
     if not isinstance(value, str) or value not in options:
         fail(name, "one of " + ", ".join(repr(o) for o in options), value)
     return value
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False, and no other value that Python would take for one."""
+    """Return a bool. Other values that are true or false are refused."""
     if not isinstance(value, bool):
         fail_type(name, "True or False", value)
     return value
 
 
 def text(name: str, value: Any) -> str:
-    """Text that can be written to any file."""
+    """Return text that can be written to any file."""
     rule = "text"
     if not isinstance(value, str):
         fail_type(name, rule, value)
@@ -123,7 +125,7 @@ def text(name: str, value: Any) -> str:
 
 
 def columns(name: str, given: int, width: int) -> None:
-    """As many of what belongs to a column as the data have columns."""
+    """Check that an argument has one value for each column of the data."""
     if given != width:
         fail(name, f"for as many columns as the data have, {width}", f"{given} of them")
 
@@ -134,7 +136,7 @@ def neighbors(value: Any) -> Neighbors:
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
-    """Public bounds ``(lo, hi)``, finite, in order, and with a finite difference."""
+    """Return public bounds ``(lo, hi)``: finite, in order, and with a finite difference."""
     rule = "a pair (lo, hi) of finite numbers with lo <= hi"
     if value is None:
         fail(name, rule + ", known without looking at the data", value)
@@ -154,7 +156,7 @@ def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:
 
 
 def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
-    """Public bounds of each coordinate of an answer, and whether that is a vector."""
+    """Return public bounds of each coordinate of an answer, and whether it is a vector."""
     try:
         nested = len(value) > 0 and all(len(pair) == 2 for pair in value)
     except Exception:  # a number has no length, so this is one pair, or nothing of the kind
@@ -165,7 +167,7 @@ def pairs(value: Any) -> tuple[tuple[tuple[float, float], ...], bool]:
 
 
 def quantile(value: Any, name: str = "q") -> Fraction:
-    """A quantile in [0, 1] as an exact fraction."""
+    """Return a quantile in [0, 1] as an exact fraction."""
     q = fraction(name, value)
     if not 0 <= q <= 1:
         fail(name, "a number between 0 and 1", value)
@@ -173,7 +175,7 @@ def quantile(value: Any, name: str = "q") -> Fraction:
 
 
 def power_of_two(name: str, value: Any) -> float:
-    """A normal positive power of two."""
+    """Return a normal positive power of two."""
     rule = "a power of two between 2**-1000 and 2**1000"
     result = number(name, value, rule)
     if not (2.0**-1000 <= result <= 2.0**1000) or math.frexp(result)[0] != 0.5:
@@ -182,7 +184,7 @@ def power_of_two(name: str, value: Any) -> float:
 
 
 def nan_policy(value: Any, relation: str) -> str | float:
-    """What becomes of NaN and null."""
+    """Return a policy for NaN and null."""
     words = ("raise", "lower", "upper", "drop")
     rule = "'raise', 'lower', 'upper', 'drop' or a public replacement number"
     if isinstance(value, str):
@@ -199,20 +201,20 @@ def nan_policy(value: Any, relation: str) -> str | float:
 
 
 def array(name: str, value: Any, rule: str) -> NDArray[Any]:
-    """An array of whatever can be made one, with nothing behind a mask."""
+    """Return a value as an array. Masked entries are refused."""
     try:
-        found = np.asarray(value)
+        values = np.asarray(value)
     except Exception:  # whatever an object thinks of being made an array
         fail_kind(name, rule, value)
     if np.ma.is_masked(value):
         fail_kind(name, rule, value)
-    return found
+    return values
 
 
 def entries(name: str, given: int, rows: int | None, relation: str) -> None:
-    """As many entries as there are rows, where their number is known and public.
+    """Check that there is one entry for each row, where the number of rows is known and public.
 
-    Where rows come and go it is not, and whether it is `given` is an answer: a pass finds out.
+    Under add-remove it is private, and whether it equals `given` is an answer: a pass finds out.
     """
     if relation == "replace" and rows is not None and given != rows:
         fail(name, f"as long as the data, {rows} rows", f"{given} rows")

@@ -1,8 +1,8 @@
-"""What to expect of an answer before it is there, from public numbers only.
+"""Error bars of answers that are not released yet, from public numbers only.
 
-An error bar is a half-width h: with probability at least `confidence`, the answer is within h of
-what the mechanism would answer without noise (of clamped rows, that is; what clamping does to a
-statistic is not known without the data). It holds for each number of a vector by itself.
+An error bar is a half-width h. With probability at least `confidence`, the answer is within h of
+the statistic of the clamped rows. (How clamping changes a statistic cannot be known without the
+data.) It holds for each number of a vector by itself.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Any
 
 import numpy as np
 
-#: What error bars rest on, and what keeps them from being known.
+#: What error bars rest on, and why they may be unknown.
 NOISE = "by the distribution of the noise"
 BOUND = "a bound, for the worst data with this number of rows"
 RANKS = "a bound in ranks, for the worst data"
 SECRET = "noise is scaled to the smooth sensitivity, which is secret"
 ROWS = "the number of rows is not known: give it as rows"
-#: All of what can be.
+#: The largest share of a probability.
 ALL = Fraction(1)
-#: Which part of the probability to miss is kept for what is rarely large.
+#: The share of the failure probability that is kept for what is rarely large.
 RARE = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The error of an answer that `confidence` of all answers keep within.
+    """The error that `confidence` of all answers do not exceed.
 
     Attributes
     ----------
     half_width : float or list, optional
-        In the units of the answer, and in its shape if that is a vector of different ones.
+        In the units of the answer. Has its shape if the coordinates differ.
     ranks : float or list, optional
-        How many rows lie between the answer and the quantile that is meant, at most.
+        How many rows lie between the answer and the true quantile, at most.
     note : str
-        What it rests on, or why there is none.
+        What the error bar rests on, or why there is none.
     """
 
     confidence: float
@@ -48,29 +48,29 @@ class Expected:
 
 
 def unknown(confidence: float, why: str) -> Expected:
-    """No error bar, and the reason."""
+    """Return no error bar, and the reason."""
     return Expected(confidence, note=why)
 
 
 def grown_error(
     error: Fraction, moved: Fraction, rows: int, least: Fraction, ddof: int
 ) -> Fraction:
-    """The error of v R / (R - ddof) over R / (R - ddof), for v of at most 1/4 with that error.
+    """Return the error of v R / (R - ddof) over R / (R - ddof), where v <= 1/4 has `error`.
 
-    R, the noisy number of rows, is off by at most `moved` and at least `least`.
+    R is the noisy number of rows. It is off by at most `moved`, and at least `least`.
     """
     return error + Fraction(ddof, 4) * moved / (rows * (least - ddof)) if ddof else error
 
 
-def normal(miss: float) -> float:
-    """What a standard normal number exceeds, in size, with probability `miss`."""
+def normal(failure: float) -> float:
+    """Return what a standard normal number exceeds in size with a failure probability."""
     from statistics import NormalDist  # not everybody who imports needs it
 
-    return -NormalDist().inv_cdf(miss / 2)
+    return -NormalDist().inv_cdf(failure / 2)
 
 
-def laplace_sum(miss: float, terms: int) -> float:
-    """What a sum of independent Laplace numbers of scale 1 exceeds, in size, with that probability.
+def laplace_sum(failure: float, terms: int) -> float:
+    """Return what a sum of standard Laplace numbers exceeds in size with a failure probability.
 
     The density of a sum of k is, for t > 0, e^-t sum_i C(k-1, i) t^i (2k-2-i)! / (2^(2k-1-i)
     (k-1)!^2), as the difference of two gamma numbers; its tail is the same with i! sum_(j<=i) t^j
@@ -84,23 +84,24 @@ def laplace_sum(miss: float, terms: int) -> float:
     ]  # fmt: skip
 
     def tail(t: float) -> float:
-        power, total, found = 1.0, 0.0, 0.0
+        power, partial, total = 1.0, 0.0, 0.0
         for i, factor in enumerate(factors):
             power = power * t / i if i else 1.0
-            total += power
-            found += factor * total
-        return 2 * math.exp(-t) * found
+            partial += power
+            total += factor * partial
+        return 2 * math.exp(-t) * total
 
-    return _where(tail, miss)
+    return _solve(tail, failure)
 
 
-def box_sum(miss: float, dimensions: int, terms: int) -> float:
-    """What a sum of some coordinates of noise with density exp(-max |z_i|) exceeds, in size.
+def box_sum(failure: float, dimensions: int, terms: int) -> float:
+    """Return what a sum of coordinates of box noise exceeds in size with a failure probability.
 
-    A coordinate is r u, with r a gamma number of k + 1 and u uniform between -1 and 1, so its tail
-    is E max(0, 1 - t / r) = Q(k + 1, t) - Q(k, t) t / k for the upper tails Q. Of a sum of m
-    coordinates, given r, it is at most 2 exp(-3 (t / r)^2 / (2 m)), since u is subgaussian with its
-    own variance, 1/3 (Arbel, Marchal and Nguyen, ESAIM P&S 2020).
+    The noise has density exp(-max |z_i|). A coordinate is r u, with r a gamma number of k + 1 and u
+    uniform between -1 and 1, so its tail is E max(0, 1 - t / r) = Q(k + 1, t) - Q(k, t) t / k for
+    the upper tails Q. Of a sum of m coordinates, given r, it is at most 2 exp(-3 (t / r)^2 / (2
+    m)), since u is subgaussian with its own variance, 1/3 (Arbel, Marchal and Nguyen, ESAIM P&S
+    2020).
     """
     k = dimensions
     if terms == 1:
@@ -115,11 +116,11 @@ def box_sum(miss: float, dimensions: int, terms: int) -> float:
         def tail(t: float) -> float:
             return float((weight * np.minimum(1, 2 * np.exp(-1.5 * (t / r) ** 2 / terms))).sum())
 
-    return _where(tail, miss)
+    return _solve(tail, failure)
 
 
 def _upper(k: int, t: float) -> float:
-    """The probability that a gamma number of shape k exceeds t."""
+    """Return the probability that a gamma number of shape k exceeds t."""
     term = total = math.exp(-t)
     for j in range(1, k):
         term *= t / j
@@ -127,12 +128,12 @@ def _upper(k: int, t: float) -> float:
     return total
 
 
-def _where(tail: Callable[[float], float], miss: float) -> float:
-    """Where a falling function comes down to `miss`, from above."""
+def _solve(tail: Callable[[float], float], failure: float) -> float:
+    """Return where a falling function comes down to a failure probability, from above."""
     low, high = 0.0, 1.0
-    while tail(high) > miss:
+    while tail(high) > failure:
         high *= 2
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if tail(middle) > miss else (low, middle)
+        low, high = (middle, high) if tail(middle) > failure else (low, middle)
     return high

@@ -1,7 +1,7 @@
-"""Memory without a name that other processes may map and nobody can cut short.
+"""Anonymous memory that other processes may map and nobody can truncate.
 
-Of a map of a file that is cut short, a look is the end of the process. A worker runs a function of
-the user's, and whatever that does to files, its parent lives on.
+Reading a mapped file that was truncated kills the process. A worker runs a function of the user,
+and whatever that function does to files, the parent must survive.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ FUTURE_WRITE = 0x10
 
 
 def memfd() -> int | None:
-    """The descriptor of new memory, still empty; None where there is no such thing."""
+    """Return a descriptor of new, empty memory, or None where the system has no memfd."""
     if not hasattr(os, "memfd_create"):
         return None
     return os.memfd_create("dpfast", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
 
 
 def seal(fd: int, *, written: bool) -> None:
-    """Keep memory at its size; once it is `written`, from new hands too.
+    """Forbid to resize memory, and once it is `written` to map it for writing.
 
-    Maps that are there already may still be written to.
+    Existing maps may still be written to.
     """
     import fcntl
 

@@ -1,4 +1,4 @@
-"""What becomes of NaN and null: one reading of the policy, one error."""
+"""The policy for NaN and null."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from ..errors import DataError
 
 
 def replacement(policy: str | float, lo: float, hi: float) -> str | float:
-    """The number that a missing row counts as, or "drop".
+    """Return the number that replaces a missing value, or "drop".
 
-    Under "raise" missing rows are left out and counted: whether there are any is an answer, so the
+    Under "raise" missing rows are dropped and counted. Whether there are any is an answer, so the
     error comes when the pass is over.
     """
     if not isinstance(policy, str):
@@ -19,7 +19,7 @@ def replacement(policy: str | float, lo: float, hi: float) -> str | float:
 
 
 def refuse(policy: str | float, missing: int) -> None:
-    """Raise what ``nan="raise"`` asks for."""
+    """Raise the error of ``nan="raise"`` if values are missing."""
     if policy == "raise" and missing:
         raise DataError(
             "data hold NaN or null, which nan='raise' does not allow; choose a policy with "

@@ -1,7 +1,6 @@
-"""How far the work has come: a bar on stderr, or a function of the caller's.
+"""Reports of progress: a bar on stderr, or a function of the caller.
 
-How fast the blocks go depends on the data, so what is shown is not private: it is for the eyes of
-whoever holds the data.
+NOT PRIVATE: how fast the work goes depends on the data, so show it only to those who may see them.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ PERIOD = 0.05
 
 
 def check(progress: Any) -> None:
-    """Refuse, before anything is spent, what `reporter` could not use.
+    """Check a `progress` argument, before anything is spent.
 
     Raises
     ------
@@ -39,19 +38,18 @@ def check(progress: Any) -> None:
 def reporter(
     progress: Any, total: int | None, what: str = "blocks"
 ) -> Iterator[Callable[[int], None] | None]:
-    """A function ``tick(blocks)`` that says how many more blocks are done.
+    """Yield a function ``tick(blocks)`` that counts blocks that are done.
 
     Parameters
     ----------
     progress : None, bool or callable
         None and False: nothing is shown, and there is no function. True: a bar of Rich on stderr.
-        A callable: ``progress(done, total)``, from any thread but never twice at a time, not more
-        than about twenty times a second, and once at the end. What it raises passes on to
-        whoever ticks.
+        A callable: ``progress(done, total)``, called from any thread but never twice at a time, at
+        most about twenty times a second, and once at the end. `tick` raises what it raises.
     total : int or None
         The number of blocks, if it is known.
     what : str
-        What they are called.
+        What the blocks are called.
 
     Yields
     ------
@@ -72,7 +70,7 @@ def reporter(
 def _counted(
     show: Callable[[int, int | None], Any], total: int | None
 ) -> Iterator[Callable[[int], None]]:
-    """Add up ticks; show the sum now and then, and at the end."""
+    """Add up ticks, and show the sum every `PERIOD` and at the end."""
     lock = threading.Lock()
     done, due = 0, time.monotonic() + PERIOD
 

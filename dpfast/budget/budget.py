@@ -166,7 +166,7 @@ class Budget:
         self._wanted = None if neighbors is None else checks.neighbors(neighbors)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
-        self._own = threading.local()
+        self._local = threading.local()
         self._file: File | None = None
         self._storage: Storage
         if path is None:
@@ -276,17 +276,19 @@ class Budget:
         if not isinstance(amount, (Pure, Approx, ZCDP)):
             checks.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
         checks.neighbors(neighbors)
-        notes = getattr(self._own, "notes", ())
+        notes = getattr(self._local, "notes", ())
         note = checks.text("note", note) or (notes[-1] if notes else "")
         line = Spend(amount, neighbors, checks.text("what", what), note, now(), process())
-        self._own.line = None
-        keys = getattr(self._own, "keys", None)
+        self._local.line = None
+        keys = getattr(self._local, "keys", None)
         if keys is None:
-            self._own.line = self._storage.append(lambda state: self._decide(state, line))
+            self._local.line = self._storage.append(lambda state: self._decide(state, line))
         elif not keys:
             raise BudgetError("budget refused the spend: a key pays for one, and was used")
         else:
-            self._own.line = self._storage.once(keys.pop(), lambda state: self._decide(state, line))
+            self._local.line = self._storage.once(
+                keys.pop(), lambda state: self._decide(state, line)
+            )
 
     @contextmanager
     def noted(self, note: str) -> Iterator[None]:
@@ -306,12 +308,12 @@ class Budget:
         >>> budget.history[0].note
         'chapter 2'
         """
-        before = getattr(self._own, "notes", ())
-        self._own.notes = (*before, checks.text("note", note))
+        before = getattr(self._local, "notes", ())
+        self._local.notes = (*before, checks.text("note", note))
         try:
             yield
         finally:
-            self._own.notes = before
+            self._local.notes = before
 
     @contextmanager
     def _once(self, key: str) -> Iterator[None]:
@@ -322,20 +324,20 @@ class Budget:
         computations it came from. Each of these has its own randomness, and the choice among them
         (which was recorded first) does not depend on the others, which nobody sees.
         """
-        self._own.keys, self._own.line = [key], None
+        self._local.keys, self._local.line = [key], None
         try:
             yield
         finally:
-            self._own.keys = None
+            self._local.keys = None
 
     @property
     def _paid(self) -> bool:
         """Whether this thread's last spend has a line."""
-        return getattr(self._own, "line", None) is not None
+        return getattr(self._local, "line", None) is not None
 
     def _settle(self, answer: Any) -> Any:
         """Record an answer beside the line of this thread, or get the one that is there."""
-        return self._storage.settle(self._own.line, plain(answer))
+        return self._storage.settle(self._local.line, plain(answer))
 
     def _found(self, key: str) -> tuple[int, Any] | None:
         """Number and recorded answer of the line of a key."""
@@ -376,7 +378,7 @@ class Budget:
         kept = plain(answer)
         if kept is None:
             checks.fail("answer", "something", answer)
-        number = getattr(self._own, "line", None)
+        number = getattr(self._local, "line", None)
         if number is None:
             checks.fail("answer", "recorded after a spend, by the thread that spent", answer)
         self._storage.record(number, kept)
