@@ -1,4 +1,4 @@
-"""Noise for a statistic of known sensitivity, as little of it as a loss allows.
+"""The least additive noise for a statistic of known sensitivity.
 
 * Laplace of scale 1 / epsilon for sensitivity 1 is epsilon-DP (Dwork, McSherry, Nissim and Smith,
   TCC 2006), hence (epsilon, delta)-DP with delta unspent, and (epsilon + e^-epsilon - 1)-zCDP
@@ -10,17 +10,17 @@
   that is n(x) (M(x) - M(x + s)), since e^epsilon n(x + s) = n(x). s is the largest solution with
   x >= 0, by bisection.
 
-Where two serve, the one with the smaller standard deviation is taken, a choice among public
-numbers.
+Where two of them serve, the one with the smaller standard deviation is taken. That is a choice
+among public numbers.
 
-Several coordinates that all move at once. Let coordinate i of d have integer sensitivity D_i and
-independent noise of scale u D_i. Divided by its scale each, the coordinates move by at most 1/u,
-so by d/u in l1 and by sqrt(d)/u in l2, whatever the D_i are, and the noise is standard. So
+Several coordinates at once. Let coordinate i of d have integer sensitivity D_i and independent
+noise of scale u D_i. Each coordinate divided by its scale has the sensitivity 1/u, so the vector
+has d/u in L1 and sqrt(d)/u in L2, whatever the D_i are, and the noise is standard. So
 * Laplace with u = d / epsilon is epsilon-DP: the same as epsilon / d for each coordinate, and in
   zCDP d times what that costs;
 * Gaussian with u = sqrt(d / (2 rho)) is rho-zCDP: the same as rho / d for each;
 * Gaussian with u = sqrt(d) / s is (epsilon, delta)-DP, s as above: the distribution of a spherical
-  Gaussian looks the same along every direction, so only the l2 length of the move counts.
+  Gaussian looks the same along every direction, so only the L2 length of the difference counts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Additive:
     loss: Loss
 
     def scale(self, sensitivity: int) -> float:
-        """The scale for an integer sensitivity below 2**53, rounded up."""
+        """Return the scale for an integer sensitivity below 2**53, rounded up."""
         return math.nextafter(self.unit * sensitivity, math.inf)
 
     @property
@@ -58,7 +58,7 @@ class Additive:
 
 
 def amount(loss: Loss, coordinates: int = 1) -> Fraction:
-    """Check the size of a loss, and of an equal share of it: the epsilon or the rho."""
+    """Return the epsilon or rho of a loss. Check it, and an equal share for each coordinate."""
     name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
     least = LEAST[name]
     if not least * coordinates <= size <= MOST:
@@ -71,12 +71,12 @@ def amount(loss: Loss, coordinates: int = 1) -> Fraction:
 
 
 def without_delta(loss: Loss) -> Pure | ZCDP:
-    """What a mechanism that has no use for delta spends."""
+    """Return what a mechanism that does not use delta spends."""
     return Pure(loss.epsilon) if isinstance(loss, Approx) else loss
 
 
 def several(each: Pure, times: int) -> Pure:
-    """The loss of so many independent releases of `each`, for budgets in rho too."""
+    """Return the loss of `times` independent releases, in a form that is priced in rho too."""
     if times == 1:
         return each
     if isinstance(each, Draws):
@@ -95,13 +95,12 @@ def _log_delta(epsilon: float, s: float) -> float:
 
 @lru_cache(maxsize=1024)
 def analytic(epsilon: float, delta: float) -> float:
-    """The standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
+    """Return the standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
     target = math.log(delta) - 1e-9
     low, high = 0.0, math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
     if _log_delta(epsilon, high) <= target:
         low = high
-    # delta grows with s and is 0 at 0; below epsilon / 60 it is less than 1e-700.
-    else:
+    else:  # delta grows with s and is 0 at 0; below epsilon / 60 it is less than 1e-700
         low = epsilon / 60.0
         for _ in range(100):
             middle = 0.5 * (low + high)
@@ -113,25 +112,20 @@ def analytic(epsilon: float, delta: float) -> float:
 
 
 def additive(loss: Loss, coordinates: int = 1) -> Additive:
-    """The better of Laplace and Gaussian noise for a loss.
+    """Return the better of Laplace and Gaussian noise for a loss.
 
-    With several coordinates it is that for one joint release of all of them, each of which has the
-    sensitivity 1.
+    The noise is for one joint release of `coordinates` numbers of sensitivity 1 each.
     """
     size = amount(loss, coordinates)
     each = size / coordinates
-    spent: Loss = loss
-    if not isinstance(loss, ZCDP):
-        spent = Draws(size, draws=coordinates, cells=0)
-    if isinstance(loss, Pure):
-        return Additive(Laplace(), _laplace(each), spent)
     if isinstance(loss, ZCDP):
-        sigma = math.sqrt(0.5 / float_down(each)) * (1.0 + 2.0**-50)
-        found = Additive(Gaussian(), sigma, loss)
-        other = Additive(Laplace(), _laplace(laplace_within(each, 1, 0)), loss)
+        laplace = Additive(Laplace(), _laplace(laplace_within(each, 1, 0)), loss)
+        sigma = math.sqrt(0.5 / float_down(each))
     else:
+        laplace = Additive(Laplace(), _laplace(each), Draws(size, draws=coordinates, cells=0))
+        if isinstance(loss, Pure):
+            return laplace
         root = math.nextafter(math.sqrt(coordinates), math.inf) if coordinates > 1 else 1.0
-        sigma = root * analytic(float_down(size), float_down(loss.delta)) * (1.0 + 2.0**-50)
-        found = Additive(Gaussian(), sigma, loss)
-        other = Additive(Laplace(), _laplace(each), spent)
-    return found if found.deviation < other.deviation else other
+        sigma = root * analytic(float_down(size), float_down(loss.delta))
+    gaussian = Additive(Gaussian(), sigma * (1.0 + 2.0**-50), loss)
+    return gaussian if gaussian.deviation < laplace.deviation else laplace

@@ -147,7 +147,7 @@ def box_points(box: Sequence[int], stream: BitStream) -> list[int]:
 
 
 def _geometric(count: int, scale: Fraction, stream: BitStream) -> int:
-    """Return a sum of `count` integers m >= 0, each with probability ~ exp(-m / scale)."""
+    """Return the sum of `count` integers m >= 0, each with probability ~ exp(-m / scale)."""
     total, left = 0, count
     while left:
         drawn = np.empty(2 * left + 8, np.int64)

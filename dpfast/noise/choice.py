@@ -1,4 +1,4 @@
-"""Exact choices: among weighted runs, by a coin of probability exp(-x), uniformly.
+"""Exact random choices: among weighted runs, with probability exp(-x), and uniform.
 
 A run `b` stands for `count[b]` equal candidates at distance ``d[b]`` below the best, and has the
 weight ``count[b] exp(-c d[b])``. It is drawn by rejection: an integer ``W[b]``, certainly not below
@@ -34,7 +34,7 @@ _NO_SHIFT = np.zeros(1, np.int64)
 
 
 def below(n: int, stream: Stream) -> int:
-    """A uniform integer of 0 .. n - 1."""
+    """Return a uniform integer of 0 .. n - 1."""
     if n < 1 << 63:
         return _native.below(n, stream)
     bits = (n - 1).bit_length()
@@ -48,7 +48,7 @@ def below(n: int, stream: Stream) -> int:
 
 
 def slots(limit: NDArray[np.int64], stream: Stream) -> NDArray[np.int64]:
-    """Independent uniform integers of 0 .. limit[i] - 1."""
+    """Return independent uniform integers of 0 .. limit[i] - 1."""
     out = np.empty(len(limit), np.int64)
     _native.slots(limit, out, stream)
     return out
@@ -63,7 +63,7 @@ def _decide(
     bound: int = 1,
     shift: int = 0,
 ) -> bool:
-    """Whether U < count exp(-c distance) 2**shift / bound, where `word` has the first bits of U."""
+    """Return whether U < count exp(-c distance) 2**shift / bound; `word` begins U."""
     x = Fraction(c) * distance
     # An error of x is one of exp(-x) relatively.
     extra = (x.numerator // x.denominator).bit_length()
@@ -77,7 +77,7 @@ def _decide(
 
 
 def flip(c: float, distance: Fraction, stream: Stream) -> bool:
-    """A coin of probability exp(-c distance), for distance >= 0."""
+    """Return True with probability exp(-c distance), for distance >= 0."""
     if distance == 0:
         return True
     word = stream.word()
@@ -93,7 +93,7 @@ def coins(
     shift: NDArray[np.int64] = _NO_SHIFT,
     slack: float = 0.0,
 ) -> NDArray[np.bool_]:
-    """Coins of probability ``min(1, 2**shift exp(-c d))``; never heads where ``d < 0``.
+    """Return coins of probability ``min(1, 2**shift exp(-c d))``, never heads where ``d < 0``.
 
     `distance` and `slack` are like those of `Weights`; ``exact(i)`` is what ``distance[i]`` stands
     for. One `shift`, of at most 2**30 either way, for all, or one for each.
@@ -130,7 +130,7 @@ class Weights:
 
     Notes
     -----
-    About 1 ns and 8 bytes a run. The arrays are kept, not copied.
+    Cost: about 1 ns and 8 bytes a run. The arrays are kept, not copied.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Weights:
 
     @property
     def total(self) -> NDArray[np.uint64]:
-        """Running sums of the bounds."""
+        """The running sums of the bounds."""
         out = np.empty(len(self.distance), np.uint64)
         self._runs.total(out)
         return out
@@ -162,7 +162,7 @@ class Weights:
         return self._runs.shift
 
     def propose(self, k: int, stream: Stream) -> NDArray[np.int64]:
-        """`k` independent runs with probability proportional to their bounds."""
+        """Return `k` independent runs with probability proportional to their bounds."""
         out = np.empty(k, np.int64)
         self._runs.propose(out, stream)
         return out
@@ -180,7 +180,7 @@ class Weights:
         stream: Stream,
         slack: float = 0.0,
     ) -> NDArray[np.bool_]:
-        """Which proposals stay: each with probability ``count exp(-c d) / W`` of its run.
+        """Keep each proposal with probability ``count exp(-c d) / W`` of its run.
 
         `distance` (like that of the constructor, negative: never kept) belongs to the one candidate
         of the run that the caller has picked, not nearer than the run, or to the run itself;
@@ -196,7 +196,7 @@ class Weights:
             at += 1
 
     def draw(self, size: int, exact: Exact, stream: Stream) -> NDArray[np.int64]:
-        """`size` independent runs, exactly; ``exact(b)`` is the distance of run b."""
+        """Return `size` independent runs, exactly; ``exact(b)`` is the distance of run b."""
         out = np.empty(size, np.int64)
         at = 0
         while True:
@@ -216,7 +216,7 @@ def rows(
     slack: float = 0.0,
     draws: int | None = None,
 ) -> NDArray[np.int64]:
-    """Columns drawn by row with probability proportional to ``exp(-c (best - value))``.
+    """Draw a column in each row with probability proportional to ``exp(-c (best - value))``.
 
     Parameters
     ----------
@@ -264,7 +264,10 @@ def subset_rows(
     exact: ExactCell,
     stream: Stream,
 ) -> NDArray[np.int64]:
-    """Permute-and-flip by row: one of the heads, uniformly, of coins of ``exp(-c (best - value))``.
+    """Draw a column in each row by permute-and-flip.
+
+    A coin of probability ``exp(-c (best - value))`` is flipped for each column, and one of the
+    heads is drawn uniformly.
 
     The best of a row is always heads. The parameters are those of `rows`, without slack.
 

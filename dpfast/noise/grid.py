@@ -1,13 +1,13 @@
-"""The public grid that answers lie on, and how much its cells weigh before any data are seen.
+"""The public grid of answers, and the base measure of its cells.
 
-Cell ``o`` is the number ``o * grid``. Were all cells alike, a number that many rows share, such as
-a whole year of age, would have to make up for the billions of cells between it and the next. So a
-cell weighs the more the rounder it is: for each ``k = 0 .. levels`` the multiples of ``2**k`` have
+Cell ``o`` is the number ``o * grid``. With equal weights, a number that many rows share, such as a
+whole year of age, would compete with the billions of cells between it and the next. So a rounder
+number has a larger weight: for each ``k = 0 .. levels`` the multiples of ``2**k`` have
 the weight ``2**k`` each (all that apply are added), so that each level has about the same weight in
 all, spread evenly over the range. An interval that is longer than the multiples of ``2**k`` are
 apart has its full share of level k, so a run of cells loses at most a factor ``levels + 1``
-compared with cells that are all alike, and a cell on a multiple of ``2**k`` gains about ``2**k``.
-The weights are a base measure of the exponential mechanism: public numbers, which cost nothing.
+compared with equal weights, and a cell on a multiple of ``2**k`` gains about ``2**k``.
+The weights are a base measure of the exponential mechanism. They are public and cost nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FINEST = 40
 
 
 def public_grid(lo: float, hi: float) -> float:
-    """The spacing of the output grid: a power of two made from public numbers only.
+    """Return the spacing of the output grid: a power of two made from public numbers only.
 
     About ``2**-40`` of the range, coarser where float64 could not hold its multiples near the
     bounds.
@@ -38,10 +38,10 @@ def public_grid(lo: float, hi: float) -> float:
 
 
 def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
-    """The numbers of the first and the last point of the grid, a power of two, within the bounds.
+    """Return the numbers of the first and the last point of the grid within the bounds.
 
-    The quotients are exact or their sign at least tells on which side of a point they are, unless
-    they underflow to 0: that point is outside.
+    `grid` is a power of two, so the quotients are exact, or their sign tells on which side of a
+    point they are, unless they underflow to 0. That point is outside.
     """
     first, last = math.ceil(lo / grid), math.floor(hi / grid)
     return first + (lo > 0 and first == 0), last - (hi < 0 and last == 0)
@@ -49,7 +49,7 @@ def ends(lo: float, hi: float, grid: float) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _tables(levels: int) -> NDArray[np.int64]:
-    """For each digit of 12 bits of a number and each value of it, its part of `Base.upto`."""
+    """Return what each value of each 12-bit digit of a number contributes to `Base.upto`."""
     bit = np.arange(48)
     worth = (np.minimum(bit, levels) + 1) << bit
     bits = (np.arange(1 << 12)[:, None] >> np.arange(12)) & 1
@@ -57,7 +57,7 @@ def _tables(levels: int) -> NDArray[np.int64]:
 
 
 class Base:
-    """Weights of the cells ``first .. last``; all of them together stay below ``2**50``."""
+    """Weights of the cells ``first .. last``. Their sum stays below ``2**50``."""
 
     __slots__ = ("levels", "shift", "total")
 
@@ -69,7 +69,7 @@ class Base:
         self.total = self.weight(first, last)
 
     def upto(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """``sum_k 2**k floor((cell + shift) / 2**k)``: bit j is in j + 1 of these numbers."""
+        """Return ``sum_k 2**k floor((cell + shift) / 2**k)``: bit j is in j + 1 of its terms."""
         table = _tables(self.levels)
         left = cells + self.shift
         total: NDArray[np.int64] = table[0][left & 4095]
@@ -79,7 +79,7 @@ class Base:
         return total
 
     def mass(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The weight of each range of cells."""
+        """Return the weight of each range of cells."""
         if not self.levels:
             return last - first + 1
         ends = np.concatenate([last, first])
@@ -89,14 +89,14 @@ class Base:
         return weight
 
     def weight(self, first: int, last: int) -> int:
-        """The weight of one range of cells."""
+        """Return the weight of one range of cells."""
         before = first - 1
         if not self.levels:
             return last - before
         return sum(((last >> k) - (before >> k)) << k for k in range(self.levels + 1))
 
     def draw(self, first: int, last: int, weight: int, stream: BitStream) -> int:
-        """A cell of a range, of the weight given, with probability proportional to its weight."""
+        """Draw a cell of a range of total `weight`, in proportion to its weight."""
         before = first - 1
         if not self.levels or first == last:
             return first + below(last - before, stream)
@@ -111,5 +111,5 @@ class Base:
 
 @lru_cache(maxsize=256)
 def base(first: int, last: int, levels: int | None = None) -> Base:
-    """A `Base`, made once: it does not change."""
+    """Return a `Base`. It does not change, so it is made once."""
     return Base(first, last, levels)

@@ -1,4 +1,4 @@
-"""Samples of noise distributions, correctly rounded on a public grid."""
+"""Samplers of noise, correctly rounded to a public grid."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class _OfMany(_Of, total=False):
 def draw(
     law: Distribution, *, value: float, scale: float, granularity: float, generator: Generator
 ) -> float:
-    """One sample of ``value + scale * Z``, correctly rounded to a multiple of `granularity`.
+    """Draw one sample of ``value + scale * Z``, correctly rounded to a multiple of `granularity`.
 
-    The door of releases whose scale is secret: neither the grid nor an error message depends on
+    Releases with a secret scale use this function: neither the grid nor an error message depends on
     `value` or `scale`.
 
-    Privacy: rounding to a public grid is post-processing of the ideal real-valued sample, whose
-    distribution this has exactly; the guarantee is the one that the caller's calibration proves.
+    Privacy: rounding to a public grid is post-processing of an ideal, real-valued sample, so the
+    guarantee is that of the calibration of the caller.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def draw_array(
     shape: tuple[int, ...],
     generator: Generator,
 ) -> NDArray[np.float64]:
-    """`draw` for many samples, with the same rules, errors and privacy statement.
+    """Draw many samples, with the rules, errors and privacy of `draw`.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ def draw_array(
 
     Notes
     -----
-    Samples take their words from the stream in C order; words for undecided samples follow, at
-    the latest after every 4096 of them.
+    Samples take their words from the stream in C order. Words for undecided samples follow, at the
+    latest after every 4096 of them.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def _fill(
     given: NDArray[np.uint64] | None,
     more: Callable[[], int],
 ) -> None:
-    """Samples for inputs value, scale, granularity, from a stream or from given words."""
+    """Fill `out` for inputs value, scale, granularity, from a stream or from given words."""
     at, width, grid = inputs
     with np.errstate(over="ignore", under="ignore"):
         ratio, place = width / grid, at / grid
@@ -194,7 +194,7 @@ def _fill(
 
 
 def _flat(x: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """One value, or one for each sample in C order."""
+    """Return one value, or one for each sample in C order."""
     if x.size == 1:
         return np.ascontiguousarray(x, np.float64).reshape(1)
     return np.ascontiguousarray(np.broadcast_to(x, shape), np.float64).reshape(-1)
@@ -286,7 +286,8 @@ def laplace(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Laplace noise, density ``exp(-abs(z) / scale) / (2 * scale)``, exactly rounded to a grid.
+    """Draw Laplace noise, density ``exp(-abs(z) / scale) / (2 * scale)``, exactly rounded to a
+    grid.
 
     NOT PRIVATE by itself: a release adds it to a statistic. With scale = sensitivity / epsilon
     that is epsilon-differentially private (Dwork, McSherry, Nissim and Smith, TCC 2006), rounding
@@ -341,7 +342,7 @@ def gaussian(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Normal noise with mean 0 and standard deviation `scale`, exactly rounded to a grid.
+    """Draw normal noise with mean 0 and standard deviation `scale`, exactly rounded to a grid.
 
     NOT PRIVATE by itself: a release adds it to a statistic. With scale = l2 sensitivity / sqrt(2
     rho) that is rho-zCDP (Bun and Steinke, TCC 2016), rounding included.
@@ -392,7 +393,8 @@ def cauchy(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Cauchy noise, density ``1 / (pi * scale * (1 + (z / scale)**2))``, exactly rounded to a grid.
+    """Draw Cauchy noise, density ``1 / (pi * scale * (1 + (z / scale)**2))``, exactly rounded to a
+    grid.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
     (Nissim, Raskhodnikova and Smith, STOC 2007). It has neither mean nor variance.
@@ -447,7 +449,9 @@ def student_t(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Student's t noise, density ~ ``(1 + (z / scale)**2 / df)**(-(df + 1) / 2)``, exactly rounded.
+    """Draw Student's t noise, exactly rounded to a grid.
+
+    The density is proportional to ``(1 + (z / scale)**2 / df)**(-(df + 1) / 2)``.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy (Bun
     and Steinke, NeurIPS 2019).
@@ -504,7 +508,7 @@ def generalized_cauchy(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Noise with density ~ ``1 / (1 + abs(z / scale)**gamma)``, exactly rounded to a grid.
+    """Draw noise with density ~ ``1 / (1 + abs(z / scale)**gamma)``, exactly rounded to a grid.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives pure differential privacy
     (Nissim, Raskhodnikova and Smith, STOC 2007).
@@ -561,7 +565,7 @@ def polyplace(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """PolyPlace noise: Laplace-like centre, power tails, exactly rounded to a grid.
+    """Draw PolyPlace noise, exactly rounded to a grid: a Laplace-like center and power tails.
 
     In units of `scale` the density is ``C (1 - |z|)**(shape - 1)`` up to ``1 / shape`` and ``C_t
     (1 + |z|)**-(shape + 1)`` beyond (Hladik and Tetek, FORC 2025).
@@ -622,7 +626,9 @@ def arsinh_normal(
     granularity: Numbers | None = None,
     rng: Generator | None = None,
 ) -> float | Floats:
-    """Noise ``scale * sinh(sigma * Y) / sigma`` with Y standard normal, exactly rounded to a grid.
+    """Draw noise ``scale * sinh(sigma * Y) / sigma``, exactly rounded to a grid.
+
+    Y is standard normal.
 
     NOT PRIVATE by itself: scaled by a smooth sensitivity it gives zero-concentrated differential
     privacy (Bun and Steinke, NeurIPS 2019).
@@ -700,7 +706,7 @@ def _integers(
 
 
 def _groups(values: NDArray[np.float64]) -> list[tuple[float, NDArray[np.intp]]]:
-    """Each distinct value, ascending, with the places that have it."""
+    """Return each distinct value, ascending, with its places."""
     distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     places = np.split(np.argsort(inverse, kind="stable"), np.cumsum(counts)[:-1])
     return list(zip(distinct.tolist(), places, strict=False))
@@ -720,7 +726,7 @@ def discrete_laplace(
     *,
     rng: Generator | None = None,
 ) -> int | Integers:
-    """Integer noise with probability proportional to ``exp(-abs(k) / scale)``, exactly.
+    """Draw integers with probability proportional to ``exp(-abs(k) / scale)``, exactly.
 
     NOT PRIVATE by itself: a release adds it to an integer statistic. With scale = sensitivity /
     epsilon that is epsilon-differentially private (Ghosh, Roughgarden and Sundararajan, STOC 2009).
@@ -768,7 +774,7 @@ def discrete_gaussian(
     *,
     rng: Generator | None = None,
 ) -> int | Integers:
-    """Integer noise with probability proportional to ``exp(-k**2 / (2 * sigma**2))``, exactly.
+    """Draw integers with probability proportional to ``exp(-k**2 / (2 * sigma**2))``, exactly.
 
     NOT PRIVATE by itself: a release adds it to integer statistics. With sigma = l2 sensitivity /
     sqrt(2 rho) that is rho-zCDP (Canonne, Kamath and Steinke, NeurIPS 2020). The variance is

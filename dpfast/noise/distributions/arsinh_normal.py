@@ -1,4 +1,4 @@
-"""Arsinh-normal: Z = sinh(sigma Y) / sigma, Y standard normal (Bun and Steinke 2019)."""
+"""The arsinh-normal distribution of Bun and Steinke (NeurIPS 2019)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .series import Positive, dot
 
 @dataclass(frozen=True)
 class ArsinhNormal(Distribution):
-    """Distribution of sinh(sigma Y) / sigma for a standard normal Y."""
+    """The distribution of sinh(sigma Y) / sigma for a standard normal Y."""
 
     sigma: float
 
@@ -47,8 +47,8 @@ class ArsinhNormal(Distribution):
         sigma = mp.mpf(self.sigma)
         return mp.sinh(sigma * y) / sigma
 
-    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
-        return [self._outside(mp, y) for y in Gaussian().centres(mp, p)]
+    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
+        return [self._outside(mp, y) for y in Gaussian().centers(mp, p)]
 
     def expand(
         self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int

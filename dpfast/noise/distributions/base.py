@@ -1,4 +1,4 @@
-"""What a distribution has to say about itself, and the quantile that follows from it."""
+"""Base class of the noise distributions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ _local = threading.local()
 
 
 def context(precision: int) -> Any:
-    """This thread's own mpmath context, set to `precision` bits (the global one is shared)."""
-    made = getattr(_local, "made", None)
-    if made is None:
+    """Return the mpmath context of this thread at `precision` bits (the global one is shared)."""
+    mp = getattr(_local, "mp", None)
+    if mp is None:
         import mpmath
 
-        made = _local.made = mpmath.MPContext()
-    made.prec = precision
-    return made
+        mp = _local.mp = mpmath.MPContext()
+    mp.prec = precision
+    return mp
 
 
 class Distribution(ABC):
-    """A standardized distribution Z, symmetric about 0, unimodal, with upper-tail quantile Q on (0,
-    1/2).
+    """The distribution of standardized noise Z, with upper-tail quantile Q on (0, 1/2).
+
+    It is symmetric about 0 and unimodal.
 
     A subclass is a frozen dataclass of its parameters with `survival` and `density`, to be
     evaluated for ``z >= 0`` at the precision of the given mpmath context with a relative error
@@ -38,18 +39,18 @@ class Distribution(ABC):
 
     @abstractmethod
     def survival(self, mp: Any, z: Any) -> Any:
-        """P(Z > z)."""
+        """Return P(Z > z)."""
 
     @abstractmethod
     def density(self, mp: Any, z: Any) -> Any:
-        """Density at z."""
+        """Return the density at z."""
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        """Q(p) to nearly the context's precision; by Newton's method unless there is a closed form.
+        """Return Q(p) to nearly the precision of the context, by Newton's method.
 
-        Above p = 1/4 on the survival function, which is convex: from 0, monotone. Below on its
-        logarithm as a function of log z, which is concave for every distribution here: from the
-        right, monotone.
+        Above p = 1/4 it works on the survival function, which is convex, and is monotone from 0.
+        Below it works on its logarithm as a function of log z, which is concave for every
+        distribution here, and is monotone from the right.
         """
         if 2 * p == 1:
             return mp.zero
@@ -71,29 +72,29 @@ class Distribution(ABC):
         return +z
 
     def knee(self, mp: Any) -> Any:
-        """The p at which the density has a corner, or None."""
+        """Return the p at which the density has a corner, or None."""
         return None
 
     def pieces(self) -> tuple[Any, ...]:
-        """The analytic pieces from the tail to the centre."""
+        """Return the analytic pieces from the tail to the center."""
         return (self,)
 
-    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
-        """Q at ascending points p, to 2**-60 relative."""
+    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
+        """Return Q at ascending points p, to 2**-60 relative."""
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
     def expand(
         self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
     ) -> list[Positive]:
-        """Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given q = Q(p) as a double."""
+        """Return Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given a double q = Q(p)."""
         raise TypeError(f"{self} has a corner: its pieces are expanded, not the whole")
 
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A radius r below which Q(p - .) is analytic, and a bound of Q(p - r).
+        """Return a radius r below which Q(p - .) is analytic, and a bound of Q(p - r).
 
         With nonnegative coefficients c_j in powers of r, each is at most their sum, Q(p - r).
         """
         octave = np.frexp(p)[1] - 5  # 2**octave <= p / 16 < 2**(octave + 1)
         ends, where = np.unique(octave, return_inverse=True)
-        top = [float(z) for z in self.centres(mp, np.ldexp(1.0, ends))]
+        top = [float(z) for z in self.centers(mp, np.ldexp(1.0, ends))]
         return p * (15 / 16), np.array(top)[where] * (1 + 2.0**-30)

@@ -19,7 +19,7 @@ from .base import context
 
 @lru_cache(maxsize=1024)
 def _parameters(a: Fraction, b: Fraction, precision: int) -> tuple[Any, ...]:
-    """a, b and 2 B(a, b) as raw mpmath numbers."""
+    """Return a, b and 2 B(a, b) as raw mpmath numbers."""
     mp = context(precision)
     x, y = mp.mpf(a.numerator) / a.denominator, mp.mpf(b.numerator) / b.denominator
     # ln Gamma of a large argument loses as many bits as it has, and a few for its logarithm.
@@ -31,7 +31,7 @@ def _parameters(a: Fraction, b: Fraction, precision: int) -> tuple[Any, ...]:
 
 
 def beta_constant(mp: Any, a: Fraction, b: Fraction) -> Any:
-    """B(a, b)."""
+    """Return B(a, b)."""
     full = mp.prec
     twice = mp.make_mpf(_parameters(a, b, full)[2])
     mp.prec = full
@@ -45,7 +45,7 @@ def _integers(start: Fraction, base: Fraction) -> tuple[int, int, int]:
 
 
 def _sum(start: Fraction, base: Fraction, x: Any, bits: int, mp: Any) -> Any:
-    """sum over n of x^n times the product over i < n of (start + i) / (base + i), in fixed point.
+    """Return sum over n of x^n prod over i < n of (start + i) / (base + i), in fixed point.
 
     All terms are positive. The ratio of successive terms tends to x <= 1/2 from one side; once it
     is below 3/4 (and ever after) the rest is at most three times the term where the sum stops.
@@ -63,7 +63,7 @@ def _sum(start: Fraction, base: Fraction, x: Any, bits: int, mp: Any) -> Any:
 
 
 def beta_tail(mp: Any, a: Fraction, b: Fraction, split: Callable[[], tuple[Any, Any]]) -> Any:
-    """I_w(a, b) / 2, a, b > 0, where `split` gives w and 1 - w to a few units of the precision set.
+    """Return I_w(a, b) / 2 for a, b > 0; `split` gives w and 1 - w to a few units.
 
     From I_w(a, b) = w^a x^b F(a + b, 1; a + 1; w) / (a B(a, b)) for small w, and by 1 - I_x(b, a)
     for large w, with as many further bits as the difference cancels.
@@ -98,16 +98,16 @@ def march(
     density: Callable[[float], float],
     decline: Callable[[float], float],
 ) -> list[Any]:
-    """Q at the ascending points p, to 2**-60 relative; `decline` is -f'/f.
+    """Return Q at the ascending points p, to 2**-60 relative; `decline` is -f'/f.
 
-    dQ / d ln p = -p / f(Q) is followed from the tail to the centre (the direction in which errors
+    dQ / d ln p = -p / f(Q) is followed from the tail to the center (the direction in which errors
     shrink) by Runge-Kutta steps, and each value is then corrected by the survival function at full
-    precision: with miss = (P(Z > z) - p) / f(z), Q(p) = z + miss + decline miss^2 / 2 + c miss^3.
-    For the distributions here z^2 |c| < 2^13, so that miss < 2^-25 z leaves less than 2^-60 z.
+    precision: with off = (P(Z > z) - p) / f(z), Q(p) = z + off + decline off^2 / 2 + c off^3.
+    For the distributions here z^2 |c| < 2^13, so that off < 2^-25 z leaves less than 2^-60 z.
     """
     points = p.tolist()
     z = float(distribution.quantile(mp, mp.mpf(points[0])))
-    made: list[Any] = []
+    quantiles: list[Any] = []
     last = points[0]
     for at in points:
         parts = 1 + int(20 * math.log(at / last))
@@ -121,12 +121,12 @@ def march(
             k4 = -there / density(z + step * k3)
             z += step / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         last = at
-        miss = float(distribution.survival(mp, mp.mpf(z)) - at) / density(z)
+        off = float(distribution.survival(mp, mp.mpf(z)) - at) / density(z)
         bend = decline(z)
-        if abs(miss) > 2.0**-25 * z:
+        if abs(off) > 2.0**-25 * z:
             exact = distribution.quantile(mp, mp.mpf(at))
         else:
-            exact = mp.mpf(z) + (miss + miss * miss * bend / 2)
-        made.append(exact)
+            exact = mp.mpf(z) + (off + off * off * bend / 2)
+        quantiles.append(exact)
         z = float(exact)
-    return made
+    return quantiles

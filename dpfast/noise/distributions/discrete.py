@@ -1,9 +1,9 @@
 """Discrete Laplace and Gaussian noise, exactly, from the table of the Laplace distribution.
 
-|Z| = -ln(2 p) is a standard exponential. *Discrete Laplace* of scale s, P(K = k) ~ q^|k| with q =
-exp(-1/s): P(|K| >= m) = 2 q^m / (1 + q) for m >= 1, so that with |K| = max(0, floor(s |Z| + s ln(2
-/ (1 + q)))) and a random sign K has the distribution: |K| >= m if and only if p <= q^m / (1 + q).
-The floor of x is the integer nearest to x - 1/2.
+|Z| = -ln(2 p) is a standard exponential number. *Discrete Laplace* of scale s has
+P(K = k) ~ q^|k| with q = exp(-1/s), so P(|K| >= m) = 2 q^m / (1 + q) for m >= 1. Hence
+|K| = max(0, floor(s |Z| + s ln(2 / (1 + q)))) with a random sign has this distribution: |K| >= m if
+and only if p <= q^m / (1 + q). The floor of x is the integer nearest to x - 1/2.
 
 *Discrete Gaussian*, P(K = k) ~ exp(-k^2 / (2 sigma^2)), by rejection (Canonne, Kamath and
 Steinke, NeurIPS 2020): a discrete Laplace y of scale t = floor(sigma) + 1 is kept with
@@ -35,14 +35,14 @@ _TRIALS = 1 << 14
 
 @lru_cache(maxsize=1024)
 def _shift(scale: Fraction) -> float:
-    """s ln(2 / (1 + q)) - 1/2, which lies in [-1/2, 0], to half a unit of rounding."""
+    """Return s ln(2 / (1 + q)) - 1/2, which lies in [-1/2, 0], to half a unit of rounding."""
     mp = context(200)
     s = mp.mpf(scale.numerator) / scale.denominator
     return float(s * mp.log(2 / (1 + mp.exp(-1 / s))) - 0.5)
 
 
 def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
-    """The integer that the bits `word`, and those that `more` yields, stand for."""
+    """Return the integer of the bits `word` and of those that `more` yields."""
     tail = Tail(word >> 1, more)
     while tail.k >> 60 == 0:
         tail.refine()
@@ -52,7 +52,7 @@ def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
     size = max(size, 0)
 
     def reaches(m: int) -> bool:
-        """Whether |K| >= m."""
+        """Return whether |K| >= m."""
         rate = m / scale, 1 / scale
 
         def probability(mp):  # type: ignore[no-untyped-def]
@@ -88,7 +88,7 @@ def laplace_integers(
 
 
 def _decide_keep(word: int, gamma: Fraction, more: Callable[[], int]) -> bool:
-    """Whether the exponential that `word` stands for is above gamma."""
+    """Return whether the exponential number of the bits `word` is above gamma."""
 
     def probability(mp):  # type: ignore[no-untyped-def]
         return mp.exp(-mp.mpf(gamma.numerator) / gamma.denominator) / 2
@@ -104,14 +104,14 @@ def gaussian_trials(
     more: Callable[[], int],
     prepared: Prepared | None = None,
 ) -> NDArray[np.bool_]:
-    """Which of the candidates y, discrete Laplace of scale floor(sigma) + 1, are kept."""
+    """Return which candidates y are kept. They are discrete Laplace of scale floor(sigma) + 1."""
     table = (prepared or prepare(Laplace())).table
-    centre = sigma**2 / (int(sigma) + 1)
+    center = sigma**2 / (int(sigma) + 1)
     half_precision = 1 / (2 * sigma**2)
     drawn, keep = np.empty(y.size, np.uint64), np.empty(y.size, np.uint8)
-    if accept(stream, given, table, y, float(centre), float(half_precision), drawn, keep):
+    if accept(stream, given, table, y, float(center), float(half_precision), drawn, keep):
         for i in np.flatnonzero(keep == 2).tolist():
-            gamma = (abs(int(y[i])) - centre) ** 2 * half_precision
+            gamma = (abs(int(y[i])) - center) ** 2 * half_precision
             keep[i] = _decide_keep(int(drawn[i]), gamma, more)
     return keep.view(np.bool_)
 

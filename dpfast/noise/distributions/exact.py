@@ -1,8 +1,8 @@
-"""The decision of a sample by arbitrary precision, where float64 leaves it open.
+"""Samples in arbitrary precision, where float64 cannot decide them.
 
-p is only ever known to lie in an interval [k, k + 1] 2**-bits, which shrinks about the same real
-number as further bits are drawn, so that the distribution of the result is exact. No step depends
-on how good an approximation is, only how long it takes.
+All that is known of p is an interval [k, k + 1] 2**-bits. It shrinks about the same real number as
+further bits are drawn, so the distribution of the result is exact. A worse approximation would only
+take longer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .table import Prepared
 
 
 def _exactly(x: Any) -> Fraction:
-    """The value of an mpmath number."""
+    """Return the value of an mpmath number."""
     sign, man, exponent, _ = x._mpf_
     value = Fraction(int(man) << exponent) if exponent >= 0 else Fraction(int(man), 1 << -exponent)
     return -value if sign else value
@@ -41,7 +41,7 @@ class Tail:
         self.bits += 64
 
     def below(self, probability: Callable[[Any], Any]) -> bool:
-        """Whether p < `probability`, a function of the context, good to 2**(20 - prec) relative."""
+        """Return whether p < `probability`, which is good to 2**(20 - prec) relative."""
         while True:
             mp = context(self.bits + 64)
             near = probability(mp)
@@ -60,11 +60,11 @@ class Tail:
             self.refine()
 
     def beyond(self, distribution: Distribution, z: Fraction) -> bool:
-        """Whether Q(p) > z."""
+        """Return whether Q(p) > z."""
         return z <= 0 or self.below(lambda mp: distribution.survival(mp, _as_mpf(mp, z)))
 
     def enclose(self, distribution: Distribution) -> tuple[Fraction, Fraction]:
-        """An interval that holds Q(p), about as narrow as the bits allow."""
+        """Return an interval that holds Q(p), about as narrow as the bits allow."""
         while self.k == 0:
             self.refine()
         extra = 64
@@ -84,7 +84,7 @@ class Tail:
 
 
 def nearest_double(x: Fraction) -> float:
-    """The double nearest to x; infinite beyond the largest."""
+    """Return the double nearest to x, infinite beyond the largest."""
     try:
         return float(x)
     except OverflowError:
@@ -99,27 +99,27 @@ def decide(
     granularity: float,
     more: Callable[[], int],
 ) -> float:
-    """The sample that the bits `word`, and those that `more` yields, stand for."""
+    """Return the sample of the bits `word` and of those that `more` yields."""
     distribution = prepared.distribution
     negative = bool(word & 1)
     tail = Tail(word >> 1, more)
     grid = Fraction(granularity)
-    centre, ratio = Fraction(value) / grid, Fraction(scale) / grid
+    center, ratio = Fraction(value) / grid, Fraction(scale) / grid
     z, bound = prepared.evaluate(tail.k)
     if math.isfinite(bound) and ratio * Fraction(bound) < Fraction(1, 4):
         # Only the two integers on either side of one half-integer come into question.
-        y = centre + (-ratio if negative else ratio) * Fraction(z)
+        y = center + (-ratio if negative else ratio) * Fraction(z)
         lower = math.floor(y)
         half = lower + Fraction(1, 2)
-        distance = (centre - half) / ratio if negative else (half - centre) / ratio
+        distance = (center - half) / ratio if negative else (half - center) / ratio
         above = tail.beyond(distribution, distance) != negative
         return nearest_double((lower + above) * grid)
     while True:
         low, high = tail.enclose(distribution)
         if negative:
             low, high = -high, -low
-        first = math.floor(centre + ratio * low + Fraction(1, 2))
-        last = math.floor(centre + ratio * high + Fraction(1, 2))
+        first = math.floor(center + ratio * low + Fraction(1, 2))
+        last = math.floor(center + ratio * high + Fraction(1, 2))
         result = nearest_double(first * grid)
         if result == nearest_double(last * grid):
             return result

@@ -1,4 +1,7 @@
-"""Standard normal. Q' = sqrt(2 pi) exp(Q^2 / 2) towards the tail: Q is absolutely monotone."""
+"""The normal distribution.
+
+Q' = sqrt(2 pi) exp(Q^2 / 2) towards the tail, so Q is absolutely monotone.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +18,26 @@ from .series import Positive, dot
 
 @lru_cache(maxsize=4)
 def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
-    """Q at the points to 2**-70, as raw mpmath numbers; arsinh-normal distributions share them."""
+    """Return Q at the points to 2**-70, as raw mpmath numbers. Arsinh-normal ones share them."""
     from statistics import NormalDist
 
     mp = context(precision)
     root, rate = mp.sqrt(2), math.sqrt(2 * math.pi)
-    made = []
+    quantiles = []
     for p, z in zip(points, map(NormalDist().inv_cdf, points), strict=True):
         z = -z
         # Two terms of the inverse at z; the third is below (error of inv_cdf)^3, or 2^-100.
-        miss = float(mp.erfc(mp.mpf(z) / root) / 2 - p) * rate * math.exp(z * z / 2)
-        if abs(miss) > 2.0**-36 * z:
+        off = float(mp.erfc(mp.mpf(z) / root) / 2 - p) * rate * math.exp(z * z / 2)
+        if abs(off) > 2.0**-36 * z:
             raise ArithmeticError("NormalDist.inv_cdf is less accurate than expected")
-        made.append((mp.mpf(z) + (miss + 0.5 * z * miss * miss))._mpf_)
-    return tuple(made)
+        quantiles.append((mp.mpf(z) + (off + 0.5 * z * off * off))._mpf_)
+    return tuple(quantiles)
 
 
 def normal_series(
     h: np.ndarray, q: np.ndarray, slack: float, order: int
 ) -> tuple[list[Positive], list[Positive]]:
-    """Coefficients of Q and of its derivative G, both in t, for q = Q within `slack` units.
+    """Return coefficients in t of Q and of its derivative G, for q = Q within `slack` units.
 
     G' = (Q G) G. A unit of error in q moves exp(q^2 / 2) by q^2 units, squaring adds half of that,
     and the exponential itself has at most eight (four in the last place).
@@ -52,7 +55,7 @@ def normal_series(
 
 @dataclass(frozen=True)
 class Gaussian(Distribution):
-    """Density exp(-z**2 / 2) / sqrt(2 pi)."""
+    """The standard normal distribution, density exp(-z**2 / 2) / sqrt(2 pi)."""
 
     def survival(self, mp: Any, z: Any) -> Any:
         return mp.erfc(z / mp.sqrt(2)) / 2
@@ -60,7 +63,7 @@ class Gaussian(Distribution):
     def density(self, mp: Any, z: Any) -> Any:
         return mp.exp(-z * z / 2) / mp.sqrt(2 * mp.pi)
 
-    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [mp.make_mpf(z) for z in _quantiles(tuple(p.tolist()), mp.prec)]
 
     def expand(

@@ -1,5 +1,8 @@
-"""Generalized Cauchy: density C / (1 + |z|^gamma). Q' = (1 + Q^gamma) / C, absolutely monotone for
-integer gamma. |Z|^gamma / (1 + |Z|^gamma) has a beta distribution."""
+"""The generalized Cauchy distribution, density C / (1 + |z|^gamma), and the Cauchy distribution.
+
+Q' = (1 + Q^gamma) / C, so Q is absolutely monotone for integer gamma. |Z|^gamma / (1 + |Z|^gamma)
+has a beta distribution.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from .series import Positive, dot
 
 
 def _powers(gamma: int) -> list[tuple[int, int]]:
-    """Products (i, j) of earlier entries, entry 0 being Q, that end in the power gamma."""
+    """Return products (i, j) of earlier entries, of which entry 0 is Q, up to the power gamma."""
     steps: list[tuple[int, int]] = []
     at = 0
     for bit in bin(gamma)[3:]:
@@ -31,7 +34,7 @@ def _powers(gamma: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class GeneralizedCauchy(Distribution):
-    """Density proportional to 1 / (1 + |z|**gamma), gamma an integer of at least 2."""
+    """The distribution of density proportional to 1 / (1 + |z|**gamma), gamma an integer >= 2."""
 
     gamma: int
 
@@ -59,7 +62,7 @@ class GeneralizedCauchy(Distribution):
     def density(self, mp: Any, z: Any) -> Any:
         return self._constant(mp) / (1 + z**self.gamma)
 
-    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
         constant, gamma = float(self._constant(mp)), self.gamma
 
         def density(z: float) -> float:
@@ -94,7 +97,7 @@ class GeneralizedCauchy(Distribution):
 
 @dataclass(frozen=True)
 class Cauchy(Distribution):
-    """Density 1 / (pi (1 + z**2)): the case gamma = 2 in closed form."""
+    """The Cauchy distribution, density 1 / (pi (1 + z**2)): gamma = 2 in closed form."""
 
     def survival(self, mp: Any, z: Any) -> Any:
         return mp.atan2(1, z) / mp.pi

@@ -1,4 +1,4 @@
-"""Laplace: density exp(-|z|) / 2, Q(p) = -ln(2 p)."""
+"""The Laplace distribution."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .series import Positive
 
 @dataclass(frozen=True)
 class Laplace(Distribution):
-    """Density exp(-|z|) / 2."""
+    """The standard Laplace distribution, density exp(-|z|) / 2, Q(p) = -ln(2 p)."""
 
     def survival(self, mp: Any, z: Any) -> Any:
         return mp.exp(-z) / 2

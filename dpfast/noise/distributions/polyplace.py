@@ -1,6 +1,8 @@
-"""PolyPlace (Hladik and Tetek, FORC 2025), shape a = epsilon / beta > 1, in units of alpha = beta:
-density C (1 - |z|)^(a - 1) up to 1/a, C_t (1 + |z|)^-(a + 1) beyond. Both pieces of Q are
-powers."""
+"""The PolyPlace distribution of Hladik and Tetek (FORC 2025).
+
+Its shape is a = epsilon / beta > 1. In units of alpha = beta the density is C (1 - |z|)^(a - 1) up
+to 1/a and C_t (1 + |z|)^-(a + 1) beyond. Both pieces of Q are powers.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from .series import Positive
 
 @lru_cache(maxsize=256)
 def _constants(shape: float, precision: int) -> tuple[Any, ...]:
-    """(C, C_t, p at the corner) as raw mpmath numbers, with 80 bits in hand."""
+    """Return (C, C_t, p at the corner) as raw mpmath numbers, with 80 bits in hand."""
     mp = context(precision + 80)
     a = mp.mpf(shape)
     inner, outer = 1 - 1 / a, 1 + 1 / a
@@ -43,26 +45,26 @@ class PolyPlace(Distribution):
         object.__setattr__(self, "shape", shape)
 
     def constants(self, mp: Any) -> tuple[Any, ...]:
-        """C, C_t and the tail probability at the corner."""
+        """Return C, C_t and the tail probability at the corner."""
         full = mp.prec
-        made = tuple(mp.make_mpf(x) for x in _constants(self.shape, full))
+        constants = tuple(mp.make_mpf(x) for x in _constants(self.shape, full))
         mp.prec = full
-        return made
+        return constants
 
     def knee(self, mp: Any) -> Any:
         return +self.constants(mp)[2]
 
     def pieces(self) -> tuple[Any, ...]:
-        return _Tail(self), _Centre(self)
+        return _Tail(self), _Center(self)
 
     def survival(self, mp: Any, z: Any) -> Any:
         a = mp.mpf(self.shape)
         c, c_tail, _ = self.constants(mp)
-        if a * z >= 1:
-            mp.prec += 60
+        in_tail = a * z >= 1
+        mp.prec += 60
+        if in_tail:
             result = c_tail / a * (1 + z) ** -a
         else:
-            mp.prec += 60
             result = mp.mpf(0.5) - c / a * (1 - (1 - z) ** a)
         mp.prec -= 60
         return +result
@@ -73,12 +75,12 @@ class PolyPlace(Distribution):
         return c_tail * (1 + z) ** -(a + 1) if a * z >= 1 else c * (1 - z) ** (a - 1)
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        tail, centre = self.pieces()
-        return (tail if p <= self.constants(mp)[2] else centre).quantile(mp, p)
+        tail, center = self.pieces()
+        return (tail if p <= self.constants(mp)[2] else center).quantile(mp, p)
 
 
 class _Tail:
-    """Q + 1 = (p a / C_t)^(-1/a), as far as it goes."""
+    """The tail, Q + 1 = (p a / C_t)^(-1/a)."""
 
     def __init__(self, distribution: PolyPlace) -> None:
         self.distribution = distribution
@@ -90,7 +92,7 @@ class _Tail:
         mp.prec -= 60
         return +result
 
-    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
     def expand(
@@ -98,19 +100,19 @@ class _Tail:
     ) -> list[Positive]:
         ratio = Positive(h / p, 1.0)
         term = Positive(1 + q, 3.0)
-        made = []
+        terms = []
         for j in range(order):
             # 1/a + j is within two units, the quotient within three: one more by `times(1)`.
             term = (term * ratio).times((1 / self.distribution.shape + j) / (j + 1)).times(1.0)
-            made.append(term)
-        return made
+            terms.append(term)
+        return terms
 
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return Distribution.reach(self, mp, p)  # type: ignore[arg-type]
 
 
-class _Centre:
-    """Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, on p > p_s."""
+class _Center:
+    """The center, Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, on p > p_s."""
 
     def __init__(self, distribution: PolyPlace) -> None:
         self.distribution = distribution
@@ -126,7 +128,7 @@ class _Centre:
         mp.prec -= 60
         return +result
 
-    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
         return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
 
     def expand(
@@ -139,11 +141,11 @@ class _Centre:
         with np.errstate(all="ignore"):
             ratio = Positive(h / room, 2 + start / room)
             term = Positive(1 - q, 2 + q / (1 - q))
-            made = [(term * ratio).times(1 / a)]
+            terms = [(term * ratio).times(1 / a)]
             for j in range(1, order):
                 factor = (a - 1) / a if j == 1 else j - 1 / a
-                made.append((made[-1] * ratio).times(factor / (j + 1)).times(1.0))
-        return made
+                terms.append((terms[-1] * ratio).times(factor / (j + 1)).times(1.0))
+        return terms
 
     def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Up to 15/16 of the way to the branch point p_s, where B is a sixteenth.

@@ -1,8 +1,8 @@
-"""Power series with nonnegative coefficients and a running bound of their rounding errors.
+"""Power series with nonnegative coefficients, and a bound of their rounding errors.
 
 Numbers that are only added and multiplied, and never negative, lose no relative accuracy to
 cancellation. So one number per coefficient, the relative error in units of 2**-53, is carried
-along: a product adds the errors of its factors and one more, a sum takes the larger and one more.
+along. A product adds the errors of its factors and one more; a sum takes the larger and one more.
 (Terms of second order are paid for by the factor `table.SAFETY`.)
 """
 
@@ -29,12 +29,12 @@ class Positive:
         return Positive(self.value + other.value, (a + b + abs(a - b)) / 2 + 1.0)
 
     def times(self, factor: float) -> Positive:
-        """Product with a number that is within two units of what it stands for."""
+        """Return the product with a number that is within two units of its exact value."""
         return Positive(self.value * factor, self.slack + 3.0)
 
 
 def dot(a: Sequence[Positive], b: Sequence[Positive], n: int) -> Positive:
-    """Coefficient n of the product of two series."""
+    """Return coefficient n of the product of two series."""
     total = a[0] * b[n]
     for i in range(1, n + 1):
         total = total + a[i] * b[n - i]

@@ -1,5 +1,8 @@
-"""Student's t. With s = z / sqrt(df + z^2), s' = (1 - s^2)^(1 - df/2) / c towards the tail: for
-df >= 2 all series below have nonnegative coefficients, so that Q is absolutely monotone."""
+"""Student's t distribution.
+
+With s = z / sqrt(df + z^2), s' = (1 - s^2)^(1 - df/2) / c towards the tail. For df >= 2 all series
+below have nonnegative coefficients, so Q is absolutely monotone.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _HALF = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class StudentT(Distribution):
-    """Density proportional to (1 + z**2 / df)**(-(df + 1) / 2); df = 1 or df >= 2."""
+    """The distribution of density proportional to (1 + z**2 / df)**(-(df + 1) / 2).
+
+    df is 1 or at least 2.
+    """
 
     df: float
 
@@ -52,7 +58,7 @@ class StudentT(Distribution):
         power = (mp.mpf(self.df) + 1) / 2
         return mp.exp(-power * mp.log1p(mp.mpf(z) ** 2 / self.df)) / self._scale(mp)
 
-    def centres(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
         df, scale = self.df, float(self._scale(mp))
         power = -(df + 1) / 2
 
@@ -78,12 +84,12 @@ class StudentT(Distribution):
         ratio = [Positive(1 + square, 5.0)]  # 1 / (1 - s^2)
         root = [Positive(np.sqrt(1 + square), 5.0)]
         speed = [Positive((h * scale) * np.exp(exponent), 16 * exponent + 12)]  # ds / dt
-        moved: list[Positive] = []  # s s'
+        change: list[Positive] = []  # s s'
         drive: list[Positive] = []  # s s' / (1 - s^2)
         for n in range(order):
             s.append(speed[n].times(1 / (n + 1)))
-            moved.append(dot(s, speed, n))
-            drive.append(dot(moved, ratio, n))
+            change.append(dot(s, speed, n))
+            drive.append(dot(change, ratio, n))
             ratio.append(dot(drive, ratio, n).times(2 / (n + 1)))
             speed.append(dot(drive, speed, n).times(2 * power / (n + 1)))
             root.append(dot(drive, root, n).times(1 / (n + 1)))

@@ -9,7 +9,7 @@ of degree 6 and the sum of:
    that what follows degree ORDER = 8 is at most M rho**9 / (1 - rho).
 2. *Economizing.* t**8 and t**7 are replaced by the polynomials of lower degree that are nearest to
    them on [-1, 1]; that costs c_8 / 128 + c_7 / 64.
-3. *Coefficients.* c_0 is known to the bound that `_centres` states, and rounded once; c_j, j > 0,
+3. *Coefficients.* c_0 is known to the bound that `_centers` states, and rounded once; c_j, j > 0,
    carries the relative error that `Positive` counted; economizing adds a rounding and a half to
    each.
 4. *Horner's rule* without fused operations, which is off by at most
@@ -47,7 +47,7 @@ _ECONOMY = ((7, {1: 7 / 64, 3: -7 / 8, 5: 7 / 4}), (8, {0: -1 / 128, 2: 1 / 4, 4
 
 
 class Prepared:
-    """A distribution ready for use: the rows, as Python sees them and as the kernel does."""
+    """A distribution with its table: the rows of it, and the table as the kernel sees it."""
 
     __slots__ = ("distribution", "knee", "rows", "table")
 
@@ -58,7 +58,7 @@ class Prepared:
         self.table = Table(rows, knee)
 
     def evaluate(self, k: int) -> tuple[float, float]:
-        """The kernel's approximation of Q at k, and its bound, one at a time and slowly."""
+        """Return the kernel's approximation of Q at k, and its bound. One at a time, and slow."""
         d = float(k)
         if d < 2.0**OCTAVE:
             return 0.0, np.inf
@@ -73,10 +73,10 @@ class Prepared:
         return z, row[WIDTH - 1]
 
 
-def _centres(
+def _centers(
     piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q at the midpoints as an unevaluated sum of two doubles, and an error bound of that sum.
+    """Return Q at the midpoints as a sum of two doubles, and an error bound of that sum.
 
     In each octave every fifth segment is computed by the piece itself, to 2**-60; its neighbors
     follow from its Taylor series, where that is good to about an ulp, and by the piece if not.
@@ -88,7 +88,7 @@ def _centres(
     node_octave, node_part = nodes >> SPLIT, nodes & ((1 << SPLIT) - 1)
     at = np.ldexp(1 + (node_part + 0.5) / (1 << SPLIT), node_octave - 64)
     h = np.ldexp(1.0, node_octave - 64 - SPLIT - 1)
-    high, low = _split(mp, piece.centres(mp, at))
+    high, low = _split(mp, piece.centers(mp, at))
     terms = piece.expand(mp, at, h, high, _FAR)
     t = 2.0 * (anchor - part)
     head, rest = high[where], low[where]
@@ -106,7 +106,7 @@ def _centres(
         poor = ~(error <= _U * (np.abs(head + rest) + 2.0**-4))
     if poor.any():
         head, rest = head.copy(), rest.copy()
-        head[poor], rest[poor] = _split(mp, piece.centres(mp, p[poor]))
+        head[poor], rest[poor] = _split(mp, piece.centers(mp, p[poor]))
         error[poor] = np.abs(head[poor]) * 2.0**-60
     total = head + rest
     return total, rest - (total - head), error
@@ -127,11 +127,11 @@ def _reach(piece: Any, mp: Any, p: np.ndarray, h: np.ndarray) -> tuple[Any, Any,
 def _rows(
     piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray
 ) -> np.ndarray:
-    """Rows of one analytic piece for segments with the given midpoints (in units of k)."""
+    """Return rows of one analytic piece for segments with the given midpoints (in units of k)."""
     p = np.ldexp(middle, -64)
     half = np.ldexp(1.0, octave - SPLIT - 1)
     h = np.ldexp(half, -64)
-    head, rest, known = _centres(piece, mp, octave, part, middle)
+    head, rest, known = _centers(piece, mp, octave, part, middle)
     terms = piece.expand(mp, p, h, head, ORDER)
     c = np.array([rest, *(np.broadcast_to(t.value, p.shape) for t in terms)])
     with np.errstate(all="ignore"):
@@ -167,7 +167,7 @@ def _rows(
 
 @lru_cache(maxsize=64)
 def prepare(distribution: Distribution) -> Prepared:
-    """Table of `distribution`, made once."""
+    """Return the table of a distribution, made once."""
     mp = context(90)
     octave = np.repeat(np.arange(OCTAVE, 63), 1 << SPLIT)
     part = np.tile(np.arange(1 << SPLIT), 63 - OCTAVE)
@@ -182,12 +182,12 @@ def prepare(distribution: Distribution) -> Prepared:
     else:
         knee = float(mp.ldexp(corner, 64))
         half = np.ldexp(1.0, octave - SPLIT - 1)
-        tail, centre = distribution.pieces()
+        tail, center = distribution.pieces()
         below, above = middle - half < knee, middle + half >= knee
         parts = [
             nothing,
             _rows(tail, mp, octave[below], part[below], middle[below]),
-            _rows(centre, mp, octave[above], part[above], middle[above]),
+            _rows(center, mp, octave[above], part[above], middle[above]),
         ]
     parts.append(nothing)
     rows = np.concatenate(parts)[:ROWS]

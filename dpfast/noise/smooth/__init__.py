@@ -1,7 +1,7 @@
-"""Noise calibrated to smooth sensitivity: for each distribution an admissible pair (alpha, beta).
+"""Calibration of noise to smooth sensitivity: an admissible (alpha, beta) for each distribution.
 
-The frame and its proof are in `pair`; each family is one small module; `beta` chooses beta;
-`calibration.finish` is the one place where numbers are rounded towards privacy.
+The theorem and its proof are in `pair`. Each family has a module, `beta` chooses beta, and
+`calibration.finish` rounds towards privacy.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import privacy
 from ..._core import checks
+from ..._core.types import Number
 from . import (
     arsinh_normal,
     budget,
@@ -59,13 +60,19 @@ _CONCENTRATED: dict[str, Callable[[float], Draft]] = {
 NOISES: tuple[str, ...] = ("auto", *_PURE, *_APPROXIMATE, *_CONCENTRATED)
 
 
-def calibrate(noise: str, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None) -> Calibration:
-    """Admissible (alpha, beta) and distribution for noise scaled to a smooth sensitivity.
+def calibrate(
+    noise: str,
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+) -> Calibration:
+    """Calibrate noise to a smooth sensitivity: an admissible (alpha, beta) and a distribution.
 
     If S is a beta-smooth upper bound of the local sensitivity under some neighboring relation,
     the release ``value + (S / alpha) * Z`` with Z from the distribution returned is epsilon-DP,
-    (epsilon, delta)-DP or rho-zCDP under that relation. It is a function of public parameters only:
-    calibrate before looking at the data, and once.
+    (epsilon, delta)-DP or rho-zCDP under that relation. The result depends on public parameters
+    only: calibrate once, before looking at the data.
 
     Parameters
     ----------
@@ -94,7 +101,7 @@ def calibrate(noise: str, *, epsilon: Any = None, delta: Any = 0.0, rho: Any = N
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        A parameter breaks its rule, the noise does not serve this kind of budget, or the budget
+        If a parameter breaks its rule, the noise does not serve this kind of budget, or the budget
         is too small for any smoothing.
 
     Notes

@@ -1,5 +1,4 @@
-"""Distributions with density proportional to (1 + |z/m|^gamma)^-p: the exact calibration in closed
-form.
+"""Exact calibration for density proportional to (1 + |z/m|^gamma)^-p, in closed form.
 
 Cauchy is gamma = 2, p = 1, m = 1; Student's t is gamma = 2, p = (df + 1) / 2, m = sqrt(df); the
 generalized Cauchy distribution is p = 1, m = 1.
@@ -29,7 +28,7 @@ _CLOSEST = 0.999
 
 
 def alpha_of_beta(gamma: float, power: float, unit: float, epsilon: float, beta: float) -> float:
-    """The largest admissible alpha beside `beta`; 0 when there is none."""
+    """Return the largest admissible alpha beside `beta`, or 0."""
     dual = gamma / (gamma - 1.0)
 
     def gap(cost: float, log_k: float) -> float:
@@ -44,6 +43,6 @@ def alpha_of_beta(gamma: float, power: float, unit: float, epsilon: float, beta:
 
 
 def best_pair(gamma: float, power: float, unit: float, epsilon: float) -> tuple[float, float]:
-    """The admissible (alpha, beta) of least noise on evenly spread data (see `beta`)."""
+    """Return the admissible (alpha, beta) of least noise on evenly spread data (see `beta`)."""
     top = _CLOSEST * epsilon / (gamma * power - 1.0)
     return best(lambda beta: alpha_of_beta(gamma, power, unit, epsilon, beta), top)

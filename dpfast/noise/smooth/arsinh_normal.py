@@ -1,4 +1,4 @@
-"""Arsinh-normal noise Z = sinh(sigma Y) / sigma for zero-concentrated privacy (rho).
+"""Arsinh-normal noise, Z = sinh(sigma Y) / sigma, for a loss in rho.
 
 Bun and Steinke (2019, Theorem 25) bound its Renyi divergences; their bound is loose by far. With
 e = sqrt(2 rho) the table beside this file holds, for t = 0.6 e and sigma = 0.9, shifts s for which
@@ -32,7 +32,7 @@ _ENTRIES = (
 
 
 def arsinh_normal(rho: float) -> Draft:
-    """The best multiple of a table entry."""
+    """Return the best multiple of a table entry."""
     if rho < LEAST_RHO:
         checks.fail("rho", "at least 2**-41 for noise='arsinh-normal'", rho)
     e = math.sqrt(2.0 * rho)  # the safety factor of the table covers its rounding
@@ -51,7 +51,7 @@ def arsinh_normal(rho: float) -> Draft:
 
 
 def published(rho: float) -> Draft:
-    """Bun and Steinke 2019, Theorem 25, sigma = 2 / sqrt(3): the t of least noise."""
+    """Return the t of least noise in Theorem 25 of Bun and Steinke 2019, sigma = 2 / sqrt(3)."""
     sigma = 2.0 / math.sqrt(3.0)
     e = math.sqrt(2.0 * rho) * (1.0 - 2.0**-50)
 

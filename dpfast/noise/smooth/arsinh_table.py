@@ -1,4 +1,4 @@
-"""Tight shifts of arsinh-normal noise; made by tools/make_arsinh_table.py."""
+"""Tight shifts of arsinh-normal noise, made by tools/make_arsinh_table.py."""
 
 SIGMA = 0.9
 SHARE = 0.6

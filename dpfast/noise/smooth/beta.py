@@ -1,4 +1,4 @@
-"""Which beta? One rule for all families, and it looks at public parameters only.
+"""The choice of beta, by one rule for all families and from public parameters only.
 
 The noise of a release is S_beta / alpha. On data with an even spacing g around the quantile the
 smooth sensitivity is g max_k (k + 1) e^(-beta k), which over real k is g / w(beta) with
@@ -16,7 +16,7 @@ _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def weight(beta: float) -> float:
-    """Smallest over largest gap in the even-spacing model: g / S_beta."""
+    """Return g / S_beta of the even-spacing model."""
     return beta * math.exp(1.0 - beta) if beta < 1.0 else 1.0
 
 
@@ -28,7 +28,7 @@ def best(
     grid: int = 48,
     steps: int = 40,
 ) -> tuple[float, float]:
-    """(alpha, beta) with the greatest alpha(beta) * value(beta), 0 < beta <= top."""
+    """Return (alpha, beta) with the greatest alpha(beta) * value(beta), 0 < beta <= top."""
 
     def merit(beta: float) -> float:
         return alpha(beta) * value(beta)

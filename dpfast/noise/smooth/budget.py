@@ -1,4 +1,4 @@
-"""The public budget of one release as floats that are not above what was asked for."""
+"""The loss of one release as floats, rounded down."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _amount(name: str, exact: Fraction) -> float:
 
 
 def read(asked: privacy.Loss) -> Loss:
-    """Check the range of a loss and round it down."""
+    """Return a loss as floats, rounded down. Check its range."""
     if isinstance(asked, privacy.ZCDP):
         return Loss(None, 0.0, _amount("rho", asked.rho))
     epsilon = _amount("epsilon", asked.epsilon)
@@ -37,7 +37,7 @@ def read(asked: privacy.Loss) -> Loss:
 
 
 def pure_epsilon(rho: float) -> float:
-    """The largest epsilon with epsilon tanh(epsilon / 2) <= rho, from below.
+    """Return the largest epsilon with epsilon tanh(epsilon / 2) <= rho, from below.
 
     An epsilon-DP pair is a post-processing of randomized response, whose worst D_a / a is its
     Kullback-Leibler divergence epsilon tanh(epsilon / 2); so epsilon-DP gives rho-zCDP.

@@ -1,4 +1,4 @@
-"""What a calibration is, and the one place where it is rounded towards privacy.
+"""Calibrations, and their rounding towards privacy.
 
 `SLACK` is added to beta before anything is proved: a smooth sensitivity S computed in floating
 point is an upper bound with relative excess below 2^-41, so it is only (beta + 2^-41)-smooth; the
@@ -22,7 +22,7 @@ _LEAST_BETA = 2.0**-36
 
 
 class Loss(NamedTuple):
-    """The public budget as floats that are not above what was asked for."""
+    """A loss as floats, rounded down."""
 
     epsilon: float | None
     delta: float
@@ -30,7 +30,7 @@ class Loss(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """What a family proves: (alpha, beta) is admissible for `distribution`, before rounding."""
+    """An (alpha, beta) that a family proves admissible for `distribution`, before rounding."""
 
     distribution: Distribution
     alpha: float
@@ -40,12 +40,12 @@ class Draft(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How to calibrate noise to a smooth sensitivity.
+    """The calibration of noise to a smooth sensitivity.
 
     If S(x) is at least the local sensitivity at x and S(x) <= e^beta (1 + 2^-41) S(x') for all
-    neighbors x, x', in exact arithmetic on the computed S, then releasing ``value + (S / alpha) *
-    Z`` with Z from `distribution` has the loss named by `epsilon` and `delta`, or by `rho`, under
-    the neighboring relation of S.
+    neighbors x, x', in exact arithmetic on the computed S, then releasing
+    ``value + (S / alpha) * Z`` with Z from `distribution` has the loss named by `epsilon` and
+    `delta`, or by `rho`, under the neighboring relation of S.
 
     Attributes
     ----------
@@ -56,9 +56,9 @@ class Calibration:
     noise : str
         The name that was asked for, with "auto" resolved.
     epsilon, delta, rho : float or None
-        The loss that is proved; never more than was asked for.
+        The loss that is proved, never more than was asked for.
     loss : Pure, Approx or ZCDP
-        The same as exact fractions, to be charged: what was asked for, without the delta that a
+        The loss to be charged, as exact fractions: what was asked for, without the delta that a
         pure distribution leaves unspent.
     theorem : str
         Where the proof is.
@@ -76,7 +76,7 @@ class Calibration:
 
 
 def finish(noise: str, draft: Draft, loss: Loss, asked: privacy.Loss) -> Calibration:
-    """Round `draft` towards privacy."""
+    """Return a calibration: `draft`, rounded towards privacy."""
     name, amount = ("rho", loss.rho) if loss.rho is not None else ("epsilon", loss.epsilon)
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
         checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", amount)

@@ -1,11 +1,11 @@
-"""Gaussian noise for (epsilon, delta): the exact hockey-stick, solved for alpha by root finding.
+"""Exact calibration of Gaussian noise for (epsilon, delta), by root finding.
 
 Let P = Z, Q = s + e^lam Z (see `pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
     alpha e^beta + beta <= epsilon    and    alpha^2 <= 2 epsilon.
 
 * Q over P: {q > e^epsilon p} is the outside of an interval [r1, r2], and s is inside because
   log q/p at s is s^2/2 - lam <= epsilon. By the envelope theorem d/dlam of the divergence is
-  d/dlam of the mass of Q on that set held fixed; outside an interval around its own centre Q gains
+  d/dlam of the mass of Q on that set held fixed; outside an interval around its own center Q gains
   mass as lam grows. So the divergence grows with lam, and lam = beta is the worst.
 * P over Q: {p > e^epsilon q} is an interval [l, r]. Write t = e^lam. At s - t the log ratio log
   p/q is at most s t <= epsilon, so that point is outside. If the interval lay to its right, the
@@ -14,7 +14,7 @@ Let P = Z, Q = s + e^lam Z (see `pair`) with 0 <= s <= alpha, 0 <= lam <= beta, 
   e^epsilon [(s - l) q(l) - (s - r) q(r)], and x exp(-x^2 / (2 t^2)) falls for x >= t: the
   divergence does not grow with lam. At lam = 0 it equals the one of Q over P. So it never exceeds
   that one's value at beta.
-* Both grow with s (level sets are centred intervals).
+* Both grow with s (level sets are centered intervals).
 
 The divergence at (alpha, beta) is evaluated with Mills' ratio M: at both ends q = e^epsilon p, so
     n(x2) [M(x2) - M(r2) e^-beta] + n(x1) [M(x1) - M(-r1) e^-beta],
@@ -36,7 +36,7 @@ _LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
-    """log of the exact divergence of the worst pair, under the two conditions above, beta > 0."""
+    """Return the log of the divergence of the worst pair, under the conditions above, beta > 0."""
     shrink = math.exp(-beta)
     spread = -math.expm1(-2.0 * beta)
     slope = alpha * shrink * shrink
@@ -57,7 +57,7 @@ def _ceiling(epsilon: float, beta: float) -> float:
 
 
 def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1e-10) -> float:
-    """The largest alpha with divergence at most `delta` (to `accuracy`, from below); 0 if none."""
+    """Return the largest alpha with divergence at most `delta` (from below), or 0."""
     target = math.log(delta) - 1e-9
     high = _ceiling(epsilon, beta)
     if high <= 0.0 or log_delta_of_pair(epsilon, 0.0, beta) > target:
@@ -68,11 +68,11 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1
     low, f_low = 0.0, log_delta_of_pair(epsilon, 0.0, beta) - target
     side = 0
     # Illinois: false position that halves a stuck end, always keeping low on the private side.
-    for _ in range(100):
+    for step in range(100):
         if high - low <= accuracy * high:
             break
         middle = (low * f_high - high * f_low) / (f_high - f_low)
-        if not low < middle < high or _ % 8 == 7:
+        if not low < middle < high or step % 8 == 7:
             middle = 0.5 * (low + high)
         f = log_delta_of_pair(epsilon, middle, beta) - target
         if f <= 0.0:
@@ -89,7 +89,7 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1
 
 
 def gaussian(epsilon: float, delta: float) -> Draft:
-    """The best pair."""
+    """Return the best pair."""
     target = math.log(delta)
     low, top = 0.0, 0.5 * epsilon
     if log_delta_of_pair(epsilon, 0.0, top) > target:

@@ -1,4 +1,4 @@
-"""Generalized Cauchy noise, density proportional to 1 / (1 + |z|^gamma): exact, in closed form.
+"""Exact calibration of generalized Cauchy noise, density ~ 1 / (1 + |z|^gamma), in closed form.
 
 alpha = min(a(0), a(beta), b(beta)) for beta < epsilon / (gamma - 1), with
     a(lam) = (e^(epsilon+lam) - 1)^(1/gamma) (1 - e^(lam - epsilon/(gamma-1)))^(1 - 1/gamma)
@@ -16,12 +16,12 @@ from .calibration import Draft
 
 
 def alpha_of_beta(gamma: float, epsilon: float, beta: float) -> float:
-    """The exact alpha."""
+    """Return the exact alpha."""
     return _alpha(gamma, 1.0, 1.0, epsilon, beta)
 
 
 def generalized_cauchy(epsilon: float, gamma: int = 4) -> Draft:
-    """The best pair for `gamma`."""
+    """Return the best pair for `gamma`."""
     alpha, beta = best_pair(float(gamma), 1.0, 1.0, epsilon)
     return Draft(
         GeneralizedCauchy(gamma),

@@ -1,4 +1,4 @@
-"""Laplace noise for (epsilon, delta): the exact hockey-stick, solved for alpha in closed form.
+"""Exact calibration of Laplace noise for (epsilon, delta), in closed form.
 
 Let P = Z, Q = s + e^lam Z (see `pair`) with 0 <= s <= alpha, 0 <= lam <= beta, and let
 alpha + beta <= epsilon.
@@ -6,9 +6,9 @@ alpha + beta <= epsilon.
 * P over Q: log p/q is at most lam + s e^-lam <= epsilon everywhere: that direction costs nothing.
 * Q over P: {q > e^epsilon p} is the outside of an interval, and s is inside because log q/p at s
   is s - lam <= epsilon. By the envelope theorem d/dlam of the divergence is d/dlam of the mass of
-  Q on that set held fixed; outside an interval around its own centre Q gains mass as lam grows. So
+  Q on that set held fixed; outside an interval around its own center Q gains mass as lam grows. So
   the divergence grows with lam, and lam = beta is the worst. It grows with s as well (level sets
-  are centred intervals).
+  are centered intervals).
 * There both ends of the interval satisfy q = e^epsilon p, which makes the divergence
       delta = (1 - e^-beta) exp(-(epsilon + beta) / m) cosh(alpha / m),    m = e^beta - 1,
   hence alpha = m arccosh(delta e^((epsilon + beta) / m) / (1 - e^-beta)).
@@ -31,7 +31,7 @@ def _log_target(epsilon: float, log_delta: float, beta: float) -> float:
 
 
 def alpha_of_beta(epsilon: float, delta: float, beta: float) -> float:
-    """The largest alpha <= epsilon - beta with divergence at most `delta`; 0 when there is none."""
+    """Return the largest alpha <= epsilon - beta with divergence at most `delta`, or 0."""
     log_c = _log_target(epsilon, math.log(delta), beta)
     if not log_c > 0.0:
         return 0.0
@@ -40,14 +40,14 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float) -> float:
 
 
 def delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
-    """The exact divergence of the worst pair, for alpha + beta <= epsilon."""
+    """Return the exact divergence of the worst pair, for alpha + beta <= epsilon."""
     m = math.expm1(beta)
     log_cosh = alpha / m + math.log1p(math.exp(-2.0 * alpha / m)) - math.log(2.0)
     return math.exp(math.log(-math.expm1(-beta)) - (epsilon + beta) / m + log_cosh)
 
 
 def laplace(epsilon: float, delta: float) -> Draft:
-    """The best pair."""
+    """Return the best pair."""
     log_delta = math.log(delta)
     low, top = 0.0, 0.5 * epsilon
     if _log_target(epsilon, log_delta, top) <= 0.0:  # it falls with beta: find where it ends

@@ -12,7 +12,7 @@ _WEIGHTS = (0.46791393457269104, 0.3607615730481386, 0.17132449237917036)
 
 
 def mills(x: float) -> float:
-    """M(x); relative error below 1e-14 (tested against mpmath)."""
+    """Return M(x), with a relative error below 1e-14 (tested against mpmath)."""
     if x < 5.0:
         return _ROOT_HALF_PI * math.exp(0.5 * x * x) * math.erfc(x * _ROOT_HALF)
     # Laplace's continued fraction 1/(x + 1/(x + 2/(x + ...))).
@@ -23,16 +23,16 @@ def mills(x: float) -> float:
 
 
 def mills_drop(low: float, width: float) -> float:
-    """M(low) - M(low + width), low >= 0.
+    """Return M(low) - M(low + width), low >= 0.
 
     M' = x M - 1, so for a short interval the difference is an integral of a positive function.
     """
     if abs(width) > 0.25:
         return mills(low) - mills(low + width)
     half = 0.5 * width
-    centre = low + half
+    center = low + half
     total = 0.0
     for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-        for x in (centre - half * node, centre + half * node):
+        for x in (center - half * node, center + half * node):
             total += weight * (1.0 - x * mills(x))
     return half * total

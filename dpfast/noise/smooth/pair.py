@@ -1,7 +1,7 @@
 """The worst pair of output distributions, and the largest shift that a pure epsilon allows.
 
-A release is ``value + (S / alpha) Z``. Between neighbors the value moves by at most the smaller of
-the two bounds S, and the bounds differ by a factor of at most e^beta. After rescaling, the two
+A release is ``value + (S / alpha) Z``. Between neighbors the value changes by at most the smaller
+of the two bounds S, and the bounds differ by a factor of at most e^beta. After rescaling, the two
 distributions of the output are, with ``phi = -log density`` of Z,
 
     P = Z    and    Q = s + e^lam Z,    |s| <= alpha,  0 <= lam <= beta,
@@ -38,14 +38,14 @@ from collections.abc import Callable
 
 
 def log_expm1(x: float) -> float:
-    """log(e^x - 1) for x > 0, without overflow."""
+    """Return log(e^x - 1) for x > 0, without overflow."""
     if x > 30.0:
         return x + math.log1p(-math.exp(-x))
     return math.log(math.expm1(x))
 
 
 def largest_shift(gap: Callable[[float, float], float], epsilon: float, beta: float) -> float:
-    """The largest alpha that is admissible with `beta` for a pure `epsilon` (theorem above)."""
+    """Return the largest alpha that is admissible with `beta` for `epsilon`, by the theorem."""
     return min(
         gap(epsilon, 0.0),
         gap(epsilon + beta, beta),

@@ -1,4 +1,4 @@
-"""PolyPlace noise: the distribution whose shift and dilation cost together exactly epsilon.
+"""Exact calibration of PolyPlace noise, whose shift and dilation together cost epsilon.
 
 The distribution of shape a > 1 has phi'(z) = (a - 1) / (1 - z) up to z = 1/a and (a + 1) / (1 + z)
 beyond. Hladik and Tetek (FORC 2025, arXiv 2407.05067): with alpha = beta = epsilon / a the release
@@ -53,7 +53,7 @@ def alpha_of_beta(shape: float, epsilon: float, beta: float) -> float:
 
 
 def polyplace(epsilon: float, share: float) -> Draft:
-    """beta = share * epsilon and the exact alpha beside it."""
+    """Return beta = share * epsilon and the exact alpha."""
     shape = 1.0 / share
     beta = epsilon / shape * (1.0 - 2.0**-40)
     # Below the absolute accuracy of the exact value the published alpha = beta takes over.
@@ -67,7 +67,7 @@ def polyplace(epsilon: float, share: float) -> Draft:
 
 
 def published(epsilon: float, share: float) -> Draft:
-    """alpha = beta = share * epsilon."""
+    """Return alpha = beta = share * epsilon."""
     shape = 1.0 / share
     beta = epsilon / shape * (1.0 - 2.0**-40)
     return Draft(PolyPlace(shape), beta, beta, "Hladik and Tetek, FORC 2025")

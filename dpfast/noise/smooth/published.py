@@ -1,4 +1,4 @@
-"""Constants as their papers and lectures print them, looser, for comparison.
+"""Published constants, which are looser, for comparison.
 
 Each is offered only where it holds: the pure ones and Bun and Steinke's for every budget; the two
 for (epsilon, delta) are checked against the exact divergence on every call, because they break for
@@ -27,23 +27,23 @@ REFUSED = {
 
 
 def cauchy_nrs(epsilon: float) -> Draft:
-    """alpha = beta = epsilon / (2 (gamma + 1)), gamma = 2."""
+    """Return alpha = beta = epsilon / (2 (gamma + 1)), gamma = 2."""
     return Draft(Cauchy(), epsilon / 6.0, epsilon / 6.0 * _UNDER, _NRS)
 
 
 def cauchy_lecture(epsilon: float) -> Draft:
-    """alpha = epsilon / (4 gamma), beta = epsilon / gamma, gamma = 2, as in lecture notes."""
+    """Return alpha = epsilon / (4 gamma), beta = epsilon / gamma, gamma = 2, of lecture notes."""
     return Draft(Cauchy(), epsilon / 8.0, epsilon / 2.0 * _UNDER, "lecture notes; holds at gamma=2")
 
 
 def generalized_cauchy_nrs(epsilon: float, gamma: int = 4) -> Draft:
-    """alpha = beta = epsilon / (2 (gamma + 1))."""
+    """Return alpha = beta = epsilon / (2 (gamma + 1))."""
     share = epsilon / (2.0 * (gamma + 1.0))
     return Draft(GeneralizedCauchy(gamma), share, share * _UNDER, _NRS)
 
 
 def student_t_bun_steinke(epsilon: float, df: int = 3) -> Draft:
-    """epsilon = (df + 1) (beta + alpha / (2 sqrt(df))), half on each."""
+    """Return epsilon = (df + 1) (beta + alpha / (2 sqrt(df))), half on each."""
     half = epsilon / (2.0 * (df + 1.0))
     return Draft(
         StudentT(df),
@@ -54,7 +54,7 @@ def student_t_bun_steinke(epsilon: float, df: int = 3) -> Draft:
 
 
 def laplace_nrs(epsilon: float, delta: float) -> Draft:
-    """alpha = epsilon / 2, beta = epsilon / (2 log(2 / delta))."""
+    """Return alpha = epsilon / 2, beta = epsilon / (2 log(2 / delta))."""
     alpha, beta = epsilon / 2.0, epsilon / (2.0 * math.log(2.0 / delta)) * _UNDER
     if alpha > laplace.alpha_of_beta(epsilon, delta, beta):
         _refuse("laplace-nrs", epsilon)
@@ -62,7 +62,7 @@ def laplace_nrs(epsilon: float, delta: float) -> Draft:
 
 
 def gaussian_nrs(epsilon: float, delta: float) -> Draft:
-    """alpha = epsilon / (5 sqrt(2 log(2 / delta))), beta = epsilon / (4 (1 + log(2 / delta)))."""
+    """Return alpha = epsilon / (5 sqrt(2 L)), beta = epsilon / (4 (1 + L)), L = log(2 / delta)."""
     log_term = math.log(2.0 / delta)
     alpha = epsilon / (5.0 * math.sqrt(2.0 * log_term))
     beta = epsilon / (4.0 * (1.0 + log_term)) * _UNDER
@@ -72,5 +72,5 @@ def gaussian_nrs(epsilon: float, delta: float) -> Draft:
 
 
 def _refuse(noise: str, epsilon: float) -> None:
-    rule = f"small enough that the published constants of noise={noise!r} keep their promise"
+    rule = f"small enough for the published constants of noise={noise!r} to hold"
     checks.fail("epsilon", rule, epsilon)

@@ -1,4 +1,4 @@
-"""Student's t noise: exact, in closed form.
+"""Exact calibration of Student's t noise, in closed form.
 
 With e = (2 epsilon - (df - 1) beta) / (df + 1) and beta < epsilon / df,
     alpha = sqrt(df) min(2 sinh(epsilon / (df + 1)), sqrt(2 e^beta (cosh e - cosh beta))),
@@ -17,12 +17,12 @@ from .calibration import Draft
 
 
 def alpha_of_beta(df: float, epsilon: float, beta: float) -> float:
-    """The exact alpha."""
+    """Return the exact alpha."""
     return _alpha(2.0, (df + 1.0) / 2.0, math.sqrt(df), epsilon, beta)
 
 
 def student_t(epsilon: float, df: int = 3) -> Draft:
-    """The best pair for `df` degrees of freedom."""
+    """Return the best pair for `df` degrees of freedom."""
     alpha, beta = best_pair(2.0, (df + 1.0) / 2.0, math.sqrt(df), epsilon)
     return Draft(
         StudentT(df), alpha, beta, "exact loss of Student distributions, dpfast.noise.smooth"
