@@ -1,9 +1,9 @@
-"""Losses, neighboring relations, and the arithmetic between them.
+"""Privacy losses, their composition and their conversions.
 
-A loss is a statement about one neighboring relation. Amounts are exact fractions: what the user
-writes as ``0.1`` is one tenth, so ten of them are one. Whatever cannot be a fraction (a hyperbolic
-tangent) is rounded towards more loss; whatever leaves for a float kernel (`float_down`) is rounded
-towards less epsilon, so that a mechanism never spends more than was charged.
+A loss holds under one neighboring relation. Amounts are exact fractions: ``0.1`` means one tenth,
+so ten of them are one. Whatever cannot be a fraction (a hyperbolic tangent) is rounded towards more
+loss. Whatever goes to a float kernel (`float_down`) is rounded towards less epsilon, so a mechanism
+never spends more than was charged.
 
 `LossDistribution` (privacy-loss distributions) needs ``pip install dpfast[accounting]``.
 """

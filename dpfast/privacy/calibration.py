@@ -1,4 +1,4 @@
-"""Parameters of mechanisms that are surely within a loss: rounded towards less."""
+"""Parameters of mechanisms for a given loss, rounded towards less loss."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .conversions import rho_of_pure
 from .losses import _positive
 from .prices import rho_of_laplace, rho_of_range
 
-#: Below it a price is its first term to 12 digits.
+#: Below it the first term of a price has 12 correct digits.
 _FEW = Fraction(1, 10**25)
 
 
 def float_down(amount: Number) -> float:
-    """The largest float64 that is not above a number.
+    """Return the largest float64 that is not above a number.
 
     Parameters
     ----------
     amount : int, float, Decimal or Fraction
-        Of less than ``2**1024`` in size.
+        Less than ``2**1024`` in size.
 
     Returns
     -------
@@ -33,11 +33,11 @@ def float_down(amount: Number) -> float:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For what is no such number.
+        If it is not such a number.
 
     Notes
     -----
-    Towards less loss, hence more noise.
+    An epsilon is rounded towards less loss, hence more noise.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def float_down(amount: Number) -> float:
 
 
 def range_within(rho: Number) -> Fraction:
-    """An epsilon of which a draw with bounded range is rho-zCDP, within 2**-40 of the largest.
+    """Return an epsilon for which a draw of bounded range is rho-zCDP.
 
     Parameters
     ----------
@@ -69,26 +69,26 @@ def range_within(rho: Number) -> Fraction:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For what is no such number, or one beyond all float64.
+        If it is not such a number, or beyond all float64.
 
     Notes
     -----
-    Such a draw costs (ln x - 1 + 1 / x) with x = (exp(epsilon) - 1) / epsilon, at most
-    ``epsilon**2 / 8`` (see `Draws`).
+    Rounded down to within 2**-40 of the largest one. Such a draw costs (ln x - 1 + 1 / x) with
+    x = (exp(epsilon) - 1) / epsilon, at most ``epsilon**2 / 8`` (see `Draws`).
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> import dpfast as dp
-    >>> found = dp.privacy.range_within(Fraction(1, 2))
-    >>> dp.privacy.Draws(found, bounded_range=True).to_zcdp().rho <= Fraction(1, 2), found > 2
+    >>> epsilon = dp.privacy.range_within(Fraction(1, 2))
+    >>> dp.privacy.Draws(epsilon, bounded_range=True).to_zcdp().rho <= Fraction(1, 2), epsilon > 2
     (True, True)
     """
     return _inverse(_positive("rho", rho), rho_of_range, 8)
 
 
 def pure_within(rho: Number) -> Fraction:
-    """An epsilon of which the pure loss is rho-zCDP, within 2**-40 of the largest there is.
+    """Return an epsilon for which a pure loss is rho-zCDP.
 
     Parameters
     ----------
@@ -102,53 +102,54 @@ def pure_within(rho: Number) -> Fraction:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For what is no such number, or one beyond all float64.
+        If it is not such a number, or beyond all float64.
 
     Notes
     -----
-    The inverse of `ZCDP.of_pure`, rounded down.
+    The inverse of `ZCDP.of_pure`, rounded down to within 2**-40 of the largest one.
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> import dpfast as dp
-    >>> found = dp.privacy.pure_within(Fraction(1, 2))
-    >>> dp.privacy.Pure(found).to_zcdp().rho <= Fraction(1, 2), float(found) > 1.04
+    >>> epsilon = dp.privacy.pure_within(Fraction(1, 2))
+    >>> dp.privacy.Pure(epsilon).to_zcdp().rho <= Fraction(1, 2), float(epsilon) > 1.04
     (True, True)
     """
     return _inverse(_positive("rho", rho), rho_of_pure, 2)
 
 
 def laplace_within(rho: Number, draws: int = 1, cells: int = 0) -> Fraction:
-    """An epsilon of which draws of Laplace noise are rho-zCDP, within 2**-40 of the largest.
+    """Return an epsilon for which draws of Laplace noise are rho-zCDP.
 
     Parameters
     ----------
     rho : int, float, Decimal or Fraction
-        Of all together. Greater than 0.
+        Of all draws together. Greater than 0.
     draws, cells : int
-        As for `Draws`: how many numbers, and by how many cells each moves at most; 0 stands for
+        As for `Draws`: the number of draws, and the sensitivity of each in cells. 0 means
         continuous noise, rounded or not.
 
     Returns
     -------
     Fraction
-        Of all together.
+        Of all draws together.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For what are no such numbers.
+        If an argument is not such a number.
 
     Notes
     -----
-    Rounded down. Cost: half a millisecond, and next to nothing for numbers seen before.
+    Rounded down to within 2**-40 of the largest one. Cost: half a millisecond, and next to nothing
+    for numbers seen before.
 
     Examples
     --------
     >>> import dpfast as dp
-    >>> found = dp.privacy.laplace_within(2)
-    >>> dp.privacy.Draws(found, cells=0).to_zcdp().rho <= 2, 2.9 < found < 3
+    >>> epsilon = dp.privacy.laplace_within(2)
+    >>> dp.privacy.Draws(epsilon, cells=0).to_zcdp().rho <= 2, 2.9 < epsilon < 3
     (True, True)
     """
     limit, times = _positive("rho", rho), checks.whole("draws", draws, 1)
@@ -161,9 +162,9 @@ def _laplace(rho: Fraction, cells: int) -> Fraction:
 
 
 def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) -> Fraction:
-    """The secant method, in logarithms, and then down to where the price is surely within.
+    """Invert a price, by the secant method in logarithms and then down to a price within `rho`.
 
-    A price is at most epsilon, and at most ``epsilon**2 / part``, which it is for small ones.
+    A price is at most epsilon, and at most ``epsilon**2 / part``, its limit for a small epsilon.
     """
     if rho < _FEW:
         return root_down(part * rho)
@@ -177,9 +178,8 @@ def _inverse(rho: Fraction, price: Callable[[Fraction], Fraction], part: int) ->
     while abs(here) > 2.0**-43 and here != last:
         x, before, last = x - here * (x - before) / (here - last), x, here
         here = off(x)
-    found = Fraction(math.exp(x))
-    step = Fraction(1, 2**47)
-    while price(found) > rho:
-        found *= 1 - step
+    epsilon, step = Fraction(math.exp(x)), Fraction(1, 2**47)
+    while price(epsilon) > rho:
+        epsilon *= 1 - step
         step *= 2
-    return found
+    return epsilon

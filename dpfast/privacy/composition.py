@@ -1,4 +1,4 @@
-"""What several releases cost together, and what one costs a group or under another relation."""
+"""Composition of losses, group privacy, and other neighboring relations."""
 
 from __future__ import annotations
 
@@ -28,51 +28,48 @@ def _one(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP lo
 
 
 def _alike(losses: list[Loss]) -> list[Loss]:
-    """Pure ones as ZCDP where there is a ZCDP."""
-    if not any(isinstance(one, ZCDP) for one in losses):
+    """Convert pure losses to ZCDP if there is a ZCDP."""
+    if not any(isinstance(each, ZCDP) for each in losses):
         return losses
-    found: list[Loss] = []
-    for one in losses:
-        if isinstance(one, Approx):
+    for each in losses:
+        if isinstance(each, Approx):
             rule = "of one kind: delta > 0 has no rho, so convert each ZCDP with to_approx(delta)"
-            checks.fail("losses", rule, one)
-        found.append(one if isinstance(one, ZCDP) else one.to_zcdp())
-    return found
+            checks.fail("losses", rule, each)
+    return [each.to_zcdp() if isinstance(each, Pure) else each for each in losses]
 
 
-def _put_together(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> Loss:
-    """Amount by amount."""
+def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> Loss:
+    """Combine losses amount by amount."""
     losses = _alike(losses)
-    size = how([_size(one) for one in losses])
+    size = how([_size(each) for each in losses])
     if isinstance(losses[0], ZCDP):
         return ZCDP(size)
-    delta = how([_delta_of(one) for one in losses])
+    delta = how([_delta_of(each) for each in losses])
     if delta >= 1:
         checks.fail("losses", "small enough for a delta below 1 in all", float(delta))
     return Approx(size, delta) if delta else Pure(size)
 
 
 def _sum(losses: list[Loss]) -> Loss:
-    return _put_together(losses, lambda amounts: sum(amounts, Fraction(0)))
+    return _combined(losses, lambda amounts: sum(amounts, Fraction(0)))
 
 
 def _most(losses: list[Loss]) -> Loss:
-    """A loss that is at least each of them."""
-    return _put_together(losses, max)
+    """Return a loss that is at least each of them."""
+    return _combined(losses, max)
 
 
 def compose(*losses: Loss) -> Loss:
-    """What releases about the same data cost one after the other: their amounts add up.
+    """Return the loss of several releases about the same data: their amounts add up.
 
-    Each release may depend on the answers of those before it; what it may cost must have been fixed
-    before the first. (Where costs too are chosen on the way, check them with a `Filter` or a
-    `dpfast.Budget`.)
+    Each release may depend on earlier answers, but its loss must be fixed before the first release.
+    (If losses too depend on answers, check them with a `Filter` or a `dpfast.Budget`.)
 
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        Under one neighboring relation, which is that of the result. Where one is a ZCDP, pure ones
-        are converted to it.
+        Under one neighboring relation, which is that of the result. If one is a ZCDP, pure losses
+        are converted.
 
     Returns
     -------
@@ -82,7 +79,7 @@ def compose(*losses: Loss) -> Loss:
     Raises
     ------
     ArgumentError
-        For no loss; for ZCDP beside Approx, since delta has no price in rho; for deltas that add up
+        If there is no loss, a ZCDP beside an Approx (delta has no price in rho), or deltas add up
         to 1 or more.
 
     Notes
@@ -106,35 +103,35 @@ def parallel(
     parts: Literal["content", "position"] = "content",
     staying: Sequence[Loss | None] | None = None,
 ) -> Loss:
-    """What releases about disjoint parts of the rows cost together, one release a part.
+    """Return the loss of releases about disjoint parts of the rows, one release a part.
 
     Parameters
     ----------
     *losses : Pure, Approx or ZCDP
-        Of the release about each part, under the add-remove relation for that part
-        (with ``parts="position"``: under the replace relation).
+        Of the release about each part, under add-remove for that part (with ``parts="position"``,
+        under replace).
     neighbors : {"replace", "add-remove"}
         The relation of the result.
     parts : {"content", "position"}, default "content"
-        Whether the part of a row is a function of that row alone (its age group, its user), or of
-        its place in a list of public length.
+        Whether the part of a row depends on that row alone (its age group, its user), or on its
+        position in a list of public length.
     staying : sequence of losses or None, optional
-        Only under replace with parts by content: what each release costs, under replace, when a row
-        is replaced by one of the same part; None where that changes nothing (a count of rows). By
+        Only under replace with parts by content: the loss of each release, under replace, if a row
+        is replaced by one of the same part. None if that changes nothing (a count of rows). By
         default it is derived from `losses`.
 
     Returns
     -------
     Pure, Approx or ZCDP
-        Under add-remove, where one row touches one part, the largest loss. Under replace a row may
-        also leave a part and enter another: the larger of the largest sum of two and of what a row
-        costs that stays. By position one row touches one part, and the largest loss is the answer.
+        Under add-remove, or with parts by position, a row touches one part, and the result is the
+        largest loss. Under replace a row may leave a part and enter another, and the result is the
+        larger of the largest sum of two losses and of the loss for a row that stays.
 
     Raises
     ------
     ArgumentError
-        For no loss; ZCDP beside Approx; parts by position under add-remove, where a row that is
-        added moves all rows behind it into other parts.
+        If there is no loss, a ZCDP beside an Approx, or parts by position under add-remove, where
+        an added row moves all rows behind it into other parts.
 
     Notes
     -----
@@ -163,30 +160,29 @@ def parallel(
     checks.neighbors(neighbors)
     checks.choice("parts", parts, ("content", "position"))
     if parts == "position" and neighbors == "add-remove":
-        rule = "'content' under add-remove: a row that is added moves others to other positions"
+        rule = "'content' under add-remove: an added row moves others to other positions"
         checks.fail("parts", rule, parts)
     moving = neighbors == "replace" and parts == "content"
     if staying is not None and not moving:
         checks.fail("staying", "left out but for parts by content under replace", staying)
     if not moving:
         return _most(given)
-    stays = [_doubled(one) for one in given] if staying is None else _known(staying, len(given))
+    candidates = (
+        [_doubled(each) for each in given] if staying is None else _known(staying, len(given))
+    )
     if len(given) > 1:
         # The largest two of either amount bound every sum of two.
-        sums = [given[k] for k in _largest_two(given, _size)]
-        stays.append(_sum(sums))
-        if any(isinstance(one, Approx) for one in given):
-            stays.append(_sum([given[k] for k in _largest_two(given, _delta_of)]))
-    if not stays:
+        candidates += [_sum(sorted(given, key=key)[-2:]) for key in (_size, _delta_of)]
+    if not candidates:
         checks.fail("staying", "a loss when there is one part only", staying)
-    return _most(stays)
+    return _most(candidates)
 
 
-def _doubled(one: Loss) -> Loss:
-    found = _grouped(one, 2)
-    if found is None:
-        checks.fail("losses", "small enough for a delta below 1 under replace", one)
-    return found
+def _doubled(each: Loss) -> Loss:
+    doubled = _grouped(each, 2)
+    if doubled is None:
+        checks.fail("losses", "small enough for a delta below 1 under replace", each)
+    return doubled
 
 
 def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
@@ -194,23 +190,19 @@ def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
         checks.fail_type("staying", "a list of losses or None, one for each part", staying)
     if len(staying) != parts:
         checks.fail("staying", f"{parts} losses or None, one for each part", staying)
-    return [_one(one, "staying", "losses or None") for one in staying if one is not None]
+    return [_one(each, "staying", "losses or None") for each in staying if each is not None]
 
 
-def _largest_two(losses: list[Loss], key: Callable[[Loss], Fraction]) -> list[int]:
-    return sorted(range(len(losses)), key=lambda k: key(losses[k]))[-2:]
+def _delta_of(loss: Loss) -> Fraction:
+    return loss.delta if isinstance(loss, Approx) else Fraction(0)
 
 
-def _delta_of(one: Loss) -> Fraction:
-    return one.delta if isinstance(one, Approx) else Fraction(0)
-
-
-def _size(one: Loss) -> Fraction:
-    return one.rho if isinstance(one, ZCDP) else one.epsilon
+def _size(loss: Loss) -> Fraction:
+    return loss.rho if isinstance(loss, ZCDP) else loss.epsilon
 
 
 def group(loss: Loss, size: int) -> Loss:
-    """The loss for groups of rows: for datasets that differ in up to `size` rows, not one.
+    """Return the loss for groups, that is for datasets that differ in up to `size` rows.
 
     Parameters
     ----------
@@ -222,21 +214,21 @@ def group(loss: Loss, size: int) -> Loss:
     Returns
     -------
     Pure, Approx or ZCDP
-        With ``size epsilon``; with ``size epsilon`` and ``delta (exp(size epsilon) - 1) /
-        (exp(epsilon) - 1)``, rounded up at the 15th digit; with ``size**2 rho``. Under the same
-        relation.
+        Under the same relation: ``size epsilon``; ``size epsilon`` with
+        ``delta (exp(size epsilon) - 1) / (exp(epsilon) - 1)``, rounded up at the 15th digit;
+        ``size**2 rho``.
 
     Raises
     ------
     ArgumentError
-        When delta for the group would not be below 1: then nothing is promised.
+        If delta for the group is not below 1, since that promises nothing.
 
     Notes
     -----
     A chain of `size` neighbors lies between two such datasets (Dwork, McSherry, Nissim and Smith,
     TCC 2006); for delta the sum of delta exp(i epsilon), i < size, along the chain; for rho Bun and
-    Steinke, TCC 2016. Of `Draws`, ranges add up along the chain, and so do moves: Laplace noise
-    costs what it costs for so many times the cells. What is known of responses is not used.
+    Steinke, TCC 2016. Of `Draws`, ranges add up along the chain, and so do sensitivities: Laplace
+    noise costs what it costs for `size` times the cells. What is known of responses is not used.
 
     Examples
     --------
@@ -248,10 +240,10 @@ def group(loss: Loss, size: int) -> Loss:
     """
     _one(loss)
     checks.whole("size", size, 1)
-    found = _grouped(loss, size)
-    if found is None:
+    grouped = _grouped(loss, size)
+    if grouped is None:
         checks.fail("size", f"smaller, for a delta below 1 with {loss!r}", size)
-    return found
+    return grouped
 
 
 def _grouped(loss: Loss, size: int) -> Loss | None:
@@ -269,7 +261,7 @@ def _grouped(loss: Loss, size: int) -> Loss | None:
 
 
 def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
-    """The same loss under another neighboring relation, or None where nothing can be derived.
+    """Return the loss under another neighboring relation, or None if none can be derived.
 
     To replace a row is to remove one and add one, so a loss under add-remove holds for groups of
     two: (2 epsilon, delta (1 + e^epsilon)), or 4 rho. A loss under replace says nothing about
@@ -279,17 +271,17 @@ def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
     ----------
     amount : Pure, Approx or ZCDP
     given, wanted : {"replace", "add-remove"}
-        The relation under which it holds, and the one that it is to hold under.
+        The relation of the loss, and that of the result.
 
     Returns
     -------
     Pure, Approx, ZCDP or None
-        None also where delta would be 1 or more.
+        None also if delta would be 1 or more.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument.
+        If an argument breaks its rule.
 
     Notes
     -----
@@ -310,11 +302,11 @@ def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
 
 
 def post_processing(loss: Loss) -> Loss:
-    """The loss itself: whatever is computed from an answer alone costs nothing more.
+    """Return the loss itself: whatever is computed from an answer alone costs nothing more.
 
     The computation may use fresh randomness and public numbers, and it may be chosen after the
-    answer was seen. It must not touch the data again, nor anything else that was computed from
-    them and not released. The function is here so that an account can say where this was used.
+    answer was seen. It must not touch the data again, nor anything that was computed from them and
+    not released. Call this function to show in an account where post-processing was used.
 
     Parameters
     ----------
@@ -328,7 +320,7 @@ def post_processing(loss: Loss) -> Loss:
     Raises
     ------
     ArgumentTypeError
-        For what is no loss.
+        If it is not a loss.
 
     Notes
     -----
@@ -344,15 +336,15 @@ def post_processing(loss: Loss) -> Loss:
 
 
 def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
-    """Less epsilon for many releases, at the price of a further delta.
+    """Return less epsilon for many releases, at the price of a further delta.
 
     Parameters
     ----------
     *losses : Pure or Approx
-        Fixed before the first release, under one neighboring relation; the releases themselves may
-        depend on the answers of those before.
+        Fixed before the first release, under one neighboring relation. The releases may depend on
+        earlier answers.
     delta : float, Fraction or Decimal
-        What is paid besides the deltas of the losses. Greater than 0, less than 1.
+        The delta besides those of the losses. Greater than 0, less than 1.
 
     Returns
     -------
@@ -363,7 +355,8 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For no losses, or ZCDP ones (which add up; convert the sum); for deltas of 1 or more in all.
+        If there is no loss, one is a ZCDP (these add up; convert the sum), or the deltas add up to
+        1 or more.
 
     Notes
     -----
@@ -383,13 +376,13 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
     """
     given = _checked(losses)
     extra = _delta(delta)
-    for one in given:
-        if isinstance(one, ZCDP):
+    for each in given:
+        if isinstance(each, ZCDP):
             rule = "Pure or Approx: ZCDP losses add up, and the sum has to_approx(delta)"
-            checks.fail_type("losses", rule, one)
+            checks.fail_type("losses", rule, each)
     total = _sum(given)
     sure = total.delta if isinstance(total, Approx) else Fraction(0)
     if extra + sure >= 1:
         checks.fail("delta", "less than 1 with the deltas of all losses", delta)
-    epsilons = [one.epsilon for one in given if not isinstance(one, ZCDP)]
+    epsilons = [_size(each) for each in given]
     return Approx(conversions.advanced_epsilon(epsilons, extra), extra + sure)

@@ -1,8 +1,8 @@
-"""The numbers behind the conversions: exact fractions in, fractions rounded towards more loss out.
+"""Formulas of the conversions: exact fractions in, fractions rounded towards more loss out.
 
-Each formula is evaluated on intervals (`enclosure.py`) and its upper end rounded up at the 15th
-digit. Where a formula has a free parameter, every value of it gives a true statement, so the search
-for the best one needs no proof of its own.
+Each formula is evaluated on intervals (`enclosure.py`), and the upper end is rounded up at the 15th
+digit. Every value of a free parameter gives a true statement, so the search for the best one needs
+no proof.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from functools import lru_cache
 
 from .enclosure import UP, Interval, down, exp, expm1, log1p, log_of, up
 
-# What stands for "no loss at all", where a loss has to be positive.
+# The least loss, where a formula gives none: a loss has to be positive.
 LEAST_EPSILON = Decimal("1e-300")
 LEAST_DELTA = Decimal("1e-9999")
 
 
 def _mean_loss(epsilon: Fraction) -> Interval:
-    """epsilon tanh(epsilon / 2)."""
+    """Return epsilon tanh(epsilon / 2)."""
     x = Interval.of(epsilon)
     if x.high > 300:  # 1 - tanh(150) < 10**-129
         return x
@@ -30,12 +30,12 @@ def _mean_loss(epsilon: Fraction) -> Interval:
 
 @lru_cache(maxsize=1024)
 def rho_of_pure(epsilon: Fraction) -> Fraction:
-    """The tight rho = epsilon tanh(epsilon / 2). Remembered: a budget in rho asks at each spend."""
+    """Return the tight rho = epsilon tanh(epsilon / 2). A budget in rho asks at each spend."""
     return min(up(_mean_loss(epsilon).high, LEAST_DELTA), epsilon**2 / 2)
 
 
 def _root(f: Callable[[Decimal], tuple[Decimal, Decimal]], low: Decimal, high: Decimal) -> Decimal:
-    """Where an increasing function is 0, to 30 digits: Newton's method inside a bracket.
+    """Return the zero of an increasing function to 30 digits, by Newton's method in a bracket.
 
     `f` returns a value and the slope there.
     """
@@ -53,7 +53,7 @@ def _root(f: Callable[[Decimal], tuple[Decimal, Decimal]], low: Decimal, high: D
 
 
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
-    """The least epsilon for delta over all orders a = 1 + t of the Renyi divergence.
+    """Return the least epsilon for delta over all orders a = 1 + t of the Renyi divergence.
 
     epsilon = (1 + t) rho + ln(t / (1 + t)) + (ln(1 / delta) - ln(1 + t)) / t, of which the slope
     in t is rho - (ln(1 / delta) - ln(1 + t)) / t**2.
@@ -77,7 +77,7 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
 
 def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
-    """The least delta for epsilon over all orders a = 1 + t; None where it is 1 for all we know.
+    """Return the least delta for epsilon over all orders a = 1 + t, or None if none is below 1.
 
     ln(delta) = t ((1 + t) rho - epsilon) - ln(1 + t) - t ln(1 + 1 / t), of which the slope in t is
     (1 + 2 t) rho - epsilon - ln(1 + 1 / t).
@@ -106,7 +106,7 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
 
 
 def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """A rho of which the least epsilon for delta is at most `epsilon`, nearly the largest.
+    """Return nearly the largest rho of which the least epsilon for delta is at most `epsilon`.
 
     `epsilon` is at least LEAST_EPSILON.
     """
@@ -132,7 +132,7 @@ def rho_within(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """ln(e^epsilon - delta (1 + e^epsilon)): the least epsilon' at delta.
+    """Return the least epsilon' at delta: ln(e^epsilon - delta (1 + e^epsilon)).
 
     Every pure-epsilon pair is a post-processing of randomized response, whose hockey-stick
     divergence at epsilon' is (e^epsilon - e^epsilon') / (1 + e^epsilon).
@@ -144,7 +144,7 @@ def pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | None:
-    """delta (e^(size epsilon) - 1) / (e^epsilon - 1); None where it is not below 1."""
+    """Return delta (e^(size epsilon) - 1) / (e^epsilon - 1), or None if it is not below 1."""
     if size == 1:
         return delta
     if size * epsilon > 10**6:
@@ -155,7 +155,7 @@ def group_delta(epsilon: Fraction, delta: Fraction, size: int) -> Fraction | Non
 
 
 def advanced_epsilon(epsilons: list[Fraction], delta: Fraction) -> Fraction:
-    """sqrt(2 ln(1 / delta) sum epsilon_i^2) + sum epsilon_i tanh(epsilon_i / 2), or the sum."""
+    """Return sqrt(2 ln(1 / delta) sum e_i^2) + sum e_i tanh(e_i / 2), or sum e_i if less."""
     squares = Interval.of(sum((e * e for e in epsilons), Fraction(0)))
     mean = Interval.of(0)
     for e in epsilons:

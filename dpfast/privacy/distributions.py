@@ -1,4 +1,4 @@
-"""Privacy-loss distributions, by dp-accounting: names and types are translated here, no more.
+"""Privacy-loss distributions, computed by dp-accounting.
 
 Needs ``pip install dpfast[accounting]``.
 """
@@ -38,22 +38,22 @@ def _library() -> Any:
 class LossDistribution:
     """The distribution of the privacy loss of one or several releases.
 
-    Composition is nearly exact for any mix of mechanisms, so this gives the least epsilon of all
-    ways here where distributions of noise are known: less than `ZCDP.to_approx` for many Gaussian
-    releases, as much as `optimal_composition` for equal pure ones. Make one with `of`, `gaussian`,
-    `laplace`, `discrete_laplace` or `randomized_response`.
+    Composition is nearly exact for any mix of mechanisms. Where the distribution of the noise is
+    known, this gives the least epsilon of all ways here: less than `ZCDP.to_approx` for many
+    Gaussian releases, and as much as `optimal_composition` for equal pure ones. Make one with `of`,
+    `gaussian`, `laplace`, `discrete_laplace` or `randomized_response`.
 
     Notes
     -----
     Sommer, Meiser and Mohammadi, PoPETs 2019; Doroshenko, Ghazi, Kamath, Kumar and Manurangsi,
     PoPETs 2022 (the discretization). The library rounds a distribution towards more loss on a grid
     of `interval` and then convolves in float64. A margin of 1e-12 is added, in delta and relatively
-    in epsilon, which is far more than those roundings come to; it is a margin and not a proof, so
-    delta should be well above 1e-12. For one neighboring relation, which the sensitivities name.
+    in epsilon, which is far more than those rounding errors. It is a margin and not a proof, so
+    delta should be well above 1e-12. The neighboring relation is that of the sensitivities.
 
     Examples
     --------
-    A hundred Gaussian releases, and what their sum in rho comes to:
+    A hundred Gaussian releases, and the conversion of their sum in rho:
 
     >>> import dpfast as dp
     >>> one = dp.privacy.LossDistribution.gaussian(20.0)
@@ -71,7 +71,7 @@ class LossDistribution:
 
     @classmethod
     def of(cls, loss: Pure | Approx, *, interval: Number = 1e-4) -> LossDistribution:
-        """The distribution that dominates every mechanism with this loss.
+        """Return the distribution that dominates every mechanism with this loss.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class LossDistribution:
     def gaussian(
         cls, scale: Number, *, sensitivity: Number = 1.0, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Of Gaussian noise with standard deviation `scale` on a value of that L2 sensitivity.
+        """Return the distribution for Gaussian noise with standard deviation `scale`.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class LossDistribution:
     def laplace(
         cls, scale: Number, *, sensitivity: Number = 1.0, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Of Laplace noise with density proportional to ``exp(-|z| / scale)``.
+        """Return the distribution for Laplace noise, density ~ ``exp(-|z| / scale)``.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class LossDistribution:
     def discrete_laplace(
         cls, scale: Number, *, sensitivity: int = 1, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Of integer noise with probabilities proportional to ``exp(-|z| / scale)``.
+        """Return the distribution for integer noise, probability ~ ``exp(-|z| / scale)``.
 
         Parameters
         ----------
@@ -154,12 +154,12 @@ class LossDistribution:
         -------
         LossDistribution
         """
-        moved = checks.whole("sensitivity", sensitivity, 1)
+        size = checks.whole("sensitivity", sensitivity, 1)
         rate = 1 / checks.positive("scale", scale)  # its rounding is far below the margin
-        step = _step(interval, 2 * moved * rate)
+        step = _step(interval, 2 * size * rate)
         return cls(
             _library().from_discrete_laplace_mechanism(
-                rate, sensitivity=moved, value_discretization_interval=step
+                rate, sensitivity=size, value_discretization_interval=step
             ),
             step,
         )
@@ -168,7 +168,7 @@ class LossDistribution:
     def randomized_response(
         cls, epsilon: Number, *, categories: int = 2, interval: Number = 1e-4
     ) -> LossDistribution:
-        """Of `dpfast.response.kary` (`binary` for two categories), for a replaced row.
+        """Return the distribution for `dpfast.response.kary`, for a replaced row.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class LossDistribution:
         amount = _exponent(_positive("epsilon", epsilon))
         k = checks.whole("categories", categories, 2)
         step = _step(interval, 2 * amount)
-        # Theirs answers with a uniform category (the true one too) so often.
+        # The library takes the probability of a uniform category (which may be the true one).
         return cls(
             _library().from_randomized_response(
                 k / (math.exp(amount) + k - 1), k, value_discretization_interval=step
@@ -193,7 +193,7 @@ class LossDistribution:
         )
 
     def compose(self, *others: LossDistribution) -> LossDistribution:
-        """Of these releases one after the other.
+        """Return the distribution for these releases one after the other.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class LossDistribution:
         return LossDistribution(held, self._interval)
 
     def times(self, times: int) -> LossDistribution:
-        """Of the same release `times` times.
+        """Return the distribution for `times` such releases.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class LossDistribution:
         return LossDistribution(held, self._interval)
 
     def to_approx(self, delta: Number) -> Approx:
-        """The least epsilon for `delta`.
+        """Return the least epsilon for `delta`.
 
         Parameters
         ----------
@@ -244,19 +244,19 @@ class LossDistribution:
         Raises
         ------
         ArgumentError
-            For a smaller delta, or one that no epsilon goes with.
+            If delta is smaller, or not more than the deltas of the releases.
         """
         amount = _delta(delta)
         if amount <= _MARGIN_OF_DELTA:
             checks.fail("delta", "greater than 1e-12, the margin for float64", delta)
-        found = float(self._held.get_epsilon_for_delta(float(amount - _MARGIN_OF_DELTA)))
-        if not math.isfinite(found):
+        least = float(self._held.get_epsilon_for_delta(float(amount - _MARGIN_OF_DELTA)))
+        if not math.isfinite(least):
             checks.fail("delta", "more than the deltas of the releases come to", delta)
-        epsilon = Decimal(found) * (1 + Decimal(1).scaleb(-12))
+        epsilon = Decimal(least) * (1 + Decimal(1).scaleb(-12))
         return Approx(up(epsilon, LEAST_EPSILON), amount)
 
     def to_approx_delta(self, epsilon: Number) -> Approx:
-        """The least delta for `epsilon`.
+        """Return the least delta for `epsilon`.
 
         Parameters
         ----------
@@ -276,11 +276,11 @@ class LossDistribution:
         return Approx(amount, delta)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a LossDistribution is not pickled: make it again where it is needed")
+        raise TypeError("a LossDistribution cannot be pickled: make it again where it is needed")
 
 
 def _step(interval: Any, range_of_losses: float) -> float:
-    """The grid, if it has not too many places."""
+    """Return the grid. Check that it has not too many places."""
     step = checks.positive("interval", interval)
     if not range_of_losses <= step * _MOST_PLACES:
         least = range_of_losses / _MOST_PLACES
@@ -289,21 +289,21 @@ def _step(interval: Any, range_of_losses: float) -> float:
 
 
 def _unit(scale: Any, sensitivity: Any) -> float:
-    """The scale for a sensitivity of 1; its rounding is far below the margins."""
-    found = checks.positive("scale", scale) / checks.positive("sensitivity", sensitivity)
+    """Return the scale for a sensitivity of 1. Its rounding is far below the margins."""
+    unit = checks.positive("scale", scale) / checks.positive("sensitivity", sensitivity)
     least = 2.0**-500
-    if not found > least:
+    if not unit > least:
         checks.fail("scale", f"more than {least:.3g} of the sensitivity", scale)
-    return found
+    return unit
 
 
 def _exponent(epsilon: Fraction) -> float:
-    """An epsilon of which float64 holds the exponential, rounded up."""
+    """Return an epsilon as a float, rounded up. Check that float64 holds its exponential."""
     if epsilon > 700:
         checks.fail("epsilon", "at most 700, for float64", float(epsilon))
     return _float_up(epsilon)
 
 
 def _float_up(amount: Fraction) -> float:
-    found = float(amount)
-    return math.nextafter(found, math.inf) if Fraction(found) < amount else found
+    result = float(amount)
+    return math.nextafter(result, math.inf) if Fraction(result) < amount else result

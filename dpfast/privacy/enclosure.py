@@ -1,8 +1,8 @@
-"""Intervals of 60-digit decimals that surely hold the real number that a formula stands for.
+"""Intervals of 60-digit decimals that enclose the real value of a formula.
 
 Sums, products and quotients are rounded outwards. The exponential and the logarithm of `decimal`
 are correctly rounded (to nearest), so the number next to the result on either side encloses it.
-Exponents reach 10**18, so nothing that a loss can mean overflows, and no library is loaded.
+Exponents reach 10**18, so no loss overflows, and no library is loaded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SMALL = Decimal("1e-20")
 
 
 class Interval:
-    """A closed interval; the arithmetic of intervals."""
+    """A closed interval, with interval arithmetic."""
 
     __slots__ = ("high", "low")
 
@@ -42,7 +42,7 @@ class Interval:
 
     @classmethod
     def of(cls, x: Interval | Fraction | Decimal | int) -> Interval:
-        """The narrowest interval about an exact number."""
+        """Return the narrowest interval about an exact number."""
         if isinstance(x, Interval):
             return x
         if isinstance(x, Fraction):
@@ -75,7 +75,7 @@ class Interval:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Interval | int) -> Interval:
-        """By an interval of positive numbers."""
+        """Divide by an interval of positive numbers."""
         o = Interval.of(other)
         ends = [(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
         return Interval(
@@ -86,7 +86,7 @@ class Interval:
         return Interval.of(other) / self
 
     def sqrt(self) -> Interval:
-        """Of numbers that are not negative. The square root of `decimal` is correctly rounded."""
+        """Return the square root of nonnegative numbers, which `decimal` rounds correctly."""
         return Interval(
             max(_ZERO, DOWN.next_minus(DOWN.sqrt(self.low))), UP.next_plus(UP.sqrt(self.high))
         )
@@ -97,17 +97,18 @@ def _widened(low: Decimal, high: Decimal) -> Interval:
 
 
 def exp(x: Interval) -> Interval:
-    found = _widened(DOWN.exp(x.low), UP.exp(x.high))
-    return Interval(max(_ZERO, found.low), found.high)
+    """Return e^x."""
+    result = _widened(DOWN.exp(x.low), UP.exp(x.high))
+    return Interval(max(_ZERO, result.low), result.high)
 
 
 def log(x: Interval) -> Interval:
-    """Of positive numbers, far from 1 or needed only absolutely."""
+    """Return the logarithm of positive numbers, relatively good only far from 1."""
     return _widened(DOWN.ln(x.low), UP.ln(x.high))
 
 
 def expm1(x: Interval) -> Interval:
-    """Of positive numbers."""
+    """Return e^x - 1 of positive numbers."""
     if x.high >= _SMALL:
         return exp(x) - 1
     # x + x**2 / 2 is what the series begins with, and the rest is below x**3 / 4.
@@ -116,7 +117,7 @@ def expm1(x: Interval) -> Interval:
 
 
 def log1p(x: Interval) -> Interval:
-    """Of numbers above -1."""
+    """Return ln(1 + x) of numbers above -1."""
     size = max(x.low.copy_abs(), x.high.copy_abs())
     if size >= _SMALL:
         return log(x + 1)
@@ -126,22 +127,22 @@ def log1p(x: Interval) -> Interval:
 
 
 def log_of(x: Fraction) -> Interval:
-    """The logarithm of a positive fraction, relatively good near 1 too."""
+    """Return the logarithm of a positive fraction, relatively good near 1 too."""
     if Fraction(1, 2) < x < 2:
         return log1p(Interval.of(x - 1))
     return log(Interval.of(x))
 
 
 def up(x: Decimal, least: Decimal) -> Fraction:
-    """A number of 15 digits that is not below `x`, and at least `least`.
+    """Return a number of 15 digits that is not below `x`, and at least `least`.
 
-    So few digits survive the way through float64, so that what is shown is what is meant.
+    15 digits survive a conversion to float64, so the number is shown exactly.
     """
     return Fraction(max(_SHORT.plus(x), least))
 
 
 def down(x: Decimal) -> Fraction:
-    """A number of 15 digits that is not above `x` >= 0."""
+    """Return a number of 15 digits that is not above `x` >= 0."""
     short = _SHORT.copy()
     short.rounding = decimal.ROUND_FLOOR
     return Fraction(short.plus(x))

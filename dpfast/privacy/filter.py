@@ -1,4 +1,4 @@
-"""A privacy filter: costs that are chosen on the way, held within a limit that was fixed before."""
+"""A privacy filter, for losses that depend on earlier answers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .losses import ZCDP, Approx, Loss, Pure
 
 
 class Filter:
-    """Says of each release in turn whether it may still be made, whatever it costs.
+    """A privacy filter: it allows a release if the sum of all losses stays within a limit.
 
-    Composition theorems are about costs that were fixed beforehand. Where the next cost depends on
-    answers already seen, the guarantee is that of a filter: a limit is fixed, and a release is made
-    only if the sum of all costs, its own included, is within the limit.
+    Composition theorems are about losses that are fixed beforehand. A filter also holds if the next
+    loss depends on earlier answers. The limit is fixed, and a release is made only if the sum of
+    all losses, its own included, is within the limit.
 
     Parameters
     ----------
     limit : Pure, ZCDP or Approx
-        What all releases together may cost. An `Approx` limit holds the largest `ZCDP` that is
-        within it (`ZCDP.within`): the releases together are (epsilon, delta)-DP, and their number
-        grows with the square of epsilon and not with epsilon.
+        The loss of all releases together. An `Approx` limit allows the largest `ZCDP` within it
+        (`ZCDP.within`): the releases together are (epsilon, delta)-DP, and their number grows with
+        the square of epsilon.
 
     Notes
     -----
@@ -31,13 +31,13 @@ class Filter:
     ratio is at most the sum of the epsilons on that path, which is within the limit.
     ZCDP: Feldman and Zrnic, NeurIPS 2021 (a filter at each order of the Renyi divergence);
     Whitehouse, Ramdas, Rogers and Wu, ICML 2023. For each order a > 1,
-    exp((a - 1) (loss so far - a rho so far)) is a supermartingale whatever the next cost depends
+    exp((a - 1) (loss so far - a rho so far)) is a supermartingale whatever the next loss depends
     on, so that D_a is at most a times the limit.
-    A filter with an Approx limit is the latter followed by the conversion; it takes no costs with
-    a delta. All costs are for one neighboring relation. `dpfast.Budget` is the rule of the first
-    two with a ledger. A refused release has not been counted, and a smaller one may follow.
+    A filter with an Approx limit is the latter followed by the conversion. It takes no loss with a
+    delta. All losses are for one neighboring relation. `dpfast.Budget` is the rule of the first two
+    with a ledger. A refused release is not counted, and a smaller one may follow.
 
-    Safe for use from several threads. It can be neither pickled nor copied.
+    Several threads may share a filter. It can be neither pickled nor copied.
 
     Examples
     --------
@@ -83,18 +83,18 @@ class Filter:
 
     @property
     def spent(self) -> Loss | None:
-        """The sum so far; None for nothing."""
+        """The sum of all losses so far, or None."""
         return self._of(self._spent)
 
     @property
     def remaining(self) -> Loss | None:
-        """What a further release may cost; None for nothing."""
+        """The largest loss that is still allowed, or None."""
         return self._of(self._most - self._spent)
 
     def charge(self, loss: Pure | ZCDP) -> bool:
-        """Count a loss and return True, or return False if it would pass the limit.
+        """Count a loss and return True, or return False if it would exceed the limit.
 
-        Call it before the release, and do not make the release when the answer is False.
+        Call it before the release, and do not make the release if the result is False.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class Filter:
             return True
 
     def require(self, loss: Pure | ZCDP) -> None:
-        """`charge`, with an error in place of False.
+        """Count a loss, or raise an error if it would exceed the limit.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Filter:
         Raises
         ------
         BudgetError
-            When less is left.
+            If less is left.
         """
         if not self.charge(loss):
             raise BudgetError(f"the filter refused {loss!r}: left {self.remaining!r}")

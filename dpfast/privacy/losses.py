@@ -1,4 +1,4 @@
-"""The kinds of loss, and their conversions into one another."""
+"""The kinds of privacy loss, and their conversions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _delta(value: Any) -> Fraction:
 
 
 def shown(amount: Fraction) -> tuple[str, str]:
-    """A decimal, and the ratio behind it: "" if the decimal is exact, "..." if it is too long."""
+    """Return a decimal and its ratio: "" if the decimal is exact, "..." if it is too long."""
     text = repr(float(amount)).removesuffix(".0")
     if Fraction(text) == amount:
         return text, ""
@@ -43,7 +43,7 @@ def shown(amount: Fraction) -> tuple[str, str]:
 
 
 def _show(amount: Fraction) -> str:
-    """A decimal when it is exact and short, else a ratio with its value."""
+    """Return a decimal if it is exact and short, else a ratio with its value."""
     text, ratio = shown(amount)
     if not ratio:
         return text
@@ -56,8 +56,8 @@ class Pure:
 
     Parameters
     ----------
-    epsilon : int, float, str-exact Decimal or Fraction
-        Greater than 0. A float stands for the decimal it prints as.
+    epsilon : int, float, Decimal or Fraction
+        Greater than 0. A float means the decimal that it prints as.
 
     Examples
     --------
@@ -79,9 +79,9 @@ class Pure:
         return f"Pure(epsilon={_show(self.epsilon)})"
 
     def to_zcdp(self) -> ZCDP:
-        """The same loss as zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
+        """Convert to zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
 
-        For `Draws` less, where their distribution is known.
+        `Draws` of a known distribution convert to less.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Pure:
         return ZCDP.of_pure(self)
 
     def to_approx(self, delta: Number) -> Approx:
-        """The least epsilon at a `delta` that is allowed besides.
+        """Return the least epsilon at `delta`.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class Pure:
         -------
         Approx
             With epsilon' = ln(e**epsilon - delta (1 + e**epsilon)), rounded up at the 15th digit.
-            That is tight; it is hardly less than epsilon, so a pure loss is mostly best kept pure.
+            That is tight, but hardly less than epsilon: keep a pure loss pure where you can.
 
         Examples
         --------
@@ -128,31 +128,30 @@ class Pure:
 
 @dataclass(frozen=True, slots=True)
 class Draws(Pure):
-    """The pure loss of one or several draws, of which zCDP knows more than that it is pure.
+    """The pure loss of draws from a known distribution, which costs less in rho.
 
-    Each of the draws has epsilon / draws. What is said of their distribution makes them cheaper in
-    rho, by the exact supremum over all orders, rounded up; the proofs are in
-    ``dpfast/privacy/prices.py``.
+    Each draw has epsilon / draws. Its rho is the exact supremum over all orders, rounded up. The
+    proofs are in ``dpfast/privacy/prices.py``.
 
     Parameters
     ----------
     epsilon : int, float, Decimal or Fraction
-        Of all the draws. Greater than 0.
+        Of all draws together. Greater than 0.
     draws : int
-        At least 1. Each may depend on the answers of those before it.
+        The number of draws, at least 1. Each may depend on earlier answers.
     bounded_range : bool
-        Whether no draw has two events whose log-probabilities move, between neighbors, by amounts
-        that differ by more than e = epsilon / draws. (Pure privacy alone promises twice that.) Such
+        Whether the privacy loss of each draw lies in an interval of length e = epsilon / draws.
+        (Pure privacy alone promises twice that.) Such
         a draw is (ln x - 1 + 1 / x)-zCDP, x = (exp(e) - 1) / e, which is at most ``e**2 / 8``
         (Cesar and Rogers, ALT 2021).
     cells : int, optional
         Each draw is Laplace noise on a number of its own. 0: continuous noise, rounded to a grid or
         not. Otherwise the noise is on integers, with probabilities proportional to ``exp(-h |z|)``,
-        h = e / cells, and neighbors move the number by at most `cells`. Such a draw is
+        h = e / cells, and the number has the sensitivity `cells`. Such a draw is
         (e - (1 - exp(-e)) h / sinh(h))-zCDP, and (e - 1 + exp(-e))-zCDP for continuous noise
         (Harrison and Manurangsi, FORC 2026).
     categories : int, optional
-        Each draw is one of so many answers, as in `dpfast.response.kary`. For up to
+        Each draw is one of this many answers, as in `dpfast.response.kary`. For up to
         ``2 + 2 exp(e / 2)`` of them it is e (exp(e) - 1) / (exp(e) - 1 + categories)-zCDP; for more
         the supremum is found by a search.
 
@@ -251,11 +250,11 @@ class ZCDP:
 
     @classmethod
     def of_pure(cls, pure: Pure) -> ZCDP:
-        """The tight conversion rho = epsilon tanh(epsilon / 2), rounded up.
+        """Convert a pure loss: rho = epsilon tanh(epsilon / 2), rounded up, which is tight.
 
         Every epsilon-DP pair is a post-processing of randomized response with that epsilon, whose
-        largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). `Draws` are
-        converted one by one, by what is known of their distribution, and added up.
+        largest D_a / a is its Kullback-Leibler divergence, epsilon tanh(epsilon / 2). Each of
+        several `Draws` is converted by what is known of its distribution.
 
         Parameters
         ----------
@@ -282,7 +281,7 @@ class ZCDP:
 
     @classmethod
     def within(cls, epsilon: Number, delta: Number) -> ZCDP:
-        """The largest zero-concentrated loss that is within (epsilon, delta).
+        """Return the largest zero-concentrated loss that is within (epsilon, delta).
 
         Parameters
         ----------
@@ -292,8 +291,8 @@ class ZCDP:
         Returns
         -------
         ZCDP
-            Rounded down: ``within(epsilon, delta).to_approx(delta).epsilon <= epsilon``. Relatively
-            within 2**-40 of the largest.
+            Rounded down, so ``within(epsilon, delta).to_approx(delta).epsilon <= epsilon``, to
+            within 2**-40 of the largest one.
 
         Examples
         --------
@@ -307,7 +306,7 @@ class ZCDP:
         return cls(conversions.rho_within(target.epsilon, target.delta))
 
     def to_approx(self, delta: Number) -> Approx:
-        """The same loss as (epsilon, delta), with the least epsilon that is known for `delta`.
+        """Convert to (epsilon, delta), with the least epsilon that is known for `delta`.
 
         Parameters
         ----------
@@ -318,7 +317,7 @@ class ZCDP:
         -------
         Approx
             The minimum over all orders a > 1 of ``a rho + ln(1 - 1/a) - ln(a delta) / (a - 1)``,
-            rounded up at the 15th digit. (Where that is not above 0, a tiny positive number.)
+            rounded up at the 15th digit. (If that is not above 0, a tiny positive number.)
 
         Notes
         -----
@@ -336,7 +335,7 @@ class ZCDP:
         return Approx(conversions.epsilon_of_rho(self.rho, amount), amount)
 
     def to_approx_delta(self, epsilon: Number) -> Approx:
-        """The same loss as (epsilon, delta), with the least delta that is known for `epsilon`.
+        """Convert to (epsilon, delta), with the least delta that is known for `epsilon`.
 
         Parameters
         ----------
@@ -352,7 +351,7 @@ class ZCDP:
         Raises
         ------
         ArgumentError
-            When epsilon is so far below rho that no delta below 1 is known.
+            If epsilon is so far below rho that no delta below 1 is known.
 
         Notes
         -----
@@ -375,7 +374,7 @@ Loss = Pure | Approx | ZCDP
 
 
 def loss(epsilon: Number | None = None, delta: Number = 0, rho: Number | None = None) -> Loss:
-    """The loss that a call asks for, from the three keyword arguments that every release has.
+    """Return the loss for the keyword arguments `epsilon`, `delta` and `rho` of a release.
 
     Parameters
     ----------
@@ -389,11 +388,11 @@ def loss(epsilon: Number | None = None, delta: Number = 0, rho: Number | None = 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or none.
+        If an argument breaks its rule, or neither `epsilon` nor `rho` is given.
 
     Notes
     -----
-    Numbers are taken as the decimals that are written.
+    A float means the decimal that it prints as.
 
     Examples
     --------

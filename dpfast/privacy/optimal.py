@@ -1,8 +1,9 @@
-"""Optimal composition of equal losses: the hockey-stick divergence of many randomized responses.
+"""Optimal composition of equal losses.
 
-Every (epsilon, 0) pair is a post-processing of randomized response, so k of them together lose no
-more than k randomized responses, of which the likelihood ratio depends on one count j alone:
-with p = e^epsilon / (1 + e^epsilon), q = 1 - p and
+It is the hockey-stick divergence of many randomized responses. Every (epsilon, 0) pair is a
+post-processing of randomized response, so k of them together lose no more than k randomized
+responses, of which the likelihood ratio depends on one count j alone: with p = e^epsilon / (1 +
+e^epsilon), q = 1 - p and
 
     A(m) = sum over j >= m of C(k, j) p^j q^(k - j),    B(m) = the same with p and q exchanged,
 
@@ -23,14 +24,14 @@ from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import DOWN, UP, Interval, down, exp, expm1, log, log1p, up
 from .losses import Approx, Pure, _delta, _positive
 
-# Beyond it exponentials leave the range of decimals; nothing is promised there but the sum.
+# Beyond it exponentials leave the range of decimals, and the result is the plain sum.
 _FARTHEST = 10**17
 
 _Sums = tuple[int, Decimal, Decimal, Decimal, Decimal]
 
 
 def _power(context: Any, x: Decimal, times: int) -> Decimal:
-    """x**times by squaring, rounded as the context says at each step."""
+    """Return x**times by squaring, rounded by the context at each step."""
     result, square = Decimal(1), x
     while times:
         if times & 1:
@@ -41,7 +42,7 @@ def _power(context: Any, x: Decimal, times: int) -> Decimal:
 
 
 def _tails(odds: Interval, times: int) -> Iterator[_Sums]:
-    """m, then A(m) and B(m) rounded down, then the same rounded up, for m = k, k - 1, ..., 0.
+    """Yield m, A(m) and B(m) rounded down, and both rounded up, for m = k, k - 1, ..., 0.
 
     All factors are positive, so the lower ends follow from lower ends. `odds` is e^-epsilon.
     """
@@ -90,7 +91,7 @@ def _least_epsilon(epsilon: Fraction, times: int, delta: Fraction) -> Fraction:
 
 
 def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
-    """0 where nothing is lost beyond `wanted`."""
+    """Return the least delta, which is 0 if nothing is lost beyond `wanted`."""
     if wanted >= times * epsilon:
         return Fraction(0)
     if times * epsilon > _FARTHEST:
@@ -112,31 +113,29 @@ def optimal_composition(
     delta: Number | None = None,
     epsilon: Number | None = None,
 ) -> Approx:
-    """The exact cost of `times` releases of one and the same loss.
+    """Return the exact loss of `times` releases of one and the same loss.
 
     Parameters
     ----------
     loss : Pure or Approx
-        Of each release; each may depend on the answers of those before it.
+        Of each release, which may depend on earlier answers.
     times : int
         At least 1.
     delta : float, Fraction or Decimal, optional
-        In all, that of the releases included: the least epsilon for it is found.
+        The total delta, those of the releases included. The least epsilon for it is returned.
     epsilon : float, Fraction or Decimal, optional
-        In all, instead of `delta`: the least delta for it is found.
+        The total epsilon, instead of `delta`. The least delta for it is returned.
 
     Returns
     -------
     Approx
-        What was found is rounded up at the 15th digit. No smaller number is true of all mechanisms
-        with this loss.
+        Rounded up at the 15th digit. No smaller number is true of all mechanisms with this loss.
 
     Raises
     ------
     ArgumentError
-        When not exactly one of delta and epsilon is given; when delta is not above
-        1 - (1 - loss.delta)**times, which no epsilon buys off; when pure losses need no delta for
-        `epsilon` (use `compose`).
+        If not exactly one of delta and epsilon is given, if delta is not above
+        1 - (1 - loss.delta)**times, or if pure losses need no delta for `epsilon` (use `compose`).
 
     Notes
     -----
@@ -155,22 +154,22 @@ def optimal_composition(
     checks.whole("times", times, 1)
     if (delta is None) == (epsilon is None):
         checks.fail("delta", "given, or epsilon instead, and not both", delta)
-    # 1 - (1 - delta)^times is what the releases' own deltas come to; without cancellation.
-    own = Interval.of(0)
+    # The deltas of the releases come to 1 - (1 - delta)^times; without cancellation.
+    deltas = Interval.of(0)
     if isinstance(loss, Approx):
         grown = expm1(-log1p(Interval.of(-loss.delta)) * times)
-        own = grown / (grown + 1)
+        deltas = grown / (grown + 1)
     if delta is not None:
         total = _delta(delta)
-        share = (Interval.of(total) - own) / (1 - own)
+        share = (Interval.of(total) - deltas) / (1 - deltas)
         if share.low <= 0:
             checks.fail("delta", "more than the deltas of the releases come to", delta)
         return Approx(_least_epsilon(loss.epsilon, times, down(share.low)), total)
     wanted = _positive("epsilon", epsilon)
-    lost = own + (1 - own) * Interval.of(_least_delta(loss.epsilon, times, wanted))
+    lost = deltas + (1 - deltas) * Interval.of(_least_delta(loss.epsilon, times, wanted))
     if lost.high <= 0:
         checks.fail("epsilon", "less than what the losses add up to: use compose", epsilon)
-    found = up(lost.high, LEAST_DELTA)
-    if found >= 1:
+    least = up(lost.high, LEAST_DELTA)
+    if least >= 1:
         checks.fail("epsilon", "larger, for a delta below 1", epsilon)
-    return Approx(wanted, found)
+    return Approx(wanted, least)

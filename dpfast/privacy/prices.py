@@ -1,4 +1,4 @@
-"""What known distributions cost in rho: the largest D_a / a over all orders a, exactly, rounded up.
+"""The rho of known distributions: the supremum of D_a / a over all orders a, rounded up.
 
 A pair of distributions P, Q has the privacy loss L = ln(P / Q); write s(t) = ln E_P[exp(t L)] for
 the order a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of s(t) / (t (1 +
@@ -68,14 +68,14 @@ from functools import lru_cache
 from .conversions import LEAST_DELTA, rho_of_pure
 from .enclosure import DOWN, UP, Interval, exp, expm1, log, log1p, up
 
-#: Beyond it, epsilon itself is the answer to many digits; below the other, half its square is.
+#: Beyond one the price is epsilon to many digits, below the other half its square.
 _FAR, _NEAR = 10**6, Fraction(1, 10**20)
 _GOLDEN = Decimal("0.61803398874989484820458683436563811772")
 
 
 @lru_cache(maxsize=1024)
 def rho_of_laplace(epsilon: Fraction, cells: int) -> Fraction:
-    """Of Laplace noise on integers that move by up to `cells`; 0 stands for continuous noise."""
+    """Return the rho of Laplace noise on an integer of sensitivity `cells`, continuous for 0."""
     most = rho_of_pure(epsilon)
     if not _NEAR < epsilon < _FAR or cells == 1:
         return most
@@ -90,7 +90,7 @@ def rho_of_laplace(epsilon: Fraction, cells: int) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def rho_of_range(epsilon: Fraction) -> Fraction:
-    """Of a draw with bounded range."""
+    """Return the rho of a draw with bounded range."""
     most = min(rho_of_pure(epsilon), epsilon**2 / 8)
     if not _NEAR < epsilon < _FAR:
         return most
@@ -101,7 +101,7 @@ def rho_of_range(epsilon: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
-    """Of one of so many answers: the truth, or a uniform other one."""
+    """Return the rho of randomized response with so many categories."""
     most = rho_of_pure(epsilon)
     if epsilon >= _FAR or categories <= 2:
         return most
@@ -116,7 +116,7 @@ def rho_of_response(epsilon: Fraction, categories: int) -> Fraction:
 
 
 def _highest(x: Interval, categories: int) -> Decimal | None:
-    """The supremum over orders, rounded up, where the zeros are not imaginary; None if not found.
+    """Return the supremum over orders, rounded up, where the zeros are not imaginary, or None.
 
     Where the variance of the loss is at most twice its mean, the rise ends before it begins.
     """
