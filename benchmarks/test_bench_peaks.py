@@ -97,7 +97,7 @@ def test_floor_max_of_candidates(benchmark, candidates):
 def test_permute_and_flip(benchmark, candidates):
     """Epsilon 1, sensitivity 1: c = 1 / 2."""
     stream = dp.rng.InsecureGenerator(1).stream()
-    found = benchmark(lambda: permute.draw(Stored(candidates), 0.5, stream))
+    found = benchmark(lambda: permute.Flips(Stored(candidates), 0.5).draw(stream))
     assert candidates.max() - candidates[found] < 50  # else a chance of 1e7 * exp(-25)
 
 

@@ -22,7 +22,7 @@ from ..noise.integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
 from ..rng import Generator
-from ..selection.race import Race
+from ..selection.exponential_race import Race
 from ..selection.scores.stored import Stored
 from .answer import Answer
 from .hypothesis import Hypothesis
@@ -150,7 +150,7 @@ class MWEM(Synthetic):
 
     Privacy
     -------
-    Neighbours are datasets of the same public number of rows that differ in one row. The result
+    Neighbors are datasets of the same public number of rows that differ in one row. The result
     satisfies the loss that is asked for (Hardt, Ligett and McSherry, NeurIPS 2012): each of the
     `rounds` gets an equal share, half of it for the choice and half for the measurement. The choice
     has bounded range, so its price in rho is less than epsilon**2 / 8 (`dpfast.privacy.Draws`). A

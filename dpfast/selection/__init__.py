@@ -1,8 +1,8 @@
-"""Private selection: which candidate is about the best, by scores that depend on the data.
+"""Private selection: draw a candidate with a high score, where scores depend on the data.
 
 The exponential mechanism, permute-and-flip and top-k, drawn exactly for about one read of the
-scores. Scores are the caller's: `sensitivity` says by how much any one of them can move between
-neighbouring datasets, and the privacy of a draw is worth as much as that number.
+scores. The caller computes the scores and says how much one of them can change between neighboring
+datasets (`sensitivity`). A draw is only as private as that number is right.
 """
 
 from .api import exponential, noisy_max, permute_and_flip, top_k

@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.types import Neighbors, Number, Size
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..rng import Generator
-from . import race as _race
+from . import exponential_race as _race
 from .arguments import Prepared, candidates_last, log_weights, selection
 from .permute import Flips
-from .scores.based import Based
 from .scores.stored import Stored
+from .scores.tilted import TiltedScores
 from .table import Rows, Table
 
-#: Draws of one call: their indices fill eight tebibytes.
+#: Draws of one call at most: their indices fill eight tebibytes.
 MOST = 2**40
+
+#: What can be drawn from: an array of scores, or a function ``score(data, candidate)``.
+Function: TypeAlias = Callable[[Any, int], Number]
+Scores: TypeAlias = ArrayLike | Sequence[Number] | Sequence[Sequence[Number]]
+Indices: TypeAlias = NDArray[np.int64]
+
+
+class Options(TypedDict, total=False):
+    """The arguments that the mechanisms share, for overloads."""
+
+    sensitivity: Required[Number]
+    epsilon: Number | None
+    rho: Number | None
+    monotone: bool
+    axis: int
+    neighbors: Neighbors | None
+    budget: Budget | None
+    rng: Generator | None
+
+
+class ExponentialOptions(Options, total=False):
+    """Those that `exponential` alone has."""
+
+    base: ArrayLike | None
+    data: Any
+    candidates: int | None
+
+
+class NoisyMaxOptions(Options, total=False):
+    """The one that `noisy_max` alone has."""
+
+    noise: Literal["auto", "exponential", "gumbel"]
 
 
 def _shape(size: Any) -> tuple[int, ...]:
@@ -34,17 +67,20 @@ def _shape(size: Any) -> tuple[int, ...]:
     return shape
 
 
-def _formed(drawn: NDArray[np.int64], shape: tuple[int, ...], lead: tuple[int, ...]) -> Any:
-    """What is returned of draws that came as (rows, size)."""
-    if not shape and not lead:
-        return int(drawn[0, 0])
-    return drawn.T.reshape(shape + lead)
+def _formed(drawn: Indices, shape: tuple[int, ...], lead: tuple[int, ...]) -> int | Indices:
+    """Return draws of shape (rows, size) in the shape that the caller gets."""
+    return drawn.T.reshape(shape + lead) if shape or lead else int(drawn[0, 0])
+
+
+def _table(array: NDArray[Any]) -> Table:
+    return Table(array if array.ndim > 1 else array[None])
 
 
 def _each(rows: int, make: Callable[[int], Prepared]) -> Prepared:
-    """Rows one after the other, where ``make(row)`` prepares a row to be drawn from.
+    """Draw from one row after the other, where ``make(row)`` prepares a row.
 
-    Several are passed over once to refuse what is bad and once more to draw: only one is held.
+    Several rows are passed over once to refuse bad scores and once more to draw, so that only one
+    prepared row is in memory.
     """
     if rows == 1:
         only = make(0)
@@ -54,74 +90,118 @@ def _each(rows: int, make: Callable[[int], Prepared]) -> Prepared:
     return lambda stream: np.array([make(row)(stream) for row in range(rows)], np.int64)
 
 
-def exponential(
+def _release(
+    name: str,
+    ranged: bool,
     scores: Any,
+    terms: tuple[Any, ...],
+    size: Any,
+    axis: Any,
+    budget: Budget | None,
+    rng: Generator | None,
+    prepare: Callable[[NDArray[Any], float, int], Prepared],
+) -> int | Indices:
+    """Draw from the mechanism that ``prepare(scores, c, draws)`` makes for scores in an array."""
+    shape = _shape(size)
+    draws = math.prod(shape)
+    moved = candidates_last(scores, axis)
+    lead = moved.shape[:-1]
+    plan = selection(name, ranged, *terms, 1, draws * math.prod(lead))
+
+    def ready(moved: NDArray[Any]) -> Prepared:
+        drawn = prepare(moved, plan.c, draws)
+        return lambda stream: _formed(drawn(stream), shape, lead)
+
+    drawn: int | Indices = release(moved, plan, budget=budget, rng=rng, prepare=ready)
+    return drawn
+
+
+@overload
+def exponential(
+    scores: Function | Sequence[Number], *, size: None = None, **options: Unpack[ExponentialOptions]
+) -> int: ...
+
+
+@overload
+def exponential(
+    scores: Function | Scores, *, size: int | tuple[int, ...], **options: Unpack[ExponentialOptions]
+) -> Indices: ...
+
+
+@overload
+def exponential(
+    scores: Function | Scores, *, size: Size = None, **options: Unpack[ExponentialOptions]
+) -> int | Indices: ...
+
+
+def exponential(
+    scores: Function | Scores,
     *,
-    sensitivity: Any,
-    epsilon: Any = None,
-    rho: Any = None,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     monotone: bool = False,
-    base: Any = None,
-    size: Any = None,
+    base: ArrayLike | None = None,
+    size: Size = None,
     axis: int = -1,
-    neighbors: str | None = None,
+    neighbors: Neighbors | None = None,
     data: Any = None,
-    candidates: Any = None,
+    candidates: int | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> int | Indices:
     """Draw a candidate from the exponential mechanism.
 
     Candidate j is drawn with probability in proportion to ``exp(c score[j] + base[j])``, where `c`
     is epsilon / (2 sensitivity), or epsilon / sensitivity for monotone scores. No far candidate
-    loses its probability, however small, and none is drawn by rounding: the law is exactly that of
-    the float64 number `c` (rounded down).
+    loses its probability, however small, and none is drawn by rounding: the distribution is exactly
+    that of the float64 number `c` (rounded down).
 
     Privacy
     -------
-    Neighbours are datasets on which every score moves by at most `sensitivity`. A draw is
+    On neighboring datasets every score differs by at most `sensitivity`. A draw is
     epsilon-differentially private (McSherry and Talwar, FOCS 2007). It also has epsilon-bounded
-    range (Cesar and Rogers, ALT 2021), of which the exact price in zCDP, at most epsilon**2 / 8, is
-    what a budget in rho is charged (`dpfast.privacy.Draws`); `rho` asks for the epsilon of which
-    that is the price (`dpfast.privacy.range_within`). Each draw is charged: `size` draws
-    cost `size` times the loss that is asked for, and a draw for each of some rows as many times as
-    there are rows. (Rows about disjoint people need not be added up: give such rows a call and a
-    budget of their own.)
+    range (Cesar and Rogers, ALT 2021). A budget in rho is charged the exact zCDP loss of that, at
+    most epsilon**2 / 8 (`dpfast.privacy.Draws`), and `rho` asks for the epsilon with that loss
+    (`dpfast.privacy.range_within`).
+
+    Each draw is charged: `size` draws cost `size` times the loss that is asked for, and a table of
+    rows that loss for each row. (The losses of rows about disjoint people need not be added up:
+    give such rows a call and a budget of their own.)
 
     Parameters
     ----------
     scores : array_like of real numbers, or callable
         Scores along `axis`: integers, floats or booleans of at most 64 bits, in any layout, with
-        nothing lost in conversion. What has no dtype of its own (a list, a tuple, an array of
-        objects) may also hold a `Fraction` and integers of any size beside floats: each counts as
-        the number that it is. ``-inf`` excludes a candidate, which must follow from a public rule.
-        Or a function ``score(data, candidate)``, best compiled by Numba, whose values are
-        looked at block by block and never stored.
+        nothing lost in conversion. A list, a tuple or an array of objects may also hold a
+        `Fraction` and integers of any size beside floats: each is taken exactly. ``-inf`` excludes
+        a candidate, which must follow from a public rule. Or a function ``score(data, candidate)``,
+        best compiled by Numba, whose values are looked at block by block and never stored.
     sensitivity : float, Fraction or Decimal
-        By how much one score can change between neighbours; greater than 0.
+        The most that one score can change between neighbors; greater than 0.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of one draw: one of the two.
+        The loss of one draw: give one of the two.
     monotone : bool, default False
-        Between any two neighbours all scores move in the same direction, as counts do when one row
-        is added or removed. The draw is then twice as sharp for the same loss.
+        Whether all scores change in the same direction between any two neighbors, as counts do when
+        one row is added or removed. The draw is then twice as sharp for the same loss.
     base : array_like, optional
         Public log-weights of the candidates: a shape that broadcasts to that of the scores with
         the candidates last. ``-inf`` excludes; otherwise at most ``2**40`` in size.
     size : int or tuple of int, optional
-        So many independent draws.
+        How many independent draws, as the shape of the result.
     axis : int, default -1
-        Where the candidates are; there is one draw for each place along the other axes.
+        The axis of the candidates. There is one draw for each place along the other axes.
     neighbors : {"replace", "add-remove"}, optional
-        The relation for which `sensitivity` and `monotone` hold; a budget is told. By default
-        "replace", and "add-remove" for monotone scores: counts are monotone under it alone.
+        The neighboring relation for which `sensitivity` and `monotone` hold, for the budget. By
+        default "replace", and "add-remove" for monotone scores: only under it are counts monotone.
     data : object, optional
         First argument of a score function.
     candidates : int, optional
         Number of candidates of a score function.
     budget : Budget, optional
-        Pays for the call before randomness is touched.
+        Pays for the call before any randomness is used.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -132,22 +212,22 @@ def exponential(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument: no candidates, a score that is NaN or plus infinity, all candidates of a
-        row excluded. Nothing has been spent.
+        For a bad argument: no candidates, a score that is NaN or plus infinity, a row whose
+        candidates are all excluded. Nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If too little of the budget is left. Nothing has been spent.
 
     See Also
     --------
-    permute_and_flip : Better for a single draw that is paid in epsilon.
-    utility_bound : How far from the best the answer may be.
+    permute_and_flip : Better for a single draw that is paid for in epsilon.
+    utility_bound : How far below the best the answer may be.
 
     Notes
     -----
-    Cost: one read of the scores, which finds the best of each block of up to 256 candidates; then
-    a few draws from those by rejection (at most about 256 tries are expected for a draw). Memory
-    about ``n / 10`` bytes for one draw. Rows of up to 4096 candidates are read twice, and so are
-    several longer ones: scores must not change during the call.
+    Cost: one read of the scores, which finds the best of each block of up to 256 candidates, and
+    rejection sampling from those (at most about 256 expected tries a draw). Memory: about
+    ``n / 10`` bytes for one draw. Rows of up to 4096 candidates are read twice, and so are several
+    longer rows: scores must not change during the call.
 
     References
     ----------
@@ -165,55 +245,45 @@ def exponential(
     >>> dp.selection.exponential(table, sensitivity=1, epsilon=1.0)
     array([1, 0, 1])
     """
-    shape = _shape(size)
-    draws = math.prod(shape)
+    terms = sensitivity, epsilon, rho, monotone, neighbors
     if callable(scores):
+        shape = _shape(size)
         if base is not None:
             checks.fail("base", "left out where scores is a function: add it there", base)
         if checks.whole("axis", axis, -1) > 0:
             checks.fail("axis", "-1 or 0 where scores is a function", axis)
-        plan = selection(
-            "exponential", True, sensitivity, epsilon, rho, monotone, neighbors, 1, draws
-        )
-        return release(
-            scores, plan, budget=budget, rng=rng, prepare=_computed(data, candidates, plan.c, shape)
-        )
+        plan = selection("exponential", True, *terms, 1, math.prod(shape))
+        ready = _computed(data, candidates, plan.c, shape)
+        found: int | Indices = release(scores, plan, budget=budget, rng=rng, prepare=ready)
+        return found
     for name, value in (("data", data), ("candidates", candidates)):
         if value is not None:
             checks.fail_kind(name, "left out unless scores is a function", value)
-    moved = candidates_last(scores, axis)
-    lead = moved.shape[:-1]
-    rows = math.prod(lead)
-    plan = selection(
-        "exponential", True, sensitivity, epsilon, rho, monotone, neighbors, 1, draws * rows
-    )
-    weights = None if base is None else log_weights(base, moved)
 
-    def prepare(moved: NDArray[Any]) -> Prepared:
-        table = Table(moved if lead else moved[None])
-        tilts = None if weights is None else Table(weights if lead else weights[None])
+    def prepare(moved: NDArray[Any], c: float, draws: int) -> Prepared:
+        table = _table(moved)
+        tilts = None if base is None else _table(log_weights(base, moved))
         if table.count <= _race.SMALL:
-            together = Rows(table, plan.c, tilts)
-            return lambda stream: _formed(together.draw(draws, stream), shape, lead)
+            rows = Rows(table, c, tilts)
+            return lambda stream: rows.draw(draws, stream)
 
         def make(i: int) -> Prepared:
             stored = Stored(table.row(i))
             if tilts is None:
-                race = _race.Race(stored, plan.c, draws)
+                race = _race.Race(stored, c, draws)
             else:
-                race = _race.Race(Based(stored, tilts.row(i), plan.c), 1.0, draws)
+                race = _race.Race(TiltedScores(stored, tilts.row(i), c), 1.0, draws)
             return lambda stream: race.draw(draws, stream)
 
-        drawn = _each(rows, make)
-        return lambda stream: _formed(drawn(stream), shape, lead)
+        return _each(table.rows, make)
 
-    return release(moved, plan, budget=budget, rng=rng, prepare=prepare)
+    return _release("exponential", True, scores, terms, size, axis, budget, rng, prepare)
 
 
 def _computed(
     data: Any, candidates: Any, c: float, shape: tuple[int, ...]
 ) -> Callable[[Any], Prepared]:
-    """How a score function is prepared."""
+    """Return what prepares a score function."""
     count = checks.whole("candidates", candidates, 1)
 
     def prepare(function: Any) -> Prepared:
@@ -226,54 +296,71 @@ def _computed(
     return prepare
 
 
+@overload
 def permute_and_flip(
-    scores: Any,
+    scores: Sequence[Number], *, size: None = None, **options: Unpack[Options]
+) -> int: ...
+
+
+@overload
+def permute_and_flip(
+    scores: Scores, *, size: int | tuple[int, ...], **options: Unpack[Options]
+) -> Indices: ...
+
+
+@overload
+def permute_and_flip(
+    scores: Scores, *, size: Size = None, **options: Unpack[Options]
+) -> int | Indices: ...
+
+
+def permute_and_flip(
+    scores: Scores,
     *,
-    sensitivity: Any,
-    epsilon: Any = None,
-    rho: Any = None,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     monotone: bool = False,
-    size: Any = None,
+    size: Size = None,
     axis: int = -1,
-    neighbors: str | None = None,
+    neighbors: Neighbors | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> int | Indices:
     """Draw a candidate by permute-and-flip.
 
-    Candidates are visited in a random order, and each is taken with probability
-    ``exp(c (score - best))`` until one is. That is the law of the largest of ``score + Exp(1) / c``
-    too. For the same epsilon its error is nowhere larger than that of `exponential` and up to half
-    of it.
+    Candidates are visited in random order, and each is taken with probability
+    ``exp(c (score - best))`` until one is. The largest of ``score + Exp(1) / c`` has the same
+    distribution. For the same epsilon the error is never larger than that of `exponential`, and
+    down to half of it.
 
     Privacy
     -------
-    Neighbours are datasets on which every score moves by at most `sensitivity`. A draw is
+    On neighboring datasets every score differs by at most `sensitivity`. A draw is
     epsilon-differentially private (McKenna and Sheldon, NeurIPS 2020). It does not have bounded
-    range, so in a budget in rho it is charged the conversion that holds for everything pure,
-    epsilon tanh(epsilon / 2), and `rho` asks for the epsilon of which that is the price. There
-    `exponential` is the better choice.
+    range, so a budget in rho is charged what holds for any pure loss, epsilon tanh(epsilon / 2),
+    and `rho` asks for the epsilon with that loss. There `exponential` is the better choice.
 
     Parameters
     ----------
     scores : array_like of real numbers
-        As in `exponential`.
+        As for `exponential`.
     sensitivity, epsilon, rho, monotone, size, axis, neighbors, budget, rng
-        As in `exponential`.
+        As for `exponential`.
 
     Returns
     -------
     int or ndarray of int64
-        As of `exponential`.
+        As for `exponential`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        As `exponential`.
+        As for `exponential`.
 
     Notes
     -----
-    Cost: one read of the scores; then for each draw about ``n / 64`` random bytes and a look at
+    Cost: one read of the scores. Then for each draw about ``n / 64`` random bytes and a look at
     some thousands of candidates.
 
     References
@@ -286,82 +373,74 @@ def permute_and_flip(
     >>> dp.selection.permute_and_flip([0.0, 3.5, 1e3], sensitivity=1, epsilon=1.0)
     2
     """
-    shape = _shape(size)
-    draws = math.prod(shape)
-    moved = candidates_last(scores, axis)
-    lead = moved.shape[:-1]
-    rows = math.prod(lead)
-    plan = selection(
-        "permute-and-flip", False, sensitivity, epsilon, rho, monotone, neighbors, 1, draws * rows
-    )
 
-    def prepare(moved: NDArray[Any]) -> Prepared:
-        table = Table(moved if lead else moved[None])
+    def prepare(moved: NDArray[Any], c: float, draws: int) -> Prepared:
+        table = _table(moved)
         if table.count <= _race.SMALL:
-            together = Rows(table, plan.c)
-            return lambda stream: _formed(together.flip(draws, stream), shape, lead)
+            rows = Rows(table, c)
+            return lambda stream: rows.flip(draws, stream)
 
         def make(i: int) -> Prepared:
-            flips = Flips(Stored(table.row(i)), plan.c)
+            flips = Flips(Stored(table.row(i)), c)
             return lambda stream: [flips.draw(stream) for _ in range(draws)]
 
-        drawn = _each(rows, make)
-        return lambda stream: _formed(drawn(stream), shape, lead)
+        return _each(table.rows, make)
 
-    return release(moved, plan, budget=budget, rng=rng, prepare=prepare)
+    terms = sensitivity, epsilon, rho, monotone, neighbors
+    return _release("permute-and-flip", False, scores, terms, size, axis, budget, rng, prepare)
 
 
 def top_k(
-    scores: Any,
+    scores: Scores,
     k: int,
     *,
-    sensitivity: Any,
-    epsilon: Any = None,
-    rho: Any = None,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     monotone: bool = False,
     axis: int = -1,
-    neighbors: str | None = None,
+    neighbors: Neighbors | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> NDArray[np.int64]:
-    """Draw `k` different candidates, the best of them about first.
+) -> Indices:
+    """Draw `k` different candidates, roughly the best first.
 
-    The law is that of `k` draws from the exponential mechanism, each among the candidates that are
-    left, or of the `k` largest of the scores with one Gumbel variable added to each.
+    They are distributed like `k` draws from the exponential mechanism, each among the candidates
+    that are left, or like the `k` largest scores once independent Gumbel noise is added to each.
 
     Privacy
     -------
-    Neighbours are datasets on which every score moves by at most `sensitivity`. The loss that is
-    asked for is that of the whole answer, order included: each of the `k` draws has epsilon / k
-    and bounded range, so the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS
-    2019) and epsilon**2 / (8 k) zCDP (Cesar and Rogers, ALT 2021); `rho` gives each draw rho / k.
-    A table of rows is charged that for each row.
+    On neighboring datasets every score differs by at most `sensitivity`. The loss that is asked
+    for covers the whole answer, order included. Each of the `k` draws has epsilon / k and bounded
+    range, so the answer is epsilon-differentially private (Durfee and Rogers, NeurIPS 2019) and
+    epsilon**2 / (8 k) zCDP (Cesar and Rogers, ALT 2021); `rho` gives each draw rho / k. A table of
+    rows is charged that loss for each row.
 
     Parameters
     ----------
     scores : array_like of real numbers
-        As in `exponential`.
+        As for `exponential`.
     k : int
         From 1 to the number of candidates that are not excluded.
     sensitivity, monotone, axis, neighbors, budget, rng
-        As in `exponential`.
+        As for `exponential`.
     epsilon, rho : float, Fraction or Decimal, optional
-        The loss of all `k` draws together: one of the two.
+        The loss of all `k` draws together: give one of the two.
 
     Returns
     -------
     ndarray of int64
-        Indices in the order in which they were drawn, along `axis`, the best about first.
+        Indices along `axis` in the order in which they were drawn.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        As `exponential`, and for a `k` above the number of candidates.
+        As for `exponential`, and for a `k` above the number of candidates.
 
     Notes
     -----
-    Cost: one read of the scores, and some draws by rejection (`exponential`) from those that are
-    left. Rows of a table are read twice.
+    Cost: one read of the scores, and draws as for `exponential` among the candidates that are left.
+    Rows of a table are read twice.
 
     References
     ----------
@@ -382,11 +461,11 @@ def top_k(
     if k > count:
         checks.fail("k", f"at most the number of candidates, {count}", k)
     lead = moved.shape[:-1]
-    rows = math.prod(lead)
-    plan = selection(f"top-{k}", True, sensitivity, epsilon, rho, monotone, neighbors, k, rows)
+    terms = sensitivity, epsilon, rho, monotone, neighbors
+    plan = selection(f"top-{k}", True, *terms, k, math.prod(lead))
 
     def prepare(moved: NDArray[Any]) -> Prepared:
-        table = Table(moved if lead else moved[None])
+        table = _table(moved)
 
         def make(i: int) -> Prepared:
             race = _race.Top(Stored(table.row(i)), plan.c, k)
@@ -395,61 +474,78 @@ def top_k(
                 checks.fail("k", f"at most the number of candidates not excluded, {left}", k)
             return race.first
 
-        drawn = _each(rows, make)
+        drawn = _each(table.rows, make)
         return lambda stream: np.moveaxis(drawn(stream).reshape((*lead, k)), -1, axis)
 
-    found: NDArray[np.int64] = release(moved, plan, budget=budget, rng=rng, prepare=prepare)
-    return found
+    order: Indices = release(moved, plan, budget=budget, rng=rng, prepare=prepare)
+    return order
+
+
+@overload
+def noisy_max(
+    scores: Sequence[Number], *, size: None = None, **options: Unpack[NoisyMaxOptions]
+) -> int: ...
+
+
+@overload
+def noisy_max(
+    scores: Scores, *, size: int | tuple[int, ...], **options: Unpack[NoisyMaxOptions]
+) -> Indices: ...
+
+
+@overload
+def noisy_max(
+    scores: Scores, *, size: Size = None, **options: Unpack[NoisyMaxOptions]
+) -> int | Indices: ...
 
 
 def noisy_max(
-    scores: Any,
+    scores: Scores,
     *,
-    sensitivity: Any,
-    epsilon: Any = None,
-    rho: Any = None,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     monotone: bool = False,
-    size: Any = None,
+    size: Size = None,
     axis: int = -1,
-    neighbors: str | None = None,
-    noise: str = "auto",
+    neighbors: Neighbors | None = None,
+    noise: Literal["auto", "exponential", "gumbel"] = "auto",
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> int | Indices:
     """Report the noisy maximum: the candidate whose score is the largest once noise is added.
 
-    The name by which other libraries know these mechanisms. No noise is added here: with
-    exponential noise the law is that of `permute_and_flip`, with Gumbel noise that of
+    Other libraries know these mechanisms by this name. No noise is added here: with exponential
+    noise the answer has the distribution of `permute_and_flip`, with Gumbel noise that of
     `exponential`, and that function is called.
 
     Privacy
     -------
-    Neighbours and loss as of that function (McSherry and Talwar, FOCS 2007; McKenna and Sheldon,
-    NeurIPS 2020); that
-    exponential noise gives the law of permute-and-flip is from Ding et al., 2021.
+    Neighbors and loss as for that function (McSherry and Talwar, FOCS 2007; McKenna and Sheldon,
+    NeurIPS 2020). Ding et al. (2021) show that permute-and-flip is exponential noise.
 
     Parameters
     ----------
     scores : array_like of real numbers
-        As in `exponential`.
+        As for `exponential`.
     sensitivity, epsilon, rho, monotone, size, axis, neighbors, budget, rng
-        As in `exponential`.
+        As for `exponential`.
     noise : {"auto", "exponential", "gumbel"}, default "auto"
-        "auto" is exponential for a loss in epsilon and Gumbel for one in rho.
+        "auto" is exponential noise for a loss in epsilon and Gumbel noise for one in rho.
 
     Returns
     -------
     int or ndarray of int64
-        As of `exponential`.
+        As for `exponential`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        As `exponential`.
+        As for `exponential`.
 
     Notes
     -----
-    Cost: as of the function that is called.
+    Cost: as for the function that is called.
 
     References
     ----------

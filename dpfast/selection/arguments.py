@@ -1,4 +1,4 @@
-"""The arguments of a selection: scores and log-weights as arrays, losses as the factor `c`."""
+"""Checked arguments of a selection: scores and log-weights as arrays, losses as the factor `c`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ..errors import ArgumentError
 from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
 from ..rng import Generator
 from ..sources import chunk_dtype
-from .scores.based import REACH
 from .scores.numbers import real
+from .scores.tilted import REACH
 
-#: c may be no further from 1, so that no distance in float64 takes c d out of its range unnoticed.
+#: Limits of c, a factor either way: within them no product c d leaves float64 unnoticed.
 SCALE = 2.0**960
 
-#: Scores that have been passed over and not refused, ready to be drawn from.
+#: Draws from scores that have been read and found valid.
 Prepared = Callable[[BitStream], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a selection costs, and the factor `c` of its weights ``exp(c score)``."""
+    """The loss of a selection, and the factor `c` of its weights ``exp(c score)``."""
 
     name: str
     c: float
@@ -50,10 +50,10 @@ def _remembered(*arguments: Any) -> Selection:
 
 
 def selection(*arguments: Any) -> Selection:
-    """The mechanism for some arguments, all public: made once, then remembered."""
+    """Return the mechanism for some public arguments: made once, then remembered."""
     try:
         return _remembered(*arguments)
-    except Exception:  # unhashable, or wrong: said below, where no other error stands behind it
+    except Exception:  # unhashable, or wrong: raised again below, without this error as its context
         pass
     return _make(*arguments)
 
@@ -69,10 +69,10 @@ def _make(
     picks: int,
     calls: int,
 ) -> Selection:
-    """Check every public argument; `picks` share the loss that is asked for, `calls` repeat it."""
+    """Check every public argument. `picks` draws share the loss asked for, `calls` repeat it."""
     asked = loss(epsilon, 0, rho)
     stored = Fraction(checks.positive("sensitivity", sensitivity))
-    # The number that is written or the one that scores in floats move by, whichever is larger.
+    # The number as written, or the float that scores change by, whichever is larger.
     change = max(checks.fraction("sensitivity", sensitivity), stored)
     spread = change if checks.flag("monotone", monotone) else 2 * change
     total: Loss
@@ -86,8 +86,7 @@ def _make(
     if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
         checks.fail(
             "sensitivity",
-            "within a factor of 2**960 of the epsilon of a draw, which is too small or too large "
-            "for float64 beside it",
+            "within a factor of 2**960 of the epsilon of a draw",
             sensitivity,
         )
     if neighbors is None:
@@ -96,7 +95,7 @@ def _make(
 
 
 def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
-    """The array behind array-like scores, not copied where they have one."""
+    """Return array-like scores as an array, not copied if they have one."""
     if type(scores) is np.ndarray:
         array = scores
     elif callable(scores):
@@ -116,7 +115,7 @@ def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
 
 
 def _converted(scores: Any, name: str) -> NDArray[Any]:
-    """As an array, or one error that repeats no score: libraries like to quote what they read."""
+    """Return the scores as an array. Its error quotes no score, which those of libraries may do."""
     try:
         return np.asarray(scores)
     except MemoryError:
@@ -128,40 +127,41 @@ def _converted(scores: Any, name: str) -> NDArray[Any]:
 
 
 def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Scores without a dtype, each as the number that it is, in whatever array holds all of them.
+    """Return scores without a dtype as exact numbers, in the smallest array that holds them.
 
-    NumPy has read them as `array`; it makes floats of integers that stand beside one. Which array
-    it is decides how long a draw takes, and nothing else.
+    NumPy has read them as `array`, and turns integers beside floats into floats. The kind of array
+    decides how long a draw takes, and nothing else.
     """
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind not in "fO" or (kind == "f" and size > 8):  # integers, or what is refused
         return array
     if kind == "f" and not ((np.abs(array) >= 2.0**53) & (np.abs(array) < math.inf)).any():
-        return array  # where integers are floats, too
-    rule = "an array of real numbers"
+        return array  # here all integers are floats
     try:
         each = np.array(scores, object)
     except Exception:
         each = array
-    found = np.frompyfunc(real, 1, 1)(each)
-    kinds = {type(one) for one in found.ravel()}
-    if each.shape != array.shape or not all(
-        issubclass(one, (int, float, Fraction)) for one in kinds
-    ):
-        checks.fail_kind(name, rule, scores)
-    if all(issubclass(one, float) for one in kinds):
-        return np.array(found, np.float64)
-    if all(issubclass(one, int) for one in kinds):
+    numbers = np.frompyfunc(real, 1, 1)(each)
+    kinds = {type(number) for number in numbers.ravel()}
+
+    def only(*allowed: type[Any]) -> bool:
+        return all(issubclass(kind, allowed) for kind in kinds)
+
+    if each.shape != array.shape or not only(int, float, Fraction):
+        checks.fail_kind(name, "an array of real numbers", scores)
+    if only(float):
+        return np.array(numbers, np.float64)
+    if only(int):
         for dtype in (np.int64, np.uint64):
             try:
-                return np.array(found, dtype)
+                return np.array(numbers, dtype)
             except OverflowError:
                 pass
-    return np.array(found, object)
+    return np.array(numbers, object)
 
 
 def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
-    """A view of the scores with the candidates along the last axis."""
+    """Return a view of the scores with the candidates along the last axis."""
     array = array_of(scores)
     if array.ndim == 1 and type(axis) is int and axis in (-1, 0):
         moved = array
@@ -177,7 +177,7 @@ def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
 
 
 def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
-    """Public log-weights in the shape of the scores, as a view."""
+    """Return public log-weights in the shape of the scores, as a view."""
     array = array_of(base, "base")
     chunk_dtype(array.dtype, "base")
     rule = "minus infinity or numbers of at most 2**40 in size"

@@ -1,15 +1,15 @@
 """Permute-and-flip over any scores, exactly.
 
 Every candidate i flips a coin of probability ``p_i = exp(-c d_i)``, where ``d_i`` is its distance
-below the best score, and the first in a random order whose coin shows heads is chosen. The order
-is that of independent uniform times ``T_i``.
+below the best score. The first in a random order whose coin shows heads is chosen. The order is
+that of independent uniform times ``T_i``.
 
-Who has heads and a time before t is found without asking the others. ``p_i t`` is at most ``2**-e``
-in a whole block of 64, so 64 coins of probability ``2**-e`` leave a few candidates (mostly none, at
-the price of one random byte), and a coin of probability ``p_i t 2**e`` decides each of these. If
-some have heads, the first of them is a uniform one. If none has, everybody's coin is flipped for
-the time after t, with the probability of heads after t given no heads before. The choice of t, and
-how loose ``2**-e`` is, cost time only: the law does not depend on them.
+Candidates with heads and a time before t are found without looking at the others. ``p_i t`` is at
+most ``2**-e`` in a whole block of 64. So 64 coins of probability ``2**-e`` leave a few candidates
+(mostly none, for one random byte), and a coin of probability ``p_i t 2**e`` decides each of these.
+If some have heads, the first of them is a uniform one. If none has, all coins are flipped for the
+time after t, with the probability of heads after t given none before. The choice of t, and how
+loose ``2**-e`` is, cost time only: the distribution does not depend on them.
 
 McKenna and Sheldon, "Permute-and-Flip: A new mechanism for differentially private selection",
 NeurIPS 2020.
@@ -34,16 +34,16 @@ from .scores import Scores
 
 LN2 = math.log(2)
 #: About how many candidates may be left for exact coins before t. At least one of 64 to 128 has
-#: heads in expectation (unless `slack` is large), so the time after t is hardly ever needed.
+#: heads in expectation (unless `slack` is large), so the time after t is rarely needed.
 FEW = 8192
-#: Places for candidates that are left, filled again and again when they do not suffice.
+#: Places for candidates that are left; filled again when there are more.
 ROOM = 1 << 14
 
 
 class Flips:
-    """Permute-and-flip over some scores, ready to draw from: the pass is made here.
+    """Permute-and-flip over scores, ready to draw from. The pass over the scores is made here.
 
-    `c` is positive and taken as the exact number that it is.
+    `c` is positive and meant exactly.
     """
 
     def __init__(self, scores: Scores, c: float) -> None:
@@ -57,17 +57,12 @@ class Flips:
             self._shift += 1
 
     def draw(self, stream: BitStream) -> int:
-        """One draw."""
+        """Return one draw."""
         for after in (False, True):
-            found = _between(self.scores, self.c, self._exponents, self._shift, after, stream)
-            if found is not None:
-                return found
-        raise AssertionError("the best candidate has heads for sure, before t or after")
-
-
-def draw(scores: Scores, c: float, stream: BitStream) -> int:
-    """One draw."""
-    return Flips(scores, c).draw(stream)
+            winner = _between(self.scores, self.c, self._exponents, self._shift, after, stream)
+            if winner is not None:
+                return winner
+        raise AssertionError("the best candidate always has heads, before t or after")
 
 
 def _between(
@@ -78,9 +73,9 @@ def _between(
     after: bool,
     stream: BitStream,
 ) -> int | None:
-    """The first with heads before ``t = 2**-shift``, or after t; None if there is none."""
+    """Return the first candidate with heads before ``t = 2**-shift``, or after t, if any."""
     out = np.empty(ROOM, np.int64)
-    found, heads, at = None, 0, 0
+    winner, heads, at = None, 0, 0
     while at < len(exponents):
         number, at = flip(exponents, 0 if after else shift, at, out, stream)
         left = out[:number]
@@ -88,10 +83,10 @@ def _between(
         left = left[_coins(scores, c, exponents, left, shift, after, stream)]
         heads += len(left)
         if len(left):
-            place = below(heads, stream)  # all of them have the same chance, however they came
+            place = below(heads, stream)  # each has the same chance, in whatever order they came
             if place < len(left):
-                found = int(left[place])
-    return found
+                winner = int(left[place])
+    return winner
 
 
 def _coins(
@@ -103,12 +98,12 @@ def _coins(
     after: bool,
     stream: BitStream,
 ) -> NDArray[np.bool_]:
-    """Which of the candidates that are left have heads.
+    """Tell which of the candidates that are left have heads.
 
     The coins have probability ``p 2**e``, or ``p (1 - t) / (1 - p t) 2**e`` after t. 64 random bits
-    are compared with its float64 value, and exactly where the error of that leaves it open. For x
-    up to 2**20 the error is below (x + e + 1) 2**-48 relative, and an error in the distance counts
-    at most twice; beyond, no bits but 64 zeros come near the probability.
+    are compared with its float64 value, and exactly where the error of that value leaves it open.
+    For x up to 2**20 the relative error is below (x + e + 1) 2**-48, and an error in the distance
+    counts at most twice. Beyond, only 64 zero bits come near the probability.
     """
     distance = scores.distance(candidates)
     bits = exponents[candidates // BLOCK].astype(np.float64)
@@ -120,7 +115,7 @@ def _coins(
             near *= (1 - t) / (1 - t * np.exp(-x))
         error = near * np.expm1((x + bits + 1) * 2.0**-46 + 2 * c * scores.slack)
     words = np.frombuffer(stream.take(8 * len(candidates)), "<u8")
-    u = words * 2.0**-64  # the bits mean a number between u - 2**-53 u and u + 2**-52
+    u = words * 2.0**-64  # the bits stand for a number between u - 2**-53 u and u + 2**-52
     kept: NDArray[np.bool_] = (distance >= 0) & (u + 2.0**-52 < near - error)
     undecided = (distance >= 0) & ~kept & (u <= near + error)
     for i in np.flatnonzero(undecided).tolist():
@@ -132,7 +127,7 @@ def _coins(
 
 
 def _chance(x: Fraction, e: int, t: float) -> Callable[[Any], Any]:
-    """The probability of the coin in a context of mpmath, for p = exp(-x)."""
+    """Return the probability of the coin as a function of an mpmath context, for p = exp(-x)."""
 
     def probability(mp: Any) -> Any:
         p = mp.exp(-mp.mpf(x.numerator) / x.denominator)

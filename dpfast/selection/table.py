@@ -1,4 +1,4 @@
-"""Many draws at once: one for each row of a table of scores."""
+"""Draws for each row of a table of scores."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.rng import BitStream
 from ..noise import choice
-from .scores.based import slack, tilted
-from .scores.numbers import difference, distances
-from .scores.stored import Stored, plain, row_peaks
-
-#: Scores that are looked at together: half a megabyte of float64.
-STRETCH = 1 << 16
+from .scores.numbers import CHUNK, difference, distances
+from .scores.stored import Stored, aligned, row_peaks
+from .scores.tilted import slack, tilted
 
 
 class Table:
-    """The last axis of an array of two or more dimensions, row by row, never copied whole."""
+    """An array of two or more dimensions as rows along its last axis, never copied whole."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array
@@ -31,26 +28,25 @@ class Table:
         self.count = array.shape[-1]
 
     def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Rows `start` to `stop`, in the order of a C array, as a table of two dimensions."""
+        """Return rows `start` to `stop`, in C order, as a matrix."""
         if self.array.ndim == 2:
             return self.array[start:stop]
-        place = np.unravel_index(np.arange(start, stop), self.lead)
-        found: NDArray[Any] = self.array[place]
-        return found
+        rows: NDArray[Any] = self.array[np.unravel_index(np.arange(start, stop), self.lead)]
+        return rows
 
     def row(self, i: int) -> NDArray[Any]:
-        """One row, where it is."""
-        found: NDArray[Any] = self.array[np.unravel_index(i, self.lead)]
-        return found
+        """Return a view of one row."""
+        row: NDArray[Any] = self.array[np.unravel_index(i, self.lead)]
+        return row
 
     def parts(self) -> Iterator[slice]:
-        step = max(STRETCH // self.count, 1)
+        step = max(CHUNK // self.count, 1)
         for start in range(0, self.rows, step):
             yield slice(start, min(start + step, self.rows))
 
 
 class Rows:
-    """Draws from each row; the pass that looks for the best is made.
+    """Draws from each row. The pass for the best score of each row is made here.
 
     Parameters
     ----------
@@ -58,12 +54,12 @@ class Rows:
         Rows of some thousand candidates at most.
     c : float
     base : Table of float64, optional
-        Public log-weights of the same shape, as `dpfast.selection.scores.based.Based` takes them.
+        Public log-weights of the same shape, as `scores.tilted.TiltedScores` takes them.
 
     Raises
     ------
     ArgumentError
-        A score is NaN or plus infinity, or all of a row are excluded.
+        A score is NaN or plus infinity, or a whole row is excluded.
     """
 
     def __init__(self, table: Table, c: float, base: Table | None = None) -> None:
@@ -86,7 +82,7 @@ class Rows:
                 self._tilt(part, base.part(part.start, part.stop))
 
     def _tilt(self, rows: slice, base: NDArray[np.float64]) -> None:
-        """The best score of those that `base` does not exclude."""
+        """Find the best score of each row among those that `base` allows."""
         allowed = base > -math.inf
         self.reach = max(self.reach, float(np.abs(base[allowed]).max(initial=0.0)))
         if allowed.all():
@@ -101,14 +97,14 @@ class Rows:
         self.best[rows] = best
 
     def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """`size` draws a row from the exponential mechanism, shape (rows, size)."""
+        """Return `size` draws a row from the exponential mechanism, shape (rows, size)."""
         out = np.empty((self.table.rows, size), np.int64)
         for part in self.table.parts():
             out[part] = self._draw(part, size, stream)
         return out
 
     def flip(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """`size` draws a row by permute-and-flip, shape (rows, size). There is no `base`."""
+        """Return `size` draws a row by permute-and-flip, shape (rows, size), without `base`."""
         out = np.empty((self.table.rows, size), np.int64)
         for part in self.table.parts():
             scores, best = self._wide(part)
@@ -117,11 +113,11 @@ class Rows:
         return out
 
     def _wide(self, at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Scores and the best of each row in float64, less a constant where that loses nothing."""
+        """Return scores and row maxima in float64, minus the exact maxima if they are integers."""
         values = self.table.part(at.start, at.stop)
         best = self.best[at]
         if best.dtype.kind == "f":
-            return plain(values, np.float64), best.astype(np.float64, copy=False)
+            return aligned(values, np.float64), best.astype(np.float64, copy=False)
         below = distances(best[:, None], values)
         scores = -np.minimum(below, np.finfo(np.float64).max)
         scores[below < 0] = -math.inf

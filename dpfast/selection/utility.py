@@ -1,37 +1,54 @@
-"""What to expect of a selection: bounds from public numbers, and exact probabilities."""
+"""The utility of a selection: bounds from public numbers, and exact probabilities."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from . import pmf
+from .._core.types import Number
+from .api import Scores
 from .arguments import candidates_last, log_weights, selection
-from .scores.based import tilted
 from .scores.numbers import distances
+from .scores.tilted import tilted
 from .table import Rows, Table
 
-#: Candidates of which permute-and-flip's probabilities are worked out.
+#: The most candidates for which the probabilities of permute-and-flip are computed.
 EXACT = 1000
+
+Mechanism: TypeAlias = Literal["exponential", "permute-and-flip"]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Options(TypedDict, total=False):
+    """The arguments of `expected_error`, for overloads."""
+
+    sensitivity: Required[Number]
+    epsilon: Number | None
+    rho: Number | None
+    monotone: bool
+    base: ArrayLike | None
+    axis: int
+    mechanism: Mechanism
 
 
 def probabilities(
-    scores: Any,
+    scores: Scores,
     *,
-    sensitivity: Any,
-    epsilon: Any = None,
-    rho: Any = None,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     monotone: bool = False,
-    base: Any = None,
+    base: ArrayLike | None = None,
     axis: int = -1,
-    mechanism: str = "exponential",
-) -> NDArray[np.float64]:
-    """NOT PRIVATE: the probability of each candidate, worked out in float64.
+    mechanism: Mechanism = "exponential",
+) -> Floats:
+    """NOT PRIVATE: return the probability of each candidate, computed in float64.
 
     Parameters
     ----------
@@ -40,7 +57,7 @@ def probabilities(
     sensitivity, epsilon, rho, monotone, base, axis
         As in `exponential`; `base` for the exponential mechanism only.
     mechanism : {"exponential", "permute-and-flip"}, default "exponential"
-        Permute-and-flip for at most 1000 candidates.
+        Permute-and-flip takes at most 1000 candidates.
 
     Returns
     -------
@@ -50,12 +67,12 @@ def probabilities(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        As the mechanism itself.
+        As for the mechanism itself.
 
     Notes
     -----
     Cost: O(n) for the exponential mechanism, O(n**2) for permute-and-flip. Probabilities below
-    about 1e-308 are given as 0; the draws know better.
+    about 1e-308 are returned as 0, although such candidates can be drawn.
 
     Examples
     --------
@@ -66,22 +83,30 @@ def probabilities(
     ...                            mechanism="permute-and-flip").round(3)
     array([0.059, 0.176, 0.765])
     """
-    found, _ = _worked_out(scores, sensitivity, epsilon, rho, monotone, base, axis, mechanism)
-    return np.moveaxis(found, -1, axis)
+    terms = sensitivity, epsilon, rho, monotone
+    return np.moveaxis(_probabilities(scores, terms, base, axis, mechanism)[0], -1, axis)
+
+
+@overload
+def expected_error(scores: Sequence[Number], **options: Unpack[Options]) -> float: ...
+
+
+@overload
+def expected_error(scores: Scores, **options: Unpack[Options]) -> float | Floats: ...
 
 
 def expected_error(
-    scores: Any,
+    scores: Scores,
     *,
-    sensitivity: Any,
-    epsilon: Any = None,
-    rho: Any = None,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     monotone: bool = False,
-    base: Any = None,
+    base: ArrayLike | None = None,
     axis: int = -1,
-    mechanism: str = "exponential",
-) -> Any:
-    """NOT PRIVATE: by how much the score of the answer falls short of the best, on average.
+    mechanism: Mechanism = "exponential",
+) -> float | Floats:
+    """NOT PRIVATE: return by how much the answer falls short of the best score, on average.
 
     Parameters
     ----------
@@ -91,17 +116,17 @@ def expected_error(
     Returns
     -------
     float or ndarray of float64
-        In the unit of the scores; an array of their shape without `axis` for a table. The best is
-        the best among candidates that are not excluded.
+        In the unit of the scores; for a table an array of its shape without `axis`. The best score
+        is that of the candidates that are not excluded.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        As `probabilities`.
+        As for `probabilities`.
 
     Notes
     -----
-    Cost: that of `probabilities`.
+    Cost: as for `probabilities`.
 
     Examples
     --------
@@ -109,26 +134,20 @@ def expected_error(
     >>> round(dp.selection.expected_error([0, 1, 2], sensitivity=1, epsilon=2.0), 3)
     0.425
     """
-    found, below = _worked_out(scores, sensitivity, epsilon, rho, monotone, base, axis, mechanism)
-    error = np.multiply(found, below, out=np.zeros_like(found), where=found > 0).sum(axis=-1)
+    terms = sensitivity, epsilon, rho, monotone
+    p, below = _probabilities(scores, terms, base, axis, mechanism)
+    error: Floats = np.multiply(p, below, out=np.zeros_like(p), where=p > 0).sum(axis=-1)
     return float(error) if error.ndim == 0 else error
 
 
-def _worked_out(
-    scores: Any,
-    sensitivity: Any,
-    epsilon: Any,
-    rho: Any,
-    monotone: Any,
-    base: Any,
-    axis: Any,
-    mechanism: Any,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probabilities, and how far each score is below the best; candidates last."""
+def _probabilities(
+    scores: Any, terms: tuple[Any, ...], base: Any, axis: Any, mechanism: Any
+) -> tuple[Floats, Floats]:
+    """Return probabilities and distances below the best score, candidates last."""
     checks.choice("mechanism", mechanism, ("exponential", "permute-and-flip"))
     ranged = mechanism == "exponential"
     moved = candidates_last(scores, axis)
-    plan = selection(mechanism, ranged, sensitivity, epsilon, rho, monotone, None, 1, 1)
+    plan = selection(mechanism, ranged, *terms, None, 1, 1)
     table = Table(moved.reshape(-1, moved.shape[-1]))
     tilts = None
     if not ranged:
@@ -140,41 +159,54 @@ def _worked_out(
         tilts = Table(log_weights(base, moved).reshape(table.array.shape))
     below = distances(Rows(table, plan.c, tilts).best[:, None], table.array)
     weight = tilted(0.0 if tilts is None else tilts.array, plan.c, below)
-    if ranged:
-        found = pmf.exponential(weight)
-    else:
-        found = np.array([pmf.permute_and_flip(row) for row in weight])
-    return found.reshape(moved.shape), below.reshape(moved.shape)
+    p: Floats = np.exp(weight - weight.max(axis=-1, keepdims=True))
+    p = p / p.sum(axis=-1, keepdims=True) if ranged else np.array([_flips(row) for row in p])
+    return p.reshape(moved.shape), below.reshape(moved.shape)
+
+
+def _flips(p: Floats) -> Floats:
+    """Return the probabilities of permute-and-flip with coins of probability `p`.
+
+    With independent uniform times in place of a random order, candidate i comes first of the heads
+    with probability ``p_i`` times the integral of ``prod_{j != i} (1 - p_j t)`` over [0, 1]: a
+    polynomial of degree n - 1, for which a Gauss rule of n / 2 points is exact. All of its terms
+    are positive, so nothing cancels.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(len(p) // 2 + 1)
+    log = np.log1p(-np.outer(p, (nodes + 1) / 2))
+    others = np.exp(log.sum(axis=0) - log)
+    first: Floats = p * (others @ weights) / 2
+    return first
 
 
 def utility_bound(
     candidates: int,
     *,
-    sensitivity: Any,
-    epsilon: Any = None,
-    rho: Any = None,
+    sensitivity: Number,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
     monotone: bool = False,
-    t: Any = None,
-    beta: Any = None,
+    t: Number | None = None,
+    beta: Number | None = None,
     optimal: int = 1,
 ) -> float:
-    """How far below the best score the exponential mechanism may answer, whatever the data.
+    """Return how far below the best score the exponential mechanism may answer, for any data.
 
     With probability at least ``1 - exp(-t)`` the score of the answer is above ``best - gap`` for
     ``gap = (2 sensitivity / epsilon) (ln(candidates / optimal) + t)``, half of that for monotone
-    scores. The same holds for `permute_and_flip`, whose error is nowhere likelier to
-    be large. It speaks of public numbers only, so it may be published.
+    scores. The same holds for `permute_and_flip`, whose error is never likelier to be large. The
+    bound depends on public numbers only, so it may be published.
 
     Parameters
     ----------
     candidates : int
-        Their number.
+        The number of candidates.
     sensitivity, epsilon, rho, monotone
         As in `exponential`.
     t : float, optional
         The bound fails with probability at most ``exp(-t)``.
     beta : float, optional
-        That probability itself, instead of `t`.
+        That failure probability itself, instead of `t`.
     optimal : int, default 1
         How many candidates are known to share the best score.
 
@@ -190,7 +222,7 @@ def utility_bound(
 
     Notes
     -----
-    Cost: none to speak of. McSherry and Talwar, FOCS 2007; for permute-and-flip McKenna and
+    Cost: negligible. McSherry and Talwar, FOCS 2007; for permute-and-flip McKenna and
     Sheldon, NeurIPS 2020.
 
     Examples
@@ -215,7 +247,7 @@ def utility_bound(
         if margin < 0:
             checks.fail("t", "at least 0", t)
     plan = selection("exponential", True, sensitivity, epsilon, rho, monotone, None, 1, 1)
-    # ln of a ratio near 1 would lose its digits; a relative 2**-44 covers all the roundings.
+    # log1p keeps the digits of a ratio near 1; a relative 2**-44 covers all roundings.
     try:
         spread = math.log1p(float(Fraction(count - ties, ties)))
     except OverflowError:

@@ -54,7 +54,7 @@ def pvalue(found, n, epsilon):
 @pytest.mark.parametrize("short", [False, True], ids=["kept", "evaluated again"])
 @pytest.mark.parametrize("block", [None, 16], ids=lambda b: f"block {b}")
 def test_law(short, block, monkeypatch):
-    from dpfast.selection import race
+    from dpfast.selection import exponential_race as race
 
     if short:
         monkeypatch.setattr(computed, "STRETCH", 32)

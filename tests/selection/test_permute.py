@@ -138,7 +138,7 @@ def coin_tests(found, blocks, e):
         yield stats.chisquare(np.bincount(slot, minlength=64)).pvalue
     gaps = np.diff(slot)[np.diff(block) == 0]
     if e and len(gaps) > 100:
-        first = np.minimum(gaps, 63)  # neighbours in a pair of heads lie as uniform pairs do
+        first = np.minimum(gaps, 63)  # neighbors in a pair of heads lie as uniform pairs do
         pairs = np.bincount(first, minlength=64)[1:]
         if e >= 12:
             yield fits(pairs, (64 - np.arange(1, 64)) / 2016)
@@ -179,7 +179,7 @@ def test_faulty_coins_are_caught(fault):
 
 
 def test_candidates_of_one_run_are_independent():
-    """Heads of the first slots of two neighbouring blocks, over many calls."""
+    """Heads of the first slots of two neighboring blocks, over many calls."""
     table = np.zeros((2, 2), int)
     bits = stream(9)
     for _ in range(20_000):
@@ -315,7 +315,7 @@ FEWER = 5_000
 def draws(array, size, seed, c=C):
     bits = stream(seed)
     scores = Stored(array)
-    return [permute.draw(scores, c, bits) for _ in range(size)]
+    return [permute.Flips(scores, c).draw(bits) for _ in range(size)]
 
 
 def chances(scores, c=C):
@@ -428,11 +428,11 @@ def test_distances_that_are_known_loosely(few, monkeypatch):
     scores, places = CASES["spread"]
     array, c = placed(scores, places), 2.0
     loose, bits = Loose(array), stream(31)
-    found = [permute.draw(loose, c, bits) for _ in range(8_000)]
+    found = [permute.Flips(loose, c).draw(bits) for _ in range(8_000)]
     assert fits(tally(found, places), chances(scores, c)) > ALPHA
     # Negative control: the same distances taken for good ones.
     monkeypatch.setattr(Loose, "exact", lambda self, i: Fraction(float(self.distance([i])[0])))
-    wrong = [permute.draw(loose, c, bits) for _ in range(8_000)]
+    wrong = [permute.Flips(loose, c).draw(bits) for _ in range(8_000)]
     assert fits(tally(wrong, places), chances(scores, c)) < ALPHA
 
 
@@ -487,7 +487,7 @@ def test_excluded_candidates_among_others_at_any_factor(few, monkeypatch):
 def test_what_cannot_be_drawn_from():
     for bad in [[], [math.nan, 1.0], [math.inf, 1.0], [-math.inf]]:
         with pytest.raises(ArgumentError, match="scores"):
-            permute.draw(Stored(np.array(bad)), 1.0, stream(0))
+            permute.Flips(Stored(np.array(bad)), 1.0).draw(stream(0))
 
 
 def test_one_that_is_alone():
@@ -496,15 +496,15 @@ def test_one_that_is_alone():
     assert draws(np.array([0.0, 1e300]), 5, 1) == [1] * 5
 
 
-def losses(c, scores, neighbour):
+def losses(c, scores, neighbor):
     """The largest log-ratio of the two pmfs."""
-    both = [[mpmath.exp(c * (x - max(s))) for x in s] for s in (scores, neighbour)]
+    both = [[mpmath.exp(c * (x - max(s))) for x in s] for s in (scores, neighbor)]
     pairs = zip(*map(reference.pmf_by_subsets, both), strict=True)
     return max(abs(float(mpmath.log(a / b))) for a, b in pairs)
 
 
 def test_the_loss():
-    """Neighbours move each score by at most 1: c = epsilon / 2 keeps the loss below epsilon; with
+    """Neighbors move each score by at most 1: c = epsilon / 2 keeps the loss below epsilon; with
     all scores moved one way (counts), c = epsilon does. Negative control: c = epsilon is too much
     in general."""
     rng = np.random.default_rng(5)

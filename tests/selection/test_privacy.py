@@ -1,8 +1,8 @@
-"""The laws of the selections on all neighbours of small domains, against what they are charged.
+"""The laws of the selections on all neighbors of small domains, against what they are charged.
 
 What leaves is an index drawn exactly (`tests/statistical/test_selection_fit.py`) from the law of a
 factor `c`. Here `c` and the loss are recorded at the door of real calls, and the law of that `c`,
-at high precision, is held against the loss on every pair of neighbours: with planted factors that
+at high precision, is held against the loss on every pair of neighbors: with planted factors that
 are too large for the same checks to catch.
 """
 
@@ -50,7 +50,7 @@ def factor(function, *args, **options):
 
 
 def vectors(n, monotone):
-    """Score vectors of 0 .. 3 with their neighbours, and the pairs as two arrays of places."""
+    """Score vectors of 0 .. 3 with their neighbors, and the pairs as two arrays of places."""
     moves = [m for m in itertools.product((-1, 0, 1), repeat=n) if any(m)]
     if monotone:
         moves = [m for m in moves if min(m) >= 0 or max(m) <= 0]
@@ -68,7 +68,7 @@ _CACHE: dict = {}
 
 
 def logs(law, n, c, monotone):
-    """Log-probabilities of all vectors, and the pairs of neighbours."""
+    """Log-probabilities of all vectors, and the pairs of neighbors."""
     scores, first, second = vectors(n, monotone)
     table = []
     for vector in scores:
@@ -221,7 +221,7 @@ def test_top_k_on_all_neighbours(monotone):
 
 
 def test_base_weights_cost_nothing():
-    """They are public: the same on both neighbours, whatever they are."""
+    """They are public: the same on both neighbors, whatever they are."""
     epsilon = 2.0
     c = factor(selection.exponential, [0.0, 1.0, 2.0], sensitivity=1, epsilon=epsilon)
     base = [0.0, 3.0, -math.inf]

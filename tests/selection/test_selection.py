@@ -20,10 +20,10 @@ from dpfast import selection
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Draws, Pure, laplace_within, pure_within, range_within
 from dpfast.selection import arguments
-from dpfast.selection import race as _race
-from dpfast.selection.race import Race, Top, block_length
-from dpfast.selection.scores.based import REACH, Based
+from dpfast.selection import exponential_race as _race
+from dpfast.selection.exponential_race import Race, Top, block_length
 from dpfast.selection.scores.stored import Stored
+from dpfast.selection.scores.tilted import REACH, TiltedScores
 
 INF, NAN = math.inf, math.nan
 DRAWS = [selection.exponential, selection.permute_and_flip, selection.noisy_max]
@@ -555,7 +555,7 @@ def factor(draw, scores, monkeypatch, **options):
             seen.append(c)
             super().__init__(scores, c, draws)
 
-    monkeypatch.setattr("dpfast.selection.race.Race", Spy)
+    monkeypatch.setattr("dpfast.selection.exponential_race.Race", Spy)
     draw(scores, **options)
     return seen[-1]
 
@@ -625,9 +625,9 @@ def test_tilted_distances_are_within_their_slack(pairs, c):
     scores, base = map(np.array, zip(*pairs, strict=True))
     if not np.isfinite(scores + base).any():
         with pytest.raises(ArgumentError):
-            Based(Stored(scores), base, c).peaks(2)
+            TiltedScores(Stored(scores), base, c).peaks(2)
         return
-    based = Based(Stored(scores), base, c)
+    based = TiltedScores(Stored(scores), base, c)
     peaks = based.peaks(2)
     found = based.distance(np.arange(len(scores)))
     gaps = tilted_exactly(scores, base, c)

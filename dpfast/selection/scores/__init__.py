@@ -1,4 +1,4 @@
-"""Scores of candidates, as the samplers see them: one pass for the peaks, then single looks."""
+"""Scores of candidates as samplers see them: one pass for block maxima, then random access."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ __all__ = ["Peelable", "Scores"]
 
 
 class Scores(Protocol):
-    """Scores of candidates 0 .. count - 1. A distance is how far a score is below the best one."""
+    """Scores of candidates 0 .. count - 1. A distance is how far a score lies below the best."""
 
     @property
     def count(self) -> int:
-        """Number of candidates."""
+        """The number of candidates."""
         ...
 
     @property
     def slack(self) -> float:
-        """Absolute error of every distance, beside a relative 2**-50; 0 where scores are stored."""
+        """The absolute error of a distance, beside a relative 2**-50; 0 for stored scores."""
         ...
 
     def peaks(self, block: int) -> NDArray[np.float64]:
-        """One pass. The distance of the best score of each `block` consecutive candidates.
+        """Make the pass: the distance of the best of each `block` consecutive candidates.
 
-        Negative where all of a block are excluded (a score of minus infinity).
+        It is negative where a whole block is excluded (scores of minus infinity).
 
         Raises
         ------
@@ -37,26 +37,26 @@ class Scores(Protocol):
         ...
 
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Distances of some candidates, negative for excluded ones. Only after `peaks`."""
+        """Return distances of some candidates, negative if excluded. Only after `peaks`."""
         ...
 
     def exact(self, candidate: int) -> Fraction:
-        """The exact distance of one candidate that is not excluded. Only after `peaks`."""
+        """Return the exact distance of a candidate that is not excluded. Only after `peaks`."""
         ...
 
     def best(self) -> Any:
-        """The best score. Only after `peaks`."""
+        """Return the best score. Only after `peaks`."""
         ...
 
 
 class Peelable(Scores, Protocol):
-    """Scores of which candidates can be taken away, as top-k does."""
+    """Scores whose candidates can be taken away, as top-k does."""
 
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The peaks that `peaks` would give if the candidates `gone` were excluded. No new pass.
+        """Return what `peaks` would give with the candidates `gone` excluded, without a pass.
 
-        `gone` is sorted, and all that are gone, not the latest alone; one candidate at least is
-        left. From now on distances are from the best score of those that are left. A candidate that
-        is gone has a negative distance only if it is better.
+        `gone` is sorted and holds all that were ever taken away; at least one candidate is left.
+        Distances are then taken from the best score that is left. A candidate that is gone has a
+        negative distance only if it is better.
         """
         ...

@@ -1,4 +1,4 @@
-"""Scores that are computed by a function when they are looked at, and never stored."""
+"""Scores computed by a function when they are needed, and never stored."""
 
 from __future__ import annotations
 
@@ -17,21 +17,39 @@ from ..._core import checks
 from ..._kernels import jit
 from ..._kernels.selection import ABOVE
 from ...errors import DataError, SlowWarning
-from .numbers import difference, distances, tops
-from .plain import Plain
+from .numbers import block_maxima, difference, distances, maxima_without, real
 from .stored import refuse
-from .without import tops_without
 
-#: Candidates that are evaluated together: their scores stay in the cache. If there are no more than
-#: that they are kept, since there is nothing to save.
+#: Candidates evaluated together: their scores stay in the cache. No more than that are kept.
 STRETCH = 1 << 15
-#: Candidates at most, so that numbers of candidates are exact in float64.
+#: Candidates at most: their numbers are exact in float64.
 MOST = 1 << 53
 
 _PACKAGE = os.path.dirname(errors.__file__) + os.sep
 
+_RULE = "a function that returns an int, a float, a Fraction or a NumPy number of at most 64 bits"
 
-def _say_slow() -> None:
+
+class _PythonFunction:
+    """Scores by a plain Python function, one candidate at a time, as Python numbers."""
+
+    tile = 1
+    dtype: np.dtype[Any] = np.dtype(object)
+
+    def __init__(self, function: Callable[[Any, int], Any], data: Any) -> None:
+        self._function, self._data = function, data
+
+    def fill(self, tiles: NDArray[np.int64], out: NDArray[Any]) -> None:
+        """Write ``out[t, 0]``, the score of candidate ``tiles[t]``."""
+        for t, candidate in enumerate(tiles.tolist()):
+            value = self._function(self._data, candidate)
+            score = real(value)
+            if score is None:
+                checks.fail_kind("scores", _RULE, value, " from it")
+            out[t, 0] = score
+
+
+def _warn_slow() -> None:
     """Warn at the line of the user that called the package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
@@ -45,32 +63,32 @@ def _say_slow() -> None:
 
 
 def _merge(values: NDArray[Any], start: int, block: int, best: NDArray[Any]) -> int:
-    """Bring the scores of candidates from `start` on into the best of each block; the flags."""
+    """Merge the scores of candidates from `start` on into the block maxima; return the flags."""
     flags = 0
     first = -(-start // block)
     head = min(first * block - start, len(values))
-    if head:  # of a block that has begun before
+    if head:  # the rest of a block that began before
         top = np.empty(1, best.dtype)
-        flags = tops(values[:head], head, top)
+        flags = block_maxima(values[:head], head, top)
         best[first - 1] = max(best[first - 1], top[0])
     if head < len(values):
         values = values[head:]
-        flags |= tops(values, block, best[first : first - (-len(values) // block)])
+        flags |= block_maxima(values, block, best[first : first - (-len(values) // block)])
     return flags
 
 
 class Computed:
     """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
 
-    The pass evaluates every candidate once, a stretch at a time; a later look evaluates again what
-    it needs (up to 32 neighbours of a candidate in a compiled function), unless all candidates fit
-    into one stretch. So the function must be pure: the same candidate must have the same score
-    every time. Where it is seen not to be, the error comes after the spend.
+    The pass evaluates every candidate once, a stretch at a time. A later look evaluates again what
+    it needs (with a compiled function up to 32 adjacent candidates), unless all candidates fit
+    into one stretch. So the function must be pure: a candidate must have the same score every
+    time. Where it is seen not to be, the error comes after the spend.
 
     A function compiled by Numba runs in a compiled loop without the GIL. Integer scores stay
     integers. Numba's own integers wrap beyond 64 bits, those of a plain function do not.
 
-    Whatever the function raises in the pass passes unchanged, before anything is spent.
+    Errors of the function during the pass are raised unchanged, before anything is spent.
 
     Parameters
     ----------
@@ -85,7 +103,8 @@ class Computed:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        It is not callable, Numba cannot compile it for the data, or the count is not in 1 .. 2**53.
+        The function is not callable, Numba cannot compile it for the data, or the count is not in
+        1 .. 2**53.
 
     Warns
     -----
@@ -105,15 +124,15 @@ class Computed:
             checks.fail("candidates", "at most 2**53", count)
         self.count = count
         self.name = name
-        self._loop: jit.Tiles | Plain
+        self._loop: jit.Tiles | _PythonFunction
         if jit.is_compiled(function):
             self._loop = jit.Tiles(function, data, count)
         else:
-            self._loop = Plain(function, data, count)
-            _say_slow()
+            self._loop = _PythonFunction(function, data)
+            _warn_slow()
         self._best: Any = None
         self._block = 0
-        self._tops: NDArray[Any] = np.empty(0)  # the best score of each block
+        self._maxima: NDArray[Any] = np.empty(0)  # of each block
         self._kept: NDArray[Any] | None = None  # all scores, if they are few
 
     def best(self) -> Any:
@@ -132,7 +151,7 @@ class Computed:
             refuse(flags | ABOVE, self.name)  # NaN and infinity at once
         refuse(flags, self.name)
         self._kept = values if self.count <= STRETCH else None
-        self._best, self._block, self._tops = best.max(), block, best
+        self._best, self._block, self._maxima = best.max(), block, best
         return distances(self._best, best)
 
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -142,14 +161,14 @@ class Computed:
         return difference(self._best, self._look(np.array([candidate]))[0])
 
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
-        best, empty = tops_without(self._tops, self._block, self.count, gone, self._look)
+        best, empty = maxima_without(self._maxima, self._block, self.count, gone, self._look)
         self._best = best[~empty].max()
         peaks = distances(self._best, best)
         peaks[empty] = -1
         return peaks
 
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
-        """The scores of some candidates, none better than the best of its block in the pass."""
+        """Return the scores of some candidates, none better than the pass found in its block."""
         if self._kept is not None:
             return self._kept[index]
         values = np.empty(len(index), self._loop.dtype)
@@ -167,7 +186,7 @@ class Computed:
             row = np.searchsorted(part, wanted // tile)
             values[place] = buffer[row, wanted % tile]
         with np.errstate(invalid="ignore"):  # NaN among Python numbers
-            pure = (values <= self._tops[index // self._block]).all()
+            pure = (values <= self._maxima[index // self._block]).all()
         if not pure:
             raise DataError(
                 "the score function gave a candidate two scores, but it must be a pure function of "

@@ -1,12 +1,13 @@
-"""Peaks and distances of scores in arrays of numbers, and in arrays of Python's own numbers.
+"""Exact differences and block maxima of scores, in arrays of NumPy's numbers or of Python's own.
 
 Python's ints, floats and Fractions compare and subtract exactly with each other, at any size. So
-the law of a draw does not depend on which kind of array holds the scores.
+the distribution of a draw does not depend on which kind of array holds the scores.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -15,9 +16,12 @@ from numpy.typing import NDArray
 
 from ..._kernels.selection import ABOVE, INFINITE, NAN, block_peaks
 
+#: Candidates whose scores are handled together: half a megabyte of float64.
+CHUNK = 1 << 16
+
 
 def real(value: Any) -> int | float | Fraction | None:
-    """A score as a Python number, without loss; None for what is none."""
+    """Return a score as a Python number, without loss; None for anything else."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, np.timedelta64):  # a subclass of NumPy's integers
@@ -38,7 +42,7 @@ def _number(value: Any) -> Any:
 
 
 def difference(best: Any, value: Any) -> Fraction:
-    """The exact difference of two finite scores."""
+    """Return the exact difference of two finite scores."""
     return Fraction(_number(best)) - Fraction(_number(value))
 
 
@@ -54,33 +58,33 @@ def _gap(best: Any, value: Any) -> float:
 _gaps = np.frompyfunc(_gap, 2, 1)
 
 
-def distances(best: Any, values: NDArray[Any], *, own: bool = False) -> NDArray[np.float64]:
-    """``best - values``, rounded once; negative for minus infinity and for better values.
+def distances(best: Any, values: NDArray[Any], *, overwrite: bool = False) -> NDArray[np.float64]:
+    """Return ``best - values``, rounded once; negative for minus infinity and for better values.
 
-    `best` has the dtype of `values` and a shape that broadcasts to theirs. With `own`, the result
-    may take the place of `values`: fresh memory costs more than the subtraction.
+    `best` has the dtype of `values` and a shape that broadcasts to theirs. With `overwrite`, the
+    result may take the place of `values`: fresh memory costs more than the subtraction.
     """
     if values.dtype.kind == "O":
         return np.asarray(_gaps(best, values)).astype(np.float64)
     if values.dtype.kind == "f":
-        found: NDArray[np.float64] = values.astype(np.float64, copy=not own)
-        excluded = found == -math.inf
+        below: NDArray[np.float64] = values.astype(np.float64, copy=not overwrite)
+        excluded = below == -math.inf
         with np.errstate(over="ignore"):
-            np.subtract(np.asarray(best, np.float64), found, out=found)
-        found[excluded] = -1.0
-        return found
+            np.subtract(np.asarray(best, np.float64), below, out=below)
+        below[excluded] = -1.0
+        return below
     if values.dtype.itemsize < 8:
         return np.asarray(best, np.float64) - values.astype(np.float64)
     # The difference modulo 2**64 is the difference.
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     top = np.asarray(best, values.dtype)
-    found = (top.view(np.uint64) - values.view(np.uint64)).astype(np.float64)
-    found[values > top] = -1.0
-    return found
+    below = (top.view(np.uint64) - values.view(np.uint64)).astype(np.float64)
+    below[values > top] = -1.0
+    return below
 
 
-def tops(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
-    """The largest of each `block` consecutive values into `out`; flags as of `block_peaks`."""
+def block_maxima(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
+    """Write the largest of each `block` consecutive values to `out`; flags as of `block_peaks`."""
     if values.dtype.kind != "O":
         return block_peaks(values, block, out)
     flags = 0
@@ -94,3 +98,33 @@ def tops(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
                 flags |= INFINITE | ABOVE if value == math.inf else ABOVE
         out[b] = best
     return flags
+
+
+def maxima_without(
+    maxima: NDArray[Any],
+    block: int,
+    count: int,
+    gone: NDArray[np.int64],
+    scores_of: Callable[[NDArray[np.int64]], NDArray[Any]],
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return the best remaining score of each block, and which blocks are empty.
+
+    `maxima` are those of all candidates, `gone` is sorted, and ``scores_of(index)`` gives the
+    scores of some candidates. Only blocks that lose a candidate are looked at.
+    """
+    maxima = maxima.copy()
+    empty = np.zeros(len(maxima), np.bool_)
+    touched = np.unique(gone // block)
+    worst = np.iinfo(maxima.dtype).min if maxima.dtype.kind in "iu" else -math.inf
+    step = max(CHUNK // block, 1)
+    for start in range(0, len(touched), step):
+        blocks = touched[start : start + step]
+        slots = blocks[:, None] * block + np.arange(block)
+        index = np.minimum(slots, count - 1)
+        place = np.minimum(np.searchsorted(gone, index), len(gone) - 1)
+        absent = (slots >= count) | (gone[place] == index)
+        values = scores_of(index.ravel()).reshape(slots.shape)
+        values[absent] = worst
+        maxima[blocks] = values.max(axis=1)
+        empty[blocks] = absent.all(axis=1)
+    return maxima, empty

@@ -13,15 +13,11 @@ from ..._core import checks
 from ..._kernels.selection import ABOVE, INFINITE, NAN, block_peaks
 from ...errors import ArgumentError
 from ...sources import chunk_dtype
-from .numbers import difference, distances, tops
-from .without import tops_without
-
-#: Scores of a conversion buffer (another byte order, strides, float16): half a megabyte of float64.
-CHUNK = 1 << 16
+from .numbers import CHUNK, block_maxima, difference, distances, maxima_without
 
 
 def refuse(flags: int, name: str) -> None:
-    """Raise what the flags of a pass say against the scores. No score that is in order is shown."""
+    """Raise the error that the flags of a pass call for. It shows no valid score."""
     if flags & (NAN | INFINITE):
         worst = math.nan if flags & NAN else math.inf
         checks.fail(name, "finite numbers, or minus infinity for an excluded candidate", worst)
@@ -34,9 +30,9 @@ def _empty(name: str) -> None:
 
 
 def _flat(array: NDArray[Any], name: str) -> tuple[NDArray[Any], np.dtype[Any]]:
-    """The array with bool as uint8, and the dtype in which its scores are compared.
+    """Return the array with bool as uint8, and the dtype in which its scores are compared.
 
-    Of one of objects these are Python's own numbers, as `selection.arguments` makes them.
+    Objects are Python's own numbers, as `selection.arguments` makes them.
     """
     if array.dtype.kind == "O":
         return array, array.dtype
@@ -45,19 +41,19 @@ def _flat(array: NDArray[Any], name: str) -> tuple[NDArray[Any], np.dtype[Any]]:
 
 
 def _direct(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
-    """Whether the kernel can read the array where it is."""
+    """Tell whether the kernel can read the array in place."""
     flags = array.flags
     return array.dtype == dtype and bool(flags.c_contiguous) and bool(flags.aligned)
 
 
-def plain(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """The values as the kernels read them: in `dtype`, C-contiguous, aligned; copied if need be."""
-    found = np.ascontiguousarray(values, dtype)
-    return found if found.flags.aligned else found.copy()
+def aligned(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return the values in `dtype`, C-contiguous and aligned; copied only if need be."""
+    array = np.ascontiguousarray(values, dtype)
+    return array if array.flags.aligned else array.copy()
 
 
 def _by_chunks(array: NDArray[Any], block: int, out: NDArray[Any]) -> int:
-    """The pass through one small buffer in the dtype of `out`."""
+    """Find the block maxima through one small buffer in the dtype of `out`."""
     n = len(array)
     flags = 0
     buffer = np.empty(min(n, CHUNK), out.dtype)
@@ -83,10 +79,9 @@ def _by_chunks(array: NDArray[Any], block: int, out: NDArray[Any]) -> int:
 
 
 class Stored:
-    """Scores in a one-dimensional array of an integer, bool or float dtype of at most 64 bits.
+    """Scores in a one-dimensional array of at most 64-bit numbers, or of Python's own numbers.
 
-    Or in one of Python's own numbers, of any size. Contiguous native arrays are read where they
-    are, others through a small buffer; none is copied.
+    Contiguous native arrays are read in place, others through a small buffer; none is copied.
     """
 
     slack = 0.0
@@ -100,7 +95,7 @@ class Stored:
         self.name = name
         self._best: Any = None
         self._block = 0
-        self._tops: NDArray[Any] | None = None  # the best score of each block
+        self._maxima: NDArray[Any] | None = None  # of each block
 
     @property
     def count(self) -> int:
@@ -115,17 +110,17 @@ class Stored:
         block = min(block, self.count)
         best = np.empty(-(-self.count // block), self._dtype)
         if self._dtype.kind == "O" or _direct(self.array, self._dtype):
-            flags = tops(self.array, block, best)
+            flags = block_maxima(self.array, block, best)
         else:
             flags = _by_chunks(self.array, block, best)
         refuse(flags, self.name)
-        self._best, self._block, self._tops = best.max(), block, best
+        self._best, self._block, self._maxima = best.max(), block, best
         return distances(self._best, best)
 
     def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
-        assert self._tops is not None
-        best, empty = tops_without(
-            self._tops, self._block, self.count, gone, lambda index: self.array[index]
+        assert self._maxima is not None
+        best, empty = maxima_without(
+            self._maxima, self._block, self.count, gone, lambda index: self.array[index]
         )
         self._best = best[~empty].max()
         peaks = self._below(best)
@@ -136,24 +131,24 @@ class Stored:
         return self._below(self.array[index].astype(self._dtype, copy=False))
 
     def anchor(self, best: Any) -> None:
-        """Measure distances from this score from now on; better ones get a negative distance."""
+        """Measure distances from this score; better scores get a negative distance."""
         self._best = best
 
     def _below(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """Distances of values that nobody else needs."""
-        return distances(self._best, values, own=True)
+        """Return distances in the place of the values."""
+        return distances(self._best, values, overwrite=True)
 
     def exact(self, candidate: int) -> Fraction:
         return difference(self._best, self.array[candidate])
 
 
 def row_peaks(matrix: NDArray[Any], name: str = "scores") -> NDArray[Any]:
-    """The best score of each row, in the dtype of comparison (float32 for float16, uint8 for bool).
+    """Return the best score of each row, in the dtype in which scores are compared.
 
     Raises
     ------
     ArgumentError
-        As for `Stored.peaks`; the message gives the number of the first row that is refused.
+        As for `Stored.peaks`; the message names the first row that is refused.
     """
     rows, count = matrix.shape
     matrix, dtype = _flat(matrix, name)
@@ -163,15 +158,15 @@ def row_peaks(matrix: NDArray[Any], name: str = "scores") -> NDArray[Any]:
     if not count:
         _empty(name)
     if dtype.kind == "O" or _direct(matrix, dtype):
-        flags = tops(matrix.reshape(-1), count, best)
+        flags = block_maxima(matrix.reshape(-1), count, best)
     else:
         flags = 0
         step = max(CHUNK // count, 1)
         for at in range(0, rows, step):
-            part = plain(matrix[at : at + step], dtype)
+            part = aligned(matrix[at : at + step], dtype)
             flags |= block_peaks(part.reshape(-1), count, best[at : at + step])
     if dtype.kind in "fO" and (flags & (NAN | INFINITE) or best.min() == -math.inf):
-        for row in range(rows):
-            one = plain(matrix[row], dtype)
-            refuse(tops(one, count, np.empty(1, dtype)), f"{name}[{row}]")
+        for number, row in enumerate(matrix):
+            flags = block_maxima(aligned(row, dtype), count, np.empty(1, dtype))
+            refuse(flags, f"{name}[{number}]")
     return best

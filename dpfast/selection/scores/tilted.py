@@ -1,4 +1,4 @@
-"""Scores in an array, with public log-weights added to them."""
+"""Scores in an array with public log-weights added: exponential tilting."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from .numbers import distances
-from .stored import CHUNK, Stored
+from .numbers import CHUNK, distances
+from .stored import Stored
 
-#: A finite log-weight is at most so large, so that `slack` is small.
+#: The largest finite log-weight, in size: it keeps `slack` small.
 REACH = 2.0**40
 
 
 def slack(reach: float) -> float:
-    """Absolute error of distances made by `tilted` where log-weights are within +-`reach`.
+    """Return the absolute error of `tilted` distances for log-weights within +-`reach`.
 
-    Beside a relative 2**-50. With u = 2**-53, a stored distance is rounded once, the product and
-    the difference once each: the error of a tilted score is at most 3.1 u c d + 2.1 u reach. Its
-    distance E from a reference within +-(reach + 1) has c d <= E + 2 reach + 1, and is rounded once
-    more: at most 5 u E + 10 u (reach + 1) together.
+    It comes beside a relative 2**-50. With u = 2**-53, a stored distance is rounded once, the
+    product and the difference once each: the error of a tilted score is at most 3.1 u c d + 2.1 u
+    reach. Its distance E from a reference within +-(reach + 1) has c d <= E + 2 reach + 1, and is
+    rounded once more: at most 5 u E + 10 u (reach + 1) together.
     """
     return 2.0**-48 * (reach + 1)
 
@@ -31,24 +31,24 @@ def slack(reach: float) -> float:
 def tilted(
     base: NDArray[np.float64] | float, c: float, below: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """``base - c below``; minus infinity where a candidate is excluded, and only there."""
+    """Return ``base - c below``; minus infinity where a candidate is excluded, and only there."""
     with np.errstate(over="ignore"):
-        found: NDArray[np.float64] = base - np.clip(c * below, 0, 2.0**1000)
-    found[below < 0] = -math.inf
-    return found
+        scores: NDArray[np.float64] = base - np.clip(c * below, 0, 2.0**1000)
+    scores[below < 0] = -math.inf
+    return scores
 
 
-class Based:
-    """Tilted scores ``c score + base``, whose distances are multiplied already: draw with c = 1.
+class TiltedScores:
+    """Tilted scores ``c score + base``. Distances include the factor c: draw with c = 1.
 
-    Distances are taken from a number a little above the best tilted score, as only float64 tells
-    which that is, and tells it with an error of up to `slack`.
+    Which tilted score is the best is only known within `slack`, so distances are taken from a
+    number a little above it.
 
     Parameters
     ----------
     stored : Stored
     base : float64 array, shape (count,)
-        Public; minus infinity, or finite and within +-`REACH`. It may be a broadcast view.
+        Public log-weights, minus infinity or within +-`REACH`. It may be a broadcast view.
     c : float
     """
 
@@ -89,7 +89,7 @@ class Based:
         return self._below(top)
 
     def _anchor(self) -> None:
-        """Measure scores from the best one that `base` does not exclude: the errors are of c d."""
+        """Measure scores from the best one that `base` allows: errors grow with the distance."""
         best: Any = -math.inf
         array = self.stored.array
         for part, base in zip(self._stretches(array), self._stretches(self.base), strict=True):
@@ -101,9 +101,9 @@ class Based:
         self.stored.anchor(best)
 
     def _below(self, tilt: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = self._reference - tilt
-        found[tilt == -math.inf] = -1.0
-        return found
+        below = self._reference - tilt
+        below[tilt == -math.inf] = -1.0
+        return below
 
     def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._below(tilted(self.base[index], self.c, self.stored.distance(index)))

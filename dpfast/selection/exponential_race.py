@@ -1,17 +1,19 @@
-"""The race: draws from the exponential mechanism for one read of the scores.
+"""Draws from the exponential mechanism for one read of the scores: a race of exponential clocks.
 
 ``c score + Gumbel`` is minus the logarithm of the first arrival of a Poisson process of rate
-``exp(c score)``, so the winner among all candidates is whoever arrives first. Candidates are taken
-in blocks. One pass finds how far the best of each block lies below the best of all; a block is then
-proposed at the rate at which its candidates would arrive if each was as good as the best of them, a
-proposal names a uniform slot of the block, and a coin keeps it with the probability by which its
-candidate is worse. What is kept arrives exactly as in the full race, and no candidate's noise is
-ever drawn. Further arrivals are further independent draws; the order in which new candidates turn
-up is the order of the noisy scores, so the first k of them are the top k.
+``exp(c score)``, so the winner of the mechanism is the candidate that arrives first.
 
-Arrivals to come do not depend on those that were. So between two batches of proposals the rates may
-be changed: a block that was often proposed in vain is opened, each of its candidates then runs on
-its own and hardly ever fails, and candidates that are already among the top k are taken away.
+Candidates are taken in blocks. One pass finds how far the best of each block lies below the best of
+all. A block is then proposed at the rate at which its candidates would arrive if each was as good
+as the best of them. A proposal names a uniform slot of the block, and a coin keeps it with
+probability ``exp(-c (best of the block - score))``. What is kept arrives exactly as in the full
+race, and no candidate's noise is ever drawn. Further arrivals are further independent draws. The
+order in which new candidates turn up is the order of the noisy scores, so the first k are the
+top k.
+
+Later arrivals do not depend on earlier ones, so the rates may change between two batches of
+proposals. A block that was often proposed in vain is opened: each of its candidates then runs on
+its own and hardly ever fails. Candidates that are already among the top k are taken away.
 """
 
 from __future__ import annotations
@@ -23,26 +25,26 @@ from .._kernels.rng import BitStream
 from ..noise.choice import Weights
 from .scores import Peelable, Scores
 
-#: Candidates up to which each is a run of its own from the start.
+#: Up to so many candidates, each is a run of its own from the start.
 SMALL = 4096
-#: Candidates of the longest and the shortest block.
+#: Candidates in the longest and the shortest block.
 LONGEST, SHORTEST = 256, 16
-#: Blocks at most: their peaks and bounds are all the memory that is used.
+#: Blocks at most: their maxima and bounds are all the memory that is used.
 BLOCKS = 1 << 22
 #: Proposals of the first and the largest batch.
 FIRST, LARGEST = 32, 1 << 13
-#: Proposals in vain, for each 16 runs, after which new rates are worth their price.
+#: Proposals in vain, for each 16 runs, after which new rates pay.
 PATIENCE = 16
-#: One in so many candidates may run on its own; or so many, if that is more.
+#: One in `PART` candidates may run on its own, or `ENOUGH` of them if that is more.
 PART, ENOUGH = 16, 1 << 14
 
 
 def block_length(count: int, draws: int) -> int:
-    """Candidates a block, a power of two, from public numbers only.
+    """Return the candidates of a block, a power of two, from public numbers only.
 
-    Of scores that spread, a block has one candidate that is any good, so a draw takes about as many
-    proposals as a block has candidates, until it is opened. As measured, a proposal then costs
-    about as much as 10 blocks: ``count / length`` and ``10 draws length`` are to be small together.
+    Where scores differ a lot, a block has one good candidate, so a draw takes about as many
+    proposals as a block has candidates, until the block is opened. As measured, a proposal costs
+    about as much as 10 blocks: ``count / length`` and ``10 draws length`` must be small together.
     """
     if count <= SMALL:
         return 1
@@ -55,7 +57,7 @@ def block_length(count: int, draws: int) -> int:
 
 
 class Race:
-    """The race of some scores, ready to draw from: the pass is made here.
+    """A race over scores, ready to draw from. The pass over the scores is made here.
 
     Parameters
     ----------
@@ -63,12 +65,12 @@ class Race:
     c : float
         Candidate j arrives at the rate ``exp(-c distance(j))``.
     draws : int
-        About so many draws are coming: they choose the length of a block.
+        About how many draws will be asked for: this sets the length of a block.
 
     Raises
     ------
     ArgumentError
-        As ``scores.peaks``.
+        As for ``scores.peaks``.
     """
 
     def __init__(self, scores: Scores, c: float, draws: int = 1) -> None:
@@ -84,28 +86,28 @@ class Race:
         self._weigh()
 
     def draw(self, size: int, stream: BitStream) -> NDArray[np.int64]:
-        """`size` independent draws."""
+        """Return `size` independent draws."""
         if self.block == 1 and not self.scores.slack:
             return self.weights.draw(size, self.scores.exact, stream)
         out = np.empty(size, np.int64)
         have, proposals = 0, FIRST
         while True:
-            found = self._arrivals(proposals, stream)[: size - have]
-            out[have : have + len(found)] = found
-            have += len(found)
+            arrived = self._arrivals(proposals, stream)[: size - have]
+            out[have : have + len(arrived)] = arrived
+            have += len(arrived)
             if have == size:
                 return out
-            proposals = self._next(proposals, len(found), size - have)
+            proposals = self._next(proposals, len(arrived), size - have)
 
-    def _next(self, proposals: int, found: int, wanted: int) -> int:
-        """Proposals of the next batch: twice as many, or some more than ought to do."""
-        ought = 32 + 5 * wanted * proposals // (4 * found) if found else LARGEST
-        if min(self._waste, ought) * PATIENCE > max(self._runs, SMALL):
+    def _next(self, proposals: int, arrived: int, wanted: int) -> int:
+        """Return the size of the next batch: twice the last, or some more than will be needed."""
+        needed = 32 + 5 * wanted * proposals // (4 * arrived) if arrived else LARGEST
+        if min(self._waste, needed) * PATIENCE > max(self._runs, SMALL):
             self._open()
-        return min(2 * proposals, ought, LARGEST)
+        return min(2 * proposals, needed, LARGEST)
 
     def _weigh(self) -> None:
-        """The runs: blocks, each for all of its slots, then candidates of opened blocks."""
+        """Set the rates of the runs: blocks with all their slots, then single candidates."""
         distance, count = self.peaks, None
         if len(self._single):
             distance = np.concatenate([distance, self.scores.distance(self._single)])
@@ -115,7 +117,7 @@ class Race:
         self._runs = len(distance)
 
     def _arrivals(self, proposals: int, stream: BitStream) -> NDArray[np.int64]:
-        """The next arrivals in order: those that are kept of so many proposals."""
+        """Return the next arrivals in order: the proposals that are kept."""
         runs = self.weights.propose(proposals, stream)
         index = runs
         if self.block > 1:
@@ -142,7 +144,7 @@ class Race:
         return arrived
 
     def _open(self) -> None:
-        """Open the blocks that were proposed in vain most often."""
+        """Open the blocks that were most often proposed in vain."""
         vain = np.concatenate(self._vain)
         self._vain, self._waste = [], 0
         blocks, times = np.unique(vain, return_counts=True)
@@ -160,12 +162,12 @@ class Race:
         self._weigh()
 
     def _leave(self) -> None:
-        """Those that are gone run no more."""
+        """Stop the single candidates that are gone."""
         self._single = self._single[~np.isin(self._single, self._gone)]
 
 
 class Top(Race):
-    """The race until `k` different candidates have arrived. It can be run once."""
+    """A race until `k` different candidates have arrived. It can be run once."""
 
     scores: Peelable
 
@@ -174,20 +176,20 @@ class Top(Race):
         self.k = k
 
     def candidates(self) -> int:
-        """How many are not excluded; no more than `k` are counted."""
+        """Count the candidates that are not excluded, up to `k`."""
         blocks = np.flatnonzero(self.peaks >= 0)
         if self.block == 1 or len(blocks) >= self.k:
             return min(len(blocks), self.k)
-        found = 0
+        allowed = 0
         for b in blocks.tolist():
-            near = np.arange(b * self.block, min((b + 1) * self.block, self.scores.count))
-            found += int(np.count_nonzero(self.scores.distance(near) >= 0))
-            if found >= self.k:
+            index = np.arange(b * self.block, min((b + 1) * self.block, self.scores.count))
+            allowed += int(np.count_nonzero(self.scores.distance(index) >= 0))
+            if allowed >= self.k:
                 return self.k
-        return found
+        return allowed
 
     def first(self, stream: BitStream) -> NDArray[np.int64]:
-        """The first `k` to arrive, in order; at least so many must not be excluded."""
+        """Return the first `k` to arrive, in order. At least `k` candidates must be allowed."""
         k = self.k
         order: dict[int, None] = {}
         proposals = FIRST
@@ -198,7 +200,7 @@ class Top(Race):
             if len(order) >= k:
                 return np.fromiter(order, np.int64, len(order))[:k]
             if 4 * (len(order) - before) < len(arrived):
-                # Those who are there arrive again and again: let the others run alone.
+                # The same candidates arrive again and again: let the others run alone.
                 self._remove(np.fromiter(order, np.int64, len(order)))
             else:
                 proposals = self._next(proposals, len(order) - before, k - len(order))
@@ -213,17 +215,7 @@ class Top(Race):
 
 
 def _slots(block: int, count: int, stream: BitStream) -> NDArray[np.int64]:
-    """Uniform integers below `block`, a power of two of at most 2**32."""
+    """Return uniform integers below `block`, a power of two of at most 2**32."""
     words = np.empty(count, "<u4")
     stream.fill(words.view(np.uint8))
     return (words & np.uint32(block - 1)).astype(np.int64)
-
-
-def draw(scores: Scores, c: float, size: int, stream: BitStream) -> NDArray[np.int64]:
-    """`size` draws from the mechanism with weights ``exp(-c distance)``."""
-    return Race(scores, c, size).draw(size, stream)
-
-
-def top(scores: Peelable, c: float, k: int, stream: BitStream) -> NDArray[np.int64]:
-    """The `k` largest of ``c score + Gumbel`` in order; k of them at least are not excluded."""
-    return Top(scores, c, k).first(stream)
