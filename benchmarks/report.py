@@ -404,7 +404,7 @@ def streams(n):
     )
     ours, theirs = best(lambda: weights.answer(query), lambda: np.dot(query, other))
     yield f"multiplicative weights, a query, universe {n:.0e}", ours, "`np.dot`", theirs
-    known = weights._hypothesis
+    known = weights._weighted
     ours, theirs = best(lambda: known.move(1e-3, query, 24), lambda: np.exp(query, out=out))
     yield f"multiplicative weights, an update, universe {n:.0e}", ours, "`np.exp`", theirs
     median = dp.online.MedianMechanism(

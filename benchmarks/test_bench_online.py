@@ -16,7 +16,7 @@ import pytest
 import dpfast as dp
 from dpfast._kernels.rng import isa
 from dpfast.noise.distributions.discrete import laplace_integers
-from dpfast.online.hypothesis import Hypothesis
+from dpfast.online.public_distribution import PublicDistribution
 from dpfast.rng import SecureGenerator
 
 from .conftest import SMOKE, rows
@@ -95,7 +95,7 @@ def test_multiplicative_weights(benchmark, work):
         assert not answer.hard and abs(answer - query.mean()) < 0.3
         rival, other = (lambda: np.dot(query, other)), g.random(size)
     else:
-        hypothesis = Hypothesis(size)
+        hypothesis = PublicDistribution(size)
         benchmark.pedantic(
             lambda: hypothesis.move(0.1, query, 24), rounds=5, iterations=1, warmup_rounds=1
         )

@@ -1,15 +1,15 @@
-"""Streams of queries, each free to depend on the answers before it, for one loss paid beforehand.
+"""Streams of adaptive queries for one privacy loss, paid for when the stream is opened.
 
-Independent noise for each query runs out of budget; here only those queries cost that cannot be
-answered from what is public already.
+Independent noise for each query soon uses up a budget. Here a query costs something only if it
+cannot be answered from what is public already.
 """
 
-from .answer import Answer
+from .linear_stream import Answer
 from .median import MedianMechanism
+from .multiplicative_weights import PrivateMultiplicativeWeights
 from .mwem import MWEM
 from .published_constants import published
 from .sparse import AboveThreshold, Finding, Findings, SparseVector
-from .weights import PrivateMultiplicativeWeights
 
 __all__ = [
     "MWEM",

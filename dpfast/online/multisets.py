@@ -1,6 +1,6 @@
 """Candidate databases: all multisets of some size over a public universe, as compact counts.
 
-They say nothing about the data, so nothing here is secret.
+They do not depend on the data, so nothing here is secret.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._kernels.online import multiset_sums as sums
+from .._kernels.online import multiset_sums as _native_sums
 from .._kernels.rng import BitStream
 from ..noise import choice
 from ..summaries.order import SMALL, window
-from .threads import spread
+from .queries import spread
 
 #: The largest size: counts are bytes.
 MOST_SIZE = 255
 
 
 def number(universe: int, size: int) -> int:
-    """How many multisets there are."""
+    """Return the number of multisets."""
     return math.comb(universe + size - 1, size)
 
 
 def largest(universe: int, most: int) -> int:
-    """The largest size of which there are at most so many."""
+    """Return the largest size with at most `most` multisets."""
     size = 1
     while size < MOST_SIZE and number(universe, size + 1) <= most:
         size += 1
@@ -35,20 +35,19 @@ def largest(universe: int, most: int) -> int:
 
 
 def net(universe: int, size: int) -> float:
-    """How far any database may be from the nearest multiset, for every query at once.
+    """Bound the distance of any database from the nearest multiset, for every query at once.
 
-    A database's frequencies times `size` are rounded down, and those with the largest remainders up
-    instead, until the sum is right. With j of N rounded up, whose remainders sum to j, at most
-    j (N - j) / N is moved from some elements to others (the remainders that were cut are on average
-    at most j / N), and a query between 0 and 1 moves by no more than what is moved, over `size`.
+    Round a database's frequencies times `size` down, and those with the largest remainders up
+    instead, until the sum is right. If j of N are rounded up, the remainders sum to j, and at most
+    j (N - j) / N passes from some elements to others (the remainders that were cut are on average
+    at most j / N). A query between 0 and 1 changes by no more than that over `size`.
     """
     half = universe // 2
     return half * (universe - half) / universe / size
 
 
 def enumerated(universe: int, size: int) -> NDArray[np.uint8]:
-    """Counts of all multisets, one in each column, in lexicographic order from the largest first
-    count on."""
+    """Return the counts of all multisets as columns, in descending lexicographic order."""
     left = np.array([size], np.int64)
     columns: list[NDArray[np.uint8]] = []
     for _ in range(universe - 1):
@@ -62,7 +61,7 @@ def enumerated(universe: int, size: int) -> NDArray[np.uint8]:
 
 
 def sampled(universe: int, size: int, count: int, stream: BitStream) -> NDArray[np.uint8]:
-    """Counts of `count` independent multisets of uniform elements, one in each column."""
+    """Return the counts of `count` independent multisets of uniform elements as columns."""
     out = np.zeros((universe, count), np.uint8)
     every = np.arange(count)
     limit = np.full(count, universe, np.int64)
@@ -72,7 +71,7 @@ def sampled(universe: int, size: int, count: int, stream: BitStream) -> NDArray[
 
 
 class Multisets:
-    """The candidates that are still alive."""
+    """The candidates that are left."""
 
     def __init__(self, counts: NDArray[np.uint8]) -> None:
         self._counts = counts
@@ -82,20 +81,20 @@ class Multisets:
         return int(self._counts.shape[1])
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.int32]:
-        """The sum of the weights over each: valid until the next call."""
+        """Return the sum of the weights over each candidate, valid until the next call."""
         count = len(self)
         narrow, out = weights.astype(np.int32), self._sums[:count]
-        spread(count, lambda a, b: sums(self._counts, narrow, out, a, b))
+        spread(count, lambda a, b: _native_sums(self._counts, narrow, out, a, b))
         return out
 
     @staticmethod
-    def median(found: NDArray[np.int32]) -> int:
-        """The lower median."""
-        middle = (len(found) - 1) // 2
-        if len(found) <= SMALL:
-            return int(np.partition(found, middle)[middle])
-        return int(window(found, middle + 1, 0).values[0])
+    def median(sums: NDArray[np.int32]) -> int:
+        """Return the lower median."""
+        middle = (len(sums) - 1) // 2
+        if len(sums) <= SMALL:
+            return int(np.partition(sums, middle)[middle])
+        return int(window(sums, middle + 1, 0).values[0])
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Let the others die. Their room is given back."""
+        """Give up the other candidates and free their memory."""
         self._counts = np.ascontiguousarray(np.compress(kept, self._counts, axis=1))

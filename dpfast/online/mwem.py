@@ -1,4 +1,4 @@
-"""Multiplicative weights with the exponential mechanism: many linear queries known beforehand."""
+"""Multiplicative weights with the exponential mechanism, for linear queries known beforehand."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.types import Number
 from .._kernels.online import weights_products as products
 from ..budget.allocation import as_it_is
 from ..budget.budget import Budget
@@ -24,19 +25,16 @@ from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.exponential_race import Race
 from ..selection.scores.stored import Stored
-from .answer import Answer
-from .hypothesis import Hypothesis
-from .linear import Asked
-from .queries import Universe
+from .linear_stream import Answer, Arguments, Query
+from .public_distribution import HasDistribution, PublicDistribution
+from .queries import ENOUGH, Universe, spread
 from .session import facts, once, record
-from .synthetic import Synthetic
-from .threads import ENOUGH, spread
 
-#: Rounds at most.
+#: The most rounds.
 MOST = 1 << 16
-#: How often measurements are gone through again, at most.
+#: The most replays of all measurements in a round.
 MOST_REPLAYS = 1 << 20
-#: Numbers that are converted together.
+#: Numbers converted together.
 BLOCK = 1 << 14
 
 
@@ -68,23 +66,23 @@ class _Queries:
         return hashlib.sha256(self._units.tobytes()).hexdigest()
 
     def sums(self, over: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of all queries, over counts (exactly: integers below ``2**53``) or a distribution."""
+        """Sum all queries over counts (exactly: integers below ``2**53``) or a distribution."""
         out = np.empty(len(self))
         enough = max(1, ENOUGH // len(over))
         spread(len(self), lambda a, b: products(self._units, over, out, a, b), 4, enough)
         return out
 
     def row(self, number: int) -> NDArray[np.float64]:
-        """One query, from 0 to 1."""
-        found: NDArray[np.float64] = np.ldexp(self._units[number].astype(np.float64), -self.bits)
-        return found
+        """Return one query, from 0 to 1."""
+        query: NDArray[np.float64] = np.ldexp(self._units[number].astype(np.float64), -self.bits)
+        return query
 
 
 class _Fit:
-    """A distribution that learns from measurements: a function of them alone."""
+    """A distribution fitted to measurements: a function of them alone."""
 
     def __init__(self, queries: _Queries, rows: int, universe: int, replays: int) -> None:
-        self.hypothesis, self.mean = Hypothesis(universe), np.zeros(universe)
+        self.current, self.mean = PublicDistribution(universe), np.zeros(universe)
         self.asked: list[int] = []
         self.noisy: list[int] = []
         self._queries, self._whole, self._replays = queries, float(rows << queries.bits), replays
@@ -92,27 +90,27 @@ class _Fit:
         self._rows: dict[int, NDArray[np.float64]] = {}
 
     def learn(self, query: int, noisy: int) -> None:
-        """One round: the measurement of a query, and then all so far, some times over."""
+        """Make a round: take the measurement of a query, then replay all measurements so far."""
         self.asked.append(query)
         self.noisy.append(noisy)
-        # One measured before: the two are averaged, in the order in which they came.
+        # Measurements of one query are averaged, in the order in which they came.
         seen = self.asked.count(query)
         before = self._values.get(query, 0.0) * (1 - 1 / seen)
         self._values[query] = before + noisy / self._whole / seen
         if query not in self._rows:
             self._rows[query] = self._queries.row(query)
         turns, bits = list(self._values) * self._replays, self._queries.bits
-        told = self.hypothesis.sums(self._rows[turns[0]], bits).mean
-        for one, later in itertools.zip_longest(turns, turns[1:]):
-            step = (self._values[one] - math.ldexp(told, -bits)) / 2
+        expected = self.current.sums(self._rows[turns[0]], bits).mean
+        for turn, later in itertools.zip_longest(turns, turns[1:]):
+            step = (self._values[turn] - math.ldexp(expected, -bits)) / 2
             following = None if later is None else self._rows[later]
-            told = self.hypothesis.move(step, self._rows[one], bits, following)
-        self.mean += self.hypothesis.distribution
+            expected = self.current.move(step, self._rows[turn], bits, following)
+        self.mean += self.current.distribution
 
 
 @dataclass(frozen=True, slots=True)
 class _Rounds:
-    """All rounds, for the door."""
+    """All rounds, as a mechanism for `release`."""
 
     queries: _Queries
     rows: int
@@ -134,37 +132,38 @@ class _Rounds:
 
     def finish(self, exact: NDArray[np.int64], generator: Generator) -> _Fit:
         for _ in range(self.rounds):
-            told = self.queries.sums(self.fit.hypothesis.distribution) * self.rows
-            wrong = np.abs(exact - np.rint(told).astype(np.int64))
+            expected = self.queries.sums(self.fit.current.distribution) * self.rows
+            wrong = np.abs(exact - np.rint(expected).astype(np.int64))
             worst = int(Race(Stored(wrong), self.choice).draw(1, generator.stream())[0])
             (noisy,) = self.noise.add([int(exact[worst])], generator)
             self.fit.learn(worst, noisy)
         return self.fit
 
 
-class MWEM(Synthetic):
-    """Answer many linear queries, known beforehand, by a distribution that is fitted to the data.
+class MWEM(HasDistribution):
+    """Answer many linear queries, known beforehand, from a distribution fitted to the data.
 
-    In each round the exponential mechanism finds a query about which the distribution is wrong. It
-    is measured with noise, and the distribution is moved to agree with all measurements.
+    In each round the exponential mechanism finds a query for which the distribution is wrong. It is
+    measured with noise, and the distribution is updated to agree with all measurements.
 
     Privacy
     -------
     Neighbors are datasets of the same public number of rows that differ in one row. The result
     satisfies the loss that is asked for (Hardt, Ligett and McSherry, NeurIPS 2012): each of the
-    `rounds` gets an equal share, half of it for the choice and half for the measurement. The choice
-    has bounded range, so its price in rho is less than epsilon**2 / 8 (`dpfast.privacy.Draws`). A
-    budget in rho that pays for an epsilon adds the 2 T parts up one by one. Scores and measurements
-    are exact integers, with integer noise.
+    `rounds` gets an equal share, half of it for the choice and half for the measurement.
+
+    The choice has bounded range, so its zCDP loss is less than epsilon**2 / 8
+    (`dpfast.privacy.Draws`). A budget in rho that pays for an epsilon adds up these two losses of
+    each round. Scores and measurements are exact integers, with integer noise.
 
     Parameters
     ----------
     histogram : array_like of int, shape (N,), optional
-        How many rows are each element of the universe.
+        The number of rows that are each element of the universe.
     queries : array_like of shape (k, N)
-        Numbers from 0 to 1: one row for each query.
+        Numbers from 0 to 1, one row for each query.
     rounds : int
-        How many queries are measured.
+        The number of queries that are measured.
     data : column of n rows, optional
         Instead of the histogram: an array, a column of a table, or a source.
     universe : array_like of shape (N,), optional
@@ -174,37 +173,38 @@ class MWEM(Synthetic):
     replays : int, default 3
         How often a round goes through all measurements.
     average : bool, default False
-        Whether the result is the average of the distributions after each round (of which the
-        theorem speaks) or the last one, which mostly is nearer.
+        Whether the result is the average of the distributions after each round, for which the
+        theorem holds, or the last one, which is mostly nearer to the data.
     name : str, optional
         Keep the measurements in the file of the budget under this name. Called again with the same
-        arguments, by any process, it returns what they make and is not paid again.
+        arguments, by any process, the result is the same and is not paid for again.
     budget : Budget, optional
-        Pays for the call before data or randomness are touched.
+        Pays for the call before data are read or randomness is used.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------
     distribution : ndarray of float64, shape (N,)
-        Public probabilities of the elements.
+        The public probabilities of the elements.
     measured : tuple of int
-        Which queries were measured, in order.
+        The queries that were measured, in order.
     spent : Pure, Approx or ZCDP
+        The privacy loss of all rounds.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
+        For a bad argument. Nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If too little of the budget is left. Nothing has been spent.
     DataError
-        A row is no element of the universe. The spend stands.
+        If a row is not an element of the universe. The spent budget is not refunded.
 
     Notes
     -----
-    Cost: a product of the queries with the distribution each round, and up to
-    ``replays * rounds**2 / 2`` moves of the distribution. Memory: the queries as float32.
+    Cost: a product of the queries with the distribution in each round, and up to
+    ``replays * rounds**2 / 2`` updates of the distribution. Memory: the queries as float32.
 
     References
     ----------
@@ -222,22 +222,22 @@ class MWEM(Synthetic):
 
     def __init__(
         self,
-        histogram: Any = None,
-        queries: Any = None,
+        histogram: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
         *,
         rounds: int,
         data: Any = None,
-        universe: Any = None,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        rho: Any = None,
+        universe: ArrayLike | None = None,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
         replays: int = 3,
         average: bool = False,
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> None:
-        asked = Asked.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
+        asked = Arguments.of((epsilon, delta, rho), 1, 1, 0.5, histogram, data, universe)
         count = checks.whole("rounds", rounds, 1)
         if count > MOST:
             checks.fail("rounds", "at most 2**16", rounds)
@@ -249,12 +249,10 @@ class MWEM(Synthetic):
             checks.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
-        plan = _Rounds(
-            held, asked.rows, count, fit, choice, noise, self.spent, asked.read
-        )  # fmt: skip
+        plan = _Rounds(held, asked.rows, count, fit, choice, noise, self.spent, asked.read)
         kept = None
         if name is not None:
-            told = facts(
+            public = facts(
                 what=plan.name,
                 loss=asked.loss,
                 rows=asked.rows,
@@ -264,31 +262,31 @@ class MWEM(Synthetic):
                 choice=choice,
                 noise=noise,
             )
-            kept = record(name, budget, told)
+            kept = record(name, budget, public)
         past = None if kept is None else kept.found()
         if past is None:
             with once(kept, budget):
                 fit = release(asked.source, plan, budget=budget, rng=rng, prepare=as_it_is)
-            past = mine = [fit.asked, fit.noisy]
+            past = measured = [fit.asked, fit.noisy]
             if kept is not None:
-                past = kept.begin(mine, None)
-            if past != mine:  # another process was first
+                past = kept.begin(measured, None)
+            if past != measured:  # another process was first
                 fit = _Fit(held, asked.rows, asked.universe.size, times)
         if not fit.asked:
             for query, noisy in zip(*past, strict=True):
                 fit.learn(query, noisy)
         self._distribution: NDArray[np.float64] = (
-            fit.mean / count if mean else fit.hypothesis.distribution
+            fit.mean / count if mean else fit.current.distribution
         )
         self.measured = tuple(fit.asked)
 
     @property
     def distribution(self) -> NDArray[np.float64]:
-        """Public probabilities of the elements."""
+        """The public probabilities of the elements."""
         return self._distribution
 
-    def answer(self, query: Any) -> Answer:
-        """The mean of a query under the distribution, at no cost.
+    def answer(self, query: Query) -> Answer:
+        """Return the mean of a query under the distribution, at no cost.
 
         Parameters
         ----------
@@ -298,7 +296,7 @@ class MWEM(Synthetic):
         Returns
         -------
         Answer
-            It is easy: all that was paid is in the distribution.
+            Always easy: the data are not read.
 
         Raises
         ------
@@ -313,16 +311,16 @@ class MWEM(Synthetic):
 
 def _matrix(queries: Any, universe: Universe, bits: int) -> _Queries:
     rule = f"a matrix of numbers from 0 to 1, with {universe.size} columns"
-    found = checks.array("queries", queries, rule)
-    if found.dtype.kind not in "iufb" or found.ndim != 2:
+    matrix = checks.array("queries", queries, rule)
+    if matrix.dtype.kind not in "iufb" or matrix.ndim != 2:
         checks.fail_kind("queries", rule, queries)
-    if found.shape[1] != universe.size or not len(found):
-        checks.fail("queries", rule, found.shape)
-    return _Queries(found, bits)
+    if matrix.shape[1] != universe.size or not len(matrix):
+        checks.fail("queries", rule, matrix.shape)
+    return _Queries(matrix, bits)
 
 
 def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Loss]:
-    """The factor of the scores, the noise of a measurement, and the loss of all rounds."""
+    """Return the factor of the scores, the noise of a measurement, and the loss of all rounds."""
     size = amount(loss)
     part = Fraction(1, 2 * rounds)
 
@@ -337,7 +335,7 @@ def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Lo
 
     if isinstance(loss, ZCDP):
         return in_rho(size)
-    found = [in_pure(size)]
+    forms = [in_pure(size)]
     if isinstance(loss, Approx):
-        found.append(in_rho(ZCDP.within(loss.epsilon, loss.delta).rho))
-    return max(found, key=lambda one: one[0])
+        forms.append(in_rho(ZCDP.within(loss.epsilon, loss.delta).rho))
+    return max(forms, key=lambda form: form[0])

@@ -1,5 +1,4 @@
-"""The constants of the paper on the median mechanism, which no table in the world is large enough
-for."""
+"""The constants in the paper on the median mechanism, for which no table is large enough."""
 
 from __future__ import annotations
 
@@ -8,8 +7,9 @@ from typing import Any, NamedTuple
 
 from .. import privacy as _privacy
 from .._core import checks
+from .._core.types import Number
 
-#: Of which logarithms and products are still numbers.
+#: Up to here logarithms and products stay finite.
 MOST = 1 << 62
 
 
@@ -21,13 +21,13 @@ class Published(NamedTuple):
     size : int
         Rows of a candidate (m in the paper).
     hard : int
-        Hard answers at most (20 m log N).
+        The most hard answers (20 m log N).
     epsilon : float
-        What one hard answer costs (alpha').
+        The loss of one hard answer (alpha').
     slack : float
         The step between the thresholds 3/4, 3/4 + slack, and so on, for one row (gamma n).
     kept : float
-        Candidates within so much of a hard answer are kept (accuracy / 50).
+        Candidates this near to a hard answer are kept (accuracy / 50).
     rows : int
         The least number of rows for which there is more than one threshold up to 9/10.
     """
@@ -40,21 +40,21 @@ class Published(NamedTuple):
     rows: int
 
 
-def published(universe: int, *, queries: int, epsilon: Any, accuracy: float) -> Published:
-    """The constants that are published for the median mechanism.
+def published(universe: int, *, queries: int, epsilon: Number, accuracy: Number) -> Published:
+    """Return the constants that were published for the median mechanism.
 
-    NOT PRIVATE by itself: it is told no data, and computes public numbers from public numbers.
+    They are public: they are computed from public numbers alone, without data.
 
     Parameters
     ----------
     universe : int
-        How many elements there are (N), at least 2.
+        The number of elements (N), at least 2.
     queries : int
-        How many queries are asked.
+        The number of queries.
     epsilon : float, Fraction or Decimal
         The loss of all answers (alpha in the paper).
     accuracy : float
-        By how much an answer may be off, less than 1 (epsilon in the paper).
+        The largest error of an answer, less than 1 (epsilon in the paper).
 
     Returns
     -------
@@ -67,8 +67,8 @@ def published(universe: int, *, queries: int, epsilon: Any, accuracy: float) -> 
 
     Notes
     -----
-    Cost: nothing. `MedianMechanism` needs none of these: with ``test="closeness"`` it makes the
-    comparison of the paper, with constants that are worked out for its own arguments.
+    Cost: negligible. `MedianMechanism` needs none of these: with ``test="closeness"`` it makes the
+    comparison of the paper with constants computed for its own arguments.
 
     References
     ----------
@@ -77,8 +77,8 @@ def published(universe: int, *, queries: int, epsilon: Any, accuracy: float) -> 
     Examples
     --------
     >>> import dpfast as dp
-    >>> there = dp.online.published(16, queries=1000, epsilon=1, accuracy=0.1)
-    >>> there.size > 10**8, there.rows > 10**12
+    >>> paper = dp.online.published(16, queries=1000, epsilon=1, accuracy=0.1)
+    >>> paper.size > 10**8, paper.rows > 10**12
     (True, True)
     """
     elements = checks.whole("universe", universe, 2)
@@ -86,7 +86,8 @@ def published(universe: int, *, queries: int, epsilon: Any, accuracy: float) -> 
     for name, value in (("universe", elements), ("queries", count)):
         if value > MOST:
             checks.fail(name, "at most 2**62", value)
-    alpha = float(_privacy.Pure(epsilon).epsilon)
+    loss: Any = epsilon  # `Pure` takes any number
+    alpha = float(_privacy.Pure(loss).epsilon)
     if not 1 / MOST <= alpha <= count:
         checks.fail("epsilon", "at least 2**-62 and at most the number of queries", epsilon)
     wanted = checks.positive("accuracy", accuracy)

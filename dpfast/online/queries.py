@@ -1,13 +1,14 @@
 """Linear queries over a public universe, as integer weights; data as counts of its elements.
 
 A query f gives each element a number from 0 to 1. It is rounded to multiples of ``2**-bits``, and
-the rounded query is what is answered. Then the sum of its weights over the rows is an exact
-integer, and a replaced row moves it by at most ``2**bits``.
+the rounded query is answered. So the sum of its weights over the rows is an exact integer, with
+sensitivity ``2**bits`` where one row is replaced.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -19,23 +20,46 @@ from .._core import checks
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
 from ..sources import Chunk, Source, as_source
+from ..sources.array import threads
 from ..sources.row_source import RowChunk, RowSource
 from ..sources.table import coded_rows
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 
-#: Rows for which weights of 15 bits still have exact sums: fewer than that.
+#: With fewer rows than that, weights of 15 bits have exact sums.
 MOST_ROWS = 1 << 36
 
-#: Elements that are handled together: half a megabyte.
+#: Elements handled together: half a megabyte.
 STRETCH = 1 << 16
+#: Elements for which a thread pays.
+ENOUGH = 1 << 17
 
 _RULE = "a vector of numbers between 0 and 1, one for each element of the universe"
 _OF_ONE = "a function of one element whose values are between 0 and 1"
 
 
+def spread(
+    count: int, work: Callable[[int, int], Any], multiple: int = 1, enough: int = ENOUGH
+) -> None:
+    """Call ``work(start, stop)`` for stretches of all elements, in several threads if that pays.
+
+    All stretches but the last are multiples of `multiple` long, and no shorter than `enough`.
+    """
+    workers = min(threads(), count // enough)
+    if workers < 2:
+        work(0, count)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # slow to import
+
+    cuts = {count * i // workers // multiple * multiple for i in range(workers)}
+    with ThreadPoolExecutor(workers) as pool:
+        ends = itertools.pairwise([*sorted(cuts), count])
+        for future in [pool.submit(work, start, stop) for start, stop in ends]:
+            future.result()
+
+
 class Universe:
-    """The elements that rows can be: numbers or texts, or without names, numbered 0 .. size - 1."""
+    """The elements that rows can be: numbers, texts, or without names, numbers 0 .. size - 1."""
 
     def __init__(self, elements: Any, size: int | None) -> None:
         self.elements: NDArray[Any] | None = None
@@ -45,41 +69,40 @@ class Universe:
             self.size = size
             return
         rule = "distinct finite numbers, or distinct texts, in one dimension"
-        # A number among texts would be made one by NumPy.
-        some = list(elements) if isinstance(elements, (list, tuple)) else None
-        found = checks.array("universe", elements, rule)
-        if found.ndim == 1 and found.dtype.kind in "UOT":
-            some = found.tolist() if some is None else some
-            if not all(isinstance(one, str) for one in some):
+        array = checks.array("universe", elements, rule)
+        if array.ndim == 1 and array.dtype.kind in "UOT":
+            # NumPy would turn a number among texts into text: look at the list itself.
+            texts = list(elements) if isinstance(elements, (list, tuple)) else array.tolist()
+            if not all(isinstance(text, str) for text in texts):
                 checks.fail_kind("universe", rule, elements)
-            self.words = Words([checks.text("universe", one) for one in some])
-            found = np.array(some, np.str_)
-        elif found.ndim != 1 or found.dtype.kind not in "iufb":
+            self.words = Words([checks.text("universe", text) for text in texts])
+            array = np.array(texts, np.str_)
+        elif array.ndim != 1 or array.dtype.kind not in "iufb":
             checks.fail_kind("universe", rule, elements)
-        elif found.dtype.kind == "f":
-            found = found.astype(np.float64)
+        elif array.dtype.kind == "f":
+            array = array.astype(np.float64)
         else:
-            found = found.astype(found.dtype.newbyteorder("="))
-        finite = self.words is not None or np.isfinite(found).all()
-        if not len(found) or not finite or len(np.unique(found)) < len(found):
+            array = array.astype(array.dtype.newbyteorder("="))
+        finite = self.words is not None or np.isfinite(array).all()
+        if not len(array) or not finite or len(np.unique(array)) < len(array):
             checks.fail("universe", rule, elements)
-        if size is not None and size != len(found):
-            checks.fail("universe", f"as long as the histogram, {size}", len(found))
-        self.elements, self.size = found, len(found)
+        if size is not None and size != len(array):
+            checks.fail("universe", f"as long as the histogram, {size}", len(array))
+        self.elements, self.size = array, len(array)
 
     @property
     def facts(self) -> list[Any]:
-        """What tells it from others."""
+        """What tells this universe from others, for `session.facts`."""
         if self.elements is None:
             return [self.size]
         return [self.elements.dtype.str, hashlib.sha256(self.elements.tobytes()).hexdigest()]
 
     def values(self, query: Any) -> NDArray[np.float64]:
-        """The numbers of a query, which still have to be looked at."""
+        """Return the numbers of a query, not checked yet."""
         return self._called(query) if callable(query) else self._vector(query)
 
     def weights(self, values: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
-        """The query in units of ``2**-bits``: integers. An error unless it is between 0 and 1."""
+        """Return the query as integers in units of ``2**-bits``; an error unless within 0 to 1."""
         out = np.empty(self.size)
         for at in range(0, self.size, STRETCH):
             part, units = values[at : at + STRETCH], out[at : at + STRETCH]
@@ -91,31 +114,31 @@ class Universe:
         return out
 
     def _vector(self, query: Any) -> NDArray[np.float64]:
-        found = checks.array("query", query, _RULE)
-        if found.dtype.kind not in "iufb" or found.ndim != 1:
+        vector = checks.array("query", query, _RULE)
+        if vector.dtype.kind not in "iufb" or vector.ndim != 1:
             checks.fail_kind("query", _RULE, query)
-        if len(found) != self.size:
-            checks.fail("query", f"as long as the universe, {self.size}", f"{len(found)} numbers")
-        return np.ascontiguousarray(found, np.float64)
+        if len(vector) != self.size:
+            checks.fail("query", f"as long as the universe, {self.size}", f"{len(vector)} numbers")
+        return np.ascontiguousarray(vector, np.float64)
 
     def _called(self, query: Callable[[Any], Any]) -> NDArray[np.float64]:
         elements = np.arange(self.size) if self.elements is None else self.elements
         if is_compiled(query):
             return QueryLoop(query).values(elements)
-        found = np.empty(self.size)
+        values = np.empty(self.size)
         for i, element in enumerate(elements.tolist()):
             try:
                 value = query(element)
-                if isinstance(value, (str, bytes)):  # which NumPy would read
+                if isinstance(value, (str, bytes)):  # NumPy would parse it
                     raise TypeError
-                found[i] = value
+                values[i] = value
             except Exception as error:
                 checks.fail_kind("query", _OF_ONE, query, f" ({type(error).__name__})")
-        return found
+        return values
 
     def rows(self, data: Any) -> tuple[Source | RowSource, int]:
-        """A column that is to be counted, and its public number of rows."""
-        # Of texts, several columns are refused there.
+        """Return a column to count, and its public number of rows."""
+        # `coded_rows` refuses several columns of texts.
         source = as_source(data) if self.words is None else coded_rows(data, [self.words])
         if source.length is None:
             checks.fail_kind("data", "of a known number of rows", data)
@@ -127,7 +150,7 @@ class Universe:
         return source, rows
 
     def count(self, source: Any) -> NDArray[np.int64]:
-        """How many rows of a column are each element, which each of them has to be."""
+        """Count the rows of a column that are each element. Every row must be one of them."""
         assert self.elements is not None
         elements = self.elements if self.words is None else np.arange(float(self.size))
         order = np.argsort(elements, kind="stable")
@@ -147,40 +170,40 @@ class Universe:
             return counts
 
         def texts(chunk: RowChunk) -> NDArray[np.int64]:
-            parts = [counted(flat(own)) for (own,), _ in stretches(chunk, None)]
+            parts = [counted(flat(column)) for (column,), _ in stretches(chunk, None)]
             counts: NDArray[np.int64] = np.sum(parts, axis=0, dtype=np.int64)
             return counts
 
-        summarise: Any = numbers if self.words is None else texts
-        found: NDArray[np.int64] = source.reduce(summarise, np.add)
-        if found[-1]:
-            raise DataError("data must be elements of the universe; how many are none is not shown")
+        summarize: Any = numbers if self.words is None else texts
+        ranked_counts: NDArray[np.int64] = source.reduce(summarize, np.add)
+        if ranked_counts[-1]:
+            raise DataError("data must be elements of the universe, got rows that are not")
         counts = np.empty(len(order), np.int64)
-        counts[order] = found[:-1]
+        counts[order] = ranked_counts[:-1]
         return counts
 
 
 def counts_of(histogram: Any) -> tuple[NDArray[np.int64], int]:
-    """A histogram, checked, and its sum. Its length and its sum are public, its numbers are not."""
+    """Check a histogram and return it with its sum. Its length and sum are public, no more."""
     rule = "counts of rows, integers of at least 0, one for each element of the universe"
-    found = checks.array("histogram", histogram, rule)
-    if found.dtype.kind not in "iu" or found.ndim != 1 or not len(found) or (found < 0).any():
+    counts = checks.array("histogram", histogram, rule)
+    if counts.dtype.kind not in "iu" or counts.ndim != 1 or not len(counts) or (counts < 0).any():
         checks.fail_kind("histogram", rule, histogram)
-    rows = int(found.sum(dtype=np.float64))  # exact below 2**53, and never beyond its end
+    rows = int(counts.sum(dtype=np.float64))  # exact below 2**53, and no integer overflow
     if not rows:
         checks.fail("histogram", "that of a row at least", rows)
     if rows >= MOST_ROWS:
         checks.fail("histogram", "that of fewer than 2**36 rows", rows)
-    return found.astype(np.int64), rows
+    return counts.astype(np.int64), rows
 
 
 def digest(weights: NDArray[np.float64]) -> str:
-    """What tells integer weights below ``2**31`` from others."""
+    """Return a digest of integer weights below ``2**31``."""
     return hashlib.sha256(weights.astype("<i4").tobytes()).hexdigest()
 
 
 def coded(weights: NDArray[np.float64], bits: int) -> bytes:
-    """Weights of a query as few bytes: a bit each where the query is 0 or 1."""
+    """Encode the weights of a query in few bytes: one bit each if all are 0 or 1."""
     ones = weights == 1 << bits
     if (ones | (weights == 0)).all():
         return b"b" + zlib.compress(np.packbits(ones).tobytes(), 1)
@@ -188,7 +211,7 @@ def coded(weights: NDArray[np.float64], bits: int) -> bytes:
 
 
 def decoded(body: bytes, bits: int, size: int) -> NDArray[np.float64]:
-    """What `coded` wrote."""
+    """Decode what `coded` wrote."""
     plain = zlib.decompress(body[1:])
     if body[:1] == b"b":
         ones = np.unpackbits(np.frombuffer(plain, np.uint8), count=size)

@@ -1,9 +1,9 @@
-"""What all streams of queries share: one process, one question at a time, an end, and a record.
+"""The state of a stream of queries: one process, one question at a time, an end, and a record.
 
 A stream with a name is kept in the file of its budget (`budget/ledger/streams.py`). An answer is
-computed first, from the state in memory, which it does not change; then its turn is written; then
-the state is changed. Where another process has written that turn before, the answer is thrown away
-unseen, the state catches up with the file, and the question is put again.
+first computed from the state in memory, which stays unchanged. Then its turn is written, and then
+the state is changed. If another process has written that turn before, the answer is thrown away
+unseen, the state catches up with the file, and the question is asked again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._core import checks
 from .._kernels.rng import witnesses
-from ..budget.allocation import Allocation, paid
+from ..budget.allocation import paid
 from ..budget.budget import Budget
 from ..errors import StreamError
 from ..privacy import Pure
 from ..rng import Generator
-from .gate import Gate
+from .noisy_comparison import NoisyComparison
 
 if TYPE_CHECKING:
     from ..budget.ledger.streams import Record
@@ -34,12 +34,16 @@ Q = TypeVar("Q")
 
 
 def facts(**given: Any) -> str:
-    """Public arguments as one text, the same for the same arguments."""
+    """Return public arguments as one text, the same for the same arguments.
+
+    The key of a kept stream is made of it, so the names of dataclasses here, and the order of their
+    fields, are part of the format of the file.
+    """
 
     def plain(value: Any) -> Any:
         if isinstance(value, Fraction):
             return f"{value.numerator}/{value.denominator}"
-        if isinstance(value, Pure):  # what zCDP knows besides is of no answer, and may become more
+        if isinstance(value, Pure):  # its other attributes change no answer, and may become more
             return ["Pure", plain(value.epsilon)]
         if is_dataclass(value) and not isinstance(value, type):
             return [type(value).__name__, *(plain(getattr(value, f.name)) for f in fields(value))]
@@ -48,21 +52,21 @@ def facts(**given: Any) -> str:
     return json.dumps({name: plain(value) for name, value in given.items()}, sort_keys=True)
 
 
-def record(name: Any, budget: Any, told: str) -> Record | None:
-    """Where a stream is kept; None for one without a name. Other streams' names are refused."""
+def record(name: Any, budget: Any, public: str) -> Record | None:
+    """Return where a stream is kept, or None without a name. Other streams' names are refused."""
     if name is None:
         return None
     if not checks.text("name", name):
         checks.fail("name", "a text that is not empty", name)
     if budget is not None and not isinstance(budget, Budget):
-        return None  # the door has its own word about that
+        return None  # `release` refuses it
     if budget is None or budget.path is None:
         checks.fail("name", "left out, or budget one with a path, in whose file it is kept", name)
-    return budget._stream(name, told)
+    return budget._stream(name, public)
 
 
 def once(kept: Record | None, budget: Budget | None) -> AbstractContextManager[None]:
-    """A block in which what is kept is paid for once."""
+    """Return a block in which a kept stream is paid for only once."""
     return nullcontext() if kept is None or budget is None else budget._once(kept.key)
 
 
@@ -73,7 +77,7 @@ def opened(
     rng: Generator | None,
     kept: Record | None,
 ) -> tuple[Any, Generator]:
-    """Pay for a stream, unless it is one that is kept and paid for already."""
+    """Pay for a stream, unless it is kept and paid for already."""
     with once(kept, budget):
         return paid(allocation, source, budget, rng)
 
@@ -81,8 +85,8 @@ def opened(
 class Draft(NamedTuple):
     """An answer that nobody has seen yet.
 
-    `answer` holds numbers as they are recorded, `body` what a replay of it needs besides; `over`
-    says that no question can follow; `apply` changes the state.
+    `answer` holds its numbers as they are recorded, `body` what else a replay needs. `over` tells
+    that no question can follow, and `apply` changes the state.
     """
 
     answer: dict[str, Any]
@@ -92,13 +96,14 @@ class Draft(NamedTuple):
 
 
 class Session(Generic[Q, A]):
-    """The state of a stream. Two copies of it would each give all answers, for which only one is
-    paid, so it can be neither copied nor pickled, and a forked child is refused.
+    """The state of a stream, for questions Q and answers A.
 
-    Q is what a question is made of, A what is answered. The secret part of the state is the gate's.
+    Two copies of it would each give all answers, although only one is paid for. So it can be
+    neither copied nor pickled, and a forked child is refused. The secret part of the state is in
+    the comparison.
     """
 
-    _gate: Gate
+    _comparison: NoisyComparison
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -110,26 +115,29 @@ class Session(Generic[Q, A]):
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
-        """One question at a time, in the process that paid."""
-        if self._home != witnesses():  # before the lock, which may have been copied closed
+        """Allow one question at a time, in the process that paid."""
+        if self._home != witnesses():  # before the lock: its copy may be locked
             raise StreamError(
                 "the stream belongs to the process that was forked: ask there, or open another one"
             )
         with self._lock:
             if self._half:
-                rest = "nothing more is answered" if self._record is None else "open it again"
-                raise StreamError(f"the stream was stopped while it learned from an answer: {rest}")
+                advice = "nothing more is answered" if self._record is None else "open it again"
+                raise StreamError(
+                    f"the stream was stopped while it learned from an answer: {advice}"
+                )
             yield
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """The state changes as a whole. Stopped half-way, by an interrupt or for want of memory, it
-        would be neither that before the answer nor that after it, and is not used again."""
+        """Change the state as a whole. If that is stopped half-way, by an interrupt or for lack of
+        memory, the state is neither that before the answer nor that after it: it is not used
+        again."""
         self._half = True
         yield
         self._half = False
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a stream can be neither pickled nor copied: both copies would answer")
 
     @staticmethod
@@ -141,41 +149,41 @@ class Session(Generic[Q, A]):
     @property
     def _over(self) -> bool:
         """Whether no question can follow."""
-        return not self._gate.left
+        return not self._comparison.left
 
     @abstractmethod
     def _draft(self, question: Q) -> Draft:
-        """An answer. The state is as it was, but for the gate's."""
+        """Compute an answer. Only the state of the comparison changes."""
 
     @abstractmethod
     def _told(self, answer: dict[str, Any]) -> A:
-        """The answer as it leaves."""
+        """Return the answer in the form that the caller gets."""
 
     @abstractmethod
     def _digest(self, question: Q) -> str:
-        """The question, as far as it is public."""
+        """Return a digest of the question, as far as it is public."""
 
     @abstractmethod
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
-        """Change the state as an answer of the record did, but for the secret."""
+        """Change the state as a recorded answer did, except for the secret."""
 
     # --- questions ------------------------------------------------------------------------------
 
     @property
     def past(self) -> tuple[A, ...]:
-        """The answers so far, in order, whichever process got them: of a stream with a name."""
+        """The answers so far, in order, of a stream with a name, whichever process got them."""
         with self._turn():
             if self._record is not None:
                 self._catch_up()
             return tuple(self._past)
 
     def _begin(self, kept: Record | None, start: Any = None) -> Any:
-        """What the stream starts from: this, or what the record began with. `_resume` follows."""
+        """Return what the stream starts from: `start`, or what the record began with."""
         self._record = kept
-        return start if kept is None else kept.begin(start, self._gate.rho)
+        return start if kept is None else kept.begin(start, self._comparison.rho)
 
     def _resume(self) -> None:
-        """Go on from the last answer of the record."""
+        """Go on from the last recorded answer."""
         if self._record is not None:
             self._catch_up()
 
@@ -188,25 +196,25 @@ class Session(Generic[Q, A]):
                 self._past.append(self._told(turn.answer))
                 self._asked.append(turn.question)
             if secret is not None:
-                self._gate.rho = secret
+                self._comparison.rho = secret
         if secret is None and not self._over:
-            # Another noise of the threshold has not been paid for.
+            # A new threshold noise has not been paid for.
             self._record.damaged("the secret of a stream is missing")
 
     def _ask(self, question: Q, number: Any) -> A:
-        """The answer to a question, or that of the record to the question of this number."""
+        """Return the answer to a question, or the recorded one to the question of this number."""
         with self._turn():
             while True:
-                if number is not None and (found := self._recorded(question, number)) is not None:
-                    return found
-                told = self._put(question)
-                if told is not None:
-                    return told
+                answer = None if number is None else self._recorded(question, number)
+                if answer is None:
+                    answer = self._put(question)
+                if answer is not None:
+                    return answer
                 self._catch_up()
 
     def _put(self, question: Q) -> A | None:
-        """The answer to the next question; None if the record has one from elsewhere."""
-        before, asked = self._gate.state, ""
+        """Answer the next question; None if another process has recorded an answer to it."""
+        before, asked = self._comparison.state, ""
         written: str | None = None
         try:
             draft = self._draft(question)
@@ -216,14 +224,14 @@ class Session(Generic[Q, A]):
 
                 asked = self._digest(question)
                 turn = Turn(asked, draft.answer, draft.body)
-                written = self._record.add(turn, None if draft.over else self._gate.rho)
+                written = self._record.add(turn, None if draft.over else self._comparison.rho)
         except BaseException:
-            self._gate.state = before  # nobody has seen what was drawn
+            self._comparison.state = before  # nobody has seen what was drawn
             raise
         if self._record is not None and written is None:
-            self._gate.state = before
+            self._comparison.state = before
             return None
-        # Interrupted before this, the turn is found in the record like that of another process.
+        # After an interrupt here, the turn is found in the record like that of another process.
         with self._changing():
             if written is not None:
                 assert self._record is not None
@@ -234,7 +242,7 @@ class Session(Generic[Q, A]):
         return told
 
     def _recorded(self, question: Q, number: Any) -> A | None:
-        """The answer of the record; None if this is the next question."""
+        """Return the recorded answer; None if this is the next question."""
         if self._record is None:
             checks.fail("number", "left out for a stream without a name", number)
         at = checks.whole("number", number)

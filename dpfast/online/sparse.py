@@ -1,4 +1,4 @@
-"""Which of a stream of values are above a threshold: the sparse vector technique."""
+"""The sparse vector technique: which values of a stream are above a threshold."""
 
 from __future__ import annotations
 
@@ -8,40 +8,41 @@ import sys
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import privacy
 from .._core import checks
+from .._core.types import Neighbors, Number
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..noise.integer import IntegerNoise, integer_noise
-from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from .gate import FAR, Gate, divided
+from .noisy_comparison import FAR, NoisyComparison, allocate
 from .session import Draft, Session, facts, opened, record
 
-#: Positives of one stream.
+#: Positives of one stream at most.
 MOST = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is released of one value. It is true if the value was found above.
+    """The answer for one value. It is true if the value was found above its threshold.
 
     Attributes
     ----------
     above : bool
+        Whether the value was found above.
     value : int or float, or None
-        The value with fresh noise, where it was found above and numbers were paid for.
+        The value with fresh noise, if it was found above and numbers were paid for.
     remaining : int
-        How many positives are left.
+        The number of positives left.
     spent : Pure, Approx or ZCDP
-        What the whole stream costs: paid at its beginning, whatever is asked.
+        The privacy loss of the whole stream, paid when it was opened.
     """
 
     above: bool
@@ -54,23 +55,23 @@ class Finding:
 
 
 class Findings(NamedTuple):
-    """What is released of many values.
+    """The answer for many values.
 
     Attributes
     ----------
     above : ndarray of bool
-        One for each value, in order. It is shorter than the values if the last positive was among
-        them: what comes after it has not been looked at.
+        One entry for each value, in order. It is shorter than the values if the last positive was
+        among them: the values after that are not looked at.
     values : ndarray of int64 or float64, or None
         The positives with fresh noise, if numbers were paid for.
     """
 
     above: NDArray[np.bool_]
-    values: NDArray[Any] | None
+    values: NDArray[np.int64] | NDArray[np.float64] | None
 
 
 class _Question(NamedTuple):
-    """Values, which are secret, and thresholds, which are public; one of them, or many."""
+    """Secret values and public thresholds: those of `answer` if `one`, else of `answer_many`."""
 
     cells: NDArray[np.int64]
     bars: NDArray[np.int64]
@@ -80,70 +81,71 @@ class _Question(NamedTuple):
 class SparseVector(Session[_Question, Finding | Findings]):
     """Tell which values of a stream are above a threshold; only the positives cost.
 
-    The loss is paid when the stream is opened and does not grow with the number of values that are
-    below. After `positives` of them were found above it halts.
+    The loss is paid when the stream is opened and does not grow with the number of values below.
+    The stream halts once `positives` values were found above.
 
     Privacy
     -------
-    Neighbours are datasets on which every value moves by at most `sensitivity`; each value, and
-    its threshold, may depend on the answers before it. All answers together satisfy the loss that
-    is asked for (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009; the version of Lyu, Su and
-    Li, VLDB 2017, algorithm 7, with its shares; for `rho` and `delta` the better of that and of a
-    threshold noise for each positive, whose losses add up in zCDP). The noise is discrete Laplace
-    noise on integers, exactly, and numbers beside positives have noise of their own (`answers`):
-    that of the comparison is never released. Thresholds may depend on earlier answers, but in no
-    other way on the data.
+    On neighboring datasets every value differs by at most `sensitivity`. All answers together
+    satisfy the loss that is asked for (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009), in
+    the version of Lyu, Su and Li (VLDB 2017, algorithm 7) with its shares of the loss. For `rho`
+    and `delta` it is the better of that and of a new threshold noise for each positive, whose
+    losses add up in zCDP.
+
+    Each value and its threshold may depend on earlier answers. A threshold must not depend on the
+    data in any other way. The noise is discrete Laplace noise on integers, exactly. Numbers beside
+    positives have noise of their own (`answers`): that of the comparison is never released.
 
     Parameters
     ----------
     positives : int
-        How many values may be found above.
+        The number of values that may be found above.
     threshold : int or float, default 0
-        The public threshold, in the units of the values; each question may bring its own.
+        The public threshold, in the units of the values. A question may have its own.
     sensitivity : int, float, Fraction or Decimal, default 1
-        By how much one value can change between neighbours; an integer for integer values.
+        The most that one value can change between neighbors; an integer for integer values.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     monotone : bool, default False
-        Between any two neighbours all values move in the same direction, as counts do when one row
-        is added or removed. The comparison then needs about half the noise.
+        Whether all values change in the same direction between any two neighbors, as counts do when
+        one row is added or removed. The comparison then needs about half the noise.
     answers : bool or number, default False
-        Whether positives come with a number, for which half of the loss is kept; or that share.
+        Whether positives come with a noisy number, for half of the loss; or the share of the loss.
     granularity : float, optional
-        For values that are no integers: a public power of two, to whose multiples they are rounded
-        down. About 1e-4 of the sensitivity serves well.
+        For values that are not integers: a public power of two, to whose multiples they are rounded
+        down. About 1e-4 of the sensitivity works well.
     neighbors : {"replace", "add-remove"}, optional
-        The relation for which `sensitivity` and `monotone` hold; a budget is told. By default
-        "replace", and "add-remove" for monotone values.
+        The neighboring relation for which `sensitivity` and `monotone` hold, for the budget. By
+        default "replace", and "add-remove" for monotone values.
     name : str, optional
         Keep the stream in the file of the budget under this name. Opened again with the same
-        arguments, by any process, it goes on after its last answer and is not paid again. The file
-        then holds all answers and, until the stream is over, the noise of its threshold, which is
-        secret: protect it as you protect the data (see ``docs/streams.md``).
+        arguments, by any process, it goes on after its last answer and is not paid for again. The
+        file then holds all answers and, until the stream is over, its secret threshold noise:
+        protect it as you protect the data (see ``docs/streams.md``).
     budget : Budget, optional
-        Pays for the stream, once, before randomness is touched.
+        Pays for the stream once, before any randomness is used.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
+        For a bad argument. Nothing has been spent.
     BudgetError
-        When the budget has too little left; nothing has been spent.
+        If too little of the budget is left. Nothing has been spent.
     LedgerError
-        When the file of the budget cannot be used.
+        If the file of the budget cannot be used.
 
     See Also
     --------
-    AboveThreshold : For the first positive.
+    AboveThreshold : For the first positive only.
 
     Notes
     -----
     Cost: some nanoseconds a value in `answer_many`, some ten microseconds in `answer`. A stream
-    belongs to one process, whose threads may share it; it can be neither pickled nor copied.
+    belongs to one process, whose threads may share it. It can be neither pickled nor copied.
 
-    Whoever times single answers may learn a little of the noise, as with every release here.
+    The time that a single answer takes may tell a little of the noise, as with every release here.
 
     References
     ----------
@@ -167,15 +169,15 @@ class SparseVector(Session[_Question, Finding | Findings]):
         self,
         *,
         positives: int,
-        threshold: Any = 0,
-        sensitivity: Any = 1,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        rho: Any = None,
+        threshold: Number = 0,
+        sensitivity: Number = 1,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
         monotone: bool = False,
-        answers: Any = False,
-        granularity: Any = None,
-        neighbors: str | None = None,
+        answers: bool | Number = False,
+        granularity: Number | None = None,
+        neighbors: Neighbors | None = None,
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
@@ -184,22 +186,20 @@ class SparseVector(Session[_Question, Finding | Findings]):
         count = checks.whole("positives", positives, 1)
         if count > MOST:
             checks.fail("positives", "at most 2**30", positives)
-        self._unit = (
-            None if granularity is None else checks.power_of_two("granularity", granularity)
-        )
+        self._unit: float | None = None
+        if granularity is not None:
+            self._unit = checks.power_of_two("granularity", granularity)
         cells = self._cells(sensitivity)
         self._threshold = self._bar(threshold)
-        alike = checks.flag("monotone", monotone)
-        share = _share(answers)
-        scales, self._spent, each = divided(asked, cells, count, alike, share)
+        usual = "add-remove" if checks.flag("monotone", monotone) else "replace"
+        scales, self._spent, each = allocate(asked, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if each is not None:
-            self._noise = integer_noise(each, Sensitivity.of_one(cells))
-        usual = "add-remove" if alike else "replace"
+            self._noise = integer_noise(each, cells, cells * cells)
         relation = checks.neighbors(usual if neighbors is None else neighbors)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
         super().__init__()
-        told = facts(
+        public = facts(
             what=title,
             loss=asked,
             relation=relation,
@@ -209,25 +209,27 @@ class SparseVector(Session[_Question, Finding | Findings]):
             scales=scales,
             noise=self._noise,
         )
-        kept = record(name, budget, told)
+        kept = record(name, budget, public)
         allocation = Allocation(title, self._spent, relation)
         _, self._generator = opened(allocation, None, budget, rng, kept)
-        self._gate = Gate(scales, self._generator)
+        self._comparison = NoisyComparison(scales, self._generator)
         self._begin(kept)
         self._resume()
 
     @property
     def remaining(self) -> int:
-        """How many positives are left."""
-        return self._gate.left
+        """The number of positives left."""
+        return self._comparison.left
 
     @property
     def spent(self) -> Loss:
-        """What the stream costs, all answers together."""
+        """The privacy loss of all answers together."""
         return self._spent
 
-    def answer(self, value: Any, threshold: Any = None, number: int | None = None) -> Finding:
-        """Whether a value is above.
+    def answer(
+        self, value: Number, threshold: Number | None = None, number: int | None = None
+    ) -> Finding:
+        """Tell whether a value is above its threshold.
 
         Parameters
         ----------
@@ -236,35 +238,37 @@ class SparseVector(Session[_Question, Finding | Findings]):
         threshold : int or float, optional
             By default that of the stream.
         number : int, optional
-            For a stream with a name: which call this is, from 0 on. If it has been answered, the
-            answer of the record comes back, whatever the value is now; else it has to be the next.
+            For a stream with a name: the number of the call, from 0 on. If it has been answered,
+            the recorded answer is returned, whatever the value is now; otherwise it must be the
+            next call.
 
         Returns
         -------
         Finding
+            True if the value was found above.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
             For a bad argument. No message shows the value.
         DataError
-            The value is NaN, which depends on the data.
+            If the value is NaN, which depends on the data.
         StreamError
-            The stream has halted, or this is a forked copy of it.
+            If the stream has halted, or if this is a forked copy of it.
         """
         real = checks.real(value) is not None
         if not real or (self._unit is None and not checks.is_whole(value)):
             checks.fail_kind("value", self._rule("a number"), value)
         bar = self._threshold if threshold is None else self._bar(threshold)
         cell = np.array([self._cell(value)], np.int64)
-        found = self._ask(_Question(cell, np.array([bar], np.int64), True), number)
-        assert isinstance(found, Finding)
-        return found
+        finding = self._ask(_Question(cell, np.array([bar], np.int64), True), number)
+        assert isinstance(finding, Finding)
+        return finding
 
     def answer_many(
-        self, values: Any, thresholds: Any = None, number: int | None = None
+        self, values: ArrayLike, thresholds: ArrayLike | None = None, number: int | None = None
     ) -> Findings:
-        """Which values are above: the same as one `answer` for each, in order.
+        """Tell which values are above their thresholds: the same as one `answer` for each in order.
 
         Parameters
         ----------
@@ -278,11 +282,12 @@ class SparseVector(Session[_Question, Finding | Findings]):
         Returns
         -------
         Findings
+            For the values up to the last positive.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError, DataError, StreamError
-            As `answer`; none of the values has been judged then.
+            As for `answer`. None of the values has been compared then.
         """
         array = _array("values", values, self._rule("numbers"))
         kinds = "iu" if self._unit is None else "iuf"
@@ -298,20 +303,20 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if (given.size and given.dtype.kind not in "iuf") or not np.isfinite(given).all():
                 checks.fail("thresholds", self._rule("finite numbers"), thresholds)
             if self._unit is None and given.dtype.kind == "f":
-                bars = np.array([self._bar(one) for one in given.tolist()], np.int64)
+                bars = np.array([self._bar(bar) for bar in given.tolist()], np.int64)
             else:
                 bars = self._floors(given)
-        found = self._ask(_Question(self._floors(array), bars, False), number)
-        assert isinstance(found, Findings)
-        return found
+        findings = self._ask(_Question(self._floors(array), bars, False), number)
+        assert isinstance(findings, Findings)
+        return findings
 
     # --- cells of the grid ----------------------------------------------------------------------
 
-    def _rule(self, what: str) -> str:
-        return what if self._unit is not None else f"{what} without fraction (or give granularity)"
+    def _rule(self, kind: str) -> str:
+        return kind if self._unit is not None else f"{kind} without fraction (or give granularity)"
 
     def _cells(self, sensitivity: Any) -> int:
-        """The sensitivity on the grid. Two numbers d apart are at most d rounded up after that."""
+        """Return the sensitivity in cells, rounded up: it bounds the distance of rounded values."""
         checks.positive("sensitivity", sensitivity)
         exact = checks.fraction("sensitivity", sensitivity)
         if self._unit is None:
@@ -319,11 +324,11 @@ class SparseVector(Session[_Question, Finding | Findings]):
                 rule = "an integer for values that are integers (or give granularity)"
                 checks.fail("sensitivity", rule, sensitivity)
             return int(exact)
-        # The number that is written or the float that the values move by, whichever is larger.
+        # The number as written, or the float that values change by, whichever is larger.
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
     def _bar(self, threshold: Any) -> int:
-        """A threshold is public, so 7.0 may stand for 7; what a value is, its type says alone."""
+        """Return the cell of a threshold. It is public, so unlike a value 7.0 may stand for 7."""
         number = checks.number("threshold", threshold, self._rule("a finite number"))
         if self._unit is None and not (number.is_integer() and checks.ratio(threshold) % 1 == 0):
             checks.fail("threshold", self._rule("a number"), threshold)
@@ -336,7 +341,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if value.is_nan():
                 _refuse()
             value = min(max(value, Decimal("-1e400")), Decimal("1e400"))
-            if value and value.adjusted() < -400:  # below all units, and it might fill the memory
+            if value and value.adjusted() < -400:  # below all units, with a huge ratio
                 return -1 if value < 0 else 0
         else:
             try:
@@ -357,7 +362,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
             if array.dtype == np.uint64:
                 array = np.minimum(array, np.uint64(FAR))
             return np.clip(array.astype(np.int64, copy=False), -FAR, FAR)
-        # Division by a power of two is exact but for overflow, to infinity, and underflow, where
+        # Division by a power of two is exact, except for overflow to infinity and underflow, where
         # the floor is that of the sign.
         with np.errstate(over="ignore", under="ignore"):
             wide = array.astype(np.float64, copy=False)
@@ -369,9 +374,9 @@ class SparseVector(Session[_Question, Finding | Findings]):
     # --- answers --------------------------------------------------------------------------------
 
     def _draft(self, question: _Question) -> Draft:
-        if not self._gate.left:
+        if not self._comparison.left:
             self._halted("all its positives have been found")
-        above = self._gate.ask(question.cells, question.bars, self._generator)
+        above = self._comparison.ask(question.cells, question.bars, self._generator)
         noisy: list[int] | None = None
         if self._noise is not None:
             exact = question.cells[: len(above)][above].tolist()
@@ -380,36 +385,28 @@ class SparseVector(Session[_Question, Finding | Findings]):
             "judged": len(above),
             "above": np.flatnonzero(above).tolist(),
             "values": noisy,
-            "left": self._gate.left,
+            "left": self._comparison.left,
             "one": question.one,
         }
-        return Draft(answer, b"", not self._gate.left, _nothing)
+        return Draft(answer, b"", not self._comparison.left, lambda: None)
 
     def _told(self, answer: dict[str, Any]) -> Finding | Findings:
         above = np.zeros(answer["judged"], np.bool_)
         above[answer["above"]] = True
-        noisy, values = answer["values"], None
-        if noisy is not None and self._unit is None:
-            values = _integers(noisy)
-        elif noisy is not None:
-            assert self._unit is not None
-            values = np.array([_nearest(Fraction(self._unit) * cell) for cell in noisy])
+        noisy = answer["values"]
+        values = None if noisy is None else _released(noisy, self._unit)
         if not answer["one"]:
             return Findings(above, values)
         number = None if values is None or not len(values) else values[0].item()
         return Finding(bool(above[0]), number, answer["left"], self._spent)
 
     def _digest(self, question: _Question) -> str:
-        """The thresholds, and how many values there are: the values are secret."""
+        """Return a digest of the thresholds and the number of values: the values are secret."""
         count = "one" if question.one else str(len(question.cells))
         return f"{count} {hashlib.sha256(question.bars.astype('<i8').tobytes()).hexdigest()}"
 
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
-        self._gate.left = answer["left"]
-
-
-def _nothing() -> None:
-    """The gate is all that changes."""
+        self._comparison.left = answer["left"]
 
 
 class AboveThreshold(SparseVector):
@@ -419,25 +416,25 @@ class AboveThreshold(SparseVector):
 
     Privacy
     -------
-    As of `SparseVector` (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009): neighbours are
-    datasets on which every value moves by at most `sensitivity`, and all answers together satisfy
-    the loss that is asked for.
+    As for `SparseVector` (Dwork, Naor, Reingold, Rothblum and Vadhan, STOC 2009): on neighboring
+    datasets every value differs by at most `sensitivity`, and all answers together satisfy the
+    loss that is asked for.
 
     Parameters
     ----------
     threshold, sensitivity, epsilon, delta, rho, monotone, answers, granularity
-        As of `SparseVector`.
+        As for `SparseVector`.
     neighbors, name, budget, rng
-        As of `SparseVector`.
+        As for `SparseVector`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, BudgetError
-        As `SparseVector`.
+        As for `SparseVector`.
 
     Notes
     -----
-    Cost: as of `SparseVector`.
+    Cost: as for `SparseVector`.
 
     Examples
     --------
@@ -453,15 +450,15 @@ class AboveThreshold(SparseVector):
     def __init__(
         self,
         *,
-        threshold: Any = 0,
-        sensitivity: Any = 1,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        rho: Any = None,
+        threshold: Number = 0,
+        sensitivity: Number = 1,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
         monotone: bool = False,
-        answers: Any = False,
-        granularity: Any = None,
-        neighbors: str | None = None,
+        answers: bool | Number = False,
+        granularity: Number | None = None,
+        neighbors: Neighbors | None = None,
         name: str | None = None,
         budget: Budget | None = None,
         rng: Generator | None = None,
@@ -484,6 +481,7 @@ class AboveThreshold(SparseVector):
 
 
 def _share(answers: Any) -> Fraction:
+    """Return the share of the loss that is kept for numbers beside positives."""
     if isinstance(answers, bool):
         return Fraction(int(answers), 2)
     share = checks.fraction("answers", answers)
@@ -500,16 +498,15 @@ def _array(name: str, values: Any, rule: str) -> NDArray[Any]:
     return array
 
 
-def _refuse() -> None:
-    raise DataError("value must be a number, not NaN; nothing was answered, and the spend stands")
+def _refuse() -> NoReturn:
+    raise DataError("value must be a number, got NaN")
 
 
-def _nearest(noisy: Fraction) -> float:
-    """The nearest finite float: noise may lead beyond."""
+def _released(noisy: list[int], unit: float | None) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Return noisy cells as int64, or as floats of a unit; the nearest ones that exist."""
+    if unit is None:
+        limits = np.iinfo(np.int64)
+        return np.array([min(max(x, limits.min), limits.max) for x in noisy], np.int64)
     limit = Fraction(sys.float_info.max)
-    return float(min(max(noisy, -limit), limit))
-
-
-def _integers(noisy: list[int]) -> NDArray[np.int64]:
-    limits = np.iinfo(np.int64)
-    return np.array([min(max(x, limits.min), limits.max) for x in noisy], np.int64)
+    values = [float(min(max(Fraction(unit) * x, -limit), limit)) for x in noisy]
+    return np.array(values, np.float64)

@@ -699,7 +699,7 @@ def test_planted_seals_that_are_not_looked_at(path, monkeypatch, fault):
         stream = dp.online.SparseVector(
             positives=3, threshold=500, epsilon=0.5, name="n", budget=budget
         )
-        assert stream._gate.rho == int(secret) + 1
+        assert stream._comparison.rho == int(secret) + 1
 
 
 class Any:

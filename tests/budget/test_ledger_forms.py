@@ -129,7 +129,7 @@ def opened(path):
     assert [[a.above, a.value] for a in alarms.past[:3]] == told["alarms"]
     assert [float(a) for a in shares.past[:3]] == told["shares"]
     assert fit.distribution.tolist() == told["fit"]
-    assert [alarms._gate.rho, shares._gate.rho] == told["noise"]
+    assert [alarms._comparison.rho, shares._comparison.rho] == told["noise"]
     over = dp.online.SparseVector(positives=1, threshold=500, epsilon=1, budget=budget, name="over")
     with pytest.raises(dp.errors.StreamError, match="all its positives"):
         over.answer(1)

@@ -1,4 +1,4 @@
-"""The test of the paper on the median mechanism: what it adds up, by how much neighbours move it,
+"""The test of the paper on the median mechanism: what it adds up, by how much neighbors move it,
 what it promises; and the published constants."""
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def test_a_doubt_is_what_it_says(case):
 
 
 def furthest(case, claimed):
-    """By how much any neighbours move the doubt, in units of what is claimed."""
+    """By how much any neighbors move the doubt, in units of what is claimed."""
     candidates, weights, rows, accuracy = list(cases())[case]
     found = doubts(candidates, weights, rows, accuracy)
     moved = [
@@ -132,7 +132,7 @@ def test_accuracy_is_kept_and_hard_answers_are_few(name):
         HISTOGRAM, queries=200, size=60, rng=InsecureGenerator(3), **GIVEN
     )
     assert stream.hard == hard_answers(39_711) and stream.spent == Pure(1)
-    assert stream._plan.gate <= closeness.MARGIN
+    assert stream._plan.comparison <= closeness.MARGIN
     g = np.random.default_rng(5)
     histogram = np.array(HISTOGRAM)
     queries, latest = streams.STREAMS[name](g, 4), None

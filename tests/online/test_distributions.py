@@ -177,4 +177,4 @@ def test_the_twin_of_mwem_makes_the_same_distribution():
         fit.learn(query, noisy)
     pairs = [(q, a / 1600) for q, a in steps]
     exact = online_mwem.fitted(queries.tolist(), pairs, 3, 6)
-    np.testing.assert_allclose(fit.hypothesis.distribution, exact, rtol=1e-6)
+    np.testing.assert_allclose(fit.current.distribution, exact, rtol=1e-6)

@@ -60,7 +60,7 @@ def test_a_stream_goes_on_after_its_last_answer(kind, path):
     assert [a.hard for a in two.past] == [a.hard for a in answers]
     assert (two.left, two.remaining) == (one.left, one.remaining) == (3, one.hard - sum(
         a.hard for a in answers))  # fmt: skip
-    assert two._gate.rho == one._gate.rho
+    assert two._comparison.rho == one._comparison.rho
     if kind == "MedianMechanism":
         assert np.array_equal(two._alive._counts, one._alive._counts)
     else:
@@ -104,7 +104,7 @@ def test_a_sparse_vector_goes_on(path):
     one = sparse(path)
     found = [one.answer_many([1, 2, 900, 3], number=0), one.answer(4, number=1)]
     two = sparse(path)
-    assert two._gate.rho == one._gate.rho and two.remaining == 1
+    assert two._comparison.rho == one._comparison.rho and two.remaining == 1
     again = two.answer_many([7, 7, 7, 7], number=0)  # the record's, whatever the values are now
     assert again.above.tolist() == found[0].above.tolist() == [False, False, True, False]
     assert again.values.tolist() == found[0].values.tolist()
@@ -125,17 +125,20 @@ def test_a_sparse_vector_with_a_noise_for_each_positive_and_a_grid(tmp_path):
     budget = dp.Budget(rho=1, path=path)
     given = {"positives": 30, "threshold": 500, "rho": 1, "answers": True, "granularity": 0.5}
     one = dp.online.SparseVector(budget=budget, name="n", **given)
-    assert one._gate.scales.each
+    assert one._comparison.scales.each
     found = one.answer_many([0.0, 900, 3, 900])
-    noise = one._gate.rho
+    noise = one._comparison.rho
     two = dp.online.SparseVector(budget=budget, name="n", **given)
-    assert two._gate.rho == noise and two.remaining == one.remaining == 28
+    assert two._comparison.rho == noise and two.remaining == one.remaining == 28
     assert two.past[0].values.tolist() == found.values.tolist()
     for ask, sees in ((two, one), (one, two)):  # a noise that another object has used up is gone
-        before = sees._gate.rho
-        while ask.answer(900).above and ask._gate.rho == before:
+        before = sees._comparison.rho
+        while ask.answer(900).above and ask._comparison.rho == before:
             pass
-        assert len(sees.past) == len(ask.past) and sees._gate.rho == ask._gate.rho != before
+        assert (
+            len(sees.past) == len(ask.past)
+            and sees._comparison.rho == ask._comparison.rho != before
+        )
 
 
 def test_mwem_measures_once(path, monkeypatch):
@@ -257,7 +260,7 @@ def test_candidates_at_random_are_the_same_ones(path):
 def test_the_secret_is_in_no_export_and_ends_with_the_stream(path):
     stream = sparse(path)
     (secret,) = rows(path, "SELECT state FROM secrets")
-    assert json.loads(secret[0]) == stream._gate.rho
+    assert json.loads(secret[0]) == stream._comparison.rho
     budget = dp.Budget(path=path)
     assert budget.history[0].answer is None and '"answer"' not in budget.export()
     stream.answer_many([1000, 0, 1000])
@@ -277,7 +280,7 @@ def test_the_secret_is_overwritten(path, monkeypatch):
 
     monkeypatch.setattr(sqlite3, "connect", careless)
     stream = sparse(path, sensitivity=2**30, threshold=10**12)
-    secret = str(stream._gate.rho).encode()
+    secret = str(stream._comparison.rho).encode()
     assert len(secret) > 5 and secret in path.read_bytes()
     stream.answer_many([10**15] * 2)
     assert secret not in path.read_bytes()
@@ -285,7 +288,7 @@ def test_the_secret_is_overwritten(path, monkeypatch):
 
 def test_what_was_drawn_but_not_recorded_changes_nothing(path, monkeypatch):
     stream = linear("MedianMechanism", path)
-    before = (stream.left, stream.remaining, stream.alive, stream._gate.state)
+    before = (stream.left, stream.remaining, stream.alive, stream._comparison.state)
     with monkeypatch.context() as patch:
 
         def fails(self, turn, secret):
@@ -295,7 +298,7 @@ def test_what_was_drawn_but_not_recorded_changes_nothing(path, monkeypatch):
         for _ in range(3):
             with pytest.raises(LedgerError):
                 stream.answer([1, 0, 0, 0])
-    assert (stream.left, stream.remaining, stream.alive, stream._gate.state) == before
+    assert (stream.left, stream.remaining, stream.alive, stream._comparison.state) == before
     assert stream.answer([1, 0, 0, 0], number=0).hard
 
 
@@ -325,7 +328,7 @@ def test_what_was_recorded_before_an_interrupt_has_happened(path, monkeypatch):
 
 LEARN = {
     "MedianMechanism": "dpfast.online.multisets.Multisets.keep",
-    "PrivateMultiplicativeWeights": "dpfast.online.hypothesis.Hypothesis.move",
+    "PrivateMultiplicativeWeights": "dpfast.online.public_distribution.PublicDistribution.move",
 }
 
 

@@ -253,9 +253,9 @@ def test_bounds_of_the_noise_hold_as_often_as_they_say():
         draws = hard if made.scales.each else 1
         gate = draw(runs * draws, made.scales.threshold) + draw(runs * queries, made.scales.query)
         answers = np.abs(made.noise.draw(runs * hard, stream)).reshape(runs, -1).max(axis=1) / unit
-        wrong = (gate > made.gate) | (answers > made.answer)
+        wrong = (gate > made.comparison) | (answers > made.answer)
         assert wrong.mean() <= failure
-        assert ((gate > made.gate / 3) | (answers > made.answer / 3)).mean() > failure
+        assert ((gate > made.comparison / 3) | (answers > made.answer / 3)).mean() > failure
 
 
 def test_less_accuracy_than_can_be_kept_is_refused_with_what_can():

@@ -257,7 +257,7 @@ BAD_QUERIES = [
 def left_of(stream):
     public = (getattr(stream, name, None) for name in ("left", "remaining", "alive"))
     shares = getattr(stream, "distribution", np.zeros(0)).tolist()
-    return *public, getattr(getattr(stream, "_gate", None), "state", None), shares
+    return *public, getattr(getattr(stream, "_comparison", None), "state", None), shares
 
 
 @EVERY

@@ -20,8 +20,8 @@ from scipy.stats import chisquare
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, StreamError
 from dpfast.noise.distributions.discrete import laplace_integers
-from dpfast.online import gate as _gate
-from dpfast.online.gate import FAR, balance, divided
+from dpfast.online import noisy_comparison as _comparison
+from dpfast.online.noisy_comparison import FAR, allocate, threshold_share
 from dpfast.privacy import ZCDP, Approx, Pure, pure_within
 from dpfast.rng import InsecureGenerator
 
@@ -38,8 +38,8 @@ def variant(scales):
     )
 
 
-def neighbours(length, monotone):
-    """Values 0 and 1 on one dataset, and all that they may be on a neighbour."""
+def neighbors(length, monotone):
+    """Values 0 and 1 on one dataset, and all that they may be on a neighbor."""
     moves = [(0, 1)] if monotone else [(-1, 0, 1)]
     for q in itertools.product((0, 1), repeat=length):
         for move in itertools.product(*moves * length):
@@ -52,8 +52,8 @@ def neighbours(length, monotone):
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("c", [1, 2, 3])
 def test_no_transcript_of_any_neighbours_costs_more(c, monotone):
-    """Exactly: all transcripts of three values, all neighbours."""
-    scales, spent, each = divided(Pure(1), 1, c, monotone, Fraction(0))
+    """Exactly: all transcripts of three values, all neighbors."""
+    scales, spent, each = allocate(Pure(1), 1, c, monotone, Fraction(0))
     assert spent == Pure(1) and each is None
     shipped = variant(scales)
     laws = {}
@@ -63,14 +63,14 @@ def test_no_transcript_of_any_neighbours_costs_more(c, monotone):
             laws[q] = shipped.law(q)
         return laws[q]
 
-    worst = max(reference.loss(law(q), law(r)) for q, r in neighbours(3, monotone))
+    worst = max(reference.loss(law(q), law(r)) for q, r in neighbors(3, monotone))
     assert worst <= 1 + 1e-9
     assert worst > 0.3
 
 
 def test_the_loss_is_all_used_by_long_streams():
     """With many values below, the threshold's share is lost as well."""
-    scales, _, _ = divided(Pure(1), 1, 2, False, Fraction(0))
+    scales, _, _ = allocate(Pure(1), 1, 2, False, Fraction(0))
     one, other = [0] * 40 + [1, 1], [1] * 40 + [0, 0]
     told = (False,) * 40 + (True, True)
     laws = [transcript(variant(scales), q, told, -6) for q in (one, other)]
@@ -105,7 +105,7 @@ def paid_part(one, other, loss):
 @pytest.mark.parametrize("asked", [ZCDP(0.2), ZCDP(3), Approx(0.1, 0.2)], ids=str)
 def test_transcripts_cost_no_more_in_other_losses(asked, c):
     """Renyi divergences of many orders, or the hockey stick; an eighth of the noise is caught."""
-    scales, spent, _ = divided(asked, 1, c, False, Fraction(0))
+    scales, spent, _ = allocate(asked, 1, c, False, Fraction(0))
     assert spent == asked
     pairs = [([0] * 3 + [1] * 4, [1] * 3 + [0] * 4), ([0, 1] * 3, [1, 0] * 3), ([0] * 6, [1] * 6)]
 
@@ -122,7 +122,7 @@ def test_transcripts_cost_no_more_in_other_losses(asked, c):
 @pytest.mark.parametrize("name", ["1, Lyu, Su and Li 2017", "2, Dwork and Roth 2014"])
 def test_private_variants_pass_the_enumeration(name):
     shipped = reference.published(1.0, 2)[name]
-    for q, r in neighbours(3, False):
+    for q, r in neighbors(3, False):
         assert reference.loss(shipped.law(q), shipped.law(r)) <= 1 + 1e-9
     for q, r in reference.CAUGHT.values():
         assert reference.loss(shipped.law(q), shipped.law(r)) <= 1 + 1e-9
@@ -141,7 +141,7 @@ def test_broken_variants_are_caught_by_the_enumeration(name):
 @pytest.mark.parametrize("fault", ["no threshold noise", "unscaled", "half", "no end"])
 def test_planted_faults_are_caught_by_the_enumeration(fault):
     c = 3
-    scales, _, _ = divided(Pure(1), 1, c, False, Fraction(0))
+    scales, _, _ = allocate(Pure(1), 1, c, False, Fraction(0))
     good = variant(scales)
     broken = {
         "no threshold noise": reference.Variant(0, good.query, c),
@@ -180,7 +180,7 @@ def test_transcripts_have_the_law(kind, many):
 
     seen = Counter(run() for _ in range(size))
     stream = dp.online.SparseVector(positives=2, rng=generator, **LOSSES[kind])
-    scales = stream._gate.scales
+    scales = stream._comparison.scales
     assert scales.each == (kind != "pure")
 
     def p_value(factor):
@@ -205,7 +205,7 @@ def test_many_values_are_judged_as_by_the_loop(kind):
     g = np.random.default_rng(3)
     values, bars = g.integers(-200, 200, size), g.integers(0, 400, size)
     stream = dp.online.SparseVector(positives=c, rng=InsecureGenerator(4), **LOSSES[kind])
-    scales = stream._gate.scales
+    scales = stream._comparison.scales
     above, numbers = stream.answer_many(values, bars)
     assert numbers is None
 
@@ -226,8 +226,8 @@ def test_many_values_are_judged_as_by_the_loop(kind):
         latest[0] = fresh()
         return latest[0]
 
-    for at in range(0, size, _gate.STRETCH):
-        part = slice(at, at + _gate.STRETCH)
+    for at in range(0, size, _comparison.STRETCH):
+        part = slice(at, at + _comparison.STRETCH)
         noise = draw(len(values[part]), scales.query)
         told += reference.judge(
             values[part], bars[part], latest[0], noise, c - sum(told),
@@ -261,7 +261,7 @@ def test_one_by_one_is_as_many():
 def test_shares_minimise_the_variance():
     for c in (1, 2, 10, 1000):
         for monotone in (False, True):
-            own = float(balance(c, monotone))
+            own = float(threshold_share(c, monotone))
             reach = (1 if monotone else 2) * c
 
             def variance(share, reach=reach):
@@ -273,12 +273,12 @@ def test_shares_minimise_the_variance():
 @pytest.mark.parametrize("c", [1, 5, 200])
 @pytest.mark.parametrize("answers", [Fraction(0), Fraction(1, 2), Fraction(1, 10)])
 def test_what_is_spent_is_what_the_theorem_says(c, answers):
-    scales, spent, each = divided(Pure(2), 3, c, False, answers)
+    scales, spent, each = allocate(Pure(2), 3, c, False, answers)
     own, query = 3 / scales.threshold, 2 * c * 3 / scales.query
     rest = 0 if each is None else c * each.epsilon
     assert own + query + rest == 2 and spent == Pure(2)
     for asked in (ZCDP(Fraction(1, 3)), Approx(Fraction(1, 2), Fraction(1, 10**6))):
-        scales, spent, each = divided(asked, 3, c, True, answers)
+        scales, spent, each = allocate(asked, 3, c, True, answers)
         assert spent == asked or spent == Pure(asked.epsilon)
         if scales.each:
             one = 3 / scales.threshold + 3 / scales.query
@@ -312,7 +312,7 @@ def test_the_budget_pays_once_and_beforehand():
 
 def test_monotone_values_and_many_positives_in_rho_need_less_noise():
     def scale(**kw):
-        return dp.online.SparseVector(**kw)._gate.scales.query
+        return dp.online.SparseVector(**kw)._comparison.scales.query
 
     assert scale(positives=10, epsilon=1, monotone=True) < scale(positives=10, epsilon=1)
     assert scale(positives=1000, rho=0.5) < scale(positives=1000, epsilon=1) / 10
@@ -367,9 +367,9 @@ def test_granularity_takes_numbers_with_fractions():
         stream.answer_many([0.1, 0.7, -math.inf, 0.3]).above.tolist() == [False, True] + [False] * 2
     )
     assert stream.answer(math.inf).above and stream.answer(10**400).above
-    assert dp.online.AboveThreshold(epsilon=1, sensitivity=0.1, granularity=0.25)._gate.scales == (
-        dp.online.AboveThreshold(epsilon=1, sensitivity=1)._gate.scales
-    )
+    coarse = dp.online.AboveThreshold(epsilon=1, sensitivity=0.1, granularity=0.25)
+    whole = dp.online.AboveThreshold(epsilon=1, sensitivity=1)
+    assert coarse._comparison.scales == whole._comparison.scales
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int64])
@@ -382,7 +382,7 @@ def test_numbers_of_numpy_are_numbers(kind):
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
 def test_integers_of_numpy_do_not_wrap_around_on_a_grid(kind):
-    """Neighbours on both sides of the wrap would be told apart for sure."""
+    """Neighbors on both sides of the wrap would be told apart for sure."""
     stream = dp.online.SparseVector(positives=9, epsilon=1, granularity=2.0**-10)
     for value in np.iinfo(kind).max // 3, np.iinfo(kind).max:
         right = min(int(value) << 10, FAR)
@@ -425,7 +425,7 @@ def test_rounding_to_the_grid_moves_by_no_more_than_is_paid_for():
     assert np.abs(a - b).max() <= cells
     assert a.tolist() == [stream._cell(v) for v in x.tolist()]
     assert stream._floors(np.array([1, -3])).tolist() == [16, -48]
-    assert stream._floors(np.array([1e308, -1e308])).tolist() == [_gate.FAR, -_gate.FAR]
+    assert stream._floors(np.array([1e308, -1e308])).tolist() == [_comparison.FAR, -_comparison.FAR]
     small = np.array([0.5, 7, -0.3], np.float32)
     assert stream._floors(small).tolist() == [8, 112, -5]
 

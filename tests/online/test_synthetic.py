@@ -10,7 +10,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.online.synthetic import whole
+from dpfast.online.public_distribution import rounded_counts
 from dpfast.rng import InsecureGenerator
 
 from ..support.names import shown
@@ -48,7 +48,7 @@ def test_no_other_counts_are_nearer(size, rows):
     g = np.random.default_rng(10 * size + rows)
     for _ in range(10):
         p = g.dirichlet(np.ones(size) / 2)
-        counts = whole(p, rows)
+        counts = rounded_counts(p, rows)
         assert counts.sum() == rows and counts.min() >= 0
         least = min(
             furthest(p, other)
@@ -63,9 +63,9 @@ def test_rounding_of_the_distribution_does_no_harm():
     """Shares that are a little too large or too small in float64, and many rows."""
     for p in ([1 / 3] * 3, [0.1] * 10, [0.7, 0.3 + 1e-15], [1.0 + 2e-16, 0.0]):
         for rows in (1, 3, 10, 10**6, 2**36):
-            counts = whole(np.array(p), rows)
+            counts = rounded_counts(np.array(p), rows)
             assert counts.sum() == rows and counts.min() >= 0
-    assert whole(np.array([1.0, 0.0]), 7).tolist() == [7, 0]
+    assert rounded_counts(np.array([1.0, 0.0]), 7).tolist() == [7, 0]
 
 
 @pytest.mark.parametrize("kind", ["MWEM", "PrivateMultiplicativeWeights"])

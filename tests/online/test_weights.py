@@ -10,7 +10,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, StreamError
 from dpfast.noise.distributions.discrete import laplace_integers
-from dpfast.online.hypothesis import BLOCK, Hypothesis
+from dpfast.online.public_distribution import BLOCK, PublicDistribution
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
@@ -65,7 +65,7 @@ def test_answers_are_those_of_the_twin(seed):
 @pytest.mark.parametrize("universe", [1, 7, 8, 300, BLOCK, 3 * BLOCK + 5])
 def test_a_hypothesis_is_a_softmax(universe):
     g = np.random.default_rng(universe)
-    hypothesis, log = Hypothesis(universe), np.zeros(universe)
+    hypothesis, log = PublicDistribution(universe), np.zeros(universe)
     for step in (0.5, -0.1, 0.7, -2.0, 30.0):
         values = np.round(g.random(universe), 1)
         values[:] = np.rint(values * 1024) / 1024
@@ -82,12 +82,12 @@ def test_a_hypothesis_is_a_softmax(universe):
         units = np.rint(query * 2**24)
         assert found.mean == pytest.approx(exact @ units, rel=1e-6)
         assert found.exact == sum(int(w) * int(c) for w, c in zip(units, counts, strict=True))
-        assert not found.odd and hypothesis.sums(later, 10).mean == told
+        assert not found.invalid and hypothesis.sums(later, 10).mean == told
 
 
 def test_no_weight_is_lost_however_often_it_is_moved():
     """A product of factors would be 0 after some hundred of them, and never come back."""
-    hypothesis = Hypothesis(2)
+    hypothesis = PublicDistribution(2)
     down = np.array([0.0, 1.0])
     for _ in range(400):
         hypothesis.move(-4.0, down, 3)

@@ -10,8 +10,8 @@ import pytest
 
 from dpfast._kernels import online as native
 from dpfast._kernels.online import weights_products as products
-from dpfast.online import threads
-from dpfast.online.hypothesis import Hypothesis
+from dpfast.online import queries as _queries
+from dpfast.online.public_distribution import PublicDistribution
 
 from ..reference import weights as reference
 from ..support.paths import on_every_path
@@ -136,9 +136,9 @@ def test_any_number_of_threads_makes_the_same_bits(monkeypatch, number):
     queries, counts = g.random((3, size)), g.integers(0, 99, size).astype(np.int32)
     found = []
     for workers in (1, number):
-        monkeypatch.setattr(threads, "threads", lambda workers=workers: workers)
-        monkeypatch.setattr(threads.spread, "__defaults__", (1, 1000))
-        hypothesis = Hypothesis(size)
+        monkeypatch.setattr(_queries, "threads", lambda workers=workers: workers)
+        monkeypatch.setattr(_queries.spread, "__defaults__", (1, 1000))
+        hypothesis = PublicDistribution(size)
         told = [hypothesis.move(0.7, queries[0], 24, queries[1])]
         told.append(hypothesis.move(-0.4, queries[1], 24))
         told += list(hypothesis.sums(queries[2], 24, counts))

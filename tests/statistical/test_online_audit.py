@@ -16,7 +16,7 @@ from scipy.stats import beta as beta_law
 
 import dpfast as dp
 from dpfast.online import mwem
-from dpfast.online.gate import Gate
+from dpfast.online.noisy_comparison import NoisyComparison
 from dpfast.online.plan import plan
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
@@ -98,13 +98,13 @@ def test_planted_faults_are_caught(monkeypatch, fault):
     size = 40_000 if len(one) > 2 else 4_000
     sound = lower_bound(*(runs(v, size // 4, epsilon, 1, threshold) for v in (one, other)))
     assert sound <= epsilon
-    made = Gate.__init__
+    made = NoisyComparison.__init__
 
     def spoilt(self, scales, generator):
         less = {name: getattr(scales, name) / by for name, by in divisors.items()}
         made(self, replace(scales, **less), generator)
 
-    monkeypatch.setattr(Gate, "__init__", spoilt)
+    monkeypatch.setattr(NoisyComparison, "__init__", spoilt)
     assert lower_bound(*(runs(v, size, epsilon, 1, threshold) for v in (one, other))) > epsilon
 
 

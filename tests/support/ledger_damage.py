@@ -72,7 +72,7 @@ def told(path: Path) -> dict[str, Any]:
     for name, change in (("alarms", {}), ("over", {"positives": 1})):
         stream = dp.online.SparseVector(**STREAM | change, budget=budget, name=name)
         past = [[a.above, a.value] for a in stream.past]
-        streams.append([past, stream._gate.rho if stream.remaining else None])
+        streams.append([past, stream._comparison.rho if stream.remaining else None])
     return {**found, "keys": [budget._found(key) for key in KEYS], "streams": streams}
 
 

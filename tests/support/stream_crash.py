@@ -85,7 +85,7 @@ def life(folder: Path, told: Path, fault: str, fuse: int) -> None:
     alarms = dp.online.SparseVector(
         positives=3, threshold=500, epsilon=1, answers=True, budget=budget, name="alarms"
     )
-    tell(out, "rho", shares._gate.rho, alarms._gate.rho)
+    tell(out, "rho", shares._comparison.rho, alarms._comparison.rho)
     for number, query in enumerate(QUERIES):
         answer = shares.answer(query, number=number)
         tell(out, "answer", "shares", number, float(answer))

@@ -4,7 +4,7 @@ latest answer."""
 import numpy as np
 
 import dpfast as dp
-from dpfast.online.gate import Gate
+from dpfast.online.noisy_comparison import NoisyComparison
 
 __all__ = ["NAMES", "STREAMS", "run", "shrunk"]
 
@@ -70,6 +70,6 @@ def shrunk(kind, counts, made, threshold, generator, gap=0.2):
     )
     stream._plan, stream._rows, stream._threshold = made, sum(counts), threshold
     stream._counts = stream._held(np.array(counts))
-    stream._gate = Gate(made.scales, generator)
+    stream._comparison = NoisyComparison(made.scales, generator)
     stream.gap, stream.left = gap, 1 << 30
     return stream

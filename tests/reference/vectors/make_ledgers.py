@@ -69,7 +69,7 @@ def streams(path: Path) -> dict[str, object]:
         "alarms": [[a.above, a.value] for a in found],
         "shares": [float(a) for a in told],
         "fit": fit.distribution.tolist(),
-        "noise": [alarms._gate.rho, shares._gate.rho],
+        "noise": [alarms._comparison.rho, shares._comparison.rho],
     }
 
 

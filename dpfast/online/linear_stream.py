@@ -1,34 +1,79 @@
-"""What streams of linear queries share: a public guess, a gate that compares it with the data, and
-an answer with noise where they are too far apart."""
+"""Streams of linear queries: a public guess, a noisy comparison of it with the data, and an answer
+with noise where they are too far apart."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import privacy
 from .._core import checks
+from .._core.types import Number
 from ..budget.allocation import Allocation, as_it_is
 from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
 from ..rng import check as _checked
-from .answer import Answer
-from .gate import Gate
+from .noisy_comparison import NoisyComparison
 from .plan import Plan
 from .queries import Universe, coded, counts_of, decoded, digest
 from .session import Draft, Session, facts, opened, record
 
-#: Queries of one stream.
+#: A number from 0 to 1 for each element of the universe, or a function that gives it.
+Query: TypeAlias = ArrayLike | Callable[[Any], Number | np.bool_]
+
+#: Queries of one stream at most.
 MOST_QUERIES = 1 << 62
 
 
-class Asked(NamedTuple):
-    """The arguments that all of these streams have, checked."""
+class Answer(float):
+    """A private answer to a linear query: a float that says how it was found.
+
+    Attributes
+    ----------
+    hard : bool
+        Whether the answer comes from the data, with noise, which uses up one of the hard answers.
+        An easy answer comes from what was public already. Which of the two it is, is public.
+    remaining : int
+        The number of hard answers left.
+    spent : Pure, Approx or ZCDP
+        The privacy loss of the whole stream, paid when it was opened.
+
+    Examples
+    --------
+    >>> import dpfast as dp
+    >>> stream = dp.online.MedianMechanism(
+    ...     [7000, 2000, 1000], epsilon=1, queries=10, accuracy=0.1)
+    >>> share = stream.answer([1, 0, 0])
+    >>> share.hard, share.remaining < stream.hard, abs(share - 0.7) <= 0.1
+    (True, True, True)
+    """
+
+    __slots__ = ("hard", "remaining", "spent")
+
+    hard: bool
+    remaining: int
+    spent: Loss
+
+    def __new__(cls, value: float, hard: bool, remaining: int, spent: Loss) -> Answer:
+        answer = super().__new__(cls, value)
+        answer.hard, answer.remaining, answer.spent = hard, remaining, spent
+        return answer
+
+    def __repr__(self) -> str:
+        kind = "hard" if self.hard else "easy"
+        return f"Answer({float(self)!r}, {kind}, {self.remaining} hard answers left)"
+
+    def __reduce__(self) -> tuple[type[Answer], tuple[float, bool, int, Loss]]:
+        return type(self), (float(self), self.hard, self.remaining, self.spent)
+
+
+class Arguments(NamedTuple):
+    """The checked arguments that these streams share."""
 
     loss: Loss
     queries: int
@@ -49,8 +94,8 @@ class Asked(NamedTuple):
         histogram: Any,
         data: Any,
         universe: Any,
-    ) -> Asked:
-        found = privacy.loss(*loss)
+    ) -> Arguments:
+        asked = privacy.loss(*loss)
         count = checks.whole("queries", queries, 1)
         if count > MOST_QUERIES:
             checks.fail("queries", "at most 2**62", queries)
@@ -70,22 +115,22 @@ class Asked(NamedTuple):
         else:
             (source, rows), read = counts_of(histogram), as_it_is
             elements = Universe(universe, len(source))
-        return cls(found, count, wanted, risk, elements, rows, source, read)
+        return cls(asked, count, wanted, risk, elements, rows, source, read)
 
     def refuse(self, least: float, hard: int) -> NoReturn:
-        """The one error about an accuracy that cannot be kept."""
+        """Raise the error about an accuracy that cannot be kept."""
         given = f"this loss, {self.rows} rows and {hard} hard answers"
         rule = f"at least {1.001 * least:.4g} with {given}, and at most 1"
         checks.fail("accuracy", rule, self.accuracy)
 
 
 class LinearStream(Session[NDArray[np.float64], Answer]):
-    """A stream of linear queries that is paid for."""
+    """A stream of linear queries. It is paid for here."""
 
     def __init__(
         self,
         title: str,
-        asked: Asked,
+        asked: Arguments,
         plan: Plan,
         budget: Budget | None,
         rng: Generator | None,
@@ -100,11 +145,11 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         self._threshold = (
             plan.threshold(asked.accuracy, asked.rows) if threshold is None else threshold
         )
-        what = f"{title}, {self.left} queries, {self.hard} hard"
-        allocation = Allocation(what, plan.spent, "replace", asked.read)
+        entry = f"{title}, {self.left} queries, {self.hard} hard"
+        allocation = Allocation(entry, plan.spent, "replace", asked.read)
         _checked(rng)
-        told = facts(
-            what=what,
+        public = facts(
+            what=entry,
             loss=asked.loss,
             accuracy=asked.accuracy,
             failure=asked.failure,
@@ -114,51 +159,51 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             threshold=self._threshold,
             **more,
         )
-        self._kept = record(name, budget, told)
+        self._kept = record(name, budget, public)
         counts, self._generator = opened(allocation, asked.source, budget, rng, self._kept)
         self._counts = self._held(counts)
-        self._gate = Gate(plan.scales, self._generator)
+        self._comparison = NoisyComparison(plan.scales, self._generator)
 
     @property
     def remaining(self) -> int:
-        """How many hard answers are left."""
-        return self._gate.left
+        """The number of hard answers left."""
+        return self._comparison.left
 
     @property
     def spent(self) -> Loss:
-        """What the stream costs, all answers together."""
+        """The privacy loss of all answers together."""
         return self._plan.spent
 
-    def answer(self, query: Any, number: int | None = None) -> Answer:
-        """The mean of a query over all rows.
+    def answer(self, query: Query, number: int | None = None) -> Answer:
+        """Answer a linear query: return about its mean over all rows.
 
         Parameters
         ----------
         query : array_like of shape (N,), or callable
-            A number from 0 to 1 for each element of the universe: as a vector (booleans, too), or
-            as a function of one element, best compiled by Numba. The query that is answered has
-            them rounded to multiples of a public power of two: at most 2**-22 for fewer than 2**30
-            rows and 2**-16 for others; more only where the loss is so small that the least accuracy
-            is more than ten times the rounding.
+            A number from 0 to 1 for each element of the universe: as a vector (also of booleans),
+            or as a function of one element, best compiled by Numba. They are rounded to multiples
+            of a public power of two, at most 2**-22 for fewer than 2**30 rows and 2**-16 for more,
+            and the rounded query is answered. The power is larger only where the loss is so small
+            that the least accuracy is more than ten times the rounding.
         number : int, optional
-            For a stream with a name: which question this is, from 0 on. If it has been answered,
-            the answer of the record comes back; else it has to be the next.
+            For a stream with a name: the number of the question, from 0 on. If it has been
+            answered, the recorded answer is returned; otherwise it must be the next question.
 
         Returns
         -------
         Answer
-            A float, which says whether it was hard.
+            A float that says whether the query was hard.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError
-            For a bad query, or a number that is another question's; the stream is as it was.
+            For a bad query, or the number of another question. The stream is unchanged.
         StreamError
-            The stream has halted (all queries or all hard answers are used, or nothing public is
-            left to guess from), it was interrupted while it learned from an answer (of a stream
-            with a name the record has that answer), or this is a forked copy of it.
+            If the stream has halted (all queries or all hard answers are used, or nothing public is
+            left to guess from), if it was interrupted while it learned from an answer (for a stream
+            with a name, the record has that answer), or if this is a forked copy of it.
         LedgerError
-            The answer could not be recorded; the stream is as it was.
+            If the answer could not be recorded. The stream is unchanged.
         """
         return self._ask(self._universe.values(query), number)
 
@@ -173,21 +218,21 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             self._halted("all its hard answers are used")
         guess, exact, basis = self._compare(question)
         doubt = np.array([self._doubt(guess, exact, basis)], np.int64)
-        hard = bool(self._gate.ask(doubt, np.array([self._threshold]), self._generator)[0])
-        told, body = guess, b""
+        hard = bool(self._comparison.ask(doubt, np.array([self._threshold]), self._generator)[0])
+        noisy, body = guess, b""
         if hard:
-            (told,) = self._plan.noise.add([exact], self._generator)
+            (noisy,) = self._plan.noise.add([exact], self._generator)
             if self._record is not None:
                 body = coded(self._weights(question), self._plan.bits)
-        more = told > guess
-        answer = {"hard": hard, "more": more, "told": told, "left": self._gate.left}
+        more = noisy > guess
+        answer = {"hard": hard, "more": more, "told": noisy, "left": self._comparison.left}
 
         def apply() -> None:
             if hard:
-                self._learn(question, basis, told, more)
+                self._learn(question, basis, noisy, more)
             self.left -= 1
 
-        return Draft(answer, body, self.left == 1 or not self._gate.left, apply)
+        return Draft(answer, body, self.left == 1 or not self._comparison.left, apply)
 
     def _told(self, answer: dict[str, Any]) -> Answer:
         share = min(max(answer["told"] / (self._rows << self._plan.bits), 0.0), 1.0)
@@ -202,25 +247,25 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             question = np.ldexp(weights, -self._plan.bits)
             _, _, basis = self._compare(question)
             self._learn(question, basis, answer["told"], answer["more"])
-        self._gate.left = answer["left"]
+        self._comparison.left = answer["left"]
         self.left -= 1
 
     def _weights(self, question: NDArray[np.float64]) -> NDArray[np.float64]:
         return self._universe.weights(question, self._plan.bits)
 
     def _held(self, counts: NDArray[np.int64]) -> NDArray[Any]:
-        """The counts of the data as `_compare` wants them."""
+        """Return the counts of the data as `_compare` needs them."""
         return counts.astype(np.float64)
 
     @abstractmethod
     def _compare(self, question: NDArray[np.float64]) -> tuple[int, int, Any]:
-        """A public guess of the sum of a query over all rows, the sum, which is secret, and what
-        the guess was made from. An error for a query that is none."""
+        """Return a public guess of the sum of a query over all rows, the secret sum, and what the
+        guess was made from. Raise an error for a bad query."""
 
     def _doubt(self, guess: int, exact: int, basis: Any) -> int:
-        """What the gate compares with the threshold: secret."""
+        """Return the secret number that is compared with the threshold."""
         return abs(exact - guess)
 
     @abstractmethod
-    def _learn(self, question: NDArray[np.float64], basis: Any, told: int, more: bool) -> None:
-        """The data have about `told`, more (or else less) than was guessed, as far as is known."""
+    def _learn(self, question: NDArray[np.float64], basis: Any, noisy: int, more: bool) -> None:
+        """Learn that the sum is about `noisy`, which is more (or else less) than was guessed."""

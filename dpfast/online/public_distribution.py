@@ -1,0 +1,154 @@
+"""A public distribution over a universe, updated by multiplicative weights, and rows made from it.
+
+Weights are kept as logarithms, so that no update loses one. Beside them stand their exponentials,
+relative to a bound of the largest, for the means of queries. The distribution depends on queries
+and answers only, so nothing here is secret, and rounding costs accuracy (some 1e-8) but no privacy.
+Sums are taken block by block and added in order, so they are the same for any number of threads
+and on every path of `csrc/online/weights.c`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import online as _native
+from .queries import MOST_ROWS, Universe, spread
+
+#: Elements of a block. All sums are added up from those of blocks.
+BLOCK = 1 << 16
+
+Floats = NDArray[np.float64]
+
+
+class Sums(NamedTuple):
+    """Sums of a query in units of ``2**-bits``.
+
+    Attributes
+    ----------
+    mean : float
+        The expectation of the query.
+    exact : int
+        The sum over counts, below ``2**53``.
+    invalid : bool
+        Whether some numbers of the query are not between 0 and 1.
+    """
+
+    mean: float
+    exact: int
+    invalid: bool
+
+
+def _block_sums(size: int) -> Floats:
+    """Return room for three sums of each block."""
+    return np.empty((-(-size // BLOCK), 3))
+
+
+class PublicDistribution:
+    """Weights over a universe, uniform at first."""
+
+    def __init__(self, universe: int) -> None:
+        self._log = np.zeros(universe)
+        self._part = np.ones(universe, np.float32)
+        self._total = float(universe)
+        self._top = 0.0
+
+    def sums(self, query: Floats, bits: int, counts: NDArray[np.int32] | None = None) -> Sums:
+        """Return the expectation of a query, and its sum over counts."""
+        unit = float(1 << bits)
+
+        def work(begin: int, end: int) -> None:
+            _native.compare(self._part, counts, query, unit, begin, end, BLOCK, sums)
+
+        sums = _block_sums(len(query))
+        spread(len(query), work, BLOCK)
+        expected, exact, invalid = (math.fsum(column) for column in sums.T)
+        return Sums(expected / self._total, int(exact), bool(invalid))
+
+    def move(self, step: float, query: Floats, bits: int, later: Floats | None = None) -> float:
+        """Multiply each weight by ``exp(step * value)`` and return the expectation of `later`.
+
+        The expectation of that query is in units, as in `sums`, and 0 without one.
+        """
+        unit, bound = float(1 << bits), self._top + max(step, 0.0)
+
+        def work(begin: int, end: int) -> None:
+            _native.move(
+                self._log, self._part, query, unit, step, bound, later, begin, end, BLOCK, sums
+            )
+
+        sums = _block_sums(len(query))
+        spread(len(query), work, BLOCK)
+        totals, expected, tops = sums.T
+        self._total, self._top = math.fsum(totals), float(tops.max())
+        return math.fsum(expected) / self._total
+
+    @property
+    def distribution(self) -> Floats:
+        """The probabilities of the elements, which add up to 1."""
+        return self._part.astype(np.float64) / self._total
+
+
+def rounded_counts(distribution: NDArray[np.float64], rows: int) -> NDArray[np.int64]:
+    """Return counts that add up to `rows`, as near to a distribution as integers can be.
+
+    They are rounded down, and those with the largest remainders up instead (the first of equal
+    ones), until the sum is right.
+    """
+    shares = distribution * rows
+    counts = np.floor(shares).astype(np.int64)
+    missing = rows - int(counts.sum())  # less than the universe; less than 0 by rounding alone
+    order = np.argsort(counts - shares, kind="stable")
+    if missing < 0:
+        order = order[counts[order] > 0][::-1]
+    counts[order[: abs(missing)]] += 1 if missing > 0 else -1
+    return counts
+
+
+class HasDistribution:
+    """A mechanism that leaves a public distribution over a universe."""
+
+    _universe: Universe
+    _rows: int
+
+    @property
+    @abstractmethod
+    def distribution(self) -> NDArray[np.float64]:
+        """The public probabilities of the elements."""
+
+    def synthetic(self, rows: int | None = None) -> NDArray[Any]:
+        """Return rows whose frequencies are as near to the distribution as possible.
+
+        Privacy
+        -------
+        The rows are made from the distribution alone, without randomness, so they cost nothing and
+        may be published.
+
+        Parameters
+        ----------
+        rows : int, optional
+            Their number; by default that of the data.
+
+        Returns
+        -------
+        ndarray, shape (rows,)
+            Elements of the universe in its order, or their numbers 0 .. N - 1 if they have no
+            names. The mean of a query over them differs from that under the distribution by at
+            most ``N / (4 * rows)``.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            If `rows` is not a positive integer, or is 2**36 or more.
+        """
+        count = self._rows if rows is None else checks.whole("rows", rows, 1)
+        if count >= MOST_ROWS:
+            checks.fail("rows", "fewer than 2**36", rows)
+        universe, distribution = self._universe, self.distribution
+        elements = np.arange(universe.size) if universe.elements is None else universe.elements
+        return np.repeat(elements, rounded_counts(distribution, count))
