@@ -1,4 +1,4 @@
-"""Exact sensitivities of statistics. None of these numbers is private: they scale noise, inside."""
+"""Exact global, local and smooth sensitivities of statistics. NOT PRIVATE: do not publish them."""
 
 from .extremes import (
     global_maximum,

@@ -1,4 +1,4 @@
-"""What the sensitivities of one column share: arguments, ranks, exact sums of order statistics."""
+"""Sensitivities of one column: checked arguments, ranks, exact sums of order statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BITS = 60
 
 
 class Given(NamedTuple):
-    """Checked arguments of a column's sensitivity."""
+    """Checked arguments of a sensitivity of a column."""
 
     ranks: Ranks
     lo: float
@@ -29,14 +29,20 @@ class Given(NamedTuple):
     nan: str | float
 
     def refuse(self, missing: int) -> None:
-        """Raise what ``nan="raise"`` asks for."""
+        """Raise an error if rows are missing under ``nan="raise"``."""
         nan_policy.refuse(self.nan, missing)
+
+    def rows(self) -> int:
+        """Return the number of rows that count; it takes a pass."""
+        window = self.ranks.window(lambda n: 1, 0)
+        self.refuse(window.nan)
+        return window.n
 
 
 def given(
     data: Any, bounds: Any, neighbors: Any, nan: Any = "raise", assume_sorted: Any = False
 ) -> Given:
-    """Arguments that every statistic of a column has; nothing is read yet."""
+    """Check the arguments that all statistics of a column share. Nothing is read yet."""
     lo, hi = checks.bounds(bounds)
     relation = checks.neighbors(neighbors)
     policy = checks.nan_policy(nan, relation)
@@ -47,7 +53,7 @@ def given(
 
 
 def only_replace(statistic: str, neighbors: Any) -> str:
-    """The relation of statistics for which no bound under "add-remove" is known."""
+    """Check the relation of a statistic for which no bound under "add-remove" is known."""
     relation = checks.neighbors(neighbors)
     if relation != "replace":
         raise ArgumentError(
@@ -57,23 +63,18 @@ def only_replace(statistic: str, neighbors: Any) -> str:
     return relation
 
 
-def rows(n: Any) -> int:
-    """A public number of rows."""
-    return checks.whole("n", n)
-
-
 def share(value: Any) -> Fraction:
-    """The proportion that is cut off at each end."""
-    found = checks.fraction("proportion", value)
-    if not 0 <= 2 * found < 1:
+    """Check the proportion that is cut off at each end."""
+    proportion = checks.fraction("proportion", value)
+    if not 0 <= 2 * proportion < 1:
         checks.fail("proportion", "a number that is at least 0 and less than 0.5", value)
-    return found
+    return proportion
 
 
 class Cells:
-    """A clipped ascending column as integers above `lo`, with exact sums; NOT PRIVATE.
+    """A clamped ascending column as integers above `lo`, with exact sums; NOT PRIVATE.
 
-    A cell is ``2**-60`` of a power of two just above the range, so a value is off by less than
+    A cell is ``2**-60`` of the power of two just above the range, so a value is off by less than
     ``2**-52`` of the range, the rounding of ``x - lo`` included.
     """
 
@@ -92,23 +93,40 @@ class Cells:
         np.cumsum(low.astype(np.int64), out=self._limbs[1, 1:])
 
     def below(self, i: int) -> int:
-        """The sum of the `i` smallest."""
+        """Return the sum of the `i` smallest."""
         high, low = self._limbs[:, i]
         return (int(high) << _BITS // 2) + int(low)
 
     def at(self, i: int) -> int:
-        """The value of rank `i`, counted from 1."""
+        """Return the value of rank `i`, counted from 1."""
         return self.below(i) - self.below(i - 1)
 
     def near(self, value: Fraction, most: int) -> range:
-        """Ranks, up to `most`, whose values are nearest to `value` on either side."""
+        """Return ranks, up to `most`, whose values are nearest to `value` on either side."""
         place = float(value * self.unit / (self.unit * (1 << _BITS)))
         i = int(np.searchsorted(self._y[:most], place)) + 1
         return range(max(1, i - 2), min(most, i + 2) + 1)
 
 
-def sorted_cells(column: Given) -> Cells:
-    """All of the column, sorted. `hi` must be above `lo`."""
+class MirroredCells(Cells):
+    """The same cells with every value x replaced by ``hi - x``; NOT PRIVATE."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+        self.unit, self.span, self.n = cells.unit, cells.span, cells.n
+
+    def below(self, i: int) -> int:
+        return i * self.span - (self._cells.below(self.n) - self._cells.below(self.n - i))
+
+    def near(self, value: Fraction, most: int) -> range:
+        ranks = self._cells.near(self.span - value, self.n)
+        first, last = (max(1, min(self.n + 1 - rank, most)) for rank in (ranks[-1], ranks[0]))
+        return range(first, last + 1)
+
+
+def both_sides(column: Given) -> tuple[Cells, Cells]:
+    """Return all of the column as sorted cells, and mirrored. `hi` must be above `lo`."""
     window = column.ranks.window(lambda n: 1, FARTHEST)
     column.refuse(window.nan)
-    return Cells(window.values, column.lo, column.hi)
+    cells = Cells(window.values, column.lo, column.hi)
+    return cells, MirroredCells(cells)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
-from .quantile import global_quantile, local_quantile, smooth_quantile
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .quantile import global_quantile, local_at, smooth_at
 
-_FIRST, _LAST = Fraction(0), Fraction(1)
 
-
-def global_minimum(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
-    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the minimum.
+def global_minimum(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the minimum.
 
     Parameters
     ----------
@@ -32,7 +30,7 @@ def global_minimum(*, bounds: tuple[float, float], neighbors: str = "replace") -
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------
@@ -46,13 +44,13 @@ def global_minimum(*, bounds: tuple[float, float], neighbors: str = "replace") -
 def local_minimum(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the minimum; `local_quantile` at 0.
+    """NOT PRIVATE. Return the local sensitivity of the minimum: `local_quantile` at 0.
 
     Parameters
     ----------
@@ -65,12 +63,12 @@ def local_minimum(
     Returns
     -------
     float
-        As `local_quantile`.
+        As for `local_quantile`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -82,27 +80,19 @@ def local_minimum(
     >>> dp.sensitivity.local_minimum([1, 2, 4, 8, 16], bounds=(0, 20))
     1.0
     """
-    return local_quantile(
-        data,
-        _FIRST,
-        bounds=bounds,
-        at_distance=at_distance,
-        neighbors=neighbors,
-        assume_sorted=assume_sorted,
-        nan=nan,
-    )
+    return local_at(data, 0, bounds, at_distance, neighbors, assume_sorted, nan)
 
 
 def smooth_minimum(
     data: Any,
     *,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the minimum; `smooth_quantile` at 0.
+    """NOT PRIVATE. Return the smooth sensitivity of the minimum: `smooth_quantile` at 0.
 
     Parameters
     ----------
@@ -115,12 +105,12 @@ def smooth_minimum(
     Returns
     -------
     float
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -132,19 +122,11 @@ def smooth_minimum(
     >>> round(dp.sensitivity.smooth_minimum([1, 2, 4, 8, 16], beta=0.5, bounds=(0, 20)), 3)
     3.347
     """
-    return smooth_quantile(
-        data,
-        _FIRST,
-        beta=beta,
-        bounds=bounds,
-        neighbors=neighbors,
-        assume_sorted=assume_sorted,
-        nan=nan,
-    )
+    return smooth_at(data, 0, beta, bounds, neighbors, assume_sorted, nan)
 
 
-def global_maximum(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
-    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the maximum.
+def global_maximum(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the maximum.
 
     Parameters
     ----------
@@ -165,7 +147,7 @@ def global_maximum(*, bounds: tuple[float, float], neighbors: str = "replace") -
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------
@@ -179,13 +161,13 @@ def global_maximum(*, bounds: tuple[float, float], neighbors: str = "replace") -
 def local_maximum(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the maximum; `local_quantile` at 1.
+    """NOT PRIVATE. Return the local sensitivity of the maximum: `local_quantile` at 1.
 
     Parameters
     ----------
@@ -198,12 +180,12 @@ def local_maximum(
     Returns
     -------
     float
-        As `local_quantile`.
+        As for `local_quantile`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -215,27 +197,19 @@ def local_maximum(
     >>> dp.sensitivity.local_maximum([1, 2, 4, 8, 16], bounds=(0, 20))
     8.0
     """
-    return local_quantile(
-        data,
-        _LAST,
-        bounds=bounds,
-        at_distance=at_distance,
-        neighbors=neighbors,
-        assume_sorted=assume_sorted,
-        nan=nan,
-    )
+    return local_at(data, 1, bounds, at_distance, neighbors, assume_sorted, nan)
 
 
 def smooth_maximum(
     data: Any,
     *,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the maximum; `smooth_quantile` at 1.
+    """NOT PRIVATE. Return the smooth sensitivity of the maximum: `smooth_quantile` at 1.
 
     Parameters
     ----------
@@ -248,12 +222,12 @@ def smooth_maximum(
     Returns
     -------
     float
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -265,12 +239,4 @@ def smooth_maximum(
     >>> round(dp.sensitivity.smooth_maximum([1, 2, 4, 8, 16], beta=0.5, bounds=(0, 20)), 3)
     8.0
     """
-    return smooth_quantile(
-        data,
-        _LAST,
-        beta=beta,
-        bounds=bounds,
-        neighbors=neighbors,
-        assume_sorted=assume_sorted,
-        nan=nan,
-    )
+    return smooth_at(data, 1, beta, bounds, neighbors, assume_sorted, nan)

@@ -1,4 +1,4 @@
-"""The smooth sensitivity of any statistic, from a user's own A(k)."""
+"""The smooth sensitivity of any statistic, from the user's own A(k)."""
 
 from __future__ import annotations
 
@@ -9,52 +9,53 @@ from typing import Any
 import numpy as np
 
 from .._core import checks
+from .._core.types import Number
 from .._kernels import jit
 from ..errors import DataError
 from .rounding import inflated
 
-#: Distances that a compiled function is asked about at a time: the first few often decide.
+#: Distances that a compiled function is called for at a time: the first few often decide.
 _FEW, _MANY = 16, 4096
 _LARGEST = np.finfo(np.float64).max.item()
 
 
 def smooth(
-    local_at_distance: Callable[..., float],
+    local_at_distance: Callable[..., Number],
     *args: Any,
-    beta: float,
+    beta: Number,
     stop: int | None = None,
-    most: float | None = None,
+    most: Number | None = None,
 ) -> float:
-    """NOT PRIVATE. The largest of ``exp(-beta k) A(k)`` for a local sensitivity A of your own.
+    """NOT PRIVATE. Return the largest of ``exp(-beta k) A(k)`` for your own local sensitivity A.
 
-    Noise scaled to it is private only if you have proved of `local_at_distance`, for all neighbours
-    x, x' and every k (nothing here can check it):
+    Noise scaled to it is private only if you have proved two properties of `local_at_distance`, for
+    all neighbors x, x' and every k. Nothing here can check them:
 
     1. ``A_x(0)`` is at least the local sensitivity of the statistic at x;
     2. ``A_x(k) <= A_x'(k + 1)``.
 
     Both hold for the largest local sensitivity within k changed rows, for bounds of the form "the
-    largest of g(y) over all datasets y within k changed rows", and for their sums. What the
-    function computes in floats must not be below what was proved: round up, by a factor that is the
+    largest of g(y) over all datasets y within k changed rows", and for their sums. The floats that
+    the function returns must not be below the proved numbers: round up, by a factor that is the
     same for all data.
 
     Parameters
     ----------
     local_at_distance : callable
         ``A(k, *args)``, a number of at least 0, in the units of the statistic. A plain function, or
-        one compiled by Numba, whose loop is then compiled too.
+        one compiled by Numba; the loop is then compiled too.
     args
-        Handed to the function; for a compiled one, arrays and numbers.
+        Passed to the function: arrays and numbers for a compiled one.
     beta : float
         Smoothness, above 0: the result changes by a factor of at most ``exp(beta)`` for one row.
     stop : int, optional
-        Public: the function is asked about k = 0 .. `stop`. Without `most`, you promise that
-        ``A(k) = A(stop)`` for all larger k, whatever the data (for n rows that are replaced, n is
-        such a distance).
+        Public: the function is called for k = 0 .. `stop`. Without `most`, you promise that
+        ``A(k) = A(stop)`` for all larger k, for any data (if n rows are replaced, n is such a
+        distance).
     most : float, optional
         Public: no A(k) is above it for any data, as no local sensitivity is above the global one.
-        Distances that cannot win any more are not asked for, and beyond `stop` it stands for A.
-        `stop` or `most` must be given.
+        Distances that can no longer win are skipped, and beyond `stop` it counts as A(k). Give
+        `stop` or `most`.
 
     Returns
     -------
@@ -67,12 +68,13 @@ def smooth(
     ArgumentError, ArgumentTypeError
         For a bad argument.
     DataError
-        An A(k) is no number, NaN, negative, infinite or above `most`.
+        If an A(k) is not a number, NaN, negative, infinite or above `most`.
 
     Notes
     -----
-    Cost: one call a distance. Without `most` all distances up to `stop` are asked for; with it,
-    those up to ``ln(most / S) / beta``. Which, depends on the data, and so does the time.
+    Cost: one call a distance. Without `most` the function is called for all distances up to `stop`;
+    with it, for those up to ``ln(most / S) / beta``. That depends on the data, and so does the
+    time.
 
     References
     ----------
@@ -81,11 +83,11 @@ def smooth(
 
     Examples
     --------
-    The number of the 100 rows above 5, times the number that are not:
+    The number v of the 100 rows above 5, times the number of the others:
 
     >>> import dpfast as dp
     >>> above = 70
-    >>> def A(k):  # one row moves v (100 - v) by at most |100 - 2 v| + 1; k rows move v by k
+    >>> def A(k):  # one row changes v (100 - v) by at most |100 - 2 v| + 1
     ...     return min(abs(100 - 2 * above) + 2 * k + 1, 101)
     >>> round(dp.sensitivity.smooth(A, beta=0.1, most=101), 2)
     41.0
@@ -98,7 +100,7 @@ def smooth(
     if limit is not None and limit < 0:
         checks.fail("most", "a finite number of at least 0", most)
     if last is None and limit is None:
-        checks.fail("stop", "given, or most: one of them has to end the search", stop)
+        checks.fail("stop", "given (or most), so that the search ends", stop)
     best = 2.0**-1022
     for k, value in enumerate(_values(local_at_distance, args, last)):
         if _weighted(_LARGEST if limit is None else limit, smoothness * k) <= best:
@@ -110,28 +112,26 @@ def smooth(
 
 
 def _weighted(amount: float, cost: float) -> float:
-    """``amount exp(-cost)`` in two steps: the weight alone may underflow where this does not."""
+    """Return ``amount exp(-cost)`` in two steps, since the weight alone may underflow."""
     half = math.exp(-0.5 * cost)
     return amount * half * half
 
 
 def _sound(value: Any, most: float | None) -> float:
     try:
-        found = float(value)
-    except Exception:  # whatever an object thinks of being a number
-        found = math.nan
-    if not 0 <= found < math.inf or (most is not None and found > most):
-        raise DataError(
-            "local_at_distance must give finite numbers of at least 0 and at most `most`; what it "
-            "gave is not shown"
-        )
-    return found
+        number = float(value)
+    except Exception:  # objects may raise anything
+        number = math.nan
+    if not 0 <= number < math.inf or (most is not None and number > most):
+        rule = "return finite numbers of at least 0 and at most `most`"
+        raise DataError(f"local_at_distance must {rule}, got another value")
+    return number
 
 
 def _values(
     function: Callable[..., Any], args: tuple[Any, ...], stop: int | None
 ) -> Iterator[Callable[[], Any]]:
-    """A(k) for k = 0, 1, ... up to `stop`, each computed when it is asked for."""
+    """Yield functions that return A(k), for k = 0, 1, ... up to `stop`."""
     if not jit.is_compiled(function):
         k = 0
         while stop is None or k <= stop:

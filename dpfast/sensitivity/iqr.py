@@ -1,11 +1,14 @@
 """Sensitivities of the interquartile range, x_(m3) - x_(m1) with m = max(1, ceil(q n)).
 
-*Replace.* A row that is replaced by a larger one moves order statistics up, if at all; by a smaller
-one, down. So both quartiles move the same way, and their distance by no more than the larger move:
-at any distance the larger of the two local sensitivities is a bound, and with at least two rows
-between the quartiles one of them can move alone, so that it is exact. *Add-remove.* A new
-row between the quartiles may bring them nearer from both sides, so their moves add up. Maxima and
-sums of smooth bounds are smooth, and so is the smaller of a smooth bound and
+*Replace.* A row replaced by a larger one can only raise order statistics, and by a smaller one only
+lower them. So both quartiles change in the same direction, and their distance by no more than the
+larger change: at any distance the larger of the two local sensitivities is a bound. With at least
+two rows between the quartiles one of them can change alone, so the bound is exact.
+
+*Add-remove.* A new row between the quartiles may bring them nearer from both sides, so their
+changes add up.
+
+Maxima and sums of smooth bounds are smooth, and so is the smaller of a smooth bound and
 ``hi - lo``.
 """
 
@@ -15,6 +18,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from .._core import checks
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..summaries.order import Ranks
 from .column import given
 from .quantile import first_width, global_quantile, local_in_window, smooth_from_ranks
@@ -25,15 +29,15 @@ QUARTILES = Fraction(1, 4), Fraction(3, 4)
 
 
 def iqr_bound(lower: float, upper: float, neighbors: str, most: float) -> float:
-    """What the distance of two quartiles can move by, from what each of them can move by.
+    """Return the sensitivity of the distance of two quartiles from those of the quartiles.
 
     `most` is the global sensitivity: the smaller of two smooth bounds is smooth.
     """
     return max(lower, upper) if neighbors == "replace" else min(rounded_up(lower + upper), most)
 
 
-def global_iqr(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
-    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the interquartile range.
+def global_iqr(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the IQR.
 
     Parameters
     ----------
@@ -68,15 +72,15 @@ def global_iqr(*, bounds: tuple[float, float], neighbors: str = "replace") -> fl
 def local_iqr(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. A bound on the local sensitivity of the interquartile range at a distance.
+    """NOT PRIVATE. Return a bound on the local sensitivity of the IQR at a distance.
 
-    The range is that of the lower quartiles, of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
+    The quartiles have the ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ def local_iqr(
     at_distance : int, default 0
         The number of rows that may be changed first.
     neighbors : {"replace", "add-remove"}, default "replace"
-        What one row of difference means. The interquartile range of no rows is ``hi - lo``.
+        The neighboring relation. The interquartile range of no rows is ``hi - lo``.
     assume_sorted, nan
         As in `smooth_quantile`.
 
@@ -100,7 +104,7 @@ def local_iqr(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -116,12 +120,14 @@ def local_iqr(
     distance = min(checks.whole("at_distance", at_distance), FARTHEST)
     column = given(data, bounds, neighbors, nan, assume_sorted)
     _prefetch(column.ranks, distance + 1)
-    found = []
-    for q in QUARTILES:
+    lo, hi, relation = column.lo, column.hi, column.neighbors
+
+    def local(q: Fraction) -> float:
         window = column.ranks.window(rank_rule(q), distance + 1)
         column.refuse(window.nan)
-        found.append(local_in_window(window, q, column.lo, column.hi, distance, column.neighbors))
-    return iqr_bound(found[0], found[1], column.neighbors, column.hi - column.lo)
+        return local_in_window(window, q, lo, hi, distance, relation)
+
+    return iqr_bound(local(QUARTILES[0]), local(QUARTILES[1]), relation, hi - lo)
 
 
 def _prefetch(ranks: Ranks, width: int) -> None:
@@ -129,7 +135,7 @@ def _prefetch(ranks: Ranks, width: int) -> None:
 
 
 class Quartiles(NamedTuple):
-    """Two order statistics and a smooth bound for their distance; NOT PRIVATE."""
+    """The two quartiles and a smooth bound for their distance; NOT PRIVATE."""
 
     lower: float
     upper: float
@@ -138,7 +144,7 @@ class Quartiles(NamedTuple):
 
 
 def iqr_from_ranks(ranks: Ranks, beta: float, lo: float, hi: float, neighbors: str) -> Quartiles:
-    """NOT PRIVATE. The quartiles of a column and a smooth bound; arguments are taken as checked."""
+    """NOT PRIVATE. Return the quartiles of a column and a smooth bound, for checked arguments."""
     if lo < hi:
         _prefetch(ranks, first_width(beta, lo, hi, effective_floor(0.0, lo, hi)))
     lower, upper = (
@@ -151,13 +157,13 @@ def iqr_from_ranks(ranks: Ranks, beta: float, lo: float, hi: float, neighbors: s
 def smooth_iqr(
     data: Any,
     *,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. A smooth upper bound on the local sensitivity of the interquartile range.
+    """NOT PRIVATE. Return a smooth upper bound on the local sensitivity of the interquartile range.
 
     Parameters
     ----------
@@ -180,7 +186,7 @@ def smooth_iqr(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----

@@ -1,12 +1,12 @@
 """Sensitivities of the mean.
 
-Write R for the distance of the bounds, w for the rows that two neighbours share.
+Write R for the distance of the bounds, w for the rows that two neighbors share.
 
-*Replace*, n rows. A row of x that becomes v moves the mean by at most the larger of hi - min x and
-max x - lo, over n; and one replacement makes a dataset for which that is R.
+*Replace*, n rows. A row of x that becomes v changes the mean by at most the larger of hi - min x
+and max x - lo, over n; and one replacement makes a dataset for which that is R.
 
-*Add-remove*; the mean of no rows is the middle of the bounds. Neighbours are w and w + v, with s
-rows in w, and the mean moves by |v - mean(w)| / (s + 1) = |s v - sum(w)| / (s (s + 1)). Let the
+*Add-remove*; the mean of no rows is the middle of the bounds. Neighbors are w and w + v, with s
+rows in w, and the mean changes by |v - mean(w)| / (s + 1) = |s v - sum(w)| / (s (s + 1)). Let the
 mean go up; the other direction is the mirror image. If w is within k of x, v is best at hi, and w
 is x without its a largest rows and with b rows at lo, a + b <= k. For given b the mean of w and s
 both fall with a, so a = min(k - b, n). If w + v is within k, and v is an added row, then w is
@@ -25,20 +25,19 @@ from fractions import Fraction
 from typing import Any
 
 from .._core import checks
-from .column import Cells, Given, given, rows, sorted_cells
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .column import Cells, Given, both_sides, given
 from .ranks import effective_floor
 from .rounding import float_up, inflated, rounded_up
 
 
-def global_mean(
-    n: int | None = None, *, bounds: tuple[float, float], neighbors: str = "replace"
-) -> float:
-    """NOT PRIVATE if `n` is private. The most that one row can change a mean within `bounds`.
+def global_mean(n: int | None = None, *, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+    """NOT PRIVATE if `n` is private. Return the most that one row can change a mean.
 
     Parameters
     ----------
     n : int, optional
-        The public number of rows; needed under "replace", without meaning under "add-remove".
+        The public number of rows: needed under "replace", not allowed under "add-remove".
     bounds : (float, float)
         Public limits; values outside count as the limit.
     neighbors : {"replace", "add-remove"}, default "replace"
@@ -56,7 +55,7 @@ def global_mean(
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------
@@ -71,31 +70,31 @@ def global_mean(
         if n is not None:
             checks.fail("n", "left out under neighbors='add-remove', where it is private", n)
         return float_up((Fraction(hi) - Fraction(lo)) / 2)
-    count = rows(n)
+    count = checks.whole("n", n)
     return float_up((Fraction(hi) - Fraction(lo)) / count) if count else 0.0
 
 
 def local_mean(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the mean, largest within a distance of `data`.
+    """NOT PRIVATE. Return the local sensitivity of the mean within a distance of `data`.
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clipped to `bounds`.
+        Any real dtype; values are read as float64 and clamped to `bounds`.
     bounds : (float, float)
         Limits, in the data's units.
     at_distance : int, default 0
         The number of rows that may be changed first.
     neighbors : {"replace", "add-remove"}, default "replace"
-        What one row of difference means. Under "add-remove" the mean of no rows is the middle of
-        the bounds.
+        The neighboring relation. Under "add-remove" the mean of no rows is the middle of the
+        bounds.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.
 
@@ -108,11 +107,11 @@ def local_mean(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
-    Cost: a pass under "replace". Under "add-remove" a sort of the column, and O(k).
+    Cost: a pass under "replace"; a sort of the column and O(k) under "add-remove".
 
     Examples
     --------
@@ -126,53 +125,32 @@ def local_mean(
     column = given(data, bounds, neighbors, nan)
     if column.neighbors == "replace":
         return _replace(column, distance)[1]
-    lo, hi = column.lo, column.hi
-    if lo == hi:
-        column.refuse(column.ranks.window(lambda n: 1, 0).nan)
+    if column.lo == column.hi:
+        column.rows()
         return 0.0
-    cells = sorted_cells(column)
-    n, half = cells.n, Fraction(cells.span, 2)
-    k = min(distance, n + 1)
-    best = half if k >= n else Fraction(0)
-    for mirrored in (False, True):
-        best = max(best, _added(cells, k, mirrored), _removed(cells, k, mirrored))
-    return rounded_up(float(best * cells.unit))
+    sides = both_sides(column)
+    n, k = sides[0].n, min(distance, sides[0].n + 1)
+    best = Fraction(sides[0].span, 2) if k >= n else Fraction(0)
+    for side in sides:
+        best = max(best, _largest(side, n, side.span, k))  # w within k of the data, v at hi
+        if n:  # w + v within k of the data, v the largest row
+            best = max(best, _largest(side, n - 1, side.at(n), k))
+    return rounded_up(float(best * sides[0].unit))
 
 
-def _least(cells: Cells, count: int, mirrored: bool) -> int:
-    """The sum of the `count` rows farthest down, counted from the lower bound."""
-    if not mirrored:
-        return cells.below(count)
-    return count * cells.span - (cells.below(cells.n) - cells.below(cells.n - count))
-
-
-def _added(cells: Cells, k: int, mirrored: bool) -> Fraction:
-    """w within k of the data, v at the upper bound."""
+def _largest(side: Cells, count: int, v: int, k: int) -> Fraction:
+    """Return the largest change by v where w is the `count` smallest rows but for k of them."""
     best = Fraction(0)
     for b in range(k + 1):
-        kept = max(cells.n - (k - b), 0)
+        kept = max(count - (k - b), 0)
         s = kept + b
-        if s:
-            best = max(best, Fraction(s * cells.span - _least(cells, kept, mirrored), s * (s + 1)))
-    return best
-
-
-def _removed(cells: Cells, k: int, mirrored: bool) -> Fraction:
-    """w + v within k of the data, v the largest row."""
-    if not cells.n:
-        return Fraction(0)
-    v = _least(cells, cells.n, mirrored) - _least(cells, cells.n - 1, mirrored)
-    best = Fraction(0)
-    for b in range(k + 1):
-        kept = max(cells.n - 1 - (k - b), 0)
-        s = kept + b
-        if s:  # a row that is alone moves less when it goes than when one at a bound joins it
-            best = max(best, Fraction(s * v - _least(cells, kept, mirrored), s * (s + 1)))
+        if s:  # removing a row that is alone changes less than adding one at a bound
+            best = max(best, Fraction(s * v - side.below(kept), s * (s + 1)))
     return best
 
 
 def _replace(column: Given, distance: int) -> tuple[int, float]:
-    """The number of rows, and the local sensitivity."""
+    """Return the number of rows, and the local sensitivity."""
     lo, hi = column.lo, column.hi
     column.ranks.prefetch([(lambda n: 1, 0), (lambda n: n, 0)])
     first, last = (column.ranks.window(rule, 0) for rule in (lambda n: 1, lambda n: n))
@@ -188,12 +166,12 @@ def _replace(column: Given, distance: int) -> tuple[int, float]:
 def smooth_mean(
     data: Any,
     *,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. A smooth upper bound on the local sensitivity of the mean.
+    """NOT PRIVATE. Return a smooth upper bound on the local sensitivity of the mean.
 
     Parameters
     ----------
@@ -219,7 +197,7 @@ def smooth_mean(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -241,11 +219,9 @@ def smooth_mean(
             return 0.0
         best = max(local, math.exp(-smoothness) * rounded_up((hi - lo) / n))
     else:
-        window = column.ranks.window(lambda n: 1, 0)
-        column.refuse(window.nan)
+        n = column.rows()
         if lo == hi:
             return 0.0
-        n = window.n
         best = (hi - lo) / max(n, 2)
         best = max(best, math.exp(-smoothness * max(n - 2, 0)) * ((hi - lo) / 2))
     return inflated(max(best, effective_floor(0.0, lo, hi)))

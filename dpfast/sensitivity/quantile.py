@@ -1,4 +1,4 @@
-"""Sensitivities of the lower quantile, an order statistic, for both neighbouring relations."""
+"""Sensitivities of the lower quantile, an order statistic, for both neighboring relations."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .._core import checks, nan_policy
-from ..sources import as_source
+from .._core import checks
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..summaries.order import Ranks, Window
+from .column import given
 from .ranks import FARTHEST, column, effective_floor, of_nothing, rank_rule, reach, starts
 from .rounding import float_up
 
-#: Computed bounds exceed the true smooth sensitivity by a factor of up to 1 + 2**-41, unevenly. So
-#: they are (beta + 2**-41)-smooth: noise is to be calibrated for ``beta + BETA_SLACK``.
+#: Computed bounds exceed the true smooth sensitivity by different factors of up to 1 + 2**-41. So
+#: they are (beta + 2**-41)-smooth: noise must be calibrated for ``beta + BETA_SLACK``.
 BETA_SLACK = 2.0**-40
 
 _HALF = Fraction(1, 2)
-#: The first window reaches pairs worth e**-20 of the range; a wider one is seldom needed.
+#: The first window reaches pairs worth e**-20 of the range; a wider one is rarely needed.
 _FIRST_REACH = 20.0
 
 
 class Found(NamedTuple):
-    """What one look at the ranks gives; NOT PRIVATE."""
+    """A quantile with its sensitivity and the rows behind it; NOT PRIVATE."""
 
     value: float
     sensitivity: float
@@ -40,13 +41,14 @@ def smooth_from_ranks(
     neighbors: str,
     floor: float = 0.0,
 ) -> Found:
-    """NOT PRIVATE. The q-quantile of a column and a smooth bound on its local sensitivity.
+    """NOT PRIVATE. Return the q-quantile of a column and a smooth bound on its local sensitivity.
 
-    Arguments are taken as checked. `floor`, like everything but `ranks`, is public: the bound is
-    the larger of the smooth sensitivity and the floor, which is `beta`-smooth too. Pairs of ranks
-    at a distance ``k`` weigh ``exp(-beta k)``, so a window of ``ln(R / S) / beta`` ranks round the
-    quantile decides. The first window gives a lower bound of S, which gives the window that is
-    certainly wide enough; mostly it is the first.
+    Arguments must be checked. `floor`, like everything but `ranks`, is public: the bound is the
+    larger of the smooth sensitivity and the floor, which is `beta`-smooth too.
+
+    Pairs of ranks at a distance ``k`` have the weight ``exp(-beta k)``, so a window of
+    ``ln(R / S) / beta`` ranks around the quantile decides. The first window gives a lower bound of
+    S, and with it the width that is certainly enough. Mostly the first window has it.
     """
     rule = rank_rule(q)
     if not hi > lo:
@@ -57,7 +59,7 @@ def smooth_from_ranks(
     window = ranks.window(rule, width)
     n = window.n
     if n == 0 and neighbors == "replace":
-        return Found(of_nothing(q, lo, hi), floor, 0, window.nan)  # no neighbours: nothing changes
+        return Found(of_nothing(q, lo, hi), floor, 0, window.nan)  # no neighbors
     smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, width)
     if len(window.values) < n:
         needed = reach(beta, lo, hi, smooth * (1 - 2.0**-40)) + 1
@@ -70,7 +72,7 @@ def smooth_from_ranks(
 
 
 def first_width(beta: float, lo: float, hi: float, least: float) -> int:
-    """Ranks on either side that mostly decide; there may be pairs worth `least` beyond."""
+    """Return how many ranks on either side mostly decide; pairs beyond may be worth `least`."""
     width = reach(beta, lo, hi, least) + 1
     if beta * FARTHEST > _FIRST_REACH:
         width = min(width, math.ceil(_FIRST_REACH / beta) + 1)
@@ -101,9 +103,9 @@ def _smooth(
 def local_in_window(
     window: Window, q: Fraction, lo: float, hi: float, distance: int, neighbors: str
 ) -> float:
-    """A(k) of checked arguments, from a window that reaches at least k + 1 ranks either way."""
+    """Return A(k) from a window of at least k + 1 ranks either way. Arguments must be checked."""
     n = window.n
-    k = min(distance, n + 1)  # all rows and one more: nothing is farther
+    k = min(distance, n + 1)  # all rows and one more: no dataset is farther
     found = column(window, lo, hi)
     if neighbors == "replace":
         return found.local_replace(rank_rule(q)(n), k) if n else 0.0
@@ -113,68 +115,87 @@ def local_in_window(
     return found.local_quantile(levels, first, k)
 
 
-def _ranks(data: Any, nan: str | float, lo: float, hi: float, assume_sorted: Any) -> Ranks:
-    trusted = checks.flag("assume_sorted", assume_sorted)
-    missing = nan_policy.replacement(nan, lo, hi)
-    return Ranks(as_source(data), missing=missing, assume_sorted=trusted)
+def smooth_at(
+    data: Any, q: Any, beta: Any, bounds: Any, neighbors: Any, assume_sorted: Any, nan: Any
+) -> float:
+    """Return the smooth sensitivity of a quantile."""
+    rank = checks.quantile(q)
+    smoothness = checks.positive("beta", beta)
+    column = given(data, bounds, neighbors, nan, assume_sorted)
+    lo, hi, relation = column.lo, column.hi, column.neighbors
+    found = smooth_from_ranks(column.ranks, rank, beta=smoothness, lo=lo, hi=hi, neighbors=relation)
+    column.refuse(found.missing)
+    return found.sensitivity
+
+
+def local_at(
+    data: Any, q: Any, bounds: Any, at_distance: Any, neighbors: Any, assume_sorted: Any, nan: Any
+) -> float:
+    """Return the local sensitivity of a quantile, largest within a distance."""
+    rank = checks.quantile(q)
+    column = given(data, bounds, neighbors, nan, assume_sorted)
+    distance = min(checks.whole("at_distance", at_distance), FARTHEST)
+    window = column.ranks.window(rank_rule(rank), distance + 1)
+    column.refuse(window.nan)
+    return local_in_window(window, rank, column.lo, column.hi, distance, column.neighbors)
 
 
 def smooth_quantile(
     data: Any,
-    q: Any,
+    q: Number,
     *,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the lower q-quantile of `data` clipped to `bounds`.
+    """NOT PRIVATE. Return the smooth sensitivity of the lower q-quantile of clamped data.
 
     The statistic is the order statistic of rank ``min(max(1, ceil(q n)), n)``. Its smooth
     sensitivity is the largest of ``exp(-beta d) LS(y)`` over all datasets ``y`` that differ from
-    `data` in ``d`` rows, with ``LS`` the most that one more row can change the statistic. Noise
-    scaled to it, of a law that admits `beta`, makes a private release; the number itself tells
-    about the data and must not be published.
+    `data` in ``d`` rows, where ``LS`` is the most that one more row can change the statistic. Noise
+    scaled to it, from a distribution that admits `beta`, makes a private release. The number itself
+    depends on the data and must not be published.
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
         Any real dtype. Values are compared as float64.
     q : float or Fraction
-        The quantile, 0 to 1, as the decimal that is written.
+        The quantile, 0 to 1. A float counts as the decimal that is written.
     beta : float
         Smoothness, above 0: the bound changes by a factor of at most ``exp(beta)`` for one row.
     bounds : (float, float)
         Public limits, in the data's units; values outside count as the limit.
     neighbors : {"replace", "add-remove"}, default "replace"
-        Neighbours differ in one row replaced (``n`` public), or added or removed.
+        One row is replaced (``n`` is public), or added or removed.
     assume_sorted : bool, default False
-        Take ascending data at its word and read only what is needed.
+        Trust that the data ascend, and read only what is needed.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null: an error, the lower or upper limit, no row (add-remove only),
-        or a replacement number.
+        What NaN and null count as: an error, the lower or upper limit, no row (only with
+        "add-remove"), or a replacement number.
 
     Returns
     -------
     float
-        At least the smooth sensitivity and at most ``1 + 2**-41`` times it, in the data's units.
-        What lies below ``max(R 2**-1000, 2**-1022)``, with ``R`` the distance of the bounds, is
-        raised to that. Zero when the bounds are equal, and for no rows under "replace". Of no rows
-        the quantile is the lower limit for ``q <= 1/2``, else the upper.
+        At least the smooth sensitivity and at most ``1 + 2**-41`` times it, in the data's units,
+        and at least ``max(R 2**-1000, 2**-1022)`` where ``R = hi - lo``. Zero if the bounds are
+        equal, and for no rows under "replace". The quantile of no rows is the lower limit for
+        ``q <= 1/2``, and the upper one otherwise.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
         For a bad argument.
     DataError
-        NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
+        For NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
 
     Notes
     -----
     Exact for both relations, at every `beta`. Cost: a pass over unsorted data, then O(w) for
-    "replace" and for ``q = 1/2``, with ``w`` about ``(2 / beta) ln(R / S)`` ranks. Other quantiles
-    under "add-remove" have no known linear method; a branch and bound takes about O(w) in practice
+    "replace" and for ``q = 1/2``, with ``w`` about ``(2 / beta) ln(R / S)`` ranks. No linear method
+    is known for other quantiles under "add-remove"; branch and bound takes about O(w) in practice
     and O(w**2) at worst.
 
     References
@@ -189,33 +210,19 @@ def smooth_quantile(
     >>> round(S, 2)
     4.07
     """
-    rank = checks.quantile(q)
-    smoothness = checks.positive("beta", beta)
-    lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    found = smooth_from_ranks(
-        _ranks(data, policy, lo, hi, assume_sorted),
-        rank,
-        beta=smoothness,
-        lo=lo,
-        hi=hi,
-        neighbors=relation,
-    )
-    nan_policy.refuse(policy, found.missing)
-    return found.sensitivity
+    return smooth_at(data, q, beta, bounds, neighbors, assume_sorted, nan)
 
 
 def smooth_median(
     data: Any,
     *,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the lower median; `smooth_quantile` at one half.
+    """NOT PRIVATE. Return the smooth sensitivity of the lower median: `smooth_quantile` at 1/2.
 
     Parameters
     ----------
@@ -228,12 +235,12 @@ def smooth_median(
     Returns
     -------
     float
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -245,43 +252,35 @@ def smooth_median(
     >>> round(dp.sensitivity.smooth_median([3, 1, 2], beta=1.0, bounds=(0, 10)), 4)
     2.943
     """
-    return smooth_quantile(
-        data,
-        _HALF,
-        beta=beta,
-        bounds=bounds,
-        neighbors=neighbors,
-        assume_sorted=assume_sorted,
-        nan=nan,
-    )
+    return smooth_at(data, _HALF, beta, bounds, neighbors, assume_sorted, nan)
 
 
 def local_quantile(
     data: Any,
-    q: Any,
+    q: Number,
     *,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the lower q-quantile, largest within a distance of `data`.
+    """NOT PRIVATE. Return the local sensitivity of the lower q-quantile within a distance.
 
-    The most that one more row can change the quantile of any dataset that differs from `data` in at
-    most `at_distance` rows; 0 gives the local sensitivity of the data themselves. It must not scale
-    noise: neighbours may have very different local sensitivities.
+    It is the most that one more row can change the quantile of any dataset that differs from `data`
+    in at most `at_distance` rows; 0 gives the local sensitivity of the data. Do not scale noise to
+    it: neighbors may have very different local sensitivities.
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
         Any real dtype.
     q : float or Fraction
-        The quantile, 0 to 1, as the decimal that is written.
+        The quantile, 0 to 1. A float counts as the decimal that is written.
     bounds : (float, float)
         Limits of the values, in the data's units; values outside count as the limit.
     at_distance : int, default 0
-        The number ``k`` of rows.
+        The number ``k`` of rows that may be changed first.
     neighbors : {"replace", "add-remove"}, default "replace"
         What one row of difference means.
     assume_sorted, nan
@@ -295,12 +294,12 @@ def local_quantile(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
     Cost: a pass over unsorted data, then O(k) for "replace", O(1) for the median under
-    "add-remove", and a branch and bound over ``2 k`` ranks for other quantiles.
+    "add-remove", and branch and bound over ``2 k`` ranks for other quantiles.
 
     References
     ----------
@@ -315,27 +314,19 @@ def local_quantile(
     >>> dp.sensitivity.local_quantile([1, 2, 4, 8, 16], 0.5, bounds=(0, 20), at_distance=1)
     12.0
     """
-    rank = checks.quantile(q)
-    lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    distance = min(checks.whole("at_distance", at_distance), FARTHEST)
-    ranks = _ranks(data, policy, lo, hi, assume_sorted)
-    window = ranks.window(rank_rule(rank), distance + 1)
-    nan_policy.refuse(policy, window.nan)
-    return local_in_window(window, rank, lo, hi, distance, relation)
+    return local_at(data, q, bounds, at_distance, neighbors, assume_sorted, nan)
 
 
 def local_median(
     data: Any,
     *,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
+    neighbors: Neighbors = "replace",
     assume_sorted: bool = False,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the lower median; `local_quantile` at one half.
+    """NOT PRIVATE. Return the local sensitivity of the lower median: `local_quantile` at 1/2.
 
     Parameters
     ----------
@@ -348,12 +339,12 @@ def local_median(
     Returns
     -------
     float
-        As `local_quantile`.
+        As for `local_quantile`.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -365,19 +356,11 @@ def local_median(
     >>> dp.sensitivity.local_median([1, 2, 4, 8, 16], bounds=(0, 20), neighbors="add-remove")
     2.0
     """
-    return local_quantile(
-        data,
-        _HALF,
-        bounds=bounds,
-        at_distance=at_distance,
-        neighbors=neighbors,
-        assume_sorted=assume_sorted,
-        nan=nan,
-    )
+    return local_at(data, _HALF, bounds, at_distance, neighbors, assume_sorted, nan)
 
 
-def global_quantile(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
-    """NOT PRIVATE if `bounds` are not public. Global sensitivity of any quantile.
+def global_quantile(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of any quantile.
 
     Parameters
     ----------
@@ -398,7 +381,7 @@ def global_quantile(*, bounds: tuple[float, float], neighbors: str = "replace") 
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------
@@ -411,8 +394,8 @@ def global_quantile(*, bounds: tuple[float, float], neighbors: str = "replace") 
     return float_up(Fraction(hi) - Fraction(lo))
 
 
-def global_median(*, bounds: tuple[float, float], neighbors: str = "replace") -> float:
-    """NOT PRIVATE if `bounds` are not public. Global sensitivity of the lower median.
+def global_median(*, bounds: Bounds, neighbors: Neighbors = "replace") -> float:
+    """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of the lower median.
 
     Parameters
     ----------
@@ -432,7 +415,7 @@ def global_median(*, bounds: tuple[float, float], neighbors: str = "replace") ->
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------

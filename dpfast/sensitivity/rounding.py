@@ -13,7 +13,7 @@ from fractions import Fraction
 
 
 def float_up(amount: Fraction) -> float:
-    """The least float64 that is not below `amount`."""
+    """Return the least float64 that is not below `amount`."""
     try:
         result = float(amount)
     except OverflowError:
@@ -22,19 +22,19 @@ def float_up(amount: Fraction) -> float:
 
 
 def rounded_up(amount: float) -> float:
-    """`amount`, a few roundings old, as an upper bound of the exact number; 0 stays 0."""
+    """Return an upper bound of the exact number, for an `amount` after a few roundings."""
     return amount * (1.0 + 2.0**-50) if amount else 0.0
 
 
 def inflated(amount: float) -> float:
-    """An upper bound of a maximum of weighted candidates; 0 stays 0."""
+    """Return an upper bound of a computed maximum of weighted candidates; 0 stays 0."""
     return math.nextafter(amount * (1.0 + 2.0**-42), math.inf) if amount else 0.0
 
 
 def largest(
     at: Callable[[int], float], *, beta: float, most: float, stop: int, least: float = 0.0
 ) -> float:
-    """The largest of `least` and ``at(k) e^(-beta k)`` for k = 0 .. stop, not yet `inflated`.
+    """Return the largest of `least` and ``at(k) e^(-beta k)`` for k = 0 .. stop, not `inflated`.
 
     No ``at(k)`` is above `most`. Distances that cannot win are not asked for.
     """

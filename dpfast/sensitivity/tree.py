@@ -1,6 +1,6 @@
-"""Sensitivities of the cost of a minimum spanning tree: public graph, private weights, one changed.
+"""Sensitivities of the cost of a minimum spanning tree: public graph, one private weight changes.
 
-Weights are clipped and counted from the lower bound, so they lie in [0, R]. Of the edges that cross
+Weights are clamped and counted from the lower bound, so they lie in [0, R]. Of the edges that cross
 a cut, let w_t be the t-th lightest weight (R if there are fewer). Then
 
     A(k) = the largest over all cuts of max(w_(k+1), w_(k+2) - w_1)
@@ -23,13 +23,13 @@ A forest is the same, one component at a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.types import Bounds, Number
 from ..errors import DataError, MissingExtraError
 from .quantile import global_quantile
 from .ranks import effective_floor
@@ -37,7 +37,7 @@ from .rounding import inflated, rounded_up
 
 
 class _Graph(NamedTuple):
-    """Edges between vertices 0 .. nodes - 1 with clipped weights counted from the lower bound."""
+    """Edges between vertices 0 .. nodes - 1 with clamped weights counted from the lower bound."""
 
     nodes: int
     ends: NDArray[np.int32]
@@ -71,7 +71,7 @@ def _graph(edges: Any, weights: Any, bounds: Any) -> _Graph:
         checks.fail_kind("weights", rule, weights)
     values = given.astype(np.float64)
     if np.isnan(values).any():
-        raise DataError("weights hold NaN")
+        raise DataError("weights must be numbers, got NaN")
     _, numbers = np.unique(ends, return_inverse=True)
     pairs = numbers.reshape(-1, 2).astype(np.int32)
     clipped = np.clip(values, lo, hi) - lo
@@ -86,14 +86,14 @@ class _Cuts:
         self._graph = graph
         order = np.argsort(graph.weights, kind="stable")
         self._ends, self._weights = graph.ends[order], graph.weights[order]
-        #: Thresholds: the distinct weights and the longest that a weight can be.
+        #: Thresholds: the distinct weights and the largest possible weight.
         self.levels = np.unique(np.append(graph.weights, graph.reach))
         self._lighter = np.searchsorted(self._weights, self.levels)
         self._flows: dict[int, Any] = {}
         self.tree = self._kruskal()
 
     def _kruskal(self) -> list[int]:
-        """Places of the edges of a minimum spanning forest, the lightest first."""
+        """Return the edges of a minimum spanning forest as places, the lightest first."""
         parent = list(range(self._graph.nodes))
 
         def root(v: int) -> int:
@@ -101,23 +101,23 @@ class _Cuts:
                 parent[v] = v = parent[parent[v]]
             return v
 
-        found = []
+        forest = []
         for place, (u, v) in enumerate(self._ends.tolist()):
             a, b = root(u), root(v)
             if a != b:
                 parent[a] = b
-                found.append(place)
-        return found
+                forest.append(place)
+        return forest
 
     def weight(self, edge: int) -> float:
         return float(self._weights[edge])
 
     def first(self, edge: int) -> int:
-        """The first level above the edge's weight (or the number of levels)."""
+        """Return the first level above the edge's weight (or the number of levels)."""
         return int(np.searchsorted(self.levels, self._weights[edge], side="right"))
 
     def capacity(self, edge: int, level: int) -> int:
-        """c_e(t) for the edge and the threshold ``levels[level]``."""
+        """Return c_e(t) for the edge and the threshold ``levels[level]``."""
         network = self._flows.get(level)
         if network is None:
             network = self._flows[level] = self._network(int(self._lighter[level]))
@@ -132,8 +132,8 @@ class _Cuts:
         return csr_array((np.ones(2 * count, np.int32), (u, v)), shape=(n, n), dtype=np.int32)
 
 
-def global_tree_cost(*, bounds: tuple[float, float]) -> float:
-    """NOT PRIVATE if `bounds` are not public. Global sensitivity of a spanning tree's cost.
+def global_tree_cost(*, bounds: Bounds) -> float:
+    """NOT PRIVATE if `bounds` are not public. Return the global sensitivity of a tree's cost.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ def global_tree_cost(*, bounds: tuple[float, float]) -> float:
 
     Notes
     -----
-    As a function of one weight w the cost is a constant plus the smaller of w and the heaviest
-    weight on the best way round.
+    As a function of one weight w, the cost is a constant plus the smaller of w and the heaviest
+    weight on the best detour.
 
     Examples
     --------
@@ -165,18 +165,18 @@ def global_tree_cost(*, bounds: tuple[float, float]) -> float:
 
 
 def local_tree_cost(
-    edges: Any, weights: Any, *, bounds: tuple[float, float], at_distance: int = 0
+    edges: ArrayLike, weights: ArrayLike, *, bounds: Bounds, at_distance: int = 0
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the cost of a minimum spanning tree, within a distance.
+    """NOT PRIVATE. Return the local sensitivity of a spanning tree's cost within a distance.
 
-    The edges are public, their weights private; neighbours differ in one weight.
+    The edges are public, their weights private; neighbors differ in one weight.
 
     Parameters
     ----------
     edges : array_like of int, shape (m, 2)
-        Pairs of different vertices. A graph in several parts has a spanning forest.
+        Pairs of different vertices. A graph that is not connected has a spanning forest.
     weights : array_like, shape (m,)
-        One number an edge, clipped to `bounds`.
+        One number for each edge, clamped to `bounds`.
     bounds : (float, float)
         Public limits of a weight.
     at_distance : int, default 0
@@ -185,16 +185,16 @@ def local_tree_cost(
     Returns
     -------
     float
-        The exact number, some units of rounding above it at most.
+        The exact number, rounded up by some units at most.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
         For a bad argument.
     DataError
-        A weight is NaN.
+        If a weight is NaN.
     MissingExtraError
-        SciPy is not there.
+        If SciPy is not installed.
 
     Notes
     -----
@@ -214,14 +214,14 @@ def local_tree_cost(
     cuts = _Cuts(graph)
     best = 0.0
     for edge in cuts.tree:
-        # w_(k + 1) of some cut, and w_(k + 2) - w_1 of some cut that the edge is lightest in.
+        # w_(k + 1) of some cut, and w_(k + 2) - w_1 of some cut with this lightest edge.
         best = max(best, _highest(cuts, edge, k, best))
         best = max(best, _highest(cuts, edge, k + 1, best + cuts.weight(edge)) - cuts.weight(edge))
     return rounded_up(best)
 
 
 def _highest(cuts: _Cuts, edge: int, most: int, known: float) -> float:
-    """The highest threshold with a cut of at most `most` edges, as far as it is above `known`."""
+    """Return the highest threshold with a cut of at most `most` edges, if above `known`."""
     low = cuts.first(edge) - 1  # here the cut is empty
     high = len(cuts.levels)
     while high - low > 1:
@@ -234,18 +234,18 @@ def _highest(cuts: _Cuts, edge: int, most: int, known: float) -> float:
 
 
 def smooth_tree_cost(
-    edges: Any, weights: Any, *, beta: float, bounds: tuple[float, float]
+    edges: ArrayLike, weights: ArrayLike, *, beta: Number, bounds: Bounds
 ) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the cost of a minimum spanning tree.
+    """NOT PRIVATE. Return the smooth sensitivity of the cost of a minimum spanning tree.
 
-    The edges are public, their weights private; neighbours differ in one weight.
+    The edges are public, their weights private; neighbors differ in one weight.
 
     Parameters
     ----------
     edges : array_like of int, shape (m, 2)
-        Pairs of different vertices. A graph in several parts has a spanning forest.
+        Pairs of different vertices. A graph that is not connected has a spanning forest.
     weights : array_like, shape (m,)
-        One number an edge, clipped to `bounds`.
+        One number for each edge, clamped to `bounds`.
     beta : float
         Smoothness, above 0.
     bounds : (float, float)
@@ -262,9 +262,9 @@ def smooth_tree_cost(
     ArgumentError, ArgumentTypeError
         For a bad argument.
     DataError
-        A weight is NaN.
+        If a weight is NaN.
     MissingExtraError
-        SciPy is not there.
+        If SciPy is not installed.
 
     Notes
     -----
@@ -296,11 +296,11 @@ def smooth_tree_cost(
 
 
 def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:
-    """The largest candidate of one edge of the tree, if it is above `best`."""
+    """Return the largest candidate of one edge of the tree, if it is above `best`."""
     weight, first, last = cuts.weight(edge), cuts.first(edge), len(cuts.levels) - 1
 
     def worth(level: int, size: int) -> float:
-        """The larger candidate at a threshold, for a cut of this size."""
+        """Return the larger candidate at a threshold, for a cut of this size."""
         t = float(cuts.levels[level])
         alone = t * math.exp(-beta * size)
         return max(alone, (t - weight) * math.exp(-beta * (size - 1))) if size else alone
@@ -308,8 +308,7 @@ def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:
     best = max(best, weight)  # the highest threshold with an empty cut
     if first > last:
         return best
-    found: Callable[[int], int] = lambda level: cuts.capacity(edge, level)  # noqa: E731
-    ends = (first, found(first), last, found(last))
+    ends = first, cuts.capacity(edge, first), last, cuts.capacity(edge, last)
     for level, size in (ends[:2], ends[2:]):
         best = max(best, worth(level, size))
     pending = [ends]
@@ -319,7 +318,7 @@ def _best(cuts: _Cuts, edge: int, beta: float, best: float) -> float:
         if high - low < 2 or least == most or worth(high - 1, least) <= best:
             continue
         middle = (low + high) // 2
-        size = found(middle)
+        size = cuts.capacity(edge, middle)
         best = max(best, worth(middle, size))
         pending += [(low, least, middle, size), (middle, size, high, most)]
     return best

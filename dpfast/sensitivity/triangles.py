@@ -1,8 +1,8 @@
 """Sensitivities of the number of triangles of a graph, one edge added or removed.
 
-Adding or removing the edge (i, j) moves the number by a_ij, the common neighbours of i and j. With
+Adding or removing the edge (i, j) changes the number by a_ij, the common neighbors of i and j. With
 b_ij vertices beside exactly one of them, k changed edges make at most
-min(a_ij + floor((k + min(k, b_ij)) / 2), N - 2) common neighbours: one edge each for the first
+min(a_ij + floor((k + min(k, b_ij)) / 2), N - 2) common neighbors: one edge each for the first
 b_ij, two for the others. So A(k) is the largest of these over all pairs (Nissim, Raskhodnikova and
 Smith, STOC 2007, section 3.3), and of all pairs with the same a only the largest b counts.
 """
@@ -12,19 +12,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.types import Number
 from .rounding import inflated, largest
 
-#: Rows of the matrix that are multiplied at a time.
+#: Rows of the matrix multiplied at a time.
 _ROWS = 512
-#: Sums of so many ones are exact in float32.
+#: Sums of up to this many ones are exact in float32.
 _MOST = 1 << 24
 
 
 def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
-    """A symmetric matrix of 0 and 1 with an empty diagonal."""
+    """Return a graph as a symmetric matrix of 0 and 1 with an empty diagonal."""
     rule = "a symmetric matrix of 0 and 1 with zeros on its diagonal, or pairs of nodes"
     given = checks.array("graph", graph, rule)
     if given.dtype.kind not in "biuf":
@@ -55,7 +56,7 @@ def _adjacency(graph: Any, nodes: Any) -> NDArray[np.float32]:
 
 
 def _fronts(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
-    """The pairs (a, b) that no other is above in both."""
+    """Return the pairs (a, b) that no other pair exceeds in both."""
     n = len(matrix)
     degree = matrix.sum(axis=1, dtype=np.float64).astype(np.int64)
     most = np.full(max(n - 1, 1), -1, np.int64)
@@ -64,10 +65,8 @@ def _fronts(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
         a = (part @ matrix).astype(np.int64)
         edge = part.astype(np.int64)
         b = degree[start : start + _ROWS, None] + degree - 2 * a - 2 * edge
-        # The vertex itself is no pair.
-        own = np.arange(len(part)), np.arange(start, start + len(part))
-        keep = np.ones(a.shape, bool)
-        keep[own] = False
+        keep = np.ones(a.shape, bool)  # all but pairs of a vertex with itself
+        keep[np.arange(len(part)), np.arange(start, start + len(part))] = False
         np.maximum.at(most, a[keep], b[keep])
     front: list[tuple[int, int]] = []
     for common in range(len(most) - 1, -1, -1):
@@ -81,7 +80,7 @@ def _at(front: list[tuple[int, int]], nodes: int, k: int) -> int:
 
 
 def global_triangles(nodes: int) -> float:
-    """NOT PRIVATE if `nodes` is private. The most triangles that one edge is part of.
+    """NOT PRIVATE if `nodes` is private. Return the most triangles that one edge is part of.
 
     Parameters
     ----------
@@ -100,7 +99,8 @@ def global_triangles(nodes: int) -> float:
 
     Notes
     -----
-    Neighbours differ in one edge. For one vertex with all its edges it would be of order N**2.
+    Neighbors differ in one edge. If they differed in one vertex with all its edges, it would be of
+    order N**2.
 
     Examples
     --------
@@ -114,10 +114,10 @@ def global_triangles(nodes: int) -> float:
     return float(max(count - 2, 0))
 
 
-def local_triangles(graph: Any, *, nodes: int | None = None, at_distance: int = 0) -> float:
-    """NOT PRIVATE. Local sensitivity of the number of triangles, within a distance of `graph`.
+def local_triangles(graph: ArrayLike, *, nodes: int | None = None, at_distance: int = 0) -> float:
+    """NOT PRIVATE. Return the local sensitivity of the number of triangles within a distance.
 
-    Neighbours are graphs on the same vertices that differ in one edge, added or removed.
+    Neighbors are graphs on the same vertices that differ in one edge, added or removed.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def local_triangles(graph: Any, *, nodes: int | None = None, at_distance: int = 
     Returns
     -------
     float
-        The exact number, a whole one.
+        The exact number, an integer.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def local_triangles(graph: Any, *, nodes: int | None = None, at_distance: int = 
 
     Notes
     -----
-    Cost: a product of N by N matrices of float32, which has to fit into memory.
+    Cost: a product of N by N matrices of float32, which must fit into memory.
 
     Examples
     --------
@@ -158,10 +158,10 @@ def local_triangles(graph: Any, *, nodes: int | None = None, at_distance: int = 
     return float(_at(_fronts(matrix), n, min(k, 2 * n)))
 
 
-def smooth_triangles(graph: Any, *, nodes: int | None = None, beta: float) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the number of triangles of a graph.
+def smooth_triangles(graph: ArrayLike, *, nodes: int | None = None, beta: Number) -> float:
+    """NOT PRIVATE. Return the smooth sensitivity of the number of triangles of a graph.
 
-    Neighbours are graphs on the same vertices that differ in one edge, added or removed.
+    Neighbors are graphs on the same vertices that differ in one edge, added or removed.
 
     Parameters
     ----------

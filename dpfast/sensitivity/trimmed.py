@@ -1,4 +1,4 @@
-"""Sensitivities of the trimmed and the winsorized mean; for rows that come and go `moving_cut`.
+"""Sensitivities of the trimmed and the winsorized mean (under "add-remove": `trimmed_add_remove`).
 
 x ascends, and x_i = lo for i < 1, x_i = hi for i > n. m = floor(proportion n) rows are cut off at
 each end, and L = n - 2 m are left.
@@ -24,23 +24,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .._core import checks
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from .._kernels.sensitivity import Column
-from .column import Given, given, only_replace, rows, share
-from .moving_cut import smooth_moving
+from .column import Given, given, only_replace, share
 from .quantile import first_width
-from .ranks import FARTHEST, effective_floor, reach
+from .ranks import FARTHEST, effective_floor, kept_ends, reach
 from .rounding import float_up, rounded_up
+from .trimmed_add_remove import smooth_moving
 
 Sensitivity = Callable[[Column, int], float]
 
 
 class Ends(NamedTuple):
-    """What lies about the two ends of the part that is kept; NOT PRIVATE."""
+    """The rows around the two ends of the part that is kept; NOT PRIVATE."""
 
     n: int
     cut: int
@@ -56,11 +57,11 @@ class Ends(NamedTuple):
         return self.n - 2 * self.cut
 
     def trimmed(self, of: Sensitivity) -> float:
-        """L times the sensitivity of the trimmed mean."""
+        """Return L times the sensitivity of the trimmed mean."""
         return max(of(self.with_upper, self.cut + 1), of(self.with_lower, self.cut + 1))
 
     def winsorized(self, of: Sensitivity) -> float:
-        """n times the bound for the winsorized mean."""
+        """Return n times the bound for the winsorized mean."""
         if not self.cut:
             return self.trimmed(of)
         ends = of(self.lower, self.cut + 1) + of(self.upper, self.n - self.cut)
@@ -68,15 +69,9 @@ class Ends(NamedTuple):
 
 
 def _ends(found: Given, proportion: Fraction, width: int) -> Ends | None:
-    """Ranks within `width` of the two ends; None for no rows."""
-
-    def first(n: int) -> int:
-        return math.floor(proportion * n) + 1
-
-    def last(n: int) -> int:
-        return n - math.floor(proportion * n)
-
-    # Beyond what is cut off, nothing is needed: extended ranks are the bounds.
+    """Find the ranks within `width` of the two ends; None for no rows."""
+    first, last = kept_ends(proportion)
+    # Nothing is needed beyond what is cut off: extended ranks are the bounds.
     found.ranks.prefetch([(first, width), (last, width)])
     low, high = found.ranks.window(first, width), found.ranks.window(last, width)
     found.refuse(low.nan)
@@ -106,11 +101,10 @@ def _ends(found: Given, proportion: Fraction, width: int) -> Ends | None:
 def _smooth(
     found: Given, proportion: Fraction, beta: float, total: Callable[[Ends, Sensitivity], float]
 ) -> tuple[float, Ends | None]:
-    """`total` of smooth sensitivities, from a window that is wide enough for all of them."""
+    """Return `total` of smooth sensitivities, from a window that is wide enough for all."""
     lo, hi = found.lo, found.hi
     least = effective_floor(0.0, lo, hi)
     width = first_width(beta, lo, hi, least)
-
     smallest = math.inf
 
     def of(column: Column, m: int) -> float:
@@ -132,26 +126,27 @@ def _smooth(
 
 
 def _local(
-    found: Given, proportion: Fraction, distance: Any, total: Callable[[Ends, Sensitivity], float]
-) -> tuple[float, Ends | None]:
+    data: Any, proportion: Any, bounds: Any, distance: Any, nan: Any, winsorized: bool
+) -> float:
+    """Return the local sensitivity, or a bound on it, within a distance."""
+    part = share(proportion)
+    column = given(data, bounds, "replace", nan)
     k = min(checks.whole("at_distance", distance), FARTHEST)
-    ends = _ends(found, proportion, k + 1)
+    ends = _ends(column, part, k + 1)
     if ends is None:
-        return 0.0, None
+        return 0.0
     most = min(k, ends.n + 1)
-    return total(ends, lambda column, m: rounded_up(column.local_replace(m, most))), ends
 
+    def of(column: Column, m: int) -> float:
+        return rounded_up(column.local_replace(m, most))
 
-def _trimmed(ends: Ends, of: Sensitivity) -> float:
-    return ends.trimmed(of)
-
-
-def _winsorized(ends: Ends, of: Sensitivity) -> float:
-    return ends.winsorized(of)
+    if winsorized:
+        return _divided(ends.winsorized(of), ends.n)
+    return _divided(ends.trimmed(of), ends.kept)
 
 
 class Found(NamedTuple):
-    """A smooth bound, and what the statistic is made of besides; NOT PRIVATE."""
+    """A smooth bound, and what the statistic is computed from; NOT PRIVATE."""
 
     sensitivity: float
     n: int
@@ -161,20 +156,18 @@ class Found(NamedTuple):
 
 
 def from_ranks(found: Given, proportion: Fraction, beta: float, winsorized: bool) -> Found:
-    """NOT PRIVATE. A smooth bound, and the rows that the statistic is clamped to.
+    """NOT PRIVATE. Return a smooth bound, and the rows that the statistic is clamped to.
 
-    Arguments are taken as checked.
+    Arguments must be checked.
     """
     if found.lo == found.hi:
-        window = found.ranks.window(lambda n: 1, 0)
-        found.refuse(window.nan)
-        n = window.n
+        n = found.rows()
         return Found(0.0, n, math.floor(proportion * n), found.lo, found.lo)
     if found.neighbors == "add-remove":
         moving = smooth_moving(found, proportion, beta, winsorized)
         cut = math.floor(proportion * moving.n)
         return Found(moving.sensitivity, moving.n, cut, moving.low, moving.high)
-    total = _winsorized if winsorized else _trimmed
+    total = Ends.winsorized if winsorized else Ends.trimmed
     result, ends = _smooth(found, proportion, beta, total)
     if ends is None:
         return Found(0.0, 0, 0, found.lo, found.hi)
@@ -183,14 +176,14 @@ def from_ranks(found: Given, proportion: Fraction, beta: float, winsorized: bool
 
 
 def _divided(amount: float, by: int) -> float:
-    """An upper bound of the quotient, two units above it at most."""
+    """Return an upper bound of the quotient, at most two units above it."""
     return math.nextafter(amount / by, math.inf) if amount else 0.0
 
 
 def global_trimmed_mean(
-    n: int, *, proportion: Any = 0.1, bounds: tuple[float, float], neighbors: str = "replace"
+    n: int, *, proportion: Number = 0.1, bounds: Bounds, neighbors: Literal["replace"] = "replace"
 ) -> float:
-    """NOT PRIVATE if `n` is private. The most that one row can change a trimmed mean.
+    """NOT PRIVATE if `n` is private. Return the most that one row can change a trimmed mean.
 
     Parameters
     ----------
@@ -215,7 +208,7 @@ def global_trimmed_mean(
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------
@@ -225,22 +218,22 @@ def global_trimmed_mean(
     """
     lo, hi = checks.bounds(bounds)
     only_replace("trimmed mean", neighbors)
-    count, part = rows(n), share(proportion)
+    count, part = checks.whole("n", n), share(proportion)
     kept = count - 2 * math.floor(part * count)
     return float_up((Fraction(hi) - Fraction(lo)) / kept) if count else 0.0
 
 
 def global_winsorized_mean(
-    n: int, *, proportion: Any = 0.1, bounds: tuple[float, float], neighbors: str = "replace"
+    n: int, *, proportion: Number = 0.1, bounds: Bounds, neighbors: Literal["replace"] = "replace"
 ) -> float:
-    """NOT PRIVATE if `n` is private. The most that one row can change a winsorized mean.
+    """NOT PRIVATE if `n` is private. Return the most that one row can change a winsorized mean.
 
     Parameters
     ----------
     n : int
         The public number of rows.
     proportion : number, default 0.1
-        Of the rows at each end that count as the nearest that is kept: at least 0, less than 0.5.
+        Of the rows at each end that count as the nearest row kept: at least 0, less than 0.5.
     bounds : (float, float)
         Public limits; values outside count as the limit.
     neighbors : {"replace"}
@@ -259,8 +252,8 @@ def global_winsorized_mean(
 
     Notes
     -----
-    One row moves the two ends only if it crosses all that is kept, and all moves add up to at most
-    the range, none with a greater weight than m + 1.
+    One row changes both ends only if it crosses all rows that are kept. All changes add up to at
+    most the range, none with a greater weight than m + 1.
 
     Examples
     --------
@@ -270,7 +263,7 @@ def global_winsorized_mean(
     """
     lo, hi = checks.bounds(bounds)
     only_replace("winsorized mean", neighbors)
-    count, part = rows(n), share(proportion)
+    count, part = checks.whole("n", n), share(proportion)
     if not count:
         return 0.0
     cut = math.floor(part * count)
@@ -281,18 +274,18 @@ def global_winsorized_mean(
 def local_trimmed_mean(
     data: Any,
     *,
-    proportion: Any = 0.1,
-    bounds: tuple[float, float],
+    proportion: Number = 0.1,
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    neighbors: Literal["replace"] = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the trimmed mean, largest within a distance of `data`.
+    """NOT PRIVATE. Return the local sensitivity of the trimmed mean within a distance of `data`.
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clipped to `bounds`.
+        Any real dtype; values are read as float64 and clamped to `bounds`.
     proportion : number, default 0.1
         ``floor(proportion n)`` rows are left out at each end; at least 0 and less than 0.5.
     bounds : (float, float)
@@ -307,12 +300,12 @@ def local_trimmed_mean(
     Returns
     -------
     float
-        The exact number, some units of rounding above it at most.
+        The exact number, rounded up by some units at most.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -326,28 +319,26 @@ def local_trimmed_mean(
     4.667
     """
     only_replace("trimmed mean", neighbors)
-    part = share(proportion)
-    result, ends = _local(given(data, bounds, neighbors, nan), part, at_distance, _trimmed)
-    return _divided(result, ends.kept) if ends else 0.0
+    return _local(data, proportion, bounds, at_distance, nan, winsorized=False)
 
 
 def local_winsorized_mean(
     data: Any,
     *,
-    proportion: Any = 0.1,
-    bounds: tuple[float, float],
+    proportion: Number = 0.1,
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    neighbors: Literal["replace"] = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. A bound on the local sensitivity of the winsorized mean at a distance.
+    """NOT PRIVATE. Return a bound on the local sensitivity of the winsorized mean at a distance.
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clipped to `bounds`.
+        Any real dtype; values are read as float64 and clamped to `bounds`.
     proportion : number, default 0.1
-        ``floor(proportion n)`` rows at each end count as the nearest that is kept.
+        ``floor(proportion n)`` rows at each end count as the nearest row kept.
     bounds : (float, float)
         Limits, in the data's units.
     at_distance : int, default 0
@@ -360,12 +351,12 @@ def local_winsorized_mean(
     Returns
     -------
     float
-        An upper bound: the sum of what the two ends and the rows between them can move by.
+        An upper bound: the sum of the sensitivities of the two ends and the rows between them.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -379,21 +370,19 @@ def local_winsorized_mean(
     4.8
     """
     only_replace("winsorized mean", neighbors)
-    part = share(proportion)
-    result, ends = _local(given(data, bounds, neighbors, nan), part, at_distance, _winsorized)
-    return _divided(result, ends.n) if ends else 0.0
+    return _local(data, proportion, bounds, at_distance, nan, winsorized=True)
 
 
 def smooth_trimmed_mean(
     data: Any,
     *,
-    proportion: Any = 0.1,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    proportion: Number = 0.1,
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the trimmed mean.
+    """NOT PRIVATE. Return the smooth sensitivity of the trimmed mean.
 
     Parameters
     ----------
@@ -418,7 +407,7 @@ def smooth_trimmed_mean(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -444,20 +433,20 @@ def smooth_trimmed_mean(
 def smooth_winsorized_mean(
     data: Any,
     *,
-    proportion: Any = 0.1,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    proportion: Number = 0.1,
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. A smooth upper bound on the local sensitivity of the winsorized mean.
+    """NOT PRIVATE. Return a smooth upper bound on the local sensitivity of the winsorized mean.
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
         Any real dtype.
     proportion : number, default 0.1
-        ``floor(proportion n)`` rows at each end count as the nearest that is kept.
+        ``floor(proportion n)`` rows at each end count as the nearest row kept.
     beta : float
         Smoothness, above 0.
     bounds : (float, float)
@@ -470,13 +459,13 @@ def smooth_winsorized_mean(
     Returns
     -------
     float
-        The smooth sensitivities of the two ends and of the trimmed sum, weighed and added up: a
+        The weighted sum of the smooth sensitivities of the two ends and of the trimmed sum: a
         smooth bound, exact where one row is kept and at most 1.7 times too large in small cases.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----

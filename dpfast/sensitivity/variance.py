@@ -1,8 +1,8 @@
 """Sensitivities of the variance; n is public and one row is replaced, or rows come and go.
 
 The population variance of w + u, for the n - 1 rows w with the mean c, is a constant plus
-(n - 1) / n**2 (u - c)**2. So from w + u to w + v it moves by (n - 1) / n**2 times
-|(v - c)**2 - (u - c)**2|, and the most that it moves from there is the larger of
+(n - 1) / n**2 (u - c)**2. So from w + u to w + v it changes by (n - 1) / n**2 times
+|(v - c)**2 - (u - c)**2|, and the most that it changes from there is the larger of
     up:   (b - c)**2 - (u - c)**2 = (b - u) (b + u - 2 c), b a bound, and
     down: (u - c)**2, with v = c.
 The local sensitivity at distance k is the largest of these over the w + u within k replacements of
@@ -30,23 +30,25 @@ smooth as that of the mean is.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 from .._core import checks
-from .column import Cells, Given, given, only_replace, rows, sorted_cells
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
+from .column import Cells, Given, both_sides, given, only_replace
 from .rounding import float_up, inflated, largest, rounded_up
 
 
 def _factor(n: int, ddof: int) -> Fraction:
-    """What the variance moves by when (u - c)**2 moves by 1."""
+    """Return the change of the variance when (u - c)**2 changes by 1."""
     return Fraction(n - 1, n * n) if ddof == 0 else Fraction(1, n) if n > 1 else Fraction(0)
 
 
-def _ddof(value: Any) -> int:
+def _ddof(value: Any) -> Literal[0, 1]:
     if checks.whole("ddof", value) > 1:
         checks.fail("ddof", "0 (the population's variance) or 1 (the sample's)", value)
-    return int(value)
+    return 1 if value else 0
 
 
 def _squarable(column: Given) -> None:
@@ -56,60 +58,34 @@ def _squarable(column: Given) -> None:
         checks.fail("bounds", rule, (column.lo, column.hi))
 
 
-class _Squares:
-    """The largest of the squares above, at a distance, in cells; NOT PRIVATE."""
-
-    def __init__(self, cells: Cells, mirrored: bool) -> None:
-        self._cells, self._mirrored = cells, mirrored
-        self.n, self.span = cells.n, cells.span
-
-    def _below(self, i: int) -> int:
-        if not self._mirrored:
-            return self._cells.below(i)
-        return i * self.span - (self._cells.below(self.n) - self._cells.below(self.n - i))
-
-    def _at(self, i: int) -> int:
-        return self._below(i) - self._below(i - 1)
-
-    def _near(self, value: Fraction, most: int) -> range:
-        """Ranks up to `most` whose values are about `value`."""
-        n = self.n
-        if not self._mirrored:
-            return self._cells.near(value, most)
-        ranks = self._cells.near(self.span - value, n)
-        return range(max(1, min(n + 1 - ranks[-1], most)), max(1, min(n + 1 - ranks[0], most)) + 1)
-
-    def at(self, k: int) -> Fraction:
-        n, span = self.n, self.span
-        best = Fraction(0)
-        if k:
-            c = Fraction(self._below(n - k), n - 1)
-            best = (span - c) ** 2
-        if k < n:
-            total = self._below(n - k)
-            for i in self._near(Fraction(span + total, n + 1), n - k):
-                u = self._at(i)
-                best = max(best, (span - u) * (span + u - Fraction(2 * (total - u), n - 1)))
-            c = Fraction(self._below(n - k - 1), n - 1)
-            best = max(best, (self._at(n) - c) ** 2)
-        return best
+def _largest_square(side: Cells, k: int) -> Fraction:
+    """Return the largest of the squares above at distance k, in cells, for b = hi."""
+    n, span = side.n, side.span
+    best = Fraction(0)
+    if k:
+        c = Fraction(side.below(n - k), n - 1)
+        best = (span - c) ** 2
+    if k < n:
+        total = side.below(n - k)
+        for i in side.near(Fraction(span + total, n + 1), n - k):
+            u = side.at(i)
+            best = max(best, (span - u) * (span + u - Fraction(2 * (total - u), n - 1)))
+        c = Fraction(side.below(n - k - 1), n - 1)
+        best = max(best, (side.at(n) - c) ** 2)
+    return best
 
 
-def _at(cells: Cells, ddof: int) -> Any:
-    """A(k), in the data's units squared, right to a relative 2**-46."""
-    sides = _Squares(cells, False), _Squares(cells, True)
-    scale = cells.unit**2 * _factor(cells.n, ddof)
-
-    def at(k: int) -> float:
-        return float_up(scale * max(side.at(min(k, cells.n)) for side in sides))
-
-    return at
+def _at(sides: tuple[Cells, Cells], ddof: int) -> Callable[[int], float]:
+    """Return A(k), in the data's units squared, right to a relative 2**-46."""
+    n = sides[0].n
+    scale = sides[0].unit ** 2 * _factor(n, ddof)
+    return lambda k: float_up(scale * max(_largest_square(side, min(k, n)) for side in sides))
 
 
 def global_variance(
-    n: int, *, ddof: int = 0, bounds: tuple[float, float], neighbors: str = "replace"
+    n: int, *, ddof: Literal[0, 1] = 0, bounds: Bounds, neighbors: Literal["replace"] = "replace"
 ) -> float:
-    """NOT PRIVATE if `n` is private. The most that one row can change a variance.
+    """NOT PRIVATE if `n` is private. Return the most that one row can change a variance.
 
     Parameters
     ----------
@@ -120,7 +96,7 @@ def global_variance(
     bounds : (float, float)
         Public limits; values outside count as the limit.
     neighbors : {"replace"}
-        The only relation for which it is known; else release noisy moments.
+        The only relation for which it is known; otherwise release noisy moments.
 
     Returns
     -------
@@ -134,7 +110,7 @@ def global_variance(
 
     Notes
     -----
-    Cost: none to speak of.
+    Cost: negligible.
 
     Examples
     --------
@@ -144,7 +120,7 @@ def global_variance(
     """
     lo, hi = checks.bounds(bounds)
     only_replace("variance", neighbors)
-    count, kind = rows(n), _ddof(ddof)
+    count, kind = checks.whole("n", n), _ddof(ddof)
     if count < 2:
         return 0.0
     return float_up((Fraction(hi) - Fraction(lo)) ** 2 * _factor(count, kind))
@@ -153,18 +129,18 @@ def global_variance(
 def local_variance(
     data: Any,
     *,
-    ddof: int = 0,
-    bounds: tuple[float, float],
+    ddof: Literal[0, 1] = 0,
+    bounds: Bounds,
     at_distance: int = 0,
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    neighbors: Literal["replace"] = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Local sensitivity of the variance, largest within a distance of `data`.
+    """NOT PRIVATE. Return the local sensitivity of the variance within a distance of `data`.
 
     Parameters
     ----------
     data : array_like, shape (n,), or source
-        Any real dtype; values are read as float64 and clipped to `bounds`.
+        Any real dtype; values are read as float64 and clamped to `bounds`.
     ddof : {0, 1}, default 0
         0 for the population's variance, which divides by n; 1 for the sample's, by ``n - 1``.
     bounds : (float, float)
@@ -185,7 +161,7 @@ def local_variance(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -203,24 +179,24 @@ def local_variance(
     column = given(data, bounds, neighbors, nan)
     _squarable(column)
     if column.lo == column.hi:
-        column.refuse(column.ranks.window(lambda n: 1, 0).nan)
+        column.rows()
         return 0.0
-    cells = sorted_cells(column)
-    if cells.n < 2:
+    sides = both_sides(column)
+    if sides[0].n < 2:
         return 0.0
-    return rounded_up(_at(cells, kind)(distance) * (1.0 + 2.0**-45))
+    return rounded_up(_at(sides, kind)(distance) * (1.0 + 2.0**-45))
 
 
 def smooth_variance(
     data: Any,
     *,
-    ddof: int = 0,
-    beta: float,
-    bounds: tuple[float, float],
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    ddof: Literal[0, 1] = 0,
+    beta: Number,
+    bounds: Bounds,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
 ) -> float:
-    """NOT PRIVATE. Smooth sensitivity of the variance.
+    """NOT PRIVATE. Return the smooth sensitivity of the variance.
 
     Parameters
     ----------
@@ -233,7 +209,7 @@ def smooth_variance(
     bounds : (float, float)
         Public limits; values outside count as the limit.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The variance of less than two rows is 0.
+        The neighboring relation. The variance of fewer than two rows is 0.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `smooth_quantile`.
 
@@ -248,7 +224,7 @@ def smooth_variance(
     Raises
     ------
     ArgumentError, ArgumentTypeError, DataError
-        As `smooth_quantile`.
+        As for `smooth_quantile`.
 
     Notes
     -----
@@ -268,22 +244,19 @@ def smooth_variance(
     column = given(data, bounds, neighbors, nan)
     _squarable(column)
     if column.lo == column.hi or column.neighbors == "add-remove":
-        window = column.ranks.window(lambda n: 1, 0)
-        column.refuse(window.nan)
-        if column.lo == column.hi:
-            return 0.0
-        return _of_rows(column, window.n, kind, smoothness)
-    cells = sorted_cells(column)
-    if cells.n < 2:
+        n = column.rows()
+        return 0.0 if column.lo == column.hi else _of_rows(column, n, kind, smoothness)
+    sides = both_sides(column)
+    n = sides[0].n
+    if n < 2:
         return 0.0
-    most = global_variance(cells.n, ddof=kind, bounds=(column.lo, column.hi))
-    at = _at(cells, kind)
-    best = largest(at, beta=smoothness, most=most, stop=cells.n, least=2.0**-1022)
+    most = global_variance(n, ddof=kind, bounds=(column.lo, column.hi))
+    best = largest(_at(sides, kind), beta=smoothness, most=most, stop=n, least=2.0**-1022)
     return inflated(best * (1.0 + 2.0**-45))
 
 
 def _of_rows(column: Given, n: int, ddof: int, beta: float) -> float:
-    """The bound for rows that come and go."""
+    """Return the bound under "add-remove"."""
     least = 2 if ddof else 4
     divisor = max(n if ddof else n + 1, least)
     far = math.exp(-beta * max(n - (2 if ddof else 3), 0)) / least

@@ -78,7 +78,7 @@ def test_compiled_functions_give_the_same():
 
 
 def smoothness(A):
-    """The largest growth of the result over all neighbouring counts v of 30 rows."""
+    """The largest growth of the result over all neighboring counts v of 30 rows."""
     S = [sensitivity.smooth(lambda k, v=v: A(v, k), beta=0.2, stop=40) for v in range(31)]
     ratio = max(max(a / b, b / a) for a, b in pairwise(S))
     covers = all(S[v] >= abs(v * (30 - v) - (v + 1) * (29 - v)) for v in range(30))

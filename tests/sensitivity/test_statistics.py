@@ -99,7 +99,7 @@ def test_the_smooth_bound_of_the_winsorized_mean_is_seldom_loose():
 
 
 def centred(lo, hi, n):
-    """Values of a neighbour's new row: the local sensitivity may want the mean of the others."""
+    """Values of a neighbor's new row: the local sensitivity may want the mean of the others."""
     return [Fraction(s, n - 1) for s in range(lo * (n - 1), hi * (n - 1) + 1)]
 
 

@@ -1,13 +1,14 @@
-"""Trimmed and winsorized means where rows come and go, so that what is cut off moves with n.
+"""Trimmed and winsorized means under "add-remove", where the rows cut off change with n.
 
 x ascends, x_i = lo for i < 1 and x_i = hi for i > n, p = a / b in lowest terms, m = floor(p n) rows
 are cut off at each end, L = n - 2 m are left. The mean of no rows is the middle of the bounds.
 Rows are also counted from above: x^i = x_(n+1-i). A pair (i, j) is worth x^j - x_i.
 
 *One step.* Let y come to x, and z be y clamped to [x_m, x^m]. If m stays, z comes to the rows that
-are kept, and the trimmed mean moves by |z - mean| / (L + 1), at most the pair (m, m) over L + 1. If
-m grows to m + 1, then from the rows that are kept and z the least and the largest are cut off: the
-mean moves by |mean + z - least - largest| / (L - 1), at most the pair (m + 1, m + 1) over L - 1.
+are kept, and the trimmed mean changes by |z - mean| / (L + 1), at most the pair (m, m) over L + 1.
+If m grows to m + 1, then the least and the largest of z and the rows that were kept are cut off:
+the mean changes by |mean + z - least - largest| / (L - 1), at most the pair (m + 1, m + 1) over
+L - 1.
 Read backwards, from n rows to n - 1: if m stays, a row that is kept goes, which is at most the pair
 (m + 1, m + 1) over L - 1; if m falls, at most the pair (m, m) over L + 1. So the local sensitivity
 is at most the pair (m, m) over max(1, L - 1), also next to no rows (and L - 1 = 0 comes from there
@@ -28,8 +29,9 @@ is log-convex in d, so largest at d = 0 or where the divisor has come to 1. A pr
 bounds is smooth for the sum of their betas: the divisor gets an eighth.
 
 *Winsorized mean*, W = (m A + (x_(m+1) + ... + x^(m+1)) + m B) / n with A = x_(m+1), B = x^(m+1).
-If y comes and m stays, one of A and B may move outward, by d: W moves by (z - W -+ m d) / (n + 1),
-z the clamped y. If m grows, A may move up and B down: by (z - W + (m + 1) (d_A - d_B)) / (n + 1).
+If y comes and m stays, one of A and B may move outward, by d: W changes by
+(z - W -+ m d) / (n + 1), z the clamped y. If m grows, A may move up and B down: W changes by
+(z - W + (m + 1) (d_A - d_B)) / (n + 1).
 Here m / (n + 1), or (m + 1) / (n + 1), is the new m over the new n, at most p. So the pair (m, m)
 over n (the smaller number of rows may be 0, but then it is over 1) plus p times the larger of the
 smooth sensitivities of A and B is a smooth bound.
@@ -42,7 +44,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,12 +53,12 @@ from .._kernels.sensitivity import Column
 from ..summaries.order import Window
 from .column import Given
 from .quantile import first_width
-from .ranks import FARTHEST, effective_floor, reach
+from .ranks import FARTHEST, effective_floor, kept_ends, reach
 from .rounding import inflated, rounded_up
 
 
 class Moving(NamedTuple):
-    """A smooth bound, the number of rows and the outermost of those kept; NOT PRIVATE."""
+    """A smooth bound, the number of rows and the outermost rows kept; NOT PRIVATE."""
 
     sensitivity: float
     n: int
@@ -67,12 +69,12 @@ class Moving(NamedTuple):
 def largest_pair(
     lower: NDArray[np.float64], upper: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> float:
-    """The largest ``weight[s] weight[t] (upper[t] - lower[s])``, at most 2**-43 too small.
+    """Return the largest ``weight[s] weight[t] (upper[t] - lower[s])``, at most 2**-43 too small.
 
     `lower` falls, `upper` rises, `weight` falls. As functions of ``-lower`` the columns are lines
-    with the slopes ``weight``, so the best column never rises with the row, and rows are divided
-    and conquered. A column that is best but for a factor 1 + u leaves, on either side, columns
-    that are best but for such a factor, so roundings add up over the log2 of the rows only.
+    with the slopes ``weight``, so the best column never rises with the row, and the search can
+    divide and conquer the rows. A column that is best within a factor 1 + u leaves, on either side,
+    columns that are best within such a factor, so roundings add up over the log2 of the rows only.
     """
     rows, best = len(lower), 0.0
     at = np.zeros(rows, np.int64)
@@ -97,15 +99,16 @@ def largest_pair(
 
 
 def smooth_moving(found: Given, p: Fraction, beta: float, winsorized: bool) -> Moving:
-    """NOT PRIVATE. A smooth bound under "add-remove"; arguments are taken as checked, lo < hi."""
+    """NOT PRIVATE. Return a smooth bound for checked arguments with lo < hi."""
     lo, hi = found.lo, found.hi
     least = effective_floor(0.0, lo, hi)
     rate = beta * 0.875 / float(max(2 * p, 1 - p)) * (1 - 2.0**-50)
     decay = min(rate, beta)
     width = first_width(decay, lo, hi, least)
-    found.ranks.prefetch([(_low(p), width), (_high(p), width)])
+    first, last = kept_ends(p)
+    found.ranks.prefetch([(first, width), (last, width)])
     while True:
-        windows = found.ranks.window(_low(p), width), found.ranks.window(_high(p), width)
+        windows = found.ranks.window(first, width), found.ranks.window(last, width)
         found.refuse(windows[0].nan)
         n = windows[0].n
         pair = max(_pair(windows, p, rate, lo, hi), least)
@@ -121,7 +124,7 @@ def smooth_moving(found: Given, p: Fraction, beta: float, winsorized: bool) -> M
     else:
         slope = 1 - 2 * p
         bound = pair * _over(slope * n - 1, slope, beta)
-    # Neither mean can leave the bounds.
+    # No mean can leave the bounds.
     bound = min(rounded_up(bound), rounded_up(hi - lo))
     if not n:
         return Moving(bound, 0, lo, hi)
@@ -133,16 +136,8 @@ def smooth_moving(found: Given, p: Fraction, beta: float, winsorized: bool) -> M
     return Moving(bound, n, min(max(low, lo), hi), min(max(high, lo), hi))
 
 
-def _low(p: Fraction) -> Any:
-    return lambda n: math.floor(p * n) + 1
-
-
-def _high(p: Fraction) -> Any:
-    return lambda n: n - math.floor(p * n)
-
-
 def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
-    """The largest ``exp(-beta d / 8) / max(1, divisor - slope d)`` for d >= 0, rounded up."""
+    """Return the largest ``exp(-beta d / 8) / max(1, divisor - slope d)``, d >= 0, rounded up."""
     if divisor <= 1:
         return 1.0
     far = math.exp(-beta * 0.125 * (1 - 2.0**-40) * float((divisor - 1) / slope))
@@ -150,7 +145,7 @@ def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
 
 
 def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, lo: float, hi: float) -> float:
-    """The pair part, inflated."""
+    """Return the smooth bound of the pair (m, m), inflated."""
     low, high = windows
     n = low.n
     cut = math.floor(p * n)
@@ -175,7 +170,7 @@ def _ends(
     least: float,
     width: int,
 ) -> float:
-    """The larger smooth sensitivity of the two outermost rows that are kept."""
+    """Return the larger smooth sensitivity of the two outermost rows that are kept."""
     low, high = windows
     n = low.n
     mirrored = -high.values.astype(np.float64)[::-1]
@@ -189,12 +184,12 @@ def _ends(
 
 
 def _starts(p: Fraction, first: int, count: int, margin: int) -> tuple[NDArray[np.int64], int]:
-    """The least ``n >= 1`` with ``floor(p n) + 1`` at each rank, as `ranks.starts` has them."""
+    """Return the least ``n >= 1`` with ``floor(p n) + 1`` at each rank, as `ranks.starts` does."""
     begin = max(0, first - 1 - margin)
     stop = first + count + margin + 4
     a, b = p.numerator, p.denominator
     exact = (min(max(1, -(-(rank - 1) * b // a)), FARTHEST + rank) for rank in range(begin, stop))
-    found = np.fromiter(exact, np.int64, stop - begin)
+    levels = np.fromiter(exact, np.int64, stop - begin)
     if begin == 0:
-        found[0] = 0
-    return found, begin
+        levels[0] = 0
+    return levels, begin

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast.sensitivity import moving_cut
-from dpfast.sensitivity.moving_cut import largest_pair
+from dpfast.sensitivity import trimmed_add_remove
+from dpfast.sensitivity.trimmed_add_remove import largest_pair
 
 from ..reference import statistics as reference
 
@@ -26,7 +26,7 @@ def with_none(statistic):
 
 
 def is_smooth_bound(every, bound, beta):
-    """Whether `bound` is one, of all datasets and all their neighbours among them."""
+    """Whether `bound` is one, of all datasets and all their neighbors among them."""
     got = np.array([bound(data, bounds=(every.lo, every.hi)) for data in every.datasets])
     if not np.all(got >= every.local * (1 - 1e-13)):
         return False
@@ -71,11 +71,15 @@ def test_variance(size, ddof):
 
 def faulty(monkeypatch, fault):
     if fault == "a third of a pair":
-        monkeypatch.setattr(moving_cut, "_pair", lambda *a, f=moving_cut._pair: f(*a) / 3)
+        monkeypatch.setattr(
+            trimmed_add_remove, "_pair", lambda *a, f=trimmed_add_remove._pair: f(*a) / 3
+        )
     elif fault == "ends do not move":
-        monkeypatch.setattr(moving_cut, "_ends", lambda *a: 1e-300)
+        monkeypatch.setattr(trimmed_add_remove, "_ends", lambda *a: 1e-300)
     elif fault == "as many rows as there are":
-        monkeypatch.setattr(moving_cut, "_over", lambda d, slope, beta: 1 / max(1.0, float(d)))
+        monkeypatch.setattr(
+            trimmed_add_remove, "_over", lambda d, slope, beta: 1 / max(1.0, float(d))
+        )
 
 
 @pytest.mark.parametrize(
@@ -121,7 +125,7 @@ def test_a_window_is_as_good_as_all_rows(name, share, monkeypatch):
     for beta in (0.05, 1.0):
         kw = dict(proportion=share, beta=beta, bounds=(0, 1e6), neighbors="add-remove")
         got = smooth(x, **kw)
-        monkeypatch.setattr(moving_cut, "first_width", lambda *a: 1 << 20)
+        monkeypatch.setattr(trimmed_add_remove, "first_width", lambda *a: 1 << 20)
         assert smooth(x, **kw) == pytest.approx(got, rel=1e-12)
         monkeypatch.undo()
         # With rows enough it is what one replaced row asks for, or less.
