@@ -1,1 +1,1 @@
-"""What a pass over data leaves behind: exact sums of cells and windows of order statistics."""
+"""Exact summaries of a pass over data: sums of grid cells and windows of order statistics."""

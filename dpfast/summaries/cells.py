@@ -1,10 +1,10 @@
 """Rows as cells of a public grid, so that sums are exact integers with an exact sensitivity.
 
-A float64 sum depends on the order of its terms, and may move by far more than one term does when a
-row changes (Casacuberta, Shoemate, Vadhan and Wagaman, CCS 2022). Here each row by itself is
-clamped to public bounds and put on the nearest cell of a public grid: cell `first` + u, u from 0 to
-`span`. The map never falls, so a row that changes moves its own u and nothing else, by at most
-`span`. What becomes of the sum of cells after noise has been added to it is post-processing.
+A float64 sum depends on the order of its terms, and may change by far more than one term when a row
+changes (Casacuberta, Shoemate, Vadhan and Wagaman, CCS 2022). Here each row is clamped to public
+bounds and rounded to the nearest cell of a public grid: cell `first` + u, u from 0 to `span`. The
+map never falls, and a row that changes only changes its own u, by at most `span`. What is computed
+from the sum of cells after noise has been added to it is post-processing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from .._core import checks
 from .._kernels.summaries import Grid
 
-#: Bits of the number of cells between the bounds: for sums, and where products of cells are summed.
+#: About the log2 of the number of cells between the bounds: for sums, and for sums of products.
 FINE, SQUARES = 40, 30
 _REACH = 50
 
@@ -33,7 +33,7 @@ class Cells:
     grid : float
         The width of a cell, a power of two.
     first, span : int
-        Cells ``first .. first + span``; the number of cell c is ``c * grid``.
+        Cells ``first .. first + span``. Cell c stands for the number ``c * grid``.
     """
 
     grid: float
@@ -49,16 +49,16 @@ class Cells:
         return self.first + self.span
 
     def cell(self, x: float) -> int:
-        """u of one number."""
+        """Return u of one number."""
         return self.native.totals(np.array([x], np.float64))[1]
 
 
 @lru_cache(maxsize=1024)
 def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) -> Cells:
-    """About ``2**bits`` cells in `width`, by default the distance of the bounds.
+    """Return about ``2**bits`` cells in `width`, by default the distance of the bounds.
 
-    The grid is as coarse as that asks for, or as float64 needs where the bounds are far from 0. It
-    is a function of public numbers alone. A `width` above ``hi - lo`` may leave one cell only.
+    The grid is coarser where float64 needs that, for bounds far from 0. It is a function of public
+    numbers alone. A `width` above ``hi - lo`` may leave only one cell.
     """
     wide = hi - lo if width is None else width
     largest = max(abs(lo), abs(hi))
@@ -80,7 +80,7 @@ def cells(lo: float, hi: float, bits: int = FINE, width: float | None = None) ->
 
 
 def nearest(value: Fraction) -> float:
-    """The float64 nearest to a number; the largest one where it would be infinite."""
+    """Return the float64 nearest to a number; the largest one where it would be infinite."""
     try:
         return float(value)
     except OverflowError:

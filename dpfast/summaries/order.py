@@ -1,26 +1,27 @@
-"""Windows of order statistics of unsorted data in about one pass.
+"""Windows of order statistics of unsorted data in about one pass. Exact, and NOT PRIVATE.
 
-These are exact, NOT private quantities: the raw material of smooth sensitivity.
+Smooth sensitivities are computed from them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import Number
 from ..errors import DataError
 from ..sources import ArraySource, as_source
-from .brackets import Target, collect, count, find, find_all, laid, random_words
-from .layout import Layout, SortedSlice, least_from
+from .floyd_rivest import Target, collect, count, find, find_all, known_ranks, random_words
+from .order_statistics import KnownRanks, SortedSlice, least_from
 
 __all__ = ["Ranks", "Window", "window"]
 
-#: Up to here, sorting a copy costs less than looking for pivots.
+#: Up to this many values, sorting a copy costs less than looking for pivots.
 SMALL = 1 << 14
 
 
@@ -34,9 +35,9 @@ class Window(NamedTuple):
     first : int
         Rank of ``values[0]``, counted from 1.
     n : int
-        Number of values: all rows, or those that are neither NaN nor null when these are dropped.
+        The number of values: all rows, or those that are neither NaN nor null if these are dropped.
     nan : int
-        Rows that are NaN or null.
+        The number of rows that are NaN or null.
     """
 
     values: NDArray[Any]
@@ -46,17 +47,17 @@ class Window(NamedTuple):
 
     @property
     def reaches_start(self) -> bool:
-        """Whether nothing lies before the window."""
+        """Whether the window starts with the first value."""
         return self.first == 1
 
     @property
     def reaches_end(self) -> bool:
-        """Whether nothing lies after the window."""
+        """Whether the window ends with the last value."""
         return self.first + len(self.values) == self.n + 1
 
 
 class Ranks:
-    """Order statistics of one column, found when they are asked for; NOT PRIVATE.
+    """Order statistics of one column, found when they are needed; NOT PRIVATE.
 
     Parameters
     ----------
@@ -65,10 +66,10 @@ class Ranks:
         an Arrow column, or a source. bool is read as uint8, float16 as float32.
     missing : "drop", "raise" or float
         A row that is NaN or null is left out, or counts as this number (which may be infinite).
-        Either way the window says how many there are, and to raise is left to the caller.
+        The window tells how many there are; raising an error is left to the caller.
     assume_sorted : bool
-        Take an array at its word that it ascends (NaN last, as `numpy.sort` leaves it), and read
-        only the window and a few rows besides.
+        Trust that an array ascends (NaN last, as `numpy.sort` leaves it), and read only the window
+        and a few other rows.
 
     Notes
     -----
@@ -76,7 +77,7 @@ class Ranks:
     no second pass. Nothing is read before the first window is asked for.
     """
 
-    __slots__ = ("_layouts", "_missing", "_sorted", "_source")
+    __slots__ = ("_known", "_missing", "_sorted", "_source")
 
     def __init__(
         self, data: Any, *, missing: str | float = "drop", assume_sorted: bool = False
@@ -84,7 +85,7 @@ class Ranks:
         self._source = as_source(data)
         self._missing = _counted_as("missing", missing)
         self._sorted = checks.flag("assume_sorted", assume_sorted)
-        self._layouts: list[Layout] = []
+        self._known: list[KnownRanks] = []
 
     def window(
         self,
@@ -92,18 +93,18 @@ class Ranks:
         width: int,
         convert: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
     ) -> Window:
-        """Order statistics ``m - width .. m + width``, as far as they exist, ``m = rank_rule(n)``.
+        """Return order statistics ``m - width .. m + width`` that exist, ``m = rank_rule(n)``.
 
         Parameters
         ----------
         rank_rule : callable
-            The rank, counted from 1, from the number of values; not called for none. It is also
-            asked about estimates of that number.
+            Gives the rank, counted from 1, from the number of values. It is also called for
+            estimates of that number, and not called for 0.
         width : int
-            Ranks wanted on either side.
+            The number of ranks on either side.
         convert : callable, optional
-            An ascending function of arrays; the window then holds its values. It sees the data in
-            their own dtype even when a replacement of missing rows has another.
+            An ascending function of arrays; the window then holds its values. It gets the data in
+            their own dtype even if a replacement for missing rows has another.
 
         Returns
         -------
@@ -112,21 +113,21 @@ class Ranks:
         Raises
         ------
         dpfast.errors.DataError
-            The data are not sorted although `assume_sorted` says so.
+            If the data are not sorted under `assume_sorted`.
         """
         if not callable(rank_rule):
             checks.fail_type("rank_rule", "a function of the number of values", rank_rule)
         if convert is not None and not callable(convert):
             checks.fail_type("convert", "a function of arrays", convert)
         target = Target(rank_rule, checks.whole("width", width), self._missing)
-        for layout in self._layouts:
-            if layout.covers(*target.ends(layout.n)):
+        for known in self._known:
+            if known.covers(*target.ends(known.n)):
                 break
         else:
-            layout = self._cheap(target) or find(self._source, target)
-            self._keep([layout])
-        first, last = target.ends(layout.n)
-        return Window(layout.ranks(first, last, convert), first, layout.n, layout.nan)
+            known = self._cheap(target) or find(self._source, target)
+            self._keep([known])
+        first, last = target.ends(known.n)
+        return Window(known.ranks(first, last, convert), first, known.n, known.nan)
 
     def prefetch(
         self,
@@ -135,64 +136,64 @@ class Ranks:
     ) -> None:
         """Collect several windows, given by rank rule and width, in one pass.
 
-        Where a window may end in a tie, the values below ``marks(value)`` of it are counted too,
-        for `less`. What the pass misses will cost another when it is asked for.
+        Where a window may end in a tie, the values below its ``marks(value)`` are counted, too, for
+        `less`. What the pass misses costs another when it is needed.
         """
         targets = [Target(rule, width, self._missing) for rule, width in windows]
-        if targets and not self._layouts:
-            layout = self._cheap(targets[0])
-            self._keep(find_all(self._source, targets, marks) if layout is None else [layout])
+        if targets and not self._known:
+            known = self._cheap(targets[0])
+            self._keep(find_all(self._source, targets, marks) if known is None else [known])
 
     def less(self, value: float) -> int:
-        """How many values are below `value`; it may take a pass."""
+        """Count the values below `value`; it may take a pass."""
         edge = least_from(self._source.dtype, value)
         missing = self._missing
         if edge is not None and (missing is None or not value <= missing < edge.item()):
             value = edge.item()  # the same rows are below, and pivots are of this dtype
-        for layout in self._layouts:
-            found = layout.less(value)
-            if found is not None:
-                return found
+        for known in self._known:
+            less = known.less(value)
+            if less is not None:
+                return less
         return count(self._source, value, self._missing)
 
-    def _keep(self, new: list[Layout]) -> None:
-        """Remember layouts, and forget those that a new one holds."""
-        old = [a for a in self._layouts if not a.size or not any(b.covers(*a.ends) for b in new)]
-        self._layouts = old + new
+    def _keep(self, new: list[KnownRanks]) -> None:
+        """Remember ranks, and forget those that new ones include."""
+        old = [a for a in self._known if not a.size or not any(b.covers(*a.ends) for b in new)]
+        self._known = old + new
 
-    def _cheap(self, target: Target) -> Layout | None:
-        """The layout of all values, where that takes no search."""
+    def _cheap(self, target: Target) -> KnownRanks | None:
+        """Return all ranks, where that takes no search."""
         source = self._source
         if self._sorted and isinstance(source, ArraySource) and source.mask is None:
-            return _sorted_layout(source, target)
+            return _known_sorted(source, target)
         if source.length is not None and source.length <= SMALL:
             return collect(source, target)
         return None
 
 
 def _counted_as(name: str, value: Any) -> float | None:
-    """The number that a missing row counts as, which may be infinite; None for a word."""
+    """Return the number that a missing row counts as, perhaps infinite; None for a word."""
     rule = "'raise', 'drop' or a number"
     if isinstance(value, str):
         checks.choice(name, value, ("raise", "drop"))
         return None
-    found = checks.real(value)
-    if found is None:
+    number = checks.real(value)
+    if number is None:
         checks.fail_type(name, rule, value)
-    if math.isnan(found):
+    if math.isnan(number):
         checks.fail(name, rule, value)
-    return found
+    return number
 
 
 def _random_indices(start: int, stop: int, count: int) -> NDArray[np.int64]:
-    """The two ends of range(start, stop), and `count` places at random in it."""
+    """Return the two ends of range(start, stop), and `count` random places in it."""
     if start >= stop:
         return np.empty(0, np.int64)
     inside = (random_words(count) % np.uint64(stop - start)).astype(np.int64) + start
     return np.concatenate([inside, [start, stop - 1]])
 
 
-def _sorted_layout(source: ArraySource, target: Target) -> Layout:
+def _known_sorted(source: ArraySource, target: Target) -> KnownRanks:
     array, n = source.array, source.length
     present = n
     if n and array.dtype.kind == "f" and np.isnan(array[-1]):
@@ -204,7 +205,7 @@ def _sorted_layout(source: ArraySource, target: Target) -> Layout:
             else:
                 low = middle + 1
     piece = SortedSlice(array, source.dtype, 0, present, _random_indices)
-    return laid([piece], 0, 0, n - present, target.missing, source)
+    return known_ranks([piece], 0, 0, n - present, target.missing, source)
 
 
 def window(
@@ -212,10 +213,10 @@ def window(
     rank: int | Callable[[int], int],
     width: int,
     *,
-    nan: str | float = "raise",
+    nan: Literal["raise", "drop"] | Number = "raise",
     assume_sorted: bool = False,
 ) -> Window:
-    """NOT PRIVATE. The sorted values of ranks ``rank - width .. rank + width``, without a sort.
+    """NOT PRIVATE. Return the values of ranks ``rank - width .. rank + width``, without a sort.
 
     Parameters
     ----------
@@ -225,31 +226,31 @@ def window(
     rank : int or callable
         Rank of the middle, counted from 1, or a function that gives it from the number of values.
     width : int
-        Ranks wanted on either side; the window ends where the data end.
+        The number of ranks on either side; the window ends where the data end.
     nan : "raise", "drop" or float, optional
-        What becomes of NaN and null: an error, nothing, or a replacement, which may be infinite.
+        What NaN and null count as: an error, no row, or this number, which may be infinite.
     assume_sorted : bool, optional
-        The data ascend (NaN last). Then only the window is read, and checked: disorder inside the
-        window is always found, disorder elsewhere only at some random places. Data that cannot be
-        read at any place, such as files and masked arrays, are passed over all the same.
+        The data ascend (NaN last). Then only the window is read and checked: disorder inside the
+        window is always found, disorder elsewhere only at some random places. Data without random
+        access, such as files and masked arrays, are read all the same.
 
     Returns
     -------
     Window
-        ``values`` (of the data's dtype; float64 if it holds a replacement that this dtype cannot
+        ``values`` (of the data's dtype, or float64 if it holds a replacement that this dtype cannot
         represent), ``first``, ``n``, ``nan``.
 
     Raises
     ------
     dpfast.errors.ArgumentError, dpfast.errors.ArgumentTypeError
-        A bad argument.
+        For a bad argument.
     dpfast.errors.DataError
-        NaN or null under ``nan="raise"``, or data that are not sorted as was assumed.
+        For NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
 
     Notes
     -----
-    Expected time is linear for every input: one pass, and another after a miss, which has a chance
-    of about one in a million whatever the data (the pivots are random). Extra memory is
+    Expected time is linear for every input: one pass, and another after a miss, which has a
+    probability of about one in a million for any data (the pivots are random). Extra memory is
     O(window + n**(2/3)). ``DPFAST_NUM_THREADS`` threads share an array in memory (default 1).
 
     References
@@ -265,20 +266,14 @@ def window(
     """
     width = checks.whole("width", width)
     trusted = checks.flag("assume_sorted", assume_sorted)
-    if callable(rank):
-        given = rank
+    middle = rank if callable(rank) else checks.whole("rank", rank, 1)
 
-        def rule(n: int) -> int:
-            return checks.whole("rank(n)", given(n), 1)
+    def rule(n: int) -> int:
+        return checks.whole("rank(n)", middle(n), 1) if callable(middle) else middle
 
-    else:
-        middle = checks.whole("rank", rank, 1)
-
-        def rule(n: int) -> int:
-            return middle
-
-    _counted_as("nan", nan)
-    found = Ranks(data, missing=nan, assume_sorted=trusted).window(rule, width)
+    missing = _counted_as("nan", nan)
+    policy = "drop" if missing is None else missing
+    found = Ranks(data, missing=policy, assume_sorted=trusted).window(rule, width)
     if found.nan and isinstance(nan, str) and nan == "raise":
-        raise DataError("data hold NaN or null; nan must then be 'drop' or a replacement number")
+        raise DataError("nan must be 'drop' or a number where data hold NaN or null, got 'raise'")
     return found

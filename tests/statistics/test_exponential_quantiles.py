@@ -28,7 +28,7 @@ from dpfast.statistics.quantiles.exponential import (
     draw_all,
     plan,
 )
-from dpfast.summaries import brackets
+from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks
 
 from ..reference import intervals as reference
@@ -551,7 +551,7 @@ def test_prefetch_is_one_pass(dtype, shape):
 
 
 def test_a_missed_prefetch_costs_a_pass_and_no_more(monkeypatch):
-    monkeypatch.setattr(brackets, "SLACK", 0.01)
+    monkeypatch.setattr(floyd_rivest, "SLACK", 0.01)
     data = np.random.default_rng(3).normal(size=300_000)
     source = Chunks(data, 10_000)
     ranks = Ranks(source)

@@ -20,7 +20,7 @@ from dpfast import order
 from dpfast._kernels.summaries import bracket_pass, count_bytes, histogram_bytes
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.sources import CHUNK_DTYPES, Chunk
-from dpfast.summaries import brackets
+from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
 
 from ..reference import order as reference
@@ -56,12 +56,12 @@ class Pieces:
         self.lie = sample
         self.passes = 0
 
-    def reduce(self, summarise, merge):
+    def reduce(self, summarize, merge):
         self.passes += 1
         total, start = None, 0
         for part, nulls in zip(self.parts, self.missing, strict=True):
             buffer = part.copy()
-            one = summarise(Chunk(buffer, start, nulls))
+            one = summarize(Chunk(buffer, start, nulls))
             buffer[...] = 0  # chunks are only lent
             start += len(part) + nulls
             total = one if total is None else merge(total, one)
@@ -255,7 +255,7 @@ def test_misses_are_rare(monkeypatch):
         return count
 
     assert misses() == 0
-    monkeypatch.setattr(brackets, "SLACK", 0.5)
+    monkeypatch.setattr(floyd_rivest, "SLACK", 0.5)
     assert misses() > 20
 
 
@@ -460,7 +460,7 @@ def test_a_wrong_count_of_ties_is_caught_by_the_window_test(monkeypatch):
 
     expected = reference.window(data, lambda n: 26_000, 30)
     same(Ranks(data).window(lambda n: 26_000, 30), expected)
-    monkeypatch.setattr(brackets, "bracket_pass", wrong)
+    monkeypatch.setattr(floyd_rivest, "bracket_pass", wrong)
     with pytest.raises(AssertionError):
         same(Ranks(data).window(lambda n: 26_000, 30), expected)
 
@@ -612,7 +612,7 @@ def test_the_sample_is_unbiased():
             hits += np.bincount(thinned(data), minlength=16)
         return np.abs(hits / hits.sum() - 1 / 16).max()
 
-    assert deviation(lambda d: brackets.thin(d, 4)) < 0.01
+    assert deviation(lambda d: floyd_rivest.thin(d, 4)) < 0.01
     assert deviation(lambda d: d[::16]) > 0.01
 
 
@@ -645,10 +645,10 @@ def test_many_tiny_chunks_take_linear_time(swap):
         def sample(self, count, words):
             return None
 
-        def reduce(self, summarise, merge):
-            total = summarise(Chunk(self.rows[:1], 0))
+        def reduce(self, summarize, merge):
+            total = summarize(Chunk(self.rows[:1], 0))
             for i in range(1, len(self.rows)):
-                part = summarise(Chunk(self.rows[i : i + 1], i))
+                part = summarize(Chunk(self.rows[i : i + 1], i))
                 total = merge(part, total) if swap else merge(total, part)
             return total
 

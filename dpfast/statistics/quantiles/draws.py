@@ -32,8 +32,8 @@ from ...noise import grid as _grid
 from ...noise.choice import Weights, below
 from ...noise.distributions.exact import Tail
 from ...noise.grid import Base
-from ...summaries.layout import least_from
 from ...summaries.order import Ranks, Window
+from ...summaries.order_statistics import least_from
 
 #: What lies outside the window weighs at most exp(-CUT).
 CUT = 40 * math.log(2)

@@ -1,9 +1,8 @@
-"""One pass over a source: pivots from a sample, counts and candidates from the kernels.
+"""Selection by Floyd and Rivest, for a window of order statistics in about one pass.
 
-Floyd and Rivest's selection, cut down to what a window needs: a random sample of about n**(2/3) / 2
-values says where the window must lie, up to a slack of a few standard deviations; the pass counts
-what is outside, and collects what is inside. The counts are exact, so a bad sample can only cost
-another pass, never a wrong answer.
+A random sample of about n**(2/3) / 2 values tells where the window must lie, within a few standard
+deviations. The pass counts the values outside that bracket and collects those inside. The counts
+are exact, so a bad sample can only cost another pass, never a wrong answer.
 """
 
 from __future__ import annotations
@@ -18,22 +17,21 @@ from numpy.typing import NDArray
 from .._kernels.summaries import bracket_pass, bracket_passes, count_bytes, histogram_bytes
 from ..rng import default_generator
 from ..sources import ArraySource, Chunk, Source
-from .layout import Block, Layout, Piece, Run, insert, least_from
+from .order_statistics import Block, KnownRanks, Piece, Run, insert, least_from
 
-#: Standard deviations of the sample's error that the bracket allows for: a miss is then one in a
-#: million.
+#: Standard deviations of the sample's error that a bracket allows for: one in a million misses.
 SLACK = 5.0
-#: For bytes each threshold costs, and a miss is cheap.
+#: The same for bytes, where each threshold costs and a miss is cheap.
 SLACK_BYTES = 4.0
-#: With at most this many thresholds, counting bytes is faster than their histogram.
+#: Up to this many thresholds, counting bytes is faster than a histogram.
 THRESHOLDS = 24
 
 
 class Target(NamedTuple):
-    """What is looked for: rank ``rule(n)`` and `width` ranks on either side of it.
+    """The ranks to find: rank ``rule(n)`` and `width` ranks on either side of it.
 
     A missing row (NaN or null) counts as the value `missing`, or not at all if that is None. The
-    rule is also asked about estimates of n.
+    rule is also called for estimates of n.
     """
 
     rule: Callable[[int], int]
@@ -41,6 +39,7 @@ class Target(NamedTuple):
     missing: float | None
 
     def ends(self, n: int) -> tuple[int, int]:
+        """Return the first and the last rank; the last comes before the first if there is none."""
         if n == 0:
             return 1, 0
         rank = int(self.rule(n))
@@ -48,7 +47,7 @@ class Target(NamedTuple):
 
 
 def random_words(count: int) -> NDArray[np.uint64]:
-    """Random words that whoever made the data cannot foresee, hence no worst case by design."""
+    """Return random words that nobody can foresee, so that no data are a worst case by design."""
     words = np.empty(count, np.uint64)
     default_generator().stream().fill(words.view(np.uint8))
     return words
@@ -67,7 +66,7 @@ class Sample(NamedTuple):
 
 
 def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
-    """Each value with probability ``2**-shift``: one at random of every ``2**shift`` in turn."""
+    """Draw one value at random of every ``2**shift`` in turn."""
     if shift == 0:
         return values
     strata = -(-values.shape[0] >> shift)
@@ -78,9 +77,9 @@ def thin(values: NDArray[Any], shift: int) -> NDArray[Any]:
 
 
 def draw(source: Source, windows: int = 1) -> Sample:
-    """A sample by a pass: unbiased, whatever the source, and of a size that suits its rows."""
+    """Draw a sample by a pass: unbiased for every source, and of a size that suits its rows."""
 
-    def summarise(chunk: Chunk) -> Sample:
+    def summarize(chunk: Chunk) -> Sample:
         rows = chunk.values.shape[0]
         most, shift = 2 * sample_size(rows, windows), 0
         while rows >> shift > most:
@@ -95,18 +94,18 @@ def draw(source: Source, windows: int = 1) -> Sample:
         rows = a.rows + b.rows
         parts = a.parts if a.shift == shift else [thin(p, shift - a.shift) for p in a.parts]
         parts += b.parts if b.shift == shift else [thin(p, shift - b.shift) for p in b.parts]
-        if len(parts) > 64:  # many tiny chunks: else every merge would walk them all
+        if len(parts) > 64:  # many tiny chunks: otherwise every merge would walk them all
             parts = [np.concatenate(parts)]
         if sum(map(len, parts)) > 2 * sample_size(rows, windows):
             shift += 1
             parts = [thin(np.concatenate(parts), 1)]
         return Sample(parts, shift, rows, a.nulls + b.nulls)
 
-    return source.reduce(summarise, merge)
+    return source.reduce(summarize, merge)
 
 
 def sample_size(rows: int, windows: int = 1) -> int:
-    """What costs the least: the brackets of a larger sample hold less between them."""
+    """Return the size that costs the least: a larger sample makes smaller brackets."""
     return max(1024, min(rows, int(0.5 * (rows * windows) ** (2 / 3))))
 
 
@@ -116,8 +115,8 @@ def sample_size(rows: int, windows: int = 1) -> int:
 class Bracket(NamedTuple):
     """Two pivots (None: no limit on that side), and room for the values between them.
 
-    `share` is about the part of the rows that they are; `tied` says whether a pivot is a value of
-    many rows.
+    `share` is about the share of the rows between them. `tied` tells whether a pivot is the value
+    of many rows.
     """
 
     lo: Any
@@ -130,14 +129,14 @@ class Bracket(NamedTuple):
 def _sorted(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.itemsize > 1:
         return np.sort(values)
-    # NumPy has no vector code for sorting bytes.
+    # NumPy has no vectorized sort for bytes.
     floor = int(np.iinfo(values.dtype).min)
     every = np.arange(floor, floor + 256).astype(values.dtype)
     return every.repeat(histogram_bytes(values).astype(np.int64))
 
 
 def place(sample: Sample, targets: list[Target], slack: float) -> list[Bracket]:
-    """Where the windows lie, as far as the sample can tell."""
+    """Return where the windows lie, as far as the sample can tell."""
     values = _sorted(np.concatenate(sample.parts))
     return [_place(values, sample, target, slack) for target in targets]
 
@@ -151,7 +150,7 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
     present = rows - sample.nulls
     if drawn:
         present = round(present * (size / drawn))
-    # A sample without any value present still says that there are few of them.
+    # A sample without any value present still tells that there are few of them.
     grain = rows // max(drawn, 1) + 1
     spare = 4096 + 32 * grain
     if size == 0 or present == 0:
@@ -160,7 +159,7 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
     whole = rows - sample.nulls
 
     def error(rank: int) -> float:
-        # Of a place among all that was drawn: how much of it is NaN is an estimate as well.
+        # The error of a place among all that was drawn: how much of it is NaN is estimated, too.
         part = min(max(rank / whole, 0.0), 1.0)
         return slack * math.sqrt(drawn * part * (1 - part)) + slack * slack / 2
 
@@ -179,8 +178,8 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
     hi = values[j] if j < size else None
     share = (min(j, size) - max(i, 0)) / size
     room = int(1.25 * share * present + 4 * slack * present / math.sqrt(size)) + spare
-    # What a sample of the right size leads to, three times over. A source that gives fewer values
-    # than it was asked for must not fill the memory.
+    # Three times what a sample of the right size leads to: a source that gives fewer values than
+    # asked for must not fill the memory.
     most = 2 * (last - first) + int(24 * rows ** (2 / 3) * slack / SLACK) + spare
     tied = i >= 0 and bool(values[i] == values[min(i + 1, size - 1)])
     tied |= 0 < j < size and bool(values[j] == values[j - 1])
@@ -188,7 +187,7 @@ def _place(values: NDArray[Any], sample: Sample, target: Target, slack: float) -
 
 
 def apart(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
-    """The same in ascending order, with those that meet made one."""
+    """Return the brackets in ascending order, with those that meet merged."""
     least, most = _limits(dtype)
     closed = [
         b._replace(lo=least if b.lo is None else b.lo, hi=most if b.hi is None else b.hi)
@@ -207,7 +206,7 @@ def apart(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
 
 
 class Tally(NamedTuple):
-    """Counts round two pivots, and candidates between them in parts of at most `room` in all."""
+    """Counts around two pivots, and the values between them in parts of at most `room` in all."""
 
     counts: tuple[int, int, int, int, int, int]  # below, at_lo, between, at_hi, above, nan
     parts: list[NDArray[Any]]
@@ -221,13 +220,13 @@ def _limits(dtype: np.dtype[Any]) -> tuple[Any, Any]:
     return dtype.type(info.min), dtype.type(info.max)
 
 
-def tally(source: Source, brackets: list[Bracket], missing: float | None) -> list[Layout]:
-    """One pass: what is at and between the pivots of each bracket, as a layout."""
+def tally(source: Source, brackets: list[Bracket], missing: float | None) -> list[KnownRanks]:
+    """Make a pass: find the ranks at and between the pivots of each bracket."""
     kept = np.dtype(np.int32) if source.dtype.itemsize == 2 else source.dtype
     brackets = apart(brackets, source.dtype)
     pivots = [np.array([b.lo, b.hi], kept) for b in brackets]
 
-    def summarise(chunk: Chunk) -> list[Tally]:
+    def summarize(chunk: Chunk) -> list[Tally]:
         rows = chunk.values.shape[0]
         outs = [np.empty(min(rows, b.room) + 64, kept) for b in brackets]
         if len(brackets) == 1:
@@ -236,10 +235,10 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
             totals = bracket_passes(chunk.values, pivots, outs)
         result = []
         for b, out, total in zip(brackets, outs, totals, strict=True):
-            found = out[: total[2]]
-            if 4 * found.shape[0] < out.shape[0] and rows < b.room:
-                found = found.copy()  # many chunks: do not hold on to their empty room
-            result.append(Tally(total, [found], chunk.nulls))
+            between = out[: total[2]]
+            if 4 * between.shape[0] < out.shape[0] and rows < b.room:
+                between = between.copy()  # many chunks: free their empty room
+            result.append(Tally(total, [between], chunk.nulls))
         return result
 
     def join(a: Tally, b: Tally, room: int) -> Tally:
@@ -257,11 +256,13 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
     def merge(a: list[Tally], b: list[Tally]) -> list[Tally]:
         return [join(x, y, k.room) for x, y, k in zip(a, b, brackets, strict=True)]
 
-    totals = source.reduce(summarise, merge)
-    return [_layout(t, b, missing, source) for t, b in zip(totals, brackets, strict=True)]
+    totals = source.reduce(summarize, merge)
+    return [_from_tally(t, b, missing, source) for t, b in zip(totals, brackets, strict=True)]
 
 
-def _layout(total: Tally, bracket: Bracket, missing: float | None, source: Source) -> Layout:
+def _from_tally(
+    total: Tally, bracket: Bracket, missing: float | None, source: Source
+) -> KnownRanks:
     below, at_lo, between, at_hi, above, nan = total.counts
     found = np.empty(0, source.dtype)
     if total.parts:
@@ -272,38 +273,38 @@ def _layout(total: Tally, bracket: Bracket, missing: float | None, source: Sourc
         Block(found, between),
         Run(source.dtype.type(bracket.hi), at_hi),
     ]
-    return laid(pieces, below, above, nan + total.nulls, missing, source)
+    return known_ranks(pieces, below, above, nan + total.nulls, missing, source)
 
 
-def laid(
+def known_ranks(
     pieces: list[Piece],
     below: int,
     above: int,
     nan: int,
     missing: float | None,
     source: Source,
-) -> Layout:
-    """The layout of `pieces`, with the missing rows in their place if they count."""
+) -> KnownRanks:
+    """Return what `pieces` tell, with the missing rows in their place if they count."""
     n = below + sum(piece.count for piece in pieces) + above
     if missing is not None:
         n += nan
         pieces, below = insert(pieces, below, above, missing, nan, source.dtype)
-    return Layout(pieces, below, n, nan, source.dtype)
+    return KnownRanks(pieces, below, n, nan, source.dtype)
 
 
 # --- the pass: types of one byte ----------------------------------------------------------------
 
 
 class Bytes(NamedTuple):
-    """Counts at thresholds or of values, rows that are not null, and nulls."""
+    """Counts up to thresholds or of values, rows that are not null, and nulls."""
 
     counts: NDArray[np.uint64]
     rows: int
     nulls: int
 
 
-def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) -> Layout:
-    """One pass: how often each value between the pivots occurs (without pivots: every value)."""
+def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) -> KnownRanks:
+    """Make a pass: count each value between the pivots (every value without pivots)."""
     floor = int(np.iinfo(source.dtype).min)
     first, last = 0, 255
     if bracket is not None:
@@ -312,7 +313,7 @@ def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) 
     start = max(first - 1, 0)
     thresholds = last - start + 1
 
-    def summarise(chunk: Chunk) -> Bytes:
+    def summarize(chunk: Chunk) -> Bytes:
         if thresholds <= THRESHOLDS:
             counts = count_bytes(chunk.values, start, thresholds)
         else:
@@ -322,7 +323,7 @@ def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) 
     def merge(a: Bytes, b: Bytes) -> Bytes:
         return Bytes(a.counts + b.counts, a.rows + b.rows, a.nulls + b.nulls)
 
-    total = source.reduce(summarise, merge)
+    total = source.reduce(summarize, merge)
     if thresholds <= THRESHOLDS:
         upto = [int(c) for c in total.counts]
         below = upto[0] if first > start else 0
@@ -335,15 +336,14 @@ def tally_bytes(source: Source, bracket: Bracket | None, missing: float | None) 
         Run(source.dtype.type(first + i + floor), c) for i, c in enumerate(counts)
     ]
     above = total.rows - below - sum(counts)
-    return laid(pieces, below, above, total.nulls, missing, source)
+    return known_ranks(pieces, below, above, total.nulls, missing, source)
 
 
 # --- together -----------------------------------------------------------------------------------
 
 
-def collect(source: Source, target: Target) -> Layout:
-    """All values of a small source."""
-
+def collect(source: Source, target: Target) -> KnownRanks:
+    """Return all values of a small source."""
     if isinstance(source, ArraySource) and source.direct:
         values, nulls = source.array.copy(), 0
     else:
@@ -357,11 +357,11 @@ def collect(source: Source, target: Target) -> Layout:
     if present and values.dtype.kind == "f" and values[-1] != values[-1]:
         present -= int(np.count_nonzero(np.isnan(values)))
     block = Block(values[:present], ordered=True)
-    return laid([block], 0, 0, nulls + values.shape[0] - present, target.missing, source)
+    return known_ranks([block], 0, 0, nulls + values.shape[0] - present, target.missing, source)
 
 
 def _sample(source: Source, windows: int) -> Sample | None:
-    """A sample by reading here and there, where the source can do that."""
+    """Draw a sample without a pass, where the source can do that."""
     length = source.length
     if length is None:
         return None
@@ -370,8 +370,14 @@ def _sample(source: Source, windows: int) -> Sample | None:
     return None if values is None else Sample([values], 0, length, source.nulls or 0)
 
 
-def find(source: Source, target: Target) -> Layout:
-    """A layout that covers the target: one pass as a rule, another for each miss."""
+def _tally_one(source: Source, bracket: Bracket, missing: float | None) -> KnownRanks:
+    if source.dtype.itemsize == 1:
+        return tally_bytes(source, bracket, missing)
+    return tally(source, [bracket], missing)[0]
+
+
+def find(source: Source, target: Target) -> KnownRanks:
+    """Return ranks that cover the target: mostly one pass, and another after each miss."""
     small = source.dtype.itemsize == 1
     sample = _sample(source, 1)
     slack = SLACK_BYTES if small else SLACK
@@ -379,25 +385,22 @@ def find(source: Source, target: Target) -> Layout:
         if sample is None:
             sample = draw(source)
         brackets = place(sample, [target], slack)
-        if small:
-            layout = tally_bytes(source, brackets[0], target.missing)
-        else:
-            layout = tally(source, brackets, target.missing)[0]
-        if layout.covers(*target.ends(layout.n)):
-            return layout
+        known = _tally_one(source, brackets[0], target.missing)
+        if known.covers(*target.ends(known.n)):
+            return known
         if small:
             return tally_bytes(source, None, target.missing)
-        # The sample was biased, or unlucky: draw one by a pass of its own.
+        # The sample was biased, or unlucky: draw another by a pass.
         sample = None
         slack *= 1.5
 
 
 def find_all(
     source: Source, targets: list[Target], marks: Callable[[Any], Iterable[float]] | None
-) -> list[Layout]:
-    """Layouts that as a rule cover all targets, which have one `missing`, by one pass.
+) -> list[KnownRanks]:
+    """Return ranks that mostly cover all targets, which share `missing`, by one pass.
 
-    Others say how many values are below the marks of pivots that are tied.
+    Others tell how many values are below the marks of tied pivots.
     """
     missing = targets[0].missing
     if source.dtype.itemsize == 1:
@@ -407,19 +410,16 @@ def find_all(
     if sum(b.share for b in apart(brackets, source.dtype)) > 0.5:
         return [collect(source, targets[0])]
     pivots = {p for b in brackets if b.tied for p in (b.lo, b.hi) if p is not None}
-    known = {mark for pivot in pivots for mark in marks(pivot)} if marks is not None else set()
-    edges = (least_from(source.dtype, mark) for mark in known)
+    places = {mark for pivot in pivots for mark in marks(pivot)} if marks is not None else set()
+    edges = (least_from(source.dtype, mark) for mark in places)
     brackets += [Bracket(edge, edge, 0) for edge in edges if edge is not None]
     return tally(source, brackets, missing)
 
 
 def count(source: Source, value: float, missing: float | None) -> int:
-    """One pass: how many values are below `value`."""
+    """Make a pass: count the values below `value`."""
     edge = least_from(source.dtype, value)
     pivot = _limits(source.dtype)[1] if edge is None else edge
-    if source.dtype.itemsize == 1:
-        layout = tally_bytes(source, Bracket(pivot, pivot, 0), None)
-    else:
-        layout = tally(source, [Bracket(pivot, pivot, 0)], None)[0]
-    below = layout.n if edge is None else layout.below
-    return below + layout.nan if missing is not None and missing < value else below
+    known = _tally_one(source, Bracket(pivot, pivot, 0), None)
+    below = known.n if edge is None else known.below
+    return below + known.nan if missing is not None and missing < value else below

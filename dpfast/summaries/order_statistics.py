@@ -1,6 +1,6 @@
-"""Consecutive order statistics kept in pieces: ties as a count, the rest as values to be sorted.
+"""Consecutive order statistics in pieces: ties as counts, other values sorted when needed.
 
-A layout holds the ranks ``below + 1 .. below + size`` of n values. Each piece hands out its own
+`KnownRanks` holds the ranks ``below + 1 .. below + size`` of n values. Each piece returns its own
 ranks ``a .. b - 1`` (from 0) in ascending order.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 
-#: Places outside the window at which the claim ``assume_sorted=True`` is put to the proof.
+#: Places outside the window at which the claim ``assume_sorted=True`` is checked.
 PROBES = 64
 
 
@@ -25,21 +25,25 @@ class Piece(Protocol):
 
     count: int
 
-    def take(self, a: int, b: int) -> NDArray[Any]: ...
-
-    def split(self, value: float) -> list[Piece]:
-        """The part below `value` and the rest; a part may be empty, or the piece itself."""
+    def take(self, a: int, b: int) -> NDArray[Any]:
+        """Return the ranks ``a .. b - 1`` of the piece, sorted."""
         ...
 
-    def has(self, a: int, b: int) -> bool: ...
+    def split(self, value: float) -> list[Piece]:
+        """Return the part below `value` and the rest. A part may be empty, or the piece itself."""
+        ...
+
+    def has(self, a: int, b: int) -> bool:
+        """Tell whether the values of these ranks are here."""
+        ...
 
     def less(self, value: float) -> int | None:
-        """How many are below `value`; None when that is not known."""
+        """Count the values below `value`; None if that is not known."""
         ...
 
 
 class Run:
-    """`count` times the same value."""
+    """The same value `count` times."""
 
     __slots__ = ("count", "value")
 
@@ -62,10 +66,10 @@ class Run:
 
 
 class Block:
-    """`count` values in any order, owned and rearranged; some are missing when memory ran out.
+    """`count` values in any order, owned and rearranged. Some are missing if room ran out.
 
-    `cuts` are the places that divide the values so far: what is before a cut is not above what is
-    after it. A second window near the first one has only the stretches beside it to look through.
+    `cuts` are the places that divide the values so far: no value before a cut is above one after
+    it. So a second window near the first one only looks through the stretches beside it.
     """
 
     __slots__ = ("count", "cuts", "ordered", "values")
@@ -85,7 +89,7 @@ class Block:
         i = bisect_left(self.cuts, k)
         if self.cuts[i] != k:
             low, high = self.cuts[i - 1 : i + 1]
-            # One order statistic at a time: NumPy has vector code for that alone.
+            # One order statistic at a time: only that is vectorized in NumPy.
             self.values[low:high].partition(k - low)
             self.cuts.insert(i, k)
 
@@ -104,7 +108,7 @@ class Block:
 
     def split(self, value: float) -> list[Piece]:
         if not self.has(0, self.count):
-            return [Block(self.values[:0]), self]  # values are missing, the division is unknown
+            return [Block(self.values[:0]), self]  # values are missing: the split is unknown
         edge = least_from(self.values.dtype, value)
         if edge is None:
             return [self, Block(self.values[:0])]
@@ -125,7 +129,7 @@ class Block:
 
 
 class SortedSlice:
-    """Rows ``start .. stop - 1`` of an array that is said to be sorted."""
+    """Rows ``start .. stop - 1`` of an array that is claimed to be sorted."""
 
     __slots__ = ("array", "count", "dtype", "indices", "start")
 
@@ -157,7 +161,7 @@ class SortedSlice:
             and (left <= values[0]).all()
             and (right >= values[-1]).all()
         ):
-            raise DataError("data are not sorted, although assume_sorted=True says that they are")
+            raise DataError("data must be sorted under assume_sorted=True, got unsorted data")
         return values
 
     def less(self, value: float) -> int:
@@ -180,7 +184,7 @@ class SortedSlice:
 
 
 def least_from(dtype: np.dtype[Any], value: float) -> Any:
-    """The least number of `dtype` that is >= `value`; None when there is none."""
+    """Return the least number of `dtype` that is >= `value`; None if there is none."""
     if dtype.kind == "f":
         with np.errstate(over="ignore", under="ignore"):
             edge = dtype.type(value)
@@ -194,10 +198,10 @@ def least_from(dtype: np.dtype[Any], value: float) -> Any:
 def insert(
     pieces: list[Piece], below: int, above: int, value: float, count: int, dtype: np.dtype[Any]
 ) -> tuple[list[Piece], int]:
-    """Put `count` copies of `value` in their place among `pieces`.
+    """Insert `count` copies of `value` in their place; return the new pieces and `below`.
 
-    `below` and `above` values lie before and after all pieces. Returns the new pieces and the new
-    `below`. The copies are kept in `dtype` if it has the value, else in float64.
+    `below` and `above` values lie before and after all pieces. The copies are kept in `dtype` if it
+    has the value, and in float64 otherwise.
     """
     if count == 0:
         return pieces, below
@@ -221,7 +225,7 @@ def _at(piece: Piece, value: float) -> bool:
     return isinstance(piece, Run) and bool(piece.value.item() == value)
 
 
-class Layout:
+class KnownRanks:
     """Order statistics ``below + 1 .. below + size`` of `n` values."""
 
     __slots__ = ("below", "dtype", "n", "nan", "pieces")
@@ -245,7 +249,7 @@ class Layout:
         return self.below + 1, self.below + self.size
 
     def _cut(self, first: int, last: int) -> list[tuple[Piece, int, int]] | None:
-        """The parts of pieces that make up ranks first..last, or None when some are not here."""
+        """Return the parts of pieces with ranks first..last, or None if some are not here."""
         if first > last:
             return []
         at, cuts = self.below + 1, []
@@ -261,32 +265,34 @@ class Layout:
         return cuts if last < at else None
 
     def covers(self, first: int, last: int) -> bool:
+        """Tell whether the order statistics first..last are here."""
         return self._cut(first, last) is not None
 
     def less(self, value: float) -> int | None:
-        """How many of the n values are below `value`, if the pieces tell.
+        """Count the values below `value` of all n, or return None if the pieces do not tell.
 
-        What is before or after all pieces differs from a pivot, the `Run` at that end.
+        Values before or after all pieces differ from a pivot, the `Run` at that end.
         """
         outside = self.below, self.n - self.ends[1]
-        for some, end, sign in zip(outside, (0, -1), (1, -1), strict=True):
-            if some:
+        for count, end, sign in zip(outside, (0, -1), (1, -1), strict=True):
+            if count:
                 piece = self.pieces[end]
                 if not isinstance(piece, Run) or sign * piece.value.item() > sign * value:
                     return None
         total = self.below
         for piece in self.pieces:
-            found = piece.less(value)
-            if found is None:
+            less = piece.less(value)
+            if less is None:
                 return None
-            total += found
+            total += less
         return total
 
     def ranks(
         self, first: int, last: int, convert: Callable[[NDArray[Any]], NDArray[Any]] | None = None
     ) -> NDArray[Any]:
-        """Order statistics first..last (from 1), sorted; or what an ascending `convert` makes of
-        them. Pieces may differ in dtype, which it then gets to see.
+        """Return the order statistics first..last (from 1), sorted.
+
+        An ascending function `convert` is applied to them piece by piece, in the dtype of each.
         """
         cuts = self._cut(first, last)
         if cuts is None:
@@ -299,5 +305,5 @@ class Layout:
         else:
             values = np.concatenate(parts) if parts else np.empty(0, self.dtype)
         if values.dtype.kind == "f":
-            values += 0.0  # -0.0 and 0.0 are one value: which of them stood where is chance
+            values += 0.0  # -0.0 and 0.0 are one value, in random order
         return values
