@@ -122,7 +122,7 @@ class MedianMechanism(LinearStream):
 
     Notes
     -----
-    Cost of a query: one pass over the candidates, N bytes for each, and a selection among their
+    Cost: a query is one pass over the candidates, N bytes for each, and a selection among their
     answers, by ``DPFAST_NUM_THREADS`` threads. Memory: ``(N + 4)`` bytes a candidate.
 
     References
