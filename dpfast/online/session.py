@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._core import checks
 from .._kernels.rng import witnesses
-from ..budget.allocation import paid
+from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
 from ..errors import StreamError
 from ..privacy import Pure
