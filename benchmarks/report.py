@@ -212,8 +212,8 @@ def compiled(data, blocks):
 
     from dpfast.aggregate.blocks import RandomLabels
     from dpfast.aggregate.blocks.labels import secret
+    from dpfast.aggregate.blocks.layout import laid_out
     from dpfast.aggregate.blocks.partition import Partition
-    from dpfast.aggregate.blocks.store import laid_out
     from dpfast.sources.table import as_rows
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

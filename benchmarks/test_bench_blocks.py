@@ -21,8 +21,8 @@ from dpfast.aggregate.blocks import (
     scatter,
 )
 from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
-from dpfast.aggregate.blocks.store import laid_out
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.row_source import RowChunk
 

@@ -14,9 +14,9 @@ import os
 import numpy as np
 import pytest
 
-from dpfast.aggregate.blocks.files import SharedRows
-from dpfast.aggregate.workers.crew import Crew
-from dpfast.aggregate.workers.shared import File
+from dpfast.aggregate.blocks.row_files import SharedRows
+from dpfast.aggregate.workers.pool import WorkerPool
+from dpfast.aggregate.workers.shared_memory import File
 from dpfast.aggregate.workers.threads import call_blocks
 
 from .conftest import rows
@@ -75,7 +75,7 @@ def test_threads(benchmark, function, file, expected, workers):
 def test_processes(benchmark, function, file, expected, workers, limit):
     """Workers that run already."""
     out = np.empty((BLOCKS, 1))
-    with Crew(function, limit, "function") as crew:
+    with WorkerPool(function, limit, "function") as crew:
         crew.call_blocks(file[0], file[1], OFFSETS, out, workers)
         benchmark(crew.call_blocks, file[0], file[1], OFFSETS, out, workers)
     assert np.array_equal(out[:, 0], expected)
@@ -84,7 +84,7 @@ def test_processes(benchmark, function, file, expected, workers, limit):
 def test_start(benchmark, file):
     def run():
         out = np.empty((1, 1))
-        with Crew(FUNCTIONS["nothing"], None, "function") as crew:
+        with WorkerPool(FUNCTIONS["nothing"], None, "function") as crew:
             crew.call_blocks(file[0], file[1], OFFSETS[:2], out, 1)
         return out
 
@@ -94,6 +94,6 @@ def test_start(benchmark, file):
 def test_crash(benchmark, file):
     """Ten blocks, each the end of a worker."""
     out = np.empty((10, 1))
-    with Crew(lambda block: os._exit(1), None, "function") as crew:
+    with WorkerPool(lambda block: os._exit(1), None, "function") as crew:
         benchmark.pedantic(crew.call_blocks, (file[0], file[1], OFFSETS[:11], out, 1), rounds=3)
     assert np.isnan(out).all()

@@ -19,11 +19,11 @@ import pytest
 from dpfast._kernels.jit import BlockLoop
 from dpfast.aggregate.blocks import RandomLabels
 from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
-from dpfast.aggregate.blocks.store import laid_out
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.compiled import _cores
+from dpfast.aggregate.estimators.numba_function import _cores
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.aggregate.blocks.store import Window
+from dpfast.aggregate.blocks.layout import Window
 from dpfast.aggregate.estimators import LogisticRegression, Median, Mode, Quantile, TrimmedMean
 from dpfast.aggregate.estimators.base import Job
 from dpfast.sources.table import as_rows

@@ -29,9 +29,9 @@ from .aggregators import default as default_aggregator
 from .aggregators.vector import VectorAggregator, make_vector
 from .aggregators.vector import chosen as chosen_for_vectors
 from .blocks import ContiguousLabels, KeyedLabels, RandomLabels
-from .blocks.files import directory
 from .blocks.labels import secret
 from .blocks.partition import Partition
+from .blocks.row_files import directory
 from .estimators import resolve
 from .estimators.base import Bound, Job
 

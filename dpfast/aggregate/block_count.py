@@ -14,8 +14,8 @@ from .._core import checks
 from ..noise.additive import additive, amount
 from ..privacy import ZCDP, Loss
 from .aggregators import AGGREGATORS, default
-from .aggregators.expected import expected_error
-from .aggregators.lattice import MOST_BLOCKS, check_coordinates
+from .aggregators.expected_error import expected_error
+from .aggregators.output_grid import MOST_BLOCKS, check_coordinates
 from .aggregators.vector import share
 
 #: Blocks times epsilon that noise scaled to a smooth sensitivity asks for, where nothing is known.

@@ -9,9 +9,15 @@ from scipy.stats import norm
 
 import dpfast as dp
 from dpfast.aggregate import aggregators
-from dpfast.aggregate.aggregators import attention, mean, trimmed, winsorized
-from dpfast.aggregate.aggregators import lattice as _lattice
-from dpfast.aggregate.aggregators.smooth import sorted_cells
+from dpfast.aggregate.aggregators import (
+    attention,
+    mean,
+    output_grid,
+    smooth_sensitivity,
+    trimmed,
+    winsorized,
+)
+from dpfast.aggregate.aggregators.smooth_sensitivity import sorted_cells
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import additive
 from dpfast.noise.distributions import Cauchy, Gaussian, Laplace
@@ -25,8 +31,8 @@ NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]
 LOSSES = [Pure(1), Approx(1, Fraction(1, 10**6)), ZCDP(Fraction(1, 2))]
 HOMES = {
     "mean": mean,
-    "trimmed-mean": trimmed,
-    "attention": attention,
+    "trimmed-mean": smooth_sensitivity,
+    "attention": smooth_sensitivity,
     "winsorized-mean": winsorized,
 }
 
@@ -46,21 +52,21 @@ def noise_of(aggregator, z, home, monkeypatch):
     return seen[0] if seen else None, found
 
 
-# ---- The lattice ----
+# ---- The grid ----
 
 
 def test_cells_are_those_of_each_number_by_itself():
-    lattice = _lattice.Lattice(-1.5, 2.25, 600)
+    grid = output_grid.OutputGrid(-1.5, 2.25, 600)
     z = np.random.default_rng(0).normal(0, 3, 2000)
-    cells = lattice.cells(z)
-    assert cells.min() == 0 and cells.max() == lattice.span
-    assert all(lattice.cell(x) == c for x, c in zip(z[:50], cells[:50], strict=True))
+    cells = grid.cells(z)
+    assert cells.min() == 0 and cells.max() == grid.span
+    assert all(grid.cell(x) == c for x, c in zip(z[:50], cells[:50], strict=True))
     inside = (z > -1.5) & (z < 2.25)
-    exact = [Fraction(x) / Fraction(lattice.grid) - lattice.first for x in z[inside]]
+    exact = [Fraction(x) / Fraction(grid.step) - grid.first for x in z[inside]]
     assert all(
         abs(c - x) <= Fraction(1, 2) for c, x in zip(cells[inside].tolist(), exact, strict=True)
     )
-    assert lattice.number(0) >= -1.5 and lattice.number(lattice.span) <= 2.25
+    assert grid.number(0) >= -1.5 and grid.number(grid.span) <= 2.25
 
 
 @pytest.mark.parametrize("blocks", [1, 600, 2048, 4096, 1 << 20, 1 << 24])
@@ -68,32 +74,32 @@ def test_cells_are_those_of_each_number_by_itself():
     "bounds", [(0.0, 1.0), (-1e300, 1e300), (1.0, math.nextafter(2.0, 3)), (0.1, 0.7)]
 )
 def test_sums_of_cells_are_exact(blocks, bounds):
-    lattice = _lattice.Lattice(*bounds, blocks)
-    assert lattice.span * blocks <= 2**53
-    assert lattice.span > 2**24
+    grid = output_grid.OutputGrid(*bounds, blocks)
+    assert grid.span * blocks <= 2**53
+    assert grid.span > 2**24
 
 
 @pytest.mark.parametrize("bounds", [(-1e130, -1e-206), (1e-206, 1e130), (-1e130, 0.0)])
 def test_cells_lie_within_the_bounds_where_a_quotient_underflows(bounds):
-    lattice = _lattice.Lattice(*bounds, 10)
-    first = Fraction(lattice.first) * Fraction(lattice.grid)
-    last = Fraction(lattice.first + lattice.span) * Fraction(lattice.grid)
+    grid = output_grid.OutputGrid(*bounds, 10)
+    first = Fraction(grid.first) * Fraction(grid.step)
+    last = Fraction(grid.first + grid.span) * Fraction(grid.step)
     lo, hi = map(Fraction, bounds)
-    assert lo <= first < lo + Fraction(lattice.grid)
-    assert hi - Fraction(lattice.grid) < last <= hi
+    assert lo <= first < lo + Fraction(grid.step)
+    assert hi - Fraction(grid.step) < last <= hi
 
 
 @pytest.mark.parametrize("k", [1, 5, 8191, 8192, 8193, 30_000])
 def test_a_total_is_the_sum_of_cells(k):
     """Part by part, of all cells and of some of them; and the sorted cells beside it."""
-    lattice = _lattice.Lattice(-1.5, 2.25, k)
+    grid = output_grid.OutputGrid(-1.5, 2.25, k)
     z = np.random.default_rng(k).normal(0, 3, (k, 2))[:, 1]  # with gaps between
-    cells = [lattice.cell(x) for x in z]
-    assert lattice.cells(z).tolist() == cells
-    assert lattice.total(z) == sum(cells)
-    low, high = lattice.cell(-0.5), lattice.cell(1.0)
-    assert lattice.total(z, low, high) == sum(min(max(c, low), high) - low for c in cells)
-    assert (sorted_cells(lattice, z) == sorted_with_bounds(cells, lattice.span)).all()
+    cells = [grid.cell(x) for x in z]
+    assert grid.cells(z).tolist() == cells
+    assert grid.total(z) == sum(cells)
+    low, high = grid.cell(-0.5), grid.cell(1.0)
+    assert grid.total(z, low, high) == sum(min(max(c, low), high) - low for c in cells)
+    assert (sorted_cells(grid, z) == sorted_with_bounds(cells, grid.span)).all()
 
 
 # ---- Mean ----
@@ -141,7 +147,7 @@ def test_mean_moves_by_what_its_noise_is_for(loss, monkeypatch):
     domain = (0.0, 0.1, 0.7, 1.0)
     got = {z: noise_of(aggregator, z, mean, monkeypatch)[0] for z in reference.multisets(domain, 3)}
     moved = max(abs(got[z][1] - got[y][1]) for z in got for y in reference.neighbours(z, domain))
-    span = aggregator.lattice.span
+    span = aggregator.grid.span
     assert moved == span
     assert {scale for _, _, scale in got.values()} == {aggregator.noise.scale(span)}
     assert aggregator.noise.scale(span) >= span * aggregator.noise.unit
@@ -184,7 +190,7 @@ def test_the_definition_tells_a_wrong_corner():
 def test_the_median_is_a_trimmed_mean(monkeypatch):
     z = np.random.default_rng(2).normal(0.5, 0.1, 101)
     aggregator = aggregators.TrimmedMean(101, 0.0, 1.0, Pure(1), trim=50)
-    _, found = noise_of(aggregator, z, trimmed, monkeypatch)
+    _, found = noise_of(aggregator, z, smooth_sensitivity, monkeypatch)
     assert found == pytest.approx(np.median(z), abs=1e-11)
 
 
@@ -235,7 +241,7 @@ def test_vector_attention_by_definition():
         y[rng.integers(5)] = rng.choice([0.0, 0.25, 0.5, 1.0], 2)
         found = []
         for w in (z, y):
-            cells = np.stack([g.cells(w[:, i]) for i, g in enumerate(aggregator.lattices)], axis=1)
+            cells = np.stack([g.cells(w[:, i]) for i, g in enumerate(aggregator.grids)], axis=1)
             centre, radii = aggregator.radii(cells)
             far = np.sort(np.abs(cells[None] - aggregator.centres[:, None]).sum(2), axis=1)
             assert radii[:2] == far.min(axis=0)[3:].tolist()  # t0 = 4 of 5
@@ -292,7 +298,7 @@ def test_ours_spends_epsilon(monkeypatch):
     (law, value, scale), _ = noise_of(aggregator, z, winsorized, monkeypatch)
     low, high = windows[0]
     assert law == Laplace() and scale == pytest.approx((high - low) * 2 / EPSILON, rel=1e-12)
-    cells = aggregator.lattice.cells(np.array(z))
+    cells = aggregator.grid.cells(np.array(z))
     assert value == sum(min(max(c, low), high) - low for c in cells.tolist())
 
 
@@ -346,7 +352,7 @@ def test_local_sensitivity_is_caught(name, monkeypatch):
 
     def local(z, scale):
         aggregator = make(len(z))
-        x = sorted_with_bounds(aggregator.lattice.cells(np.array(z)), aggregator.lattice.span)
+        x = sorted_with_bounds(aggregator.grid.cells(np.array(z)), aggregator.grid.span)
         if name == "attention":
             return attention.attention_span(x, 1e9) / aggregator.calibration.alpha
         return trimmed.trimmed_span(x, aggregator.cut, 1e9) / aggregator.calibration.alpha
@@ -539,7 +545,7 @@ def test_the_noise_of_vectors_by_definition(k, monkeypatch):
     """The scale of each coordinate from distances in plain numbers; both in cells of the grid."""
     rng = np.random.default_rng(k)
     aggregator = aggregators.VectorAttention(k, (0.0, 0.0), (1.0, 1.0), CANDIDATES, Pure(2))
-    grids = [g.grid for g in aggregator.lattices]
+    grids = [g.step for g in aggregator.grids]
     assert len(set(grids)) == 1
     first = (k + 1) // 2 + 1
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])

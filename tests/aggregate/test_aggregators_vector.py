@@ -13,8 +13,8 @@ from scipy.stats import norm
 
 from dpfast.aggregate import aggregators
 from dpfast.aggregate.aggregators import attention, mean
-from dpfast.aggregate.aggregators.lattice import MOST_COORDINATES
 from dpfast.aggregate.aggregators.mean import VectorMean
+from dpfast.aggregate.aggregators.output_grid import MOST_COORDINATES
 from dpfast.aggregate.aggregators.vector import Coordinates, chosen, make_vector, share
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.additive import additive
@@ -24,7 +24,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference import aggregators as reference
 
-#: Three coordinates of unlike spans, the spans of their lattices too.
+#: Three coordinates of unlike spans, the spans of their grids too.
 BOUNDS = ((0.0, 1.0), (-3.0, 700.0), (1.0, 1.001))
 LOSSES = {
     "pure": Pure(1),
@@ -92,7 +92,7 @@ def test_the_joint_mean_spends_its_loss_and_no_more(kind, monkeypatch):
     loss = LOSSES[kind]
     made = make_vector("mean", 2, BOUNDS, loss)
     assert made.joint and isinstance(made, VectorMean)
-    assert len({g.span for g in made.lattices}) == 3
+    assert len({g.span for g in made.grids}) == 3
     law = noise_of(made, [[0, 0, 1]] * 2, monkeypatch)[0]
     assert (law == Laplace()) == (kind == "pure" or "Laplace" in kind)
     assert 0.999 < worst(made, loss, monkeypatch) <= 1 + 1e-9

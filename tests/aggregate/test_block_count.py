@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast.aggregate import aggregators, block_count
-from dpfast.aggregate.aggregators import attention, expected, trimmed
+from dpfast.aggregate.aggregators import attention, expected_error, trimmed
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.additive import additive
 from dpfast.privacy import ZCDP, Pure
@@ -151,7 +151,7 @@ def test_the_expected_error(name, loss, k):
     made = aggregators.make(name, k, -0.5, 0.5, loss)
     z = np.clip(rng.normal(0, 0.03, (250, k)), -0.5, 0.5)
     error = np.array([made.release(row, generator) for row in z])
-    assert expected.expected_error(name, k, 1.0, loss, 0.03) == pytest.approx(
+    assert expected_error.expected_error(name, k, 1.0, loss, 0.03) == pytest.approx(
         measured(name, error), rel=0.35
     )
 
@@ -162,12 +162,12 @@ def test_a_few_hundred_looks_are_as_good_as_a_sample(k, beta):
     """The smooth sensitivities of the expected order statistics, by the code of the releases."""
     span, deviation, unit = 1 << 30, 0.05, 1.0
     calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "law": "one"})()
-    places = [expected._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
+    places = [expected_error._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
     x = sorted_with_bounds(np.rint((np.array(places) + 0.5) * span).astype(np.int64), span)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expected, "_typical", lambda law: unit)
+        patch.setattr(expected_error, "_typical", lambda law: unit)
         got = [
-            expected._smooth(expected._windows(k, trim, deviation, 1.0), calibration)
+            expected_error._smooth(expected_error._windows(k, trim, deviation, 1.0), calibration)
             for trim in (k // 4, (k - 1) // 2)
         ]
     wanted = [trimmed.trimmed_span(x, trim, beta) / span for trim in (k // 4, (k - 1) // 2)]
@@ -179,14 +179,14 @@ def test_a_few_hundred_looks_are_as_good_as_a_sample(k, beta):
 def test_attention_too(k, beta, monkeypatch):
     span, deviation = 1 << 30, 0.05
     calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "law": "one"})()
-    monkeypatch.setattr(expected, "_typical", lambda law: 1.0)
-    monkeypatch.setattr(expected, "calibration", lambda noise, loss: calibration)
-    monkeypatch.setattr(expected, "_SHORTEST_HALF", 0.0)
-    places = [expected._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
+    monkeypatch.setattr(expected_error, "_typical", lambda law: 1.0)
+    monkeypatch.setattr(expected_error, "calibration", lambda noise, loss: calibration)
+    monkeypatch.setattr(expected_error, "_SHORTEST_HALF", 0.0)
+    places = [expected_error._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
     x = sorted_with_bounds(np.rint((np.array(places) + 0.5) * span).astype(np.int64), span)
     wanted = attention.attention_span(x, beta) / 2 / span
     # Centres of an even and of an odd number of points lie half a rank apart.
-    assert expected.expected_error("attention", k, 1.0, Pure(1), deviation) == pytest.approx(
+    assert expected_error.expected_error("attention", k, 1.0, Pure(1), deviation) == pytest.approx(
         wanted, rel=0.04
     )
 

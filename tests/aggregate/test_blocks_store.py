@@ -22,21 +22,21 @@ from dpfast.aggregate.blocks import (
     ContiguousLabels,
     KeyedLabels,
     RandomLabels,
-    files,
-    runs,
-    store,
-    straight,
+    direct_placement,
+    external_sort,
+    layout,
+    row_files,
 )
-from dpfast.aggregate.blocks.memory import available
+from dpfast.aggregate.blocks.available_memory import available
+from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import TILE, Partition, missing, tiles
-from dpfast.aggregate.blocks.store import laid_out
 from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
 from dpfast.sources.row_source import RowChunk
 
 from ..reference import blocks as twin
 
 scatter_module = sys.modules[
-    "dpfast.aggregate.blocks.scatter"
+    "dpfast.aggregate.blocks.counting_sort"
 ]  # the package has a function of that name
 ROOT = Path(__file__).parents[2]
 KEY = native.Key(bytes(range(32)))
@@ -90,12 +90,12 @@ class Rows:
 @pytest.fixture
 def small(monkeypatch):
     """Runs and windows of a few hundred rows, groups of blocks for small data."""
-    monkeypatch.setattr(store, "LEAST", 1 << 11)
-    monkeypatch.setattr(store, "LITTLE", -1)
-    monkeypatch.setattr(store, "RUN", 1 << 12)
-    monkeypatch.setattr(store, "WINDOW", 1 << 12)
-    monkeypatch.setattr(store, "FEW", 1 << 40)
-    monkeypatch.setattr(runs, "FEW_BLOCKS", 1)
+    monkeypatch.setattr(layout, "LEAST", 1 << 11)
+    monkeypatch.setattr(layout, "LITTLE", -1)
+    monkeypatch.setattr(layout, "RUN", 1 << 12)
+    monkeypatch.setattr(layout, "WINDOW", 1 << 12)
+    monkeypatch.setattr(layout, "FEW", 1 << 40)
+    monkeypatch.setattr(external_sort, "FEW_BLOCKS", 1)
     monkeypatch.setattr(scatter_module, "SMALL", 0)
 
 
@@ -203,7 +203,7 @@ def test_chunks_and_workers_change_nothing(data):
     labels = labels_of(kind, k, n)
     named = labels.read(ids) if kind == "key" else labels.read(0, n)
     source = Rows(rows, ids, cuts, data.draw(st.integers(0, 99)), length=length)
-    sizes = runs.Sizes(
+    sizes = external_sort.Sizes(
         data.draw(st.sampled_from([1, 64, 500, 10**6])),
         data.draw(st.sampled_from([1, 100, 10**6])),
         data.draw(st.sampled_from([0, 800, 10**6])),
@@ -213,10 +213,10 @@ def test_chunks_and_workers_change_nothing(data):
         data.draw(st.sampled_from([1, 8, 12])),
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "_sizes", lambda *rest: sizes)
+        patch.setattr(layout, "_sizes", lambda *rest: sizes)
         if data.draw(st.booleans()):
-            patch.setattr(store, "available", lambda: 0)
-            patch.setattr(store, "LITTLE", -1)
+            patch.setattr(layout, "available", lambda: 0)
+            patch.setattr(layout, "LITTLE", -1)
         workers = data.draw(st.sampled_from([1, 2]))
         with laid_out(source, Partition(labels, drop), workers) as found:
             for _ in range(2):  # windows can be asked for again
@@ -249,7 +249,7 @@ def test_a_source_with_other_rows_than_its_length_is_noticed():
 
 
 def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
-    monkeypatch.setattr(straight, "STEP", 1000)
+    monkeypatch.setattr(direct_placement, "STEP", 1000)
     rows = np.arange(5000.0)
     for blocks in (7, 3000):
         expected = twin.laid_out(plain(rows), RandomLabels(blocks, KEY).read(0, 5000), blocks)
@@ -270,7 +270,7 @@ def test_no_rows(memory, kind):
 
 
 def test_more_blocks_than_a_window_holds(monkeypatch):
-    monkeypatch.setattr(runs, "MOST_BLOCKS", 1 << 12)
+    monkeypatch.setattr(external_sort, "MOST_BLOCKS", 1 << 12)
     k = 1 << 17
     rows = np.arange(1000.0)
     with laid_out(Rows(rows), Partition(RandomLabels(k, KEY))) as found:
@@ -475,9 +475,9 @@ def test_a_full_disk_is_one_clear_error(small, tmp_path, monkeypatch, shared):
         raise OSError(errno.ENOSPC, f"no room for {secret}")
 
     if shared:
-        monkeypatch.setattr(files, "_reserve", full)
+        monkeypatch.setattr(row_files, "_reserve", full)
     else:
-        monkeypatch.setattr(files.Spill, "_write", full)
+        monkeypatch.setattr(row_files.Spill, "_write", full)
     source = Rows(np.full(5000, secret), None, range(0, 5000, 100))
     for workers in (1, 2):
         with (
@@ -492,7 +492,7 @@ def test_a_full_disk_is_one_clear_error(small, tmp_path, monkeypatch, shared):
 
 
 def test_a_file_that_lost_bytes_is_an_error(tmp_path):
-    spill = files.Spill(str(tmp_path))
+    spill = row_files.Spill(str(tmp_path))
     at = spill.append(np.arange(10.0))
     out = np.empty(10)
     spill.read(at, out)
@@ -503,12 +503,12 @@ def test_a_file_that_lost_bytes_is_an_error(tmp_path):
 
 
 def test_directories(tmp_path):
-    assert files.directory(None) and files.directory(tmp_path) == str(tmp_path)
+    assert row_files.directory(None) and row_files.directory(tmp_path) == str(tmp_path)
     for wrong in (tmp_path / "none", __file__, b"x"):
         with pytest.raises((ArgumentError, ArgumentTypeError), match="spill must be a directory"):
-            files.directory(wrong)
+            row_files.directory(wrong)
     with pytest.raises(ArgumentTypeError, match="spill must be a directory"):
-        files.directory(3)
+        row_files.directory(3)
 
 
 # --- memory ---------------------------------------------------------------------------------------
@@ -547,7 +547,7 @@ def test_extra_memory(kind, drop, blocks, name, monkeypatch):
     assert 0.7 * rows.nbytes < used < limit
     # The same measurement catches one more copy.
     plain_split = Partition.split
-    monkeypatch.setattr(store, "scatter", lambda x, *a, **k: scatter_module.scatter(+x, *a, **k))
+    monkeypatch.setattr(layout, "scatter", lambda x, *a, **k: scatter_module.scatter(+x, *a, **k))
     monkeypatch.setattr(Partition, "split", lambda s, c: (rows.copy(), plain_split(s, c))[1])
     assert peak(work) > limit
 
@@ -568,9 +568,9 @@ def test_extra_memory_where_one_id_has_all_rows():
 
 def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
     rows = table("f8", N)
-    monkeypatch.setattr(store, "RUN", 1 << 18)
-    monkeypatch.setattr(store, "WINDOW", 1 << 19)
-    monkeypatch.setattr(runs, "FEW_BLOCKS", 1)
+    monkeypatch.setattr(layout, "RUN", 1 << 18)
+    monkeypatch.setattr(layout, "WINDOW", 1 << 19)
+    monkeypatch.setattr(external_sort, "FEW_BLOCKS", 1)
     source = Rows(rows, None, range(0, N, 10_000))
 
     def work(spill=None):
@@ -579,9 +579,9 @@ def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
                 assert len(window.rows)
 
     assert peak(lambda: work(tmp_path)) < rows.nbytes / 2
-    monkeypatch.setattr(store, "available", lambda: 3 << 20)
+    monkeypatch.setattr(layout, "available", lambda: 3 << 20)
     assert peak(work) < rows.nbytes / 2 + (3 << 20)
-    for module in (store, runs):
+    for module in (layout, external_sort):
         monkeypatch.setattr(module, "available", lambda: 1 << 40)
     assert peak(work) > rows.nbytes
     source.length = N  # then there is no copy of a window either
@@ -591,8 +591,8 @@ def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
 @pytest.mark.parametrize("length", [None, 1000])
 def test_the_machine_is_not_asked_for_room_for_little(monkeypatch, length):
     asked = []
-    monkeypatch.setattr(store, "available", lambda: asked.append(1) or 1 << 30)
-    for n in (1000, store.LITTLE // 8 + 1):
+    monkeypatch.setattr(layout, "available", lambda: asked.append(1) or 1 << 30)
+    for n in (1000, layout.LITTLE // 8 + 1):
         source = Rows(table("f8", n), None, [9], length=n if length else None)
         with laid_out(source, Partition(RandomLabels(10, KEY))) as found:
             assert sum(len(window.rows) for window in found.windows()) == n
@@ -630,7 +630,7 @@ import pyarrow as pa, pyarrow.parquet as pq
 import dpfast as dp
 from dpfast.aggregate.blocks import RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
-from dpfast.aggregate.blocks.store import laid_out
+from dpfast.aggregate.blocks.layout import laid_out
 from dpfast._kernels.aggregate import Key
 from dpfast.sources.row_source import RowChunk
 

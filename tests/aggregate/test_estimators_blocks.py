@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast._kernels import aggregate as native
 from dpfast.aggregate.blocks import ContiguousLabels, RandomLabels, Totals
+from dpfast.aggregate.blocks.layout import Window
 from dpfast.aggregate.blocks.partition import Partition
-from dpfast.aggregate.blocks.store import Window
 from dpfast.aggregate.estimators import (
     LogisticRegression,
     Median,
@@ -25,7 +25,7 @@ from dpfast.aggregate.estimators import (
     resolve,
 )
 from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.groups import BLOCKS, ROWS, by_groups
+from dpfast.aggregate.estimators.block_groups import BLOCKS, ROWS, by_groups
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.sources.table import as_rows
 
@@ -560,7 +560,7 @@ def test_all_instruction_sets_give_the_same_bits():
 
 @pytest.mark.parametrize("workers", [2, 3, 16])
 def test_workers_do_not_matter(workers, monkeypatch):
-    monkeypatch.setattr("dpfast.aggregate.estimators.groups.ROWS", 1000)
+    monkeypatch.setattr("dpfast.aggregate.estimators.block_groups.ROWS", 1000)
     rows = RNG.normal(size=30_000)
     offsets = offsets_of([5000, 1, 0, 0, 999, 2000, 12_000, 10_000])
     table = trials(30_000, 2)

@@ -10,11 +10,11 @@ import pytest
 import dpfast as dp
 from dpfast.aggregate.blocks import ContiguousLabels, RandomLabels
 from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
-from dpfast.aggregate.blocks.store import laid_out
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.called import Called
+from dpfast.aggregate.estimators.python_function import PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
@@ -29,7 +29,7 @@ def outputs(
     function, rows, blocks, width=None, executor="auto", limit=None, job=None, partition=None
 ):
     source = as_rows(rows)
-    bound = Called(function, executor, limit).bind(source, width)
+    bound = PythonFunction(function, executor, limit).bind(source, width)
     if partition is None:
         partition = Partition(ContiguousLabels(blocks, len(rows)))
     return bound.outputs(source, partition, Job() if job is None else job)

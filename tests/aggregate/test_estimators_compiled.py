@@ -11,12 +11,12 @@ import dpfast as dp
 from dpfast.aggregate.api import sample_and_aggregate
 from dpfast.aggregate.blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
-from dpfast.aggregate.blocks.store import laid_out
-from dpfast.aggregate.estimators import compiled, resolve
+from dpfast.aggregate.estimators import numba_function, resolve
 from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.called import Called
-from dpfast.aggregate.estimators.compiled import Compiled
+from dpfast.aggregate.estimators.numba_function import NumbaFunction
+from dpfast.aggregate.estimators.python_function import PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
@@ -161,11 +161,11 @@ def test_a_wrong_length_is_a_fact_about_data():
 
 
 def test_who_calls_it():
-    assert resolve(number) == Compiled(number) == resolve(number, "threads")
-    assert isinstance(resolve(number.py_func), Called)
-    assert isinstance(resolve(number, "processes"), Called)
-    assert isinstance(resolve(number, "auto", 2.0), Called)
-    assert isinstance(resolve(number, "processes", 2.0), Called)
+    assert resolve(number) == NumbaFunction(number) == resolve(number, "threads")
+    assert isinstance(resolve(number.py_func), PythonFunction)
+    assert isinstance(resolve(number, "processes"), PythonFunction)
+    assert isinstance(resolve(number, "auto", 2.0), PythonFunction)
+    assert isinstance(resolve(number, "processes", 2.0), PythonFunction)
     with pytest.raises(ArgumentError, match="time_limit must be None with executor='threads'"):
         resolve(number, "threads", 2.0)
     with pytest.raises(ArgumentError, match="executor must be one of"):
@@ -178,14 +178,14 @@ def test_who_calls_it():
 def test_one_worker_a_core_and_fewer_if_asked(monkeypatch):
     monkeypatch.delenv("DPFAST_NUM_THREADS", raising=False)
     if sys.platform == "linux":
-        assert compiled._cores() == len(os.sched_getaffinity(0))
+        assert numba_function._cores() == len(os.sched_getaffinity(0))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     for text, expected in (("", 6), ("4", 4), ("40", 6)):
         monkeypatch.setenv("DPFAST_NUM_THREADS", text)
-        assert compiled._cores() == expected
+        assert numba_function._cores() == expected
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert compiled._cores() == 1
+    assert numba_function._cores() == 1
 
 
 @pytest.mark.parametrize("is_parallel", [False, True])

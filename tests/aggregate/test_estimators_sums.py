@@ -30,8 +30,8 @@ from dpfast.aggregate.estimators import (
     Variance,
     linear,
     moments,
-    passes,
     resolve,
+    streaming,
 )
 from dpfast.aggregate.estimators.base import Job
 from dpfast.sources.row_source import RowChunk
@@ -416,7 +416,7 @@ def test_a_large_offset_costs_no_digits(offset):
 
 def test_control_one_pass_loses_them(monkeypatch):
     def one_pass(source, partition, form, products):
-        found = passes.moments(source, partition, form, products)
+        found = streaming.moments(source, partition, form, products)
         found.shift = np.zeros((partition.blocks, form.count))
         return found
 
@@ -642,7 +642,7 @@ def test_one_tally_a_thread():
 
     x = floats(3000)
     source = Rows(x, range(0, 3000, 10), workers=3)
-    total = passes.tallied(source, partition_of("random", 5, 3000), form, make)
+    total = streaming.tallied(source, partition_of("random", 5, 3000), form, make)
     assert total.counts.sum() == 3000
     assert 1 <= len(made) <= 3
 

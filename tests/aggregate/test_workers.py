@@ -13,12 +13,12 @@ import warnings
 import numpy as np
 import pytest
 
-from dpfast.aggregate.blocks.files import SharedRows
-from dpfast.aggregate.workers import process, program
+from dpfast.aggregate.blocks.row_files import SharedRows
+from dpfast.aggregate.workers import worker_main, worker_process
+from dpfast.aggregate.workers.block_queue import BlockQueue
 from dpfast.aggregate.workers.calls import answer, attempt
-from dpfast.aggregate.workers.crew import Crew, cores
-from dpfast.aggregate.workers.ranges import Ranges
-from dpfast.aggregate.workers.shared import Board, File
+from dpfast.aggregate.workers.pool import WorkerPool, cores
+from dpfast.aggregate.workers.shared_memory import Board, File
 from dpfast.aggregate.workers.threads import call_blocks
 from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
 
@@ -35,7 +35,7 @@ def mild_faults(seed, size=300):
 
 def in_processes(function, rows, offsets, d=1, workers=2, limit=None, tick=None):
     out = np.full((len(offsets) - 1, d), np.inf)
-    with in_file(rows) as file, Crew(function, limit, "f") as crew:
+    with in_file(rows) as file, WorkerPool(function, limit, "f") as crew:
         crew.call_blocks(rows, file, offsets, out, workers, tick)
     return out
 
@@ -278,7 +278,7 @@ class Simulated:
     def __init__(self, blocks, workers, seed, limit=None):
         self.board = Board(workers, np.arange(blocks + 1), 1)
         self.ticks = []
-        self.ranges = Ranges(self.board, limit, self.ticks.append)
+        self.ranges = BlockQueue(self.board, limit, self.ticks.append)
         self.random = np.random.default_rng(seed)
         self.held = {}
         self.answered = []
@@ -338,7 +338,7 @@ def test_a_forgotten_range_is_seen():
 
 def test_a_worker_that_went_on_before_it_was_killed_fails_nothing():
     board = Board(1, np.arange(11), 1)
-    ranges = Ranges(board, limit=100)
+    ranges = BlockQueue(board, limit=100)
     first = ranges.take(0)[0]
     board.slots[0] = 2 * first + 1, 1000
     assert not ranges.late(0, 1100) and ranges.late(0, 1101)
@@ -354,7 +354,7 @@ def test_a_worker_that_went_on_before_it_was_killed_fails_nothing():
 
 def test_a_worker_between_calls_is_never_late():
     board = Board(1, np.arange(3), 1)
-    ranges = Ranges(board, limit=100)
+    ranges = BlockQueue(board, limit=100)
     ranges.take(0)
     assert not ranges.late(0, 10**18)
     assert not ranges.lost(0)
@@ -365,9 +365,9 @@ def test_late_although_it_came_back():
     """The worker itself sees what was over before the parent looked."""
     offsets, out, slot = np.arange(4), np.zeros((3, 1)), memoryview(np.zeros(2, np.int64))
     window = np.arange(3.0), offsets, out, slot
-    program._run(np, attempt, faults.breathes, window, 0, 3, 1_000_000)
+    worker_main._run(np, attempt, faults.breathes, window, 0, 3, 1_000_000)
     assert np.isnan(out).all() and slot[0] == 6
-    program._run(np, attempt, faults.breathes, window, 0, 3, 10**12)
+    worker_main._run(np, attempt, faults.breathes, window, 0, 3, 10**12)
     assert out[:, 0].tolist() == [0, 1, 2]
 
 
@@ -412,7 +412,7 @@ def test_a_crew_works_again_and_leaves_nothing_behind():
     rows, offsets = blocks(range(20, 30))
     with in_file(rows) as file:
         before = open_files()
-        crew = Crew(faults.process, None, "f")
+        crew = WorkerPool(faults.process, None, "f")
         seen = set()
         for _ in range(3):
             out = np.zeros((10, 1))
@@ -457,7 +457,7 @@ def test_what_the_function_leaves_running_ends_with_its_worker():
 def test_a_death_that_the_socket_does_not_tell():
     rows, offsets = blocks([0.0])
     out = np.zeros((1, 1))
-    with in_file(rows) as file, Crew(faults.dies_and_leaves_a_fork, None, "f") as crew:
+    with in_file(rows) as file, WorkerPool(faults.dies_and_leaves_a_fork, None, "f") as crew:
         (worker,) = crew._workers
         crew.call_blocks(rows, file, offsets, out, 1)
         assert np.isnan(out).all()
@@ -485,8 +485,8 @@ from tests.support import faults
 from tests.reference.called import blocks
 from tests.aggregate.test_workers import in_processes
 if sys.argv[1] == "planted":  # memory that may be cut short
-    from dpfast.aggregate.workers import shared
-    shared.seal = lambda fd, written: None
+    from dpfast.aggregate.workers import shared_memory
+    shared_memory.seal = lambda fd, written: None
 rows, offsets = blocks(range(20, 30))
 found = in_processes(faults.cuts_all_files, rows, offsets)
 assert np.array_equal(found[:, 0], np.add.reduceat(rows, offsets[:-1])), found
@@ -512,7 +512,7 @@ def test_a_worker_keeps_no_file_but_what_it_has_mapped():
 
 
 def test_a_crew_that_is_never_used_ends_too():
-    crew = Crew(faults.process, None, "f")
+    crew = WorkerPool(faults.process, None, "f")
     (worker,) = crew._workers
     assert worker.process.poll() is None
     del crew
@@ -526,9 +526,9 @@ def test_ctrl_c_while_the_first_worker_begins(monkeypatch):
         begun.append(worker.process)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(process.Worker, "hear", interrupted)
+    monkeypatch.setattr(worker_process.Worker, "hear", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
-        Crew(faults.process, None, "f")
+        WorkerPool(faults.process, None, "f")
     assert [one.returncode is not None for one in begun] == [True]
     del caught  # and with it all that the frames hold
 
@@ -566,7 +566,7 @@ def test_an_error_of_tick_ends_the_workers():
         raise LookupError("mine")
 
     rows, offsets = blocks(range(200))
-    with in_file(rows) as file, Crew(faults.breathes, None, "f") as crew:
+    with in_file(rows) as file, WorkerPool(faults.breathes, None, "f") as crew:
         (worker,) = crew._workers
         with pytest.raises(LookupError, match="mine"), crew:
             crew.call_blocks(rows, file, offsets, np.zeros((200, 1)), 1, tick)
@@ -576,9 +576,9 @@ def test_an_error_of_tick_ends_the_workers():
 def test_a_worker_knows_nothing_of_the_library(monkeypatch):
     """No generator, key or ledger can be where no module of dpfast is; nor is any sent."""
     sent = []
-    send = process.Worker.send
+    send = worker_process.Worker.send
     monkeypatch.setattr(
-        process.Worker,
+        worker_process.Worker,
         "send",
         lambda self, order, fds=(): (sent.append(order), send(self, order, fds)),
     )
@@ -597,7 +597,7 @@ def test_a_worker_knows_nothing_of_the_library(monkeypatch):
 
 def test_one_thread_for_linear_algebra(monkeypatch):
     rows, offsets = blocks([0])
-    for name in process.THREADS:
+    for name in worker_process.THREADS:
         monkeypatch.delenv(name, raising=False)
     assert in_processes(faults.threads_allowed, rows, offsets, d=2).tolist() == [[1, 1]]
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
@@ -632,13 +632,13 @@ def test_without_cloudpickle(monkeypatch):
     rows, offsets = blocks([1, 2])
     assert not np.isnan(in_processes(faults.median, rows, offsets)).any()
     with pytest.raises(MissingExtraError, match=r'pip install "dpfast\[processes\]"'):
-        Crew(lambda b: 1.0, None, "estimator")
+        WorkerPool(lambda b: 1.0, None, "estimator")
 
 
 def test_a_function_that_holds_a_lock():
     lock = threading.Lock()
     with pytest.raises(ArgumentError, match="estimator must be a function that can be sent"):
-        Crew(lambda b: lock.locked(), None, "estimator")
+        WorkerPool(lambda b: lock.locked(), None, "estimator")
 
 
 def test_a_module_that_cannot_be_imported(monkeypatch):
@@ -646,35 +646,35 @@ def test_a_module_that_cannot_be_imported(monkeypatch):
     exec("def f(block):\n    return 1.0", phantom.__dict__)
     monkeypatch.setitem(sys.modules, "phantom", phantom)
     with pytest.raises(ArgumentError, match=r"load \(ModuleNotFoundError: No module named 'phan"):
-        Crew(phantom.f, None, "estimator")
+        WorkerPool(phantom.f, None, "estimator")
 
 
 def test_no_worker_can_be_started(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
     with pytest.raises(WorkerError, match="no worker process can be started"):
-        Crew(faults.median, None, "f")
+        WorkerPool(faults.median, None, "f")
 
 
 def test_workers_that_end_at_once(monkeypatch, tmp_path):
     (tmp_path / "ends.py").write_text("", encoding="utf-8")
     rows, offsets = blocks([0, 11, 0, 0])
-    with in_file(rows) as file, Crew(faults.by_code, None, "f") as crew:
-        monkeypatch.setattr(process, "PROGRAM", str(tmp_path / "ends.py"))
+    with in_file(rows) as file, WorkerPool(faults.by_code, None, "f") as crew:
+        monkeypatch.setattr(worker_process, "PROGRAM", str(tmp_path / "ends.py"))
         with pytest.raises(WorkerError, match="ended before they could begin"):
             crew.call_blocks(rows, file, offsets, np.zeros((4, 1)), 1)
     with pytest.raises(WorkerError, match="ended as soon as"):
-        Crew(faults.median, None, "f")
+        WorkerPool(faults.median, None, "f")
 
 
 def test_no_room_for_a_second_worker(monkeypatch):
     rows, offsets = blocks(range(20, 40))
     out = np.zeros((20, 1))
-    with in_file(rows) as file, Crew(faults.by_code, None, "f") as crew:
+    with in_file(rows) as file, WorkerPool(faults.by_code, None, "f") as crew:
 
         def full(self, slot):
             raise WorkerError("no room")
 
-        monkeypatch.setattr(process.Worker, "__init__", full)
+        monkeypatch.setattr(worker_process.Worker, "__init__", full)
         crew.call_blocks(rows, file, offsets, out, 3)
     assert np.array_equal(out, in_threads(faults.by_code, rows, offsets))
 
@@ -684,7 +684,7 @@ def test_rows_that_cannot_be_mapped():
     gone = File(8, open_to_all=False)  # shorter than the rows
     file = SharedRows(gone.fd, gone.path, 0)
     with (
-        Crew(faults.median, None, "f") as crew,
+        WorkerPool(faults.median, None, "f") as crew,
         pytest.raises(WorkerError, match=r"could begin \(\w+Error: "),
     ):
         crew.call_blocks(rows, file, offsets, np.zeros((2, 1)), 1)
@@ -696,7 +696,7 @@ def test_rows_that_cannot_be_mapped():
 PROGRAM = """
     import signal, sys, time
     import numpy as np
-    from dpfast.aggregate.workers.crew import Crew
+    from dpfast.aggregate.workers.pool import WorkerPool
     from tests.reference.called import blocks, in_file
 
     def f(block):
@@ -708,7 +708,7 @@ PROGRAM = """
         # Programs that a shell runs in the background ignore it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         print("begin", flush=True)
-        with in_file(rows) as file, Crew(f, {limit}, "f") as crew:
+        with in_file(rows) as file, WorkerPool(f, {limit}, "f") as crew:
             crew.call_blocks(rows, file, offsets, out, 2)
         print(out[:, 0].tolist())
     else:

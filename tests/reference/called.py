@@ -4,8 +4,8 @@ import contextlib
 
 import numpy as np
 
-from dpfast.aggregate.blocks.files import SharedRows
-from dpfast.aggregate.workers.shared import File
+from dpfast.aggregate.blocks.row_files import SharedRows
+from dpfast.aggregate.workers.shared_memory import File
 
 
 def call_blocks(function, rows, offsets, d, copy=True):

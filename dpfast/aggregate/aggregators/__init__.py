@@ -1,9 +1,9 @@
 """Aggregators of sample and aggregate: from one number a block to one private number.
 
 An aggregator knows nothing of data and estimators. Its input is one float64 for each of `blocks`
-blocks, its neighbours are inputs that differ in one place: that one row reaches one block only is
-for the partition to see to. The number of blocks, the bounds and the loss are public. Whatever is
-not finite has been replaced by a public default before.
+blocks. Neighbors are inputs that differ in one place: that one row reaches one block only is the
+duty of the partition. The number of blocks, the bounds and the loss are public. Whatever is not
+finite has been replaced by a public default before.
 
 `make` builds one by name, and `default` says which one `"auto"` means.
 """
@@ -44,7 +44,7 @@ __all__ = [
 
 
 class Aggregator(Protocol):
-    """A checked mechanism on block outputs; `loss` is what its one release costs."""
+    """A checked mechanism on block outputs; `loss` is what one release costs."""
 
     @property
     def loss(self) -> Loss: ...
@@ -67,8 +67,13 @@ AGGREGATORS: tuple[str, ...] = ("auto", *_MAKERS)
 TRIM_FROM = 16
 
 
+def as_epsilon(loss: Loss) -> float:
+    """Return epsilon, or ``sqrt(2 rho)``, by which the noise of a loss is about the same."""
+    return math.sqrt(2.0 * float(loss.rho)) if isinstance(loss, ZCDP) else float(loss.epsilon)
+
+
 def default(blocks: int, loss: Loss) -> str:
-    """Which aggregator `"auto"` means; a function of public numbers only.
+    """Return which aggregator `"auto"` means, a function of public numbers only.
 
     The trimmed mean where both `blocks` and ``blocks * epsilon`` are at least 16, with
     ``sqrt(2 rho)`` for epsilon; the mean below. The noise of the mean is
@@ -80,11 +85,11 @@ def default(blocks: int, loss: Loss) -> str:
     smooth sensitivity. Outputs of a block that are far from symmetric are a reason to ask for the
     mean: it alone has no bias.
     """
-    size = math.sqrt(2.0 * float(loss.rho)) if isinstance(loss, ZCDP) else float(loss.epsilon)
-    return "trimmed-mean" if blocks >= TRIM_FROM and blocks * size >= TRIM_FROM else "mean"
+    enough = blocks >= TRIM_FROM and blocks * as_epsilon(loss) >= TRIM_FROM
+    return "trimmed-mean" if enough else "mean"
 
 
 def make(name: str, blocks: int, lo: float, hi: float, loss: Loss) -> Aggregator:
-    """The aggregator of a name for checked public numbers."""
+    """Return the aggregator of a name for checked public numbers."""
     checks.choice("aggregator", name, AGGREGATORS)
     return _MAKERS[default(blocks, loss) if name == "auto" else name](blocks, lo, hi, loss)

@@ -11,18 +11,26 @@ from numpy.typing import NDArray
 from ...noise.additive import Additive, additive
 from ...privacy import Loss
 from ...rng import Generator
-from .lattice import Lattice, check_blocks, check_coordinates, noisy, noisy_vector, outputs, vectors
+from .output_grid import (
+    OutputGrid,
+    assign,
+    check_blocks,
+    check_coordinates,
+    noisy,
+    noisy_vector,
+    outputs,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Clipped average.
+    """The average of the clipped outputs.
 
-    Privacy: neighbours differ in one of the `blocks` outputs, replaced. The sum of their cells
-    (`lattice`) is an exact integer that such a change moves by at most `span` cells, the range of
-    the bounds; noise calibrated to that costs `loss`, by the theorems in `noise.additive`. Dividing
-    by the public number of blocks is post-processing. So the noise is that of sensitivity (hi - lo)
-    / blocks.
+    Privacy: neighbors differ in one of the `blocks` outputs, replaced. The sum of their cells
+    (`OutputGrid`) is an exact integer of sensitivity `span`, the range of the bounds in cells.
+    Noise calibrated to that costs `loss`, by the theorems in `noise.additive`. Dividing by the
+    public number of blocks is post-processing. So the noise is that of sensitivity (hi - lo) /
+    blocks.
 
     Parameters
     ----------
@@ -39,39 +47,36 @@ class Mean:
     lo: float
     hi: float
     loss: Loss
-    lattice: Lattice = field(init=False)
+    grid: OutputGrid = field(init=False)
     noise: Additive = field(init=False)
 
     def __post_init__(self) -> None:
-        blocks = check_blocks(self.blocks, 1)
-        noise = additive(self.loss)
-        object.__setattr__(self, "lattice", Lattice(self.lo, self.hi, blocks))
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "loss", noise.loss)
+        blocks, noise = check_blocks(self.blocks, 1), additive(self.loss)
+        assign(self, grid=OutputGrid(self.lo, self.hi, blocks), noise=noise, loss=noise.loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """The noisy average of `z`, within the bounds; O(blocks)."""
-        found = self.lattice.total(outputs(z, self.blocks))
-        if self.lattice.span == 0:
-            return self.lattice.lo
-        scale = self.noise.scale(self.lattice.span)
-        total = noisy(self.noise.distribution, found, scale, scale, generator)
-        return self.lattice.number(total / self.blocks)
+        """Return the noisy average of `z`, within the bounds; O(blocks)."""
+        total = self.grid.total(outputs(z, self.blocks))
+        if self.grid.span == 0:
+            return self.grid.lo
+        scale = self.noise.scale(self.grid.span)
+        noisy_total = noisy(self.noise.distribution, total, scale, scale, generator)
+        return self.grid.number(noisy_total / self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class VectorMean:
-    """Clipped averages of all coordinates in one joint release.
+    """The averages of all clipped coordinates in one joint release.
 
-    Privacy: neighbours differ in one of the `blocks` output vectors, replaced. That may move the
+    Privacy: neighbors differ in one of the `blocks` output vectors, replaced. That may change the
     sum of cells of every coordinate at once, each by at most its own `span`. Noise of scale
-    ``unit * span``, `unit` for the number of coordinates that can move, costs `loss` by the
-    theorems in `noise.additive`. A coordinate whose bounds are equal cannot move and takes no
+    ``unit * span``, `unit` for the number of coordinates that can change, costs `loss` by the
+    theorems in `noise.additive`. A coordinate whose bounds are equal cannot change and takes no
     share.
 
-    Each coordinate's share, of d that can move: epsilon / d (Laplace) or rho / d, which is what one
-    release a coordinate would have, too. With delta it is better than that: Gaussian noise for an
-    l2 sensitivity of sqrt(d) ranges, where that is smaller than Laplace noise for epsilon / d.
+    Each coordinate's share, of d that can change: epsilon / d (Laplace) or rho / d, as one release
+    a coordinate would have, too. With delta it is better than that: Gaussian noise for an L2
+    sensitivity of sqrt(d) ranges, where that is smaller than Laplace noise for epsilon / d.
 
     Parameters
     ----------
@@ -87,32 +92,29 @@ class VectorMean:
     blocks: int
     bounds: tuple[tuple[float, float], ...]
     loss: Loss
-    lattices: tuple[Lattice, ...] = field(init=False)
+    grids: tuple[OutputGrid, ...] = field(init=False)
     noise: Additive = field(init=False)
     joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         blocks = check_blocks(self.blocks, 1)
         check_coordinates(len(self.bounds))
-        lattices = tuple(Lattice(lo, hi, blocks) for lo, hi in self.bounds)
-        moving = sum(lattice.span > 0 for lattice in lattices)
-        noise = additive(self.loss, max(1, moving))
-        object.__setattr__(self, "lattices", lattices)
-        object.__setattr__(self, "noise", noise)
-        object.__setattr__(self, "loss", noise.loss)
+        grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
+        noise = additive(self.loss, max(1, sum(grid.span > 0 for grid in grids)))
+        assign(self, grids=grids, noise=noise, loss=noise.loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
-        """The noisy averages of the columns of `z`, shape (blocks, d), within the bounds.
+        """Return the noisy averages of the columns of `z`, shape (blocks, d), within the bounds.
 
         O(blocks d).
         """
-        vectors(z, self.blocks, len(self.lattices))
-        found = np.array([lattice.lo for lattice in self.lattices])
-        moving = [i for i, lattice in enumerate(self.lattices) if lattice.span > 0]
-        if moving:
-            totals = [self.lattices[i].total(z[:, i]) for i in moving]
-            scales = [self.noise.scale(self.lattices[i].span) for i in moving]
+        outputs(z, self.blocks, len(self.grids))
+        means = np.array([grid.lo for grid in self.grids])
+        varying = [(i, grid) for i, grid in enumerate(self.grids) if grid.span > 0]
+        if varying:
+            totals = [grid.total(z[:, i]) for i, grid in varying]
+            scales = [self.noise.scale(grid.span) for _, grid in varying]
             noisy_totals = noisy_vector(self.noise.distribution, totals, scales, generator)
-            for i, total in zip(moving, noisy_totals.tolist(), strict=True):
-                found[i] = self.lattices[i].number(total / self.blocks)
-        return found
+            for (i, grid), total in zip(varying, noisy_totals.tolist(), strict=True):
+                means[i] = grid.number(total / self.blocks)
+        return means

@@ -10,7 +10,7 @@ Theorem. The largest local sensitivity within t replacements of x is
 so the smooth sensitivity is max_t A(t) e^(-beta t). (m = (k - 1) / 2 gives the median, m = 0 the
 mean.)
 
-Proof. Let y be within t replacements of x and y' a neighbour of y, with k - 1 rows w in common:
+Proof. Let y be within t replacements of x and y' a neighbor of y, with k - 1 rows w in common:
 y = w + v, y' = w + v'. The trimmed sum of w + v, as a function of v, is a constant plus v clamped
 to [w_m, w_(k-m)]; so L |f(y) - f(y')| is the distance of the two clamped values, and the largest
 over v' is that of the clamped v from the farther of w_m and w_(k-m).
@@ -25,7 +25,7 @@ j = k - m + 1 + q, j - i = L + p + q.
 Attained. For i <= m + 1, j >= k - m, j - i = L + t, let j > k - m (else mirror it; both i = m + 1
 and j = k - m would need L + t = L - 1). Replace t rows of x strictly between the ranks i and j by
 m + 1 - i copies of lo and j - (k - m) - 1 of hi: their numbers add up to t, and L + t - 1 >= t rows
-are there. Then y_(m+1) = x_i, and y_(k-m+1) = x_j. Replacing v = y_(m+1) by hi moves the trimmed
+are there. Then y_(m+1) = x_i, and y_(k-m+1) = x_j. Replacing v = y_(m+1) by hi changes the trimmed
 sum by y_(k-m+1) - y_(m+1) = x_j - x_i. For i < 1 or j > k the same holds with lo or hi.
 
 (The formula is that of Bun and Steinke, NeurIPS 2019; tests compare it with the definition.)
@@ -39,15 +39,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ...noise.smooth import Calibration
-from ...privacy import Loss
-from ...rng import Generator
-from .lattice import Lattice, check_blocks, noisy, outputs
-from .smooth import calibration, smooth_span, sorted_cells
+from .output_grid import assign
+from .smooth_sensitivity import SmoothAggregator, smooth_span
 
 
 def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
-    """NOT PRIVATE. L times the smooth sensitivity, in cells; `x` as `sorted_cells` gives it.
+    """NOT PRIVATE. Return L times the smooth sensitivity, in cells, of `sorted_cells`.
 
     One vector operation over at most ``trim + 2`` pairs for each of the distances that can win,
     about ``ln(span / result) / beta`` of them.
@@ -65,59 +62,31 @@ def trimmed_span(x: NDArray[np.int64], trim: int, beta: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class TrimmedMean:
+class TrimmedMean(SmoothAggregator):
     """The mean of the middle outputs plus noise scaled to its smooth sensitivity.
 
-    Privacy: neighbours differ in one of the `blocks` outputs, replaced. The bound is the exact
-    smooth sensitivity (the theorem above), the noise that of `noise.smooth.calibrate`.
+    Privacy: `SmoothAggregator`, with the exact smooth sensitivity of the theorem above.
 
     Parameters
     ----------
-    blocks : int
-        Number of block outputs, public, at least 1.
-    lo, hi : float
-        Public bounds.
-    loss : Pure, Approx or ZCDP
-        What the release may cost; afterwards what it does cost, without a delta left unspent.
     trim : int, optional
         Outputs left out at either end, public, less than half of the blocks. By default a quarter
         of the blocks.
-    noise : str
-        A name that `noise.smooth.calibrate` knows.
     """
 
-    blocks: int
-    lo: float
-    hi: float
-    loss: Loss
     trim: int | None = None
-    noise: str = "auto"
     cut: int = field(init=False)
-    lattice: Lattice = field(init=False)
-    calibration: Calibration = field(init=False)
 
     def __post_init__(self) -> None:
-        blocks = check_blocks(self.blocks, 1)
-        cut = blocks // 4 if self.trim is None else checks.whole("trim", self.trim)
-        if 2 * cut >= blocks:
-            checks.fail("trim", f"less than half of the {blocks} blocks", self.trim)
-        found = calibration(self.noise, self.loss)
-        object.__setattr__(self, "cut", cut)
-        object.__setattr__(self, "lattice", Lattice(self.lo, self.hi, blocks))
-        object.__setattr__(self, "calibration", found)
-        object.__setattr__(self, "loss", found.loss)
+        SmoothAggregator.__post_init__(self)
+        cut = self.blocks // 4 if self.trim is None else checks.whole("trim", self.trim)
+        if 2 * cut >= self.blocks:
+            checks.fail("trim", f"less than half of the {self.blocks} blocks", self.trim)
+        assign(self, cut=cut)
 
-    def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """The noisy trimmed mean of `z`, within the bounds.
+    def statistic(self, x: NDArray[np.int64]) -> tuple[int, int]:
+        kept = x[self.cut + 1 : self.blocks - self.cut + 1]
+        return int(kept.sum()), len(kept)
 
-        A sort, and O(trim) for each of about ``ln(span) / beta`` distances.
-        """
-        span = self.lattice.span
-        x = sorted_cells(self.lattice, outputs(z, self.blocks))
-        if span == 0:
-            return self.lattice.lo
-        total = int(x[self.cut + 1 : self.blocks - self.cut + 1].sum())
-        scale = trimmed_span(x, self.cut, self.calibration.beta) / self.calibration.alpha
-        widest = 2.0 * span / self.calibration.alpha
-        noisy_total = noisy(self.calibration.distribution, total, scale, widest, generator)
-        return self.lattice.number(noisy_total / (self.blocks - 2 * self.cut))
+    def sensitivity(self, x: NDArray[np.int64]) -> float:
+        return trimmed_span(x, self.cut, self.calibration.beta)

@@ -16,17 +16,17 @@ from ...noise.additive import amount, several
 from ...privacy import ZCDP, Approx, Loss, Pure, float_down
 from ...rng import Generator
 from . import AGGREGATORS, Aggregator, VectorAttention, default, make
-from .lattice import check_coordinates, vectors
 from .mean import VectorMean
+from .output_grid import assign, check_coordinates, outputs
 
 #: A smaller rho leaves hardly any smoothing.
 _LEAST_RHO = Fraction(1, 2**40)
 
 
 class VectorAggregator(Protocol):
-    """A checked mechanism on vectors; `loss` is what its one release costs.
+    """A checked mechanism on vectors; `loss` is what one release costs.
 
-    `joint` says whether that is one mechanism on whole vectors or one for each coordinate.
+    `joint` says whether it is one mechanism on whole vectors or one for each coordinate.
     """
 
     @property
@@ -40,7 +40,7 @@ class VectorAggregator(Protocol):
 class Coordinates:
     """One release for each coordinate, each with an equal share of the loss.
 
-    Privacy: neighbours differ in one of the `blocks` output vectors, replaced, which may change
+    Privacy: neighbors differ in one of the `blocks` output vectors, replaced, which may change
     every coordinate. By sequential composition the losses of the coordinates add up, and the share
     of each (`share`) is such that they add up to the loss. A coordinate whose bounds are equal is
     known beforehand and takes no share.
@@ -66,27 +66,29 @@ class Coordinates:
 
     def __post_init__(self) -> None:
         check_coordinates(len(self.bounds))
-        amount(self.loss, _moving(self.bounds))
+        amount(self.loss, _varying(self.bounds))
         each = share(self.name, self.bounds, self.loss)
-        made = tuple(make(self.name, self.blocks, lo, hi, each) for lo, hi in self.bounds)
-        object.__setattr__(self, "parts", made)
-        object.__setattr__(self, "loss", _total(self.loss, self.name, self.bounds, made[0].loss))
+        parts = tuple(make(self.name, self.blocks, lo, hi, each) for lo, hi in self.bounds)
+        part, loss = parts[0].loss, self.loss
+        if isinstance(part, Pure):  # then a delta would be left unspent
+            loss = several(part, _varying(self.bounds))
+        assign(self, parts=parts, loss=loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]:
-        """The private coordinates of `z`, shape (blocks, d), within the bounds."""
-        columns = np.ascontiguousarray(vectors(z, self.blocks, len(self.parts)).T)
+        """Return the private coordinates of `z`, shape (blocks, d), within the bounds."""
+        columns = np.ascontiguousarray(outputs(z, self.blocks, len(self.parts)).T)
         return np.array(
             [part.release(z, generator) for part, z in zip(self.parts, columns, strict=True)]
         )
 
 
-def _moving(bounds: Sequence[tuple[float, float]]) -> int:
-    """How many coordinates can move, or 1."""
+def _varying(bounds: Sequence[tuple[float, float]]) -> int:
+    """Return how many coordinates can change, or 1."""
     return max(1, sum(lo != hi for lo, hi in bounds))
 
 
 def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
-    """The loss of each coordinate that can move, for one release a coordinate.
+    """Return the loss of each coordinate that can change, for one release a coordinate.
 
     Of d such coordinates it is epsilon / d, rho / d, or for (epsilon, delta) the better of
     (epsilon / d, delta / d) and rho / d, where rho = (sqrt(ln(1/delta) + epsilon)
@@ -96,7 +98,7 @@ def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
     of one release: rho / d for sqrt(2 rho / d), and for sqrt(8 rho / d) with the exponential
     mechanism, whose range is bounded.
     """
-    d = _moving(bounds)
+    d = _varying(bounds)
     if isinstance(loss, ZCDP):
         return ZCDP(loss.rho / d)
     if isinstance(loss, Pure):
@@ -110,22 +112,15 @@ def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
 
 
 def _rho_within(loss: Approx) -> Fraction:
-    """rho such that rho-zCDP is within `loss`, rounded down."""
+    """Return rho such that rho-zCDP is within `loss`, rounded down."""
     epsilon, log = float_down(loss.epsilon), -math.log(float_down(loss.delta))
     root = epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))
     # A dozen roundings at most, each of less than 2**-52.
     return Fraction(root * root * (1.0 - 2.0**-46))
 
 
-def _total(asked: Loss, name: str, bounds: Sequence[tuple[float, float]], part: Loss) -> Loss:
-    """What releases that cost `part` each cost together; `asked`, unless delta is left unspent."""
-    if not isinstance(part, Pure):
-        return asked
-    return several(part, _moving(bounds))
-
-
 def chosen(name: str, blocks: int, bounds: Sequence[tuple[float, float]], loss: Loss) -> str:
-    """The aggregator that is meant: for "auto" the public rule, on the share of a coordinate."""
+    """Return the name of the aggregator: "auto" by the public rule for a coordinate's share."""
     checks.choice("aggregator", name, AGGREGATORS)
     return default(blocks, share(name, bounds, loss)) if name == "auto" else name
 
@@ -137,14 +132,14 @@ def make_vector(
     loss: Loss,
     centres: Any = None,
 ) -> VectorAggregator:
-    """The aggregator of a name for vectors of ``len(bounds)`` coordinates.
+    """Return the aggregator of a name for vectors of ``len(bounds)`` coordinates.
 
-    The mean, and the centre of attention among given centres, are one joint release; everything
+    The mean, and the center of attention among given centers, are one joint release; everything
     else is one release for each coordinate (`Coordinates`).
     """
     pairs = tuple(bounds)
     check_coordinates(len(pairs))
-    amount(loss, _moving(pairs))
+    amount(loss, _varying(pairs))
     name = chosen(name, blocks, pairs, loss)
     if centres is not None and name != "attention":
         checks.fail("centres", "left out for every aggregator but 'attention'", centres)

@@ -5,10 +5,10 @@ Two private quartiles a, b of the block outputs give a window: their midpoint, p
 noise of the window's width over the number of blocks.
 
 As it is mostly written, with epsilon / 4 a quartile and Laplace noise of scale
-``width / (2 epsilon blocks)``, it spends 3 epsilon: an output that is *replaced* moves the rank
-utility of a point by 1, and the normaliser against it, so probabilities ``exp(-(epsilon/4) u)``
-cost epsilon / 2 a quartile; and the average moves by width / blocks, which costs 2 epsilon.
-`tests/aggregate/test_aggregators.py` finds neighbours and an outcome for which that is so. Here the
+``width / (2 epsilon blocks)``, it spends 3 epsilon. An output that is *replaced* changes the rank
+utility of a point by 1, and the normalizer against it, so probabilities ``exp(-(epsilon/4) u)``
+cost epsilon / 2 a quartile; and the average changes by width / blocks, which costs 2 epsilon.
+`tests/aggregate/test_aggregators.py` finds neighbors and an outcome for which that is so. Here the
 quartiles use half the exponent, and the noise is twice or four times as much, by the split.
 """
 
@@ -17,22 +17,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.types import Number
 from ...noise.additive import Additive, additive, amount
 from ...privacy import ZCDP, Approx, Loss, Pure
 from ...rng import Generator
 from ...sources import as_source
 from ...statistics.quantiles.exponential import ExponentialQuantile
-from .lattice import Lattice, check_blocks, noisy, outputs
+from .output_grid import OutputGrid, assign, check_blocks, noisy, outputs
 
 
 def smith_widening(blocks: int) -> float:
-    """``4 blocks**(1/3 + 1/10)``, for which Smith proves that asymptotic normality is kept."""
+    """Return ``4 blocks**(1/3 + 1/10)``, which keeps asymptotic normality, as Smith proves."""
     return 4.0 * math.pow(blocks, 1 / 3 + 1 / 10)
 
 
@@ -40,12 +40,12 @@ def smith_widening(blocks: int) -> float:
 class WidenedWinsorizedMean:
     """The average inside a private window.
 
-    Privacy: neighbours differ in one of the `blocks` outputs, replaced. Each quartile is a draw of
+    Privacy: neighbors differ in one of the `blocks` outputs, replaced. Each quartile is a draw of
     the exponential mechanism that spends the share `quartile_share` of the loss
-    (`dpfast.intervals`). Given the quartiles the window is a constant, and the clipped sum, an
-    exact integer, moves by at most its width: noise as in `Mean` for what is left of the loss. By
-    adaptive composition the loss is 2 quartiles and the rest: epsilon = 2 epsilon_q + epsilon_r,
-    or rho = 2 rho_q + rho_r, and all of delta for the rest.
+    (`statistics.quantiles.exponential`). Given the quartiles the window is a constant, and the
+    clipped sum is an exact integer whose sensitivity is the window's width: noise as in `Mean` for
+    what is left of the loss. By adaptive composition the loss is 2 quartiles and the rest:
+    epsilon = 2 epsilon_q + epsilon_r, or rho = 2 rho_q + rho_r, and all of delta for the rest.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class WidenedWinsorizedMean:
     hi: float
     loss: Loss
     widening: float = 5.0
-    quartile_share: Any = Fraction(1, 4)
-    lattice: Lattice = field(init=False)
+    quartile_share: Number = Fraction(1, 4)
+    grid: OutputGrid = field(init=False)
     quartiles: tuple[ExponentialQuantile, ExponentialQuantile] = field(init=False)
     noise: Additive = field(init=False)
 
@@ -78,43 +78,36 @@ class WidenedWinsorizedMean:
         share = checks.fraction("quartile_share", self.quartile_share)
         if not 0 < share < Fraction(1, 2):
             checks.fail("quartile_share", "more than 0 and less than 1/2", self.quartile_share)
-        size = amount(self.loss)
+        size, loss = amount(self.loss), self.loss
         rest = (1 - 2 * share) * size
-        quartile: Pure | ZCDP
-        if isinstance(self.loss, ZCDP):
-            quartile, noise = ZCDP(share * size), additive(ZCDP(rest))
-        elif isinstance(self.loss, Approx):
-            quartile, noise = Pure(share * size), additive(Approx(rest, self.loss.delta))
-            if isinstance(noise.loss, Pure):
-                object.__setattr__(self, "loss", Pure(size))
-        else:
-            quartile, noise = Pure(share * size), additive(Pure(rest))
-        lattice = Lattice(self.lo, self.hi, blocks)
+        kind = ZCDP if isinstance(loss, ZCDP) else Pure
+        quartile: Pure | ZCDP = kind(share * size)
+        noise = additive(Approx(rest, loss.delta) if isinstance(loss, Approx) else kind(rest))
+        if isinstance(loss, Approx) and isinstance(noise.loss, Pure):
+            loss = Pure(size)  # a delta would be left unspent
+        grid = OutputGrid(self.lo, self.hi, blocks)
         lower, upper = (
-            ExponentialQuantile(q, lattice.lo, lattice.hi, "replace", "raise", quartile)
+            ExponentialQuantile(q, grid.lo, grid.hi, "replace", "raise", quartile)
             for q in (Fraction(1, 4), Fraction(3, 4))
         )
-        object.__setattr__(self, "quartile_share", share)
-        object.__setattr__(self, "lattice", lattice)
-        object.__setattr__(self, "quartiles", (lower, upper))
-        object.__setattr__(self, "noise", noise)
+        quartiles = lower, upper
+        assign(self, quartile_share=share, loss=loss, grid=grid, quartiles=quartiles, noise=noise)
 
     def window(self, a: float, b: float) -> tuple[int, int]:
-        """The cells to clip to, from the quartiles that were drawn. Post-processing."""
+        """Return the cells to clip to, from the drawn quartiles. Post-processing."""
         middle, reach = 0.5 * a + 0.5 * b, self.widening * abs(b - a)
-        return self.lattice.cell(middle - reach), self.lattice.cell(middle + reach)
+        return self.grid.cell(middle - reach), self.grid.cell(middle + reach)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """The noisy winsorized mean of `z`, within the bounds; O(blocks)."""
+        """Return the noisy winsorized mean of `z`, within the bounds; O(blocks)."""
         source = as_source(outputs(z, self.blocks))
-        if self.lattice.span == 0:
-            return self.lattice.lo
-        a, b = (one.finish(one.reduce(source), generator) for one in self.quartiles)
+        if self.grid.span == 0:
+            return self.grid.lo
+        a, b = (q.finish(q.reduce(source), generator) for q in self.quartiles)
         low, high = self.window(a, b)
         if low == high:
-            return self.lattice.number(low)
-        total = self.lattice.total(z, low, high)
+            return self.grid.number(low)
+        total = self.grid.total(z, low, high)
         scale = self.noise.scale(high - low)
-        return self.lattice.number(
-            low + noisy(self.noise.distribution, total, scale, scale, generator) / self.blocks
-        )
+        noisy_total = noisy(self.noise.distribution, total, scale, scale, generator)
+        return self.grid.number(low + noisy_total / self.blocks)

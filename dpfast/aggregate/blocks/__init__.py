@@ -4,9 +4,9 @@ Nothing here is private or draws noise. A partition is a function of public numb
 key that is drawn once, so that every pass, worker and chunk sees the same blocks.
 """
 
+from .counting_sort import scatter
 from .ids import KeyedLabels
 from .labels import ContiguousLabels, RandomLabels, RowLabels
-from .scatter import scatter
 from .tallies import Extremes, Moments, Totals
 
 __all__ = [

@@ -23,14 +23,14 @@ from typing import Any, NoReturn
 from ..._core import checks
 from ..._kernels.jit import is_compiled
 from .base import Estimator
-from .called import Called, in_processes
-from .compiled import Compiled
 from .extremes import Maximum, Minimum
 from .linear import Correlation, LeastSquares
 from .logistic import LogisticRegression
 from .mode import Mode
 from .moments import Mean, StandardDeviation, Variance
-from .ordered import Median, Quantile, TrimmedMean
+from .numba_function import NumbaFunction
+from .order_statistics import Median, Quantile, TrimmedMean
+from .python_function import PythonFunction, in_processes
 
 __all__ = [
     "Correlation",
@@ -92,7 +92,7 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: float | None = N
             checks.fail("executor", "'auto' or 'threads' for such an estimator", executor)
         return _named(estimator) if isinstance(estimator, str) else estimator
     if is_compiled(estimator) and not apart:
-        return Compiled(estimator)
+        return NumbaFunction(estimator)
     if not callable(estimator):
         checks.fail_kind("estimator", "a name, an estimator or a function of a block", estimator)
-    return Called(estimator, executor, time_limit)
+    return PythonFunction(estimator, executor, time_limit)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...sources.row_source import RowSource
+from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
-from ..blocks.store import Window, laid_out
 
 
 @dataclass(frozen=True, slots=True)

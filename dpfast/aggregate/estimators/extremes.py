@@ -14,7 +14,7 @@ from ..blocks import ContiguousLabels, Extremes
 from ..blocks.partition import Partition
 from .columns import Columns
 from .moments import ByColumn
-from .passes import PIECE, ByLabel, tallied
+from .streaming import PIECE, ByLabel, tallied
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from ..blocks.partition import Partition
 from .base import Bound, Job
 from .columns import Columns, column_name, columns, expect, regressed
 from .moments import centred
-from .passes import PIECE, ByLabel, moments, tallied
+from .streaming import PIECE, ByLabel, moments, tallied
 
 Floats = NDArray[np.float64]
 

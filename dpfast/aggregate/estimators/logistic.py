@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._kernels import aggregate as _native
 from ...sources.row_source import RowSource
-from ..blocks.store import Window
+from ..blocks.layout import Window
 from .base import Bound, ByBlock, Job
+from .block_groups import Room, by_groups
 from .columns import Columns, column_name, regressed
-from .groups import Room, by_groups
 
 Floats = NDArray[np.float64]
 

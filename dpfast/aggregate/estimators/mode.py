@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._kernels import aggregate as _native
-from .groups import Room
-from .ordered import EachColumn, Floats, Integers
+from .block_groups import Room
+from .order_statistics import EachColumn, Floats, Integers
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..blocks import Moments
 from ..blocks.partition import Partition
 from .base import Bound, Job
 from .columns import Columns, columns, expect
-from .passes import moments
+from .streaming import moments
 
 Floats = NDArray[np.float64]
 

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
 from ...sources.row_source import RowChunk
-from .files import Spill
+from .available_memory import available
+from .counting_sort import Empty, each, groups_of, low_type, shift_of, spans_of
 from .labels import RandomLabels
-from .memory import available
 from .partition import TILE, Partition, tiles
-from .scatter import Empty, each, groups_of, low_type, shift_of, spans_of
+from .row_files import Spill
 
 
 class Sizes(NamedTuple):
@@ -80,7 +80,7 @@ MOST_BLOCKS = 1 << 20
 FEW_BLOCKS = 64
 
 
-class Runs:
+class ExternalSort:
     """The rows of a partition, in sorted runs.
 
     Parameters

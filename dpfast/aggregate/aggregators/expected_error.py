@@ -1,10 +1,11 @@
-"""What to expect of an aggregator when block outputs are about normal: from public numbers alone.
+"""The expected error of an aggregator for normal block outputs, from public numbers alone.
 
 Block outputs are taken to be normal with a standard deviation of `deviation`, about the middle of
 bounds that are `width` apart. What an aggregator computes from a sample is here computed from the
-expected order statistics of one, x_i = deviation * Q((i - 3/8) / (k + 1/4)), so a smooth
-sensitivity takes a few hundred looks and no sample. Their gaps are even, those of a sample are not:
-`UNEVEN` makes up for that where single gaps count, at the median.
+expected order statistics of one, x_i = deviation * Q((i - 3/8) / (k + 1/4)). So a smooth
+sensitivity takes a few hundred evaluations and no sample. The gaps of expected order statistics are
+even, those of a sample are not: `UNEVEN` makes up for that where single gaps count, at the
+median.
 
 An error has the size of a standard deviation. For heavy-tailed noise, which may have none, it is
 the median absolute error divided by that of a standard normal variable.
@@ -24,10 +25,9 @@ from ...noise.distributions import Distribution
 from ...noise.distributions.base import context
 from ...noise.smooth import Calibration
 from ...privacy import Loss
-from ...statistics.quantiles.exponential import ExponentialQuantile
 from .attention import majority
 from .median import ExponentialMedian
-from .smooth import calibration
+from .smooth_sensitivity import calibration
 from .winsorized import WidenedWinsorizedMean
 
 _NORMAL = NormalDist()
@@ -35,14 +35,14 @@ _NORMAL = NormalDist()
 _PROBABLE = _NORMAL.inv_cdf(0.75)
 #: Smooth sensitivity of the median of a sample, over that of even gaps: 1.2 to 1.5.
 UNEVEN = 1.4
-#: Variances about the centre of k normal outputs, times k, over theirs.
+#: Variances about the center of k normal outputs, times k, over theirs.
 _MEDIAN, _QUARTER_TRIMMED = math.pi / 2, 1.19
-#: The centre of the shortest half converges at the rate of the cube root.
+#: The center of the shortest half converges at the rate of the cube root.
 _SHORTEST_HALF = 1.25
 
 
 def expected_error(name: str, blocks: int, width: float, loss: Loss, deviation: float) -> float:
-    """The error of an aggregator's answer against the centre of the law of the block outputs."""
+    """Return the error of an answer against the center of the block outputs' distribution."""
     return _ERRORS[name](blocks, width, loss, deviation)
 
 
@@ -51,14 +51,15 @@ def _mean(k: int, width: float, loss: Loss, deviation: float) -> float:
 
 
 def _smooth_median(k: int, width: float, loss: Loss, deviation: float) -> float:
-    found = calibration("auto", loss)
-    noise = _smooth(_windows(k, (k - 1) / 2, UNEVEN * deviation, width), found)
+    windows = _windows(k, (k - 1) / 2, UNEVEN * deviation, width)
+    noise = _smooth(windows, calibration("auto", loss))
     return math.hypot(math.sqrt(_MEDIAN / k) * deviation, noise)
 
 
 def _trimmed(k: int, width: float, loss: Loss, deviation: float) -> float:
-    found, trim = calibration("auto", loss), k // 4
-    noise = _smooth(_windows(k, trim, deviation, width), found) / (k - 2 * trim)
+    trim = k // 4
+    windows = _windows(k, trim, deviation, width)
+    noise = _smooth(windows, calibration("auto", loss)) / (k - 2 * trim)
     return math.hypot(math.sqrt(_QUARTER_TRIMMED / k) * deviation, noise)
 
 
@@ -82,12 +83,11 @@ def _exponential(k: int, width: float, loss: Loss, deviation: float) -> float:
 
 
 def _winsorized(k: int, width: float, loss: Loss, deviation: float) -> float:
-    made = WidenedWinsorizedMean(k, 0.0, 1.0, loss)
-    quartile: ExponentialQuantile = made.quartiles[0]
-    _, off = _exponential_error(0.25, quartile.rate, k, deviation, width)
+    aggregator = WidenedWinsorizedMean(k, 0.0, 1.0, loss)
+    _, off = _exponential_error(0.25, aggregator.quartiles[0].rate, k, deviation, width)
     apart = math.hypot(2.0 * _PROBABLE * deviation, math.sqrt(2.0) * off)
-    window = min(width, 2.0 * made.widening * apart)
-    return math.hypot(deviation / math.sqrt(k), made.noise.deviation * window / k)
+    window = min(width, 2.0 * aggregator.widening * apart)
+    return math.hypot(deviation / math.sqrt(k), aggregator.noise.deviation * window / k)
 
 
 _ERRORS: dict[str, Callable[[int, float, Loss, float], float]] = {
@@ -107,7 +107,7 @@ Windows = tuple[Callable[[float], float], tuple[float, ...]]
 
 
 def _place(rank: float, k: int, deviation: float, width: float) -> float:
-    """The expected order statistic of a rank, 1 to k; the ends of the bounds beyond."""
+    """Return the expected order statistic of a rank, 1 to k; beyond, an end of the bounds."""
     part = (rank - 0.375) / (k + 0.25)
     if not 0.0 < part < 1.0:
         return math.copysign(width / 2, part)
@@ -115,10 +115,10 @@ def _place(rank: float, k: int, deviation: float, width: float) -> float:
 
 
 def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
-    """L times the local sensitivity at distance t, by the theorem in `trimmed`.
+    """Return L times the local sensitivity at distance t, by the theorem in `trimmed`.
 
-    The quantile function of a normal law is convex above the middle and concave below, so of all
-    windows of a length the widest lies to one side as far as the bounds let it.
+    The quantile function of a normal distribution is convex above the middle and concave below, so
+    of all windows of a length the widest lies to one side as far as the bounds let it.
     """
 
     def at(t: float) -> float:
@@ -129,15 +129,15 @@ def _windows(k: int, trim: float, deviation: float, width: float) -> Windows:
     return at, (trim, 2 * trim + 1)
 
 
-def _smooth(windows: Windows, found: Calibration) -> float:
-    """The typical size of noise scaled to the largest ``e^(-beta t) A(t)``."""
+def _smooth(windows: Windows, calibrated: Calibration) -> float:
+    """Return the typical size of noise scaled to the largest ``e^(-beta t) A(t)``."""
     at, jumps = windows
-    last = min(max(jumps), 60.0 / found.beta)  # beyond, less than 1e-26 of the width
+    last = min(max(jumps), 60.0 / calibrated.beta)  # beyond, less than 1e-26 of the width
     steps = {0.0, *(float(math.floor(t)) for t in np.geomspace(1.0, max(last, 1.0), 200).tolist())}
     for jump in jumps:
         steps |= {math.floor(jump), math.ceil(jump)}
-    span = max(at(t) * math.exp(-found.beta * t) for t in steps if 0 <= t <= max(jumps))
-    return span / found.alpha * _typical(found.distribution)
+    span = max(at(t) * math.exp(-calibrated.beta * t) for t in steps if 0 <= t <= max(jumps))
+    return span / calibrated.alpha * _typical(calibrated.distribution)
 
 
 @lru_cache(maxsize=256)
@@ -152,20 +152,20 @@ def _typical(law: Distribution) -> float:
 def _exponential_error(
     q: float, rate: float, k: int, deviation: float, width: float
 ) -> tuple[float, float]:
-    """Distance of a draw from the q-quantile, of density ``exp(-rate k |F(x) - q|)``.
+    """Return the typical size of a draw's distance from the q-quantile, and its RMS.
 
-    Its typical size and the root of its mean square.
+    The draw has the density ``exp(-rate k |F(x) - q|)``.
     """
     half = width / (2.0 * deviation)
-    centre = min(max(_NORMAL.inv_cdf(q), -half), half)
-    middle = _NORMAL.cdf(centre)  # q, unless that is among the outputs that were clipped
+    center = min(max(_NORMAL.inv_cdf(q), -half), half)
+    middle = _NORMAL.cdf(center)  # q, unless that is among the outputs that were clipped
     # Where the density falls off is not known beforehand: all scales down to 2**-40 get points.
-    away = np.append(0.0, np.geomspace(half * 2.0**-40, half + abs(centre), 160))
+    away = np.append(0.0, np.geomspace(half * 2.0**-40, half + abs(center), 160))
 
     def density(x: float) -> float:
         return math.exp(-rate * k * abs(_NORMAL.cdf(x) - middle)) if abs(x) <= half else 0.0
 
-    folded = np.array([density(centre - y) + density(centre + y) for y in away.tolist()])
+    folded = np.array([density(center - y) + density(center + y) for y in away.tolist()])
     parts = 0.5 * (folded[1:] + folded[:-1]) * np.diff(away)
     mass = np.append(0.0, np.cumsum(parts))
     typical = float(np.interp(0.5 * mass[-1], mass, away)) / _PROBABLE

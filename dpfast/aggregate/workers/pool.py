@@ -20,18 +20,18 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ...errors import WorkerError
-from .pack import packed, search_path
-from .process import Worker
-from .program import DONE, READY
-from .ranges import Ranges
-from .shared import Board, File
+from .block_queue import BlockQueue
+from .pickling import packed, search_path
+from .shared_memory import Board, File
+from .worker_main import DONE, READY
+from .worker_process import Worker
 
 #: Workers that may end, one after another, before they have loaded the function.
 ATTEMPTS = 3
 
 
 class RowFile(Protocol):
-    """Where rows lie in a file; see `aggregate.blocks.store.SharedRows`."""
+    """Where rows lie in a file; see `aggregate.blocks.layout.SharedRows`."""
 
     @property
     def fd(self) -> int: ...
@@ -41,7 +41,7 @@ class RowFile(Protocol):
     def start(self) -> int: ...
 
 
-class Crew:
+class WorkerPool:
     """Worker processes that have loaded one function; a ``with`` statement ends them.
 
     It can be used again after that: workers are started when they are needed.
@@ -91,7 +91,7 @@ class Crew:
             rule = f"a function that a worker process can load ({worker.trouble})"
             checks.fail(name, rule, function)
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(
@@ -143,13 +143,13 @@ class Crew:
         board = Board(places, offsets, out.shape[1])
         try:
             window = ("window", (file.path, file.start, rows.nbytes, rows.dtype, rows.shape))
-            ranges = Ranges(board, self._limit, tick)
+            ranges = BlockQueue(board, self._limit, tick)
             self._work(board, ranges, window, file.fd, min(workers, filled))
             out[:] = board.out
         finally:
             board.file.close()
 
-    def _work(self, board: Board, ranges: Ranges, window: Any, fd: int, wanted: int) -> None:
+    def _work(self, board: Board, ranges: BlockQueue, window: Any, fd: int, wanted: int) -> None:
         with selectors.DefaultSelector() as ears:
             for worker in self._workers:
                 ears.register(worker.control, selectors.EVENT_READ, worker)
@@ -214,7 +214,7 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def _heed(worker: Worker, said: bytes, ranges: Ranges | None = None) -> bool:
+def _heed(worker: Worker, said: bytes, ranges: BlockQueue | None = None) -> bool:
     """Take note of what a worker says; false if that is its end."""
     for at, code in enumerate(said):
         if code == READY[0]:

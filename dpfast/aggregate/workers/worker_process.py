@@ -1,4 +1,4 @@
-"""One worker process: a fresh interpreter that runs `program.py`, and the socket to it.
+"""One worker process: a fresh interpreter that runs `worker_main.py`, and the socket to it.
 
 Not `multiprocessing`: that runs the caller's main module again in each process, and hands blocks
 over by message. On Windows the socket goes through standard input and files have names; that part
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WorkerError
-from .program import HEAD
+from .worker_main import HEAD
 
-PROGRAM = str(Path(__file__).with_name("program.py"))
+PROGRAM = str(Path(__file__).with_name("worker_main.py"))
 #: Libraries that start a thread for each core, unless they are told not to.
 THREADS = (
     "OMP_NUM_THREADS",

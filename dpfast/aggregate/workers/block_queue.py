@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .shared import Board
+from .shared_memory import Board
 
 #: Seconds between two looks at the workers.
 PATIENCE = 0.25
@@ -20,7 +20,7 @@ TICK = 0.001
 SHARE = 4
 
 
-class Ranges:
+class BlockQueue:
     """The blocks of a board, each for exactly one worker.
 
     Parameters

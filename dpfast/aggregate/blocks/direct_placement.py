@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
 from ...sources.row_source import RowChunk
+from .counting_sort import Empty, each, groups_of, low_type, refined, step_of
 from .labels import ContiguousLabels, RandomLabels
-from .scatter import Empty, each, groups_of, low_type, refined, step_of
 
 #: Rows between two places where the cursors of all groups are known. A chunk that follows no other
 #: counts its way from there.
 STEP = 1 << 20
 
 
-class Straight:
+class DirectPlacement:
     """All rows, block by block, under random labels.
 
     Parameters

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from ...sources.array import threads
 from ...sources.prefetch import decoders
 from ...sources.row_source import RowChunk, RowSource
-from .files import SharedMemory, SharedRows, directory
+from .available_memory import available
+from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_of
+from .direct_placement import DirectPlacement, InOrder
+from .external_sort import ExternalSort, Sizes
 from .ids import KeyedLabels
 from .labels import ContiguousLabels, RandomLabels
-from .memory import available
 from .partition import Partition
-from .runs import Runs, Sizes
-from .scatter import Empty, is_little, low_type, scatter, shift_of, spans_of
-from .straight import InOrder, Straight
+from .row_files import SharedMemory, SharedRows, directory
 
 #: Bytes of a run and of a window, where there is memory enough, and how many runs are still few.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
@@ -229,9 +229,9 @@ def _straight(
 ) -> Blocks:
     """The same of a source that comes in chunks."""
     tail = () if source.width is None else (source.width,)
-    sort: InOrder | Straight
+    sort: InOrder | DirectPlacement
     if isinstance(labels, RandomLabels):
-        sort = Straight(labels, n, source.dtype, tail, workers, room)
+        sort = DirectPlacement(labels, n, source.dtype, tail, workers, room)
     else:
         sort = InOrder(labels, n, source.dtype, tail, room)
     source.reduce(sort.add, lambda a, b: a)
@@ -270,7 +270,7 @@ def _in_runs(
 ) -> Blocks:
     """Sorted runs of a source that comes in chunks."""
     tail = () if source.width is None else (source.width,)
-    runs = Runs(partition, source.dtype, tail, sizes, where, workers)
+    runs = ExternalSort(partition, source.dtype, tail, sizes, where, workers)
     stack.callback(runs.close)
     source.reduce(runs.add, lambda a, b: a)
     runs.done()

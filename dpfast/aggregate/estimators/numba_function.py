@@ -13,13 +13,13 @@ from ..._core import checks
 from ..._kernels.jit import BlockLoop
 from ...sources.array import threads
 from ...sources.row_source import RowSource
-from ..blocks.store import Window
-from ..workers.crew import cores
+from ..blocks.layout import Window
+from ..workers.pool import cores
 from .base import Bound, ByBlock, Job
 
 
 @dataclass(frozen=True)
-class Compiled:
+class NumbaFunction:
     """A function ``f(block)`` made by ``numba.njit``, called inside a loop without Python.
 
     Parameters

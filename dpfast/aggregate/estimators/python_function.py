@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ...sources.row_source import RowSource
+from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
-from ..blocks.store import Window, laid_out
-from ..workers.crew import Crew, cores
+from ..workers.pool import WorkerPool, cores
 from ..workers.threads import call_blocks
 from .base import Bound, ByBlock, Job
 
@@ -21,7 +21,7 @@ EXECUTORS = ("auto", "threads", "processes")
 
 
 @dataclass(frozen=True)
-class Called:
+class PythonFunction:
     """A callable ``f(block) -> float or 1-D array``, in threads or in processes.
 
     Parameters
@@ -110,7 +110,9 @@ class _InProcesses:
     ) -> None:
         self.d = 1 if width is None else width
         self.name = _name(function)
-        self._crew = Crew(function, None if time_limit is None else float(time_limit), "estimator")
+        self._crew = WorkerPool(
+            function, None if time_limit is None else float(time_limit), "estimator"
+        )
 
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
         found = np.full((partition.blocks, self.d), np.nan)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.memfd import memfd, seal
-from .program import parts
+from .worker_main import parts
 
 
 class File:

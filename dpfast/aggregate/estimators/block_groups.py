@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...sources.array import threads
-from ..blocks.scatter import each
+from ..blocks.counting_sort import each
 from .base import Job
 
 Offsets = NDArray[np.int64]

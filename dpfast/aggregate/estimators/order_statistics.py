@@ -13,10 +13,10 @@ from ..._core import checks
 from ..._kernels import aggregate as _native
 from ...sources.row_source import RowSource
 from ..blocks import Totals
-from ..blocks.store import Window
+from ..blocks.layout import Window
 from .base import Bound, ByBlock, Job
+from .block_groups import Room, by_groups
 from .columns import Columns, columns, expect
-from .groups import Room, by_groups
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -1,0 +1,153 @@
+"""Block outputs as integers, so that sums are exact and a sensitivity is what it says.
+
+A float64 sum depends on the order of its terms and may change by more than one term does. Here
+every block output is clipped to the public bounds and rounded to the nearest cell of a public grid,
+each by itself, so neighbors stay neighbors. Cells are numbered from 0 at the lower bound to `span`,
+and the grid is so coarse that ``blocks * span < 2**53``: sums of cells are exact in int64 and in
+float64 alike. Noise is added to such a sum in units of a cell (`noisy`), on whole cells. What
+becomes of the result after that, dividing it and mapping it back, is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._core import checks
+from ...noise import samplers as _noise
+from ...noise.distributions import Distribution
+from ...noise.grid import ends, public_grid
+from ...rng import Generator
+
+MOST_BLOCKS = 1 << 24
+#: So many that sums of distances over coordinates are exact: 2**12 * 2**41 = 2**53.
+MOST_COORDINATES = 1 << 12
+#: Numbers that are worked on at a time, so that intermediate arrays stay in a cache.
+_AT_ONCE = 1 << 13
+_PUBLIC_BITS = 41  # cells of `public_grid` between two bounds: at most 2**41
+
+
+def check_blocks(blocks: object, least: int) -> int:
+    """Return the number of blocks, which is public."""
+    count = checks.whole("blocks", blocks, least)
+    if count > MOST_BLOCKS:
+        checks.fail("blocks", f"at most {MOST_BLOCKS}", blocks)
+    return count
+
+
+def check_coordinates(coordinates: int) -> int:
+    """Return the length of a vector answer, which is public."""
+    if not 1 <= coordinates <= MOST_COORDINATES:
+        rule = f"a pair for each of 1 to {MOST_COORDINATES} coordinates"
+        checks.fail("bounds", rule, f"{coordinates} pairs")
+    return coordinates
+
+
+def outputs(z: NDArray[np.float64], *shape: int) -> NDArray[np.float64]:
+    """Check the contract of every aggregator: one finite float64, or row of them, a block.
+
+    `shape` is (blocks,), or (blocks, coordinates) for vectors.
+    """
+    assert z.dtype == np.float64 and z.shape == shape, "one float64, or one row, a block"
+    assert np.isfinite(z).all(), "what is not finite becomes the public default before this"
+    return z
+
+
+def assign(frozen: object, **values: object) -> None:
+    """Set fields of a frozen dataclass, in its ``__post_init__``."""
+    for name, value in values.items():
+        object.__setattr__(frozen, name, value)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputGrid:
+    """The cells between public bounds, for sums of up to `blocks` of them."""
+
+    lo: float
+    hi: float
+    blocks: int
+    step: float = field(init=False)
+    first: int = field(init=False)
+    span: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        lo, hi = checks.bounds((self.lo, self.hi))
+        coarser = max(0, _PUBLIC_BITS + self.blocks.bit_length() - 52)
+        step = math.ldexp(public_grid(lo, hi), coarser)
+        if lo < hi and hi - lo < step:
+            checks.fail("bounds", f"equal, or at least {step:.3g} apart", (lo, hi))
+        first, last = (0, 0) if lo == hi else ends(lo, hi, step)
+        assign(self, lo=lo, hi=hi, step=step, first=first, span=last - first)
+
+    def cell(self, x: float) -> int:
+        """Return the cell of one number."""
+        return int(self.cells(np.array([x]))[0])
+
+    def cells(
+        self, z: NDArray[np.float64], out: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the nearest cell of each number; division by a power of two is exact."""
+        cells = np.empty(z.shape, np.int64) if out is None else out
+        for start in range(0, len(z), _AT_ONCE):
+            cells[start : start + _AT_ONCE] = self._cells(z[start : start + _AT_ONCE])
+        return cells
+
+    def total(self, z: NDArray[np.float64], low: int = 0, high: int | None = None) -> int:
+        """Return the exact sum of the cells, clipped to ``low .. high`` and counted from `low`."""
+        most = self.span if high is None else high
+        total = 0
+        for start in range(0, len(z), _AT_ONCE):
+            cells = self._cells(z[start : start + _AT_ONCE])
+            if (low, most) != (0, self.span):
+                np.clip(cells, low, most, out=cells)
+            total += int(cells.sum()) - low * len(cells)
+        return total
+
+    def _cells(self, z: NDArray[np.float64]) -> NDArray[np.int64]:
+        if self.span == 0:
+            return np.zeros(z.shape, np.int64)
+        scaled = np.clip(z, self.lo, self.hi)
+        scaled /= self.step
+        cells = np.rint(scaled, out=scaled).astype(np.int64)
+        cells -= self.first
+        return np.clip(cells, 0, self.span, out=cells)
+
+    def number(self, cell: float) -> float:
+        """Return the number at a place in cells, within the bounds. Post-processing."""
+        if self.span == 0:
+            return self.lo
+        return min(max((self.first + cell) * self.step, self.lo), self.hi)
+
+
+def _whole_units(widest: float) -> float:
+    return math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
+
+
+def noisy(
+    distribution: Distribution, value: int, scale: float, widest: float, generator: Generator
+) -> float:
+    """Return ``value + scale * Z``, rounded to whole units; coarser for very much noise.
+
+    `widest`, the largest scale there can be, is public, and so the grid is.
+    """
+    grid = _whole_units(widest)
+    return _noise.draw(
+        distribution, value=float(value), scale=scale, granularity=grid, generator=generator
+    )
+
+
+def noisy_vector(
+    distribution: Distribution, values: list[int], scales: list[float], generator: Generator
+) -> NDArray[np.float64]:
+    """Return `noisy` of each value, independently; the scales themselves are public."""
+    return _noise.draw_array(
+        distribution,
+        value=np.array(values, np.float64),
+        scale=np.array(scales),
+        granularity=np.array([_whole_units(scale) for scale in scales]),
+        shape=(len(values),),
+        generator=generator,
+    )
