@@ -1,1 +1,1 @@
-"""Jobs and the command line: parameters in, tables out, no arithmetic."""
+"""Jobs and the command line: they parse parameters and print tables; no arithmetic."""

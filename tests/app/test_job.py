@@ -16,8 +16,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
 from dpfast import job  # noqa: E402
-from dpfast.app.job import job_file, runner, shared_pass  # noqa: E402
-from dpfast.app.job import shares as _shares  # noqa: E402
+from dpfast.app.job import allocation, job_file, runner, shared_pass  # noqa: E402
 from dpfast.app.job.plan import plan  # noqa: E402
 from dpfast.errors import (  # noqa: E402
     ArgumentError,
@@ -115,7 +114,7 @@ class Made:
 def test_shares_add_up_exactly():
     weights = [Fraction(1), Fraction(2, 7), Fraction(1, 3)]
     for loss, name in (Pure(0.1), "epsilon"), (ZCDP(0.3), "rho"), (Approx(0.1, 1e-6), "epsilon"):
-        shares = _shares.divided(loss, weights, [True, False, True])
+        shares = allocation.divided(loss, weights, [True, False, True])
         assert sum(share[name] for share in shares) == getattr(loss, name)
         assert shares[1][name] / shares[0][name] == weights[1]
     assert "delta" not in shares[1] and sum(s.get("delta", 0) for s in shares) == Fraction("1e-6")
@@ -129,7 +128,7 @@ def test_delta_goes_to_those_who_use_it():
         uses = i == 2 or (i == 1 and share.get("delta", 0) > Fraction(1, 2))
         return Made(Approx(share["epsilon"], share["delta"]) if uses else Pure(share["epsilon"]))
 
-    shares, made = _shares.settled(
+    shares, made = allocation.settled(
         Approx(1, Fraction(3, 4)), [Fraction(1)] * 3, [False, True, True], make
     )
     # 0 takes none; 1 leaves its 3/8 unspent, so 2 has it all.
@@ -216,7 +215,7 @@ def test_the_same_answers_as_alone_in_as_many_passes_as_the_longest(table, endin
         alone.append(call(number, reader(path)))
         each.append(len(seen) - before)
     before = len(seen)
-    together = shared_pass.Together(reader(path), 4)
+    together = shared_pass.SharedPasses(reader(path), 4)
     found = together.run([lambda i=i: call(i, together.reader(i)) for i in range(len(CALLS))])
     for one, other in zip(alone, found, strict=True):
         np.testing.assert_equal(other, one)
@@ -243,7 +242,7 @@ def test_one_pass_for_ten_releases(write, monkeypatch):
 
 
 def test_an_error_in_one_does_not_touch_the_others(table):
-    together = shared_pass.Together(reader(table), 3)
+    together = shared_pass.SharedPasses(reader(table), 3)
 
     def fails(chunk):
         raise DataError("mine")
@@ -306,18 +305,18 @@ def test_a_bad_cell_stops_only_those_who_read_it(tmp_path, write):
 def test_interrupted_it_stops_and_goes_on_later(write, monkeypatch):
     path = write('epsilon = 4\npath = "study.db"')
     before = set(threading.enumerate())
-    real = shared_pass.Together._pass
+    real = shared_pass.SharedPasses._pass
 
     def interrupted(self, requests):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shared_pass.Together, "_pass", interrupted)
+    monkeypatch.setattr(shared_pass.SharedPasses, "_pass", interrupted)
     with pytest.raises(KeyboardInterrupt):
         job.run(path)
     assert set(threading.enumerate()) == before
     budget = dp.Budget(path=path.with_name("study.db"))
     assert budget.spent["epsilon"] == 4 and not any(line.answer for line in budget.history)
-    monkeypatch.setattr(shared_pass.Together, "_pass", real)
+    monkeypatch.setattr(shared_pass.SharedPasses, "_pass", real)
     job.run(path).check()
     assert budget.spent["epsilon"] == 4 and all(line.answer for line in budget.history)
 
@@ -326,7 +325,7 @@ def test_a_release_reads_through_all_that_a_reader_can():
     """Whatever a format does in a way of its own must be asked of the format."""
     for kind in (NpyReader, ParquetReader, IpcReader, TextReader):
         own = {name for name, made in vars(kind).items() if callable(made) and name[0] != "_"}
-        assert own - {"reduce", "makers"} <= set(vars(shared_pass._Turn)), kind
+        assert own - {"reduce", "makers"} <= set(vars(shared_pass._SharedReader)), kind
 
 
 def test_cells_of_text_that_look_like_numbers_are_compared_as_they_stand(table, write):

@@ -1,1 +1,1 @@
-"""The command line: parameters in, one JSON object or a table out, no arithmetic."""
+"""The command line: it parses options and prints one JSON object or a table."""

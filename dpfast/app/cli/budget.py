@@ -1,4 +1,4 @@
-"""`dpfast budget`: make a ledger, show its sums, its lines and a plot of them."""
+"""`dpfast budget`: make a ledger; show its sums, its entries and a plot of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...privacy import loss
 from .options import Delta, Epsilon, Json, Rho
 
 app = typer.Typer(
-    help="A ledger in a file: what may be spent on a dataset, and what was.",
+    help="A ledger in a file: what may be spent on a dataset, and what was spent.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -73,26 +73,26 @@ def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
 
 @app.command(epilog="Example: dpfast budget history study.db --plot spent.png")
 def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
-    """Show every line in the order of the spends: what was asked, and recorded answers."""
+    """Show every entry in the order of the spends: what was asked, and recorded answers."""
     budget = Budget(path=file)
     _draw(budget, plot)
     if as_json:
         print(json.dumps(json.loads(budget.export())))
         return
-    lines, relation = budget.history, budget.neighbors
-    answered = any(line.answer is not None for line in lines)
+    entries, relation = budget.history, budget.neighbors
+    answered = any(entry.answer is not None for entry in entries)
     table = Table(title=escape(budget.name) or None, title_justify="left", box=box.SIMPLE)
     table.add_column("line", justify="right")
     table.add_column("time (UTC)", no_wrap=True)
     for heading in ("what", "note", "loss", *["answer"] * answered):
         table.add_column(heading, overflow="fold", no_wrap=heading == "loss")
-    for number, line in enumerate(lines, 1):
-        other = "" if line.neighbors == relation else f" ({line.neighbors})"
-        answer = "" if line.answer is None else json.dumps(line.answer)
-        cells = (line.what, line.note, _text(line.loss).removesuffix(", delta=0") + other, answer)
-        table.add_row(
-            str(number), _when(line.time), *(escape(cell) for cell in cells[: 3 + answered])
-        )
+    for number, entry in enumerate(entries, 1):
+        other = "" if entry.neighbors == relation else f" ({entry.neighbors})"
+        cost = _text(entry.loss).removesuffix(", delta=0") + other
+        cells = [entry.what, entry.note, cost]
+        if answered:
+            cells.append("" if entry.answer is None else json.dumps(entry.answer))
+        table.add_row(str(number), _when(entry.time), *map(escape, cells))
     Console(highlight=False).print(table)
 
 

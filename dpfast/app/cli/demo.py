@@ -25,7 +25,7 @@ TIMED = 5
 
 
 class Line(NamedTuple):
-    """One private median: what was asked, what came, and what only a public table may show."""
+    """One private median: what was asked, the answer, and what only a public table may show."""
 
     epsilon: float
     value: float
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 
 def load() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The ages of the embedded table."""
+    """Return the ages of the embedded table."""
     parts = scan(Path(__file__).parents[2] / "data" / "adult.parquet", "age")
     return parts.reduce(
         lambda chunk: chunk.values.astype(np.int64), lambda a, b: np.concatenate([a, b])
@@ -42,7 +42,7 @@ def load() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def demo(ages: np.ndarray[tuple[int], np.dtype[np.int64]], budget: Budget) -> Iterator[Line]:
-    """A private median at each of `EPSILONS`, paid for by `budget`.
+    """Yield a private median at each of `EPSILONS`, paid for by `budget`.
 
     The error and the time are shown because the table is public. Beside private data neither may
     be: both depend on the rows.
@@ -56,7 +56,7 @@ def demo(ages: np.ndarray[tuple[int], np.dtype[np.int64]], budget: Budget) -> It
 
 
 def _timed(ages: np.ndarray[tuple[int], np.dtype[np.int64]], epsilon: float) -> float:
-    """Seconds of one more release, whose answer is thrown away unseen."""
+    """Return the seconds of one more release, whose answer is discarded unseen."""
     start = time.perf_counter()
     median(ages, bounds=BOUNDS, epsilon=epsilon)
     return time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""`dpfast run` and `dpfast explain`: a job file in, JSON or a table out."""
+"""`dpfast run` and `dpfast explain`: print the answers or the cost of a job file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar, and no ta
 
 
 def run(file: File, as_json: Json = False, quiet: Quiet = False) -> None:
-    """Run a job: many releases over one file, in few passes, for one loss.
+    """Run a job: many releases over one file, in few passes, for one privacy loss.
 
     With a ledger (path in \\[budget]) a job that was interrupted goes on where it stopped: nothing
     is paid or answered twice. Answers satisfy the loss of the job and may be published.
@@ -42,12 +42,12 @@ def explain(file: File, as_json: Json = False) -> None:
 
     Nothing is spent. What is shown is a function of the job file, the schema and the ledger.
     """
-    found = job.explain(file)
+    explained = job.explain(file)
     if as_json:
-        print(json.dumps(found, allow_nan=False))
+        print(json.dumps(explained, allow_nan=False))
         return
     table = _table("release", "mechanism", "share", "loss", "error (95%)", "passes")
-    for release in found["releases"]:
+    for release in explained["releases"]:
         passes = release["passes"]
         table.add_row(
             *map(escape, (release["name"], release["what"], release["share"])),
@@ -58,17 +58,19 @@ def explain(file: File, as_json: Json = False) -> None:
     out = Console(highlight=False)
     out.print(table)
     rows = {
-        "data": found["data"],
-        "rows": "private" if found["rows"] is None else f"{found['rows']:,}",
-        "neighbors": found["neighbors"],
-        "total": _loss(found["loss"]),
-        "passes": "as its blocks need" if found["passes"] is None else found["passes"],
-        "ledger": found["ledger"] or "none: the job cannot be resumed",
+        "data": explained["data"],
+        "rows": "private" if explained["rows"] is None else f"{explained['rows']:,}",
+        "neighbors": explained["neighbors"],
+        "total": _loss(explained["loss"]),
+        "passes": "as its blocks need" if explained["passes"] is None else explained["passes"],
+        "ledger": explained["ledger"] or "none: the job cannot be resumed",
         "remaining": "a new ledger, of the loss of this job"
-        if found["remaining"] is None
-        else _loss(found["remaining"]),
-        "paid already": ", ".join(found["paid"]),
-        "after the run": _loss(found["after"]) if "after" in found else found.get("refused", ""),
+        if explained["remaining"] is None
+        else _loss(explained["remaining"]),
+        "paid already": ", ".join(explained["paid"]),
+        "after the run": _loss(explained["after"])
+        if "after" in explained
+        else explained.get("refused", ""),
     }
     below = Table(show_header=False, box=None, pad_edge=False)
     below.add_column()
@@ -77,15 +79,15 @@ def explain(file: File, as_json: Json = False) -> None:
         if entry != "":
             below.add_row(name, escape(str(entry)))
     out.print(below, soft_wrap=True)
-    for note in dict.fromkeys(r["expected_error"]["note"] for r in found["releases"]):
-        names = [r["name"] for r in found["releases"] if r["expected_error"]["note"] == note]
+    for note in dict.fromkeys(r["expected_error"]["note"] for r in explained["releases"]):
+        names = [r["name"] for r in explained["releases"] if r["expected_error"]["note"] == note]
         if note:
             out.print(escape(f"{', '.join(names)}: {note}"), soft_wrap=True)
 
 
-def _answers(found: dict[str, Any]) -> None:
+def _answers(answers: Any) -> None:
     table = _table("release", "answer", "error (95%)", "loss")
-    for release in found["releases"]:
+    for release in answers["releases"]:
         table.add_row(
             escape(release["name"]),
             escape(_answer(release)),
@@ -107,7 +109,7 @@ def _loss(amounts: dict[str, float]) -> str:
     return ", ".join(f"{name}={amount:g}" for name, amount in shown.items())
 
 
-def _answer(release: dict[str, Any]) -> str:
+def _answer(release: Any) -> str:
     if "error" in release:
         return f"error: {release['error']}"
     if release["value"] is None:
@@ -115,7 +117,7 @@ def _answer(release: dict[str, Any]) -> str:
     return _numbers(release["value"])
 
 
-def _error(expected: dict[str, Any]) -> str:
+def _error(expected: Any) -> str:
     if expected["half_width"] is not None:
         return "± " + _numbers(expected["half_width"])
     if expected["ranks"] is not None:

@@ -1,4 +1,4 @@
-"""The command line: parameters in, one JSON object or a table out, no arithmetic."""
+"""The command line: it parses options and prints one JSON object or a table."""
 
 from __future__ import annotations
 
@@ -107,16 +107,16 @@ Neighbors = Annotated[
 Noise = Annotated[
     str,
     typer.Option(
-        metavar="LAW",
-        help="The noise law: auto, polyplace, cauchy, student-t, generalized-cauchy; with --delta "
-        "also laplace, gaussian; with --rho also arsinh-normal.",
+        metavar="DISTRIBUTION",
+        help="The noise distribution: auto, polyplace, cauchy, student-t, generalized-cauchy; with "
+        "--delta also laplace, gaussian; with --rho also arsinh-normal.",
     ),
 ]
 Method = Annotated[
     str,
     typer.Option(
         metavar="METHOD",
-        help="smooth (noise), exponential (an exact draw), exponential-round (one that favours "
+        help="smooth (noise), exponential (an exact draw), exponential-round (one that favors "
         "round numbers), or auto: by the loss alone.",
     ),
 ]
@@ -172,8 +172,8 @@ def median(
     that depends on the rows is printed.
     """
     delta = 0 if delta is None else delta
-    made = one(HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
-    _release("median", {}, made, file, column, as_json)
+    mechanism = one(HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
+    _release("median", {}, mechanism, file, column, as_json)
 
 
 @app.command(
@@ -205,8 +205,8 @@ def quantile(
     that depends on the rows is printed.
     """
     delta = 0 if delta is None else delta
-    made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
-    _release("quantile", {"q": float(q)}, made, file, column, as_json)
+    mechanism = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
+    _release("quantile", {"q": float(q)}, mechanism, file, column, as_json)
 
 
 @app.command(
@@ -241,8 +241,8 @@ def quantiles(
     The answers together satisfy the privacy loss that you ask for and may be published; nothing
     else that depends on the rows is printed.
     """
-    made = many(q, bounds, epsilon, rho, neighbors, method, nan, False)
-    _release("quantiles", {"q": [float(each) for each in q]}, made, file, column, as_json)
+    mechanism = many(q, bounds, epsilon, rho, neighbors, method, nan, False)
+    _release("quantiles", {"q": [float(each) for each in q]}, mechanism, file, column, as_json)
 
 
 @app.command()
@@ -266,7 +266,7 @@ def demo() -> None:
     out = Console(highlight=False)
     out.print(table)
     out.print(
-        f"{len(ages):,} rows; bounds {_demo.BOUNDS[0]:g} to {_demo.BOUNDS[1]:g}; neighbours differ "
+        f"{len(ages):,} rows; bounds {_demo.BOUNDS[0]:g} to {_demo.BOUNDS[1]:g}; neighbors differ "
         f"in one row. All of it together cost epsilon = {float(budget.spent['epsilon']):g}.\n"
         "The error and the time are shown because this table is public; for private data they "
         "would be answers too.\n"
@@ -279,16 +279,16 @@ def _exact(number: float) -> Fraction:
     return Fraction(repr(number))
 
 
-def _method(made: Any) -> str:
-    if isinstance(made, ExponentialQuantile):
-        return "exponential-round" if made.rounded else "exponential"
-    return METHODS[type(made)]
+def _method(mechanism: Any) -> str:
+    if isinstance(mechanism, ExponentialQuantile):
+        return "exponential-round" if mechanism.rounded else "exponential"
+    return METHODS[type(mechanism)]
 
 
 def _release(
     statistic: str,
     asked: dict[str, Any],
-    made: Any,
+    mechanism: Any,
     file: str,
     column: str | None,
     as_json: bool,
@@ -296,32 +296,33 @@ def _release(
     """Run a mechanism on a file's column, and show the answer beside the public parameters."""
     source = scan(file, column)
     with _progress(source) as data:
-        answer = release(data, made, budget=None, rng=None)
-    values, loss = [answer] if isinstance(answer, float) else answer.tolist(), made.loss
+        answer = release(data, mechanism, budget=None, rng=None)
+    values, loss = [answer] if isinstance(answer, float) else answer.tolist(), mechanism.loss
     shown: dict[str, Any] = {
         **({"value": answer} if isinstance(answer, float) else {"values": values}),
         "statistic": statistic,
         **asked,
         "file": file,
         "column": column,
-        "bounds": [made.lo, made.hi],
+        "bounds": [mechanism.lo, mechanism.hi],
         **{
             name: float(getattr(loss, name))
             for name in ("epsilon", "delta", "rho")
             if hasattr(loss, name)
         },
-        "neighbors": made.neighbors,
-        "method": _method(made),
-        **({"noise": made.calibration.noise} if isinstance(made, SmoothQuantile) else {}),
-        "nan": made.nan,
+        "neighbors": mechanism.neighbors,
+        "method": _method(mechanism),
     }
+    if isinstance(mechanism, SmoothQuantile):
+        shown["noise"] = mechanism.calibration.noise
+    shown["nan"] = mechanism.nan
     if as_json:
         print(json.dumps(shown, allow_nan=False))
         return
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column()
     table.add_column(overflow="fold")
-    if statistic == "quantiles":
+    if "values" in shown:
         for level, value in zip(shown.pop("q"), shown.pop("values"), strict=True):
             table.add_row(f"{level:g}", f"[bold]{value}[/]")
     for name, entry in shown.items():
@@ -335,7 +336,7 @@ def _release(
 
 
 class _Watched:
-    """A source that tells after every chunk how many rows of the pass are behind it."""
+    """A source that reports after every chunk how many rows of the pass are done."""
 
     def __init__(self, source: Source, tell: Callable[[int], None]) -> None:
         self._source = source
@@ -361,17 +362,17 @@ class _Watched:
 
         def watched(chunk: Chunk) -> S:
             nonlocal done
-            found = summarise(chunk)
+            summary = summarise(chunk)
             done += len(chunk.values) + chunk.nulls
             self._tell(done)
-            return found
+            return summary
 
         return self._source.reduce(watched, merge)
 
 
 @contextmanager
 def _progress(source: Source) -> Iterator[Source]:
-    """The source, watched by a bar on standard error if that is a terminal and it takes long.
+    """Yield the source, watched by a bar on standard error if that is a terminal and it is slow.
 
     The bar is for the one who holds the data. It is not part of the answer.
     """
@@ -404,17 +405,17 @@ def _progress(source: Source) -> Iterator[Source]:
 # --- errors -------------------------------------------------------------------------------------
 
 
+#: Exit codes by kind of error; the first that fits counts.
+CODES: tuple[tuple[tuple[type[Exception], ...], int], ...] = (
+    ((SourceError, LedgerError), FILE),
+    ((BudgetError,), BUDGET),
+    ((DataError,), DATA),
+    ((ArgumentError, TypeError, ImportError), ARGUMENT),
+)
+
+
 def _code(error: DpfastError) -> int:
-    kinds: Sequence[tuple[type[DpfastError], int]] = (
-        (SourceError, FILE),
-        (LedgerError, FILE),
-        (BudgetError, BUDGET),
-        (DataError, DATA),
-    )
-    for kind, code in kinds:
-        if isinstance(error, kind):
-            return code
-    return ARGUMENT if isinstance(error, (ArgumentError, TypeError, ImportError)) else OTHER
+    return next((code for kinds, code in CODES if isinstance(error, kinds)), OTHER)
 
 
 def run(arguments: Sequence[str]) -> int:

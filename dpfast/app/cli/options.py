@@ -1,4 +1,4 @@
-"""Options that several commands have, and how the shell's words become numbers."""
+"""Options that several commands have, and the parser of their numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 
 def number(text: str) -> Any:
-    """The number as it is written: 0.1 is one tenth. Its range is checked by the library."""
+    """Return the number as it is written: 0.1 is one tenth. The library checks its range."""
     power = re.search(r"e[+-]?0*(\d{4,})\s*$", text, re.IGNORECASE)
     try:
         if power:  # as a float infinite or zero; as a fraction it might fill the memory

@@ -1,11 +1,11 @@
-"""Many releases over one file, in few passes, on one budget, that survive a kill.
+"""Run many releases over one file, in few passes and on one budget, resumably.
 
-    run(path)        what `dpfast run job.toml` does
-    explain(path)    what it would do: cost and expected errors; no row is read, nothing is spent
-    report(results)  the answers in the types of JSON
+    run(path)        do what `dpfast run job.toml` does
+    explain(path)    say what it would do: cost and expected errors; no row is read, nothing spent
+    report(results)  return the answers in the types of JSON
 
-A file of TOML says what is asked (`job_file`). Its releases are planned (`plan`): each gets its
-share of the loss (`shares`) and is held up at the door, where its mechanism tells the rest. They
+A TOML file says what is asked (`job_file`). Its releases are planned (`plan`): each gets its share
+of the loss (`allocation`) and is stopped just before it pays, so that its mechanism is known. They
 run side by side over shared passes (`shared_pass`), each paid and answered once (`runner`), and are
 written as a whole or not at all (`output`).
 """
@@ -13,23 +13,29 @@ written as a whole or not at all (`output`).
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable
 
 from ..._core import checks
 from ..._core.progress import check as check_progress
 from . import explanation, output, runner
+from .explanation import Explanation
+from .output import Report
 from .plan import plan
 from .runner import Results
 
 __all__ = ["Results", "explain", "report", "run"]
 
 
-def run(path: str | os.PathLike[str], *, progress: Any = None) -> Results:
+def run(
+    path: str | os.PathLike[str],
+    *,
+    progress: bool | Callable[[int, int | None], object] | None = None,
+) -> Results:
     """Run the releases of a job file, each paid for once and answered once.
 
     Privacy
     -------
-    All answers together satisfy the loss of the job under its neighbouring relation, by basic
+    All answers together satisfy the loss of the job under its neighboring relation, by basic
     composition (Dwork, McSherry, Nissim and Smith, TCC 2006): the shares of the releases add up to
     it. With a ledger that holds over any number of runs, killed or not, one after the other or at
     once: for one spend one answer leaves, the first that was recorded (``dpfast/app/job/runner.py``
@@ -38,8 +44,8 @@ def run(path: str | os.PathLike[str], *, progress: Any = None) -> Results:
     Parameters
     ----------
     path : str or path-like
-        The job, a file of TOML; ``docs/command-line.md`` describes it. Paths in it are relative to
-        the place of this file.
+        The job, a TOML file; ``docs/command-line.md`` describes it. Paths in it are relative to the
+        directory of this file.
     progress : bool or callable, optional
         True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
         the rows of each pass. How often it starts again may depend on the data: it is not private.
@@ -47,28 +53,28 @@ def run(path: str | os.PathLike[str], *, progress: Any = None) -> Results:
     Returns
     -------
     Results
-        ``results[name]`` is the answer of a release. One that failed (its data hold what it does
-        not allow) raises there, and `Results.check` raises the first of them; the others have their
-        answers all the same.
+        ``results[name]`` is the answer of a release. A release that failed (its data hold what it
+        does not allow) raises there, and `Results.check` raises the first such error; the others
+        have their answers all the same.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError, SourceError, MissingExtraError
-        For whatever is wrong with the job, its releases or its files; nothing has been spent.
+        If the job, one of its releases or one of its files is wrong; nothing has been spent.
     BudgetError
-        When the ledger has too little left; nothing has been spent.
+        If the ledger has too little left; nothing has been spent.
     LedgerError
-        When the ledger cannot be used.
+        If the ledger cannot be used.
 
     Notes
     -----
     Each release runs as if alone, in a thread; they wait for each other at the beginning of each
     pass. A release whose spend is in the ledger is not paid for again, and one whose answer is
-    there is not computed again. What makes two releases the same: name, statistic, columns,
-    arguments, neighbouring relation, mechanism and loss, and the data's place, size and time of
-    change. So a job that changed in one place pays for what changed (for all of it, if shares did),
-    and a file that was written anew is other data. Without a ledger a budget in memory pays, which
-    ends with the program.
+    there is not computed again. Two releases are the same if they agree in name, statistic,
+    columns, arguments, neighboring relation, mechanism and loss, and in the data's path, size and
+    time of change. So a job that changed in one place pays for what changed (for all of it, if
+    shares did), and a file that was written anew is other data. Without a ledger a budget in memory
+    pays, which ends with the program.
 
     Cost: as many passes over the file as the release with the most of them makes, each of them of
     all columns that are wanted; and two small transactions a release.
@@ -110,19 +116,20 @@ def run(path: str | os.PathLike[str], *, progress: Any = None) -> Results:
     >>> folder.cleanup()
     """
     check_progress(progress)
-    made = plan(path)
-    if made.job.output is not None:
-        output.check(made.job.output)
-    budget = made.budget(make=True)
+    job_plan = plan(path)
+    file = job_plan.job.output
+    if file is not None:
+        output.check(file)
+    budget = job_plan.budget(make=True)
     assert budget is not None
-    results = runner.run(made, budget, progress)
-    if made.job.output is not None:
-        output.write(results, made.job.output)
+    results = runner.run(job_plan, budget, progress)
+    if file is not None:
+        output.write(results, file)
     return results
 
 
-def explain(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a job would cost, and what to expect of its answers, without reading a row.
+def explain(path: str | os.PathLike[str]) -> Explanation:
+    """Return the cost of a job and the expected errors of its answers, without reading a row.
 
     Parameters
     ----------
@@ -132,12 +139,12 @@ def explain(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict
-        In the types of JSON. ``releases`` have their mechanism, share and loss, the expected error
-        and passes; then there are the whole loss, the number of rows if it is public or guessed in
+        In the types of JSON. Each of ``releases`` has its mechanism, share, loss, expected error
+        and passes. Beside them are the whole loss, the number of rows if it is public or guessed in
         the job, the passes (None where blocks decide), and what the ledger has left, now and after
-        a run. The half-width of an error bar is that of 95% of all answers about what the mechanism
-        would answer without noise; of a quantile it is in ranks. It is None where no public number
-        tells, and its ``note`` says why.
+        a run. Within the half-width of an error bar of the answer without noise lie 95% of all
+        answers; for a quantile it is in ranks. It is None where no public number tells, and its
+        ``note`` says why.
 
     Raises
     ------
@@ -146,7 +153,7 @@ def explain(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Notes
     -----
-    Cost: none to speak of. Nothing is spent, and no ledger is made.
+    Negligible cost. Nothing is spent, and no ledger is made.
 
     Examples
     --------
@@ -174,8 +181,8 @@ def explain(path: str | os.PathLike[str]) -> dict[str, Any]:
     return explanation.explain(plan(path))
 
 
-def report(results: Results) -> dict[str, Any]:
-    """The answers of a job in the types of JSON, as its output file has them.
+def report(results: Results) -> Report:
+    """Return the answers of a job in the types of JSON, as its output file has them.
 
     Parameters
     ----------
@@ -194,7 +201,7 @@ def report(results: Results) -> dict[str, Any]:
 
     Notes
     -----
-    Cost: none to speak of.
+    Negligible cost.
 
     Examples
     --------
@@ -205,4 +212,4 @@ def report(results: Results) -> dict[str, Any]:
     """
     if not isinstance(results, Results):
         checks.fail_type("results", "what dpfast.job.run returned", results)
-    return output.told(results)
+    return output.report(results)

@@ -1,16 +1,17 @@
-"""One loss divided by weights, exactly.
+"""Division of one privacy loss among releases by their weights, exactly.
 
-Epsilon, or rho, is divided among all releases. Delta is divided among those that use it: at first
-all whose function takes a delta; then, as long as there is a mechanism that leaves its share
-unspent (its noise is smaller without), again among the others. So the shares of epsilon, of rho,
-and of delta, if anybody uses it, add up to the whole. What is asked and what is spent are the same.
+Epsilon, or rho, is divided among all releases. Delta is divided among those that use it. At first
+these are all whose function takes a delta. As long as there is a mechanism that leaves its part
+unspent (its noise is smaller without), delta is divided again among the others. So the allocations
+of epsilon, of rho, and of delta, if anybody uses it, add up to the whole, and each release spends
+what it was allocated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Protocol, TypeVar
 
 from ...privacy import ZCDP, Approx, Loss
 
@@ -18,35 +19,46 @@ from ...privacy import ZCDP, Approx, Loss
 Share = dict[str, Fraction]
 
 
+class Costly(Protocol):
+    """What has a privacy loss."""
+
+    @property
+    def loss(self) -> Loss: ...
+
+
+T = TypeVar("T", bound=Costly)
+
+
 def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> list[Share]:
-    """The shares, those of delta among the releases that are said to use it."""
+    """Return the allocations; a release has one of delta where `delta` says that it uses it."""
     whole = sum(weights, Fraction(0))
-    if isinstance(loss, ZCDP):
-        return [{"rho": loss.rho * weight / whole} for weight in weights]
-    shares = [{"epsilon": loss.epsilon * weight / whole} for weight in weights]
+    name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
+    shares = [{name: size * weight / whole} for weight in weights]
     if isinstance(loss, Approx):
-        part = sum((w for w, uses in zip(weights, delta, strict=True) if uses), Fraction(0))
-        for share, weight, uses in zip(shares, weights, delta, strict=True):
-            if uses:
-                share["delta"] = loss.delta * weight / part
+        users = [i for i, uses in enumerate(delta) if uses]
+        part = sum((weights[i] for i in users), Fraction(0))
+        for i in users:
+            shares[i]["delta"] = loss.delta * weights[i] / part
     return shares
 
 
 def settled(
     loss: Loss,
     weights: Sequence[Fraction],
-    may: Sequence[bool],
-    make: Callable[[int, Share], Any],
-) -> tuple[list[Share], list[Any]]:
-    """Shares, and the mechanisms that ``make(i, share)`` makes of them; `may` take a delta."""
-    uses = list(may)
+    takes_delta: Sequence[bool],
+    make: Callable[[int, Share], T],
+) -> tuple[list[Share], list[T]]:
+    """Return the allocations and what ``make(i, share)`` makes of each, which has a `loss`."""
+    uses = list(takes_delta)
     while True:
         shares = divided(loss, weights, uses)
         made = [make(i, share) for i, share in enumerate(shares)]
-        left = [
-            "delta" in share and not isinstance(mechanism.loss, Approx)
-            for share, mechanism in zip(shares, made, strict=True)
+        unspent = [
+            i
+            for i, share in enumerate(shares)
+            if "delta" in share and not isinstance(made[i].loss, Approx)
         ]
-        if not any(left):
+        if not unspent:
             return shares, made
-        uses = [use and not out for use, out in zip(uses, left, strict=True)]
+        for i in unspent:
+            uses[i] = False

@@ -1,4 +1,4 @@
-"""What a job would do: its mechanisms, its losses, and what to expect of its answers.
+"""What a job would do: its mechanisms, its losses, and the expected errors of its answers.
 
 The rows are not read, and nothing is spent. Whoever may see the schema and the ledger may see this.
 """
@@ -6,46 +6,80 @@ The rows are not read, and nothing is spent. Whoever may see the schema and the 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from ...errors import BudgetError
 from ...privacy import ZCDP
 from ...summaries.order import SMALL
-from .output import amounts
+from .output import ErrorBar, amounts, error_bar
 from .plan import Plan, Release
 
 
-def explain(plan: Plan) -> dict[str, Any]:
-    """All of it, in the types of JSON."""
+class ReleaseExplanation(TypedDict):
+    """What one release would do, in the types of JSON."""
+
+    name: str
+    statistic: str
+    columns: list[str]
+    mechanism: str
+    what: str
+    share: str
+    loss: dict[str, float]
+    expected_error: ErrorBar
+    passes: int | None
+
+
+class Explanation(TypedDict):
+    """What a job would do, in the types of JSON."""
+
+    job: str
+    data: str
+    neighbors: str
+    rows: int | None
+    loss: dict[str, float]
+    releases: list[ReleaseExplanation]
+    passes: int | None
+    ledger: str | None
+    remaining: dict[str, float] | None
+    paid: list[str]
+    refused: NotRequired[str]
+    after: NotRequired[dict[str, float]]
+
+
+def explain(plan: Plan) -> Explanation:
+    """Return all of it."""
     budget = plan.budget(make=False)
     job = plan.job
-    rows = plan.rows
-    releases = [_release(plan, release, rows) for release in plan.releases]
-    known = [release["passes"] for release in releases]
-    shown: dict[str, Any] = {
+    releases = [_release(plan, release) for release in plan.releases]
+    passes = [release["passes"] for release in releases]
+    shown: Explanation = {
         "job": job.name or job.path.name,
         "data": job.data,
         "neighbors": job.neighbors,
-        "rows": rows,
+        "rows": plan.rows,
         "loss": amounts(job.loss),
         "releases": releases,
-        "passes": max(known) if None not in known else None,
+        "passes": None if None in passes else max(n for n in passes if n is not None),
+        "ledger": str(job.ledger),
+        "remaining": None,
+        "paid": [],
     }
     if budget is None:
-        return {**shown, "ledger": str(job.ledger), "remaining": None, "paid": []}
-    found, after = plan.affords(budget)
-    paid = [r.entry.name for r, there in zip(plan.releases, found, strict=True) if there]
+        return shown
+    entries, after = plan.affords(budget)
     shown["ledger"] = budget.path
     shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
-    shown["paid"] = paid
+    paid = zip(plan.releases, entries, strict=True)
+    shown["paid"] = [release.entry.name for release, entry in paid if entry]
     if isinstance(after, BudgetError):
-        return {**shown, "refused": str(after)}
-    return {**shown, "after": {n: float(a) for n, a in budget._named(after).items()}}
+        shown["refused"] = str(after)
+    else:
+        shown["after"] = {name: float(left) for name, left in budget._named(after).items()}
+    return shown
 
 
-def _release(plan: Plan, release: Release, rows: int | None) -> dict[str, Any]:
+def _release(plan: Plan, release: Release) -> ReleaseExplanation:
     entry, mechanism = release.entry, release.mechanism
-    expected = release.expected(rows)
     return {
         "name": entry.name,
         "statistic": entry.statistic,
@@ -53,30 +87,22 @@ def _release(plan: Plan, release: Release, rows: int | None) -> dict[str, Any]:
         "mechanism": type(mechanism).__name__,
         "what": mechanism.name,
         "share": _share(plan, release),
-        "loss": amounts(mechanism.loss),
-        "expected_error": {
-            "confidence": expected.confidence,
-            "half_width": expected.half_width,
-            "ranks": expected.ranks,
-            "note": expected.note,
-        },
+        "loss": amounts(release.loss),
+        "expected_error": error_bar(release, plan.rows),
         "passes": passes(plan, release),
     }
 
 
 def _share(plan: Plan, release: Release) -> str:
-    """Its part of the whole, exactly."""
-    whole = plan.job.loss
-    part = (
-        release.share["rho"] / whole.rho
-        if isinstance(whole, ZCDP)
-        else (release.share["epsilon"] / whole.epsilon)
-    )
-    return str(Fraction(part))
+    """Return its part of the whole loss, exactly."""
+    whole, share = plan.job.loss, release.share
+    if isinstance(whole, ZCDP):
+        return str(Fraction(share["rho"] / whole.rho))
+    return str(Fraction(share["epsilon"] / whole.epsilon))
 
 
 def passes(plan: Plan, release: Release) -> int | None:
-    """How many passes it makes as a rule; None if its blocks decide that.
+    """Return how many passes a release makes as a rule; None if its blocks decide that.
 
     Order statistics need pivots: from a sample that the file gives, or from a pass. Where the
     number of rows is private, what depends on it (how many row groups there are) is not looked at.

@@ -6,8 +6,8 @@
     [defaults]  arguments of every release that takes them
     [[release]] statistic, column or columns, name, weight, and arguments of the public function
 
-Everything that can be wrong with the file itself is found here. What an argument of a release may
-be is known to its function alone.
+Every error of the file itself is found here. What an argument of a release may be is known to its
+function alone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import inspect
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -56,24 +57,25 @@ SECTIONS = {
 }
 #: Keys of a release that are no arguments of its function.
 OWN = ("statistic", "column", "columns", "name", "weight")
-#: What the job says for all, or what no file can hold.
+#: Arguments that no release may have, and why.
 NOT_HERE = {
-    "epsilon": "left out: the job's budget is divided by weight",
-    "delta": "left out: the job's budget is divided by weight",
-    "rho": "left out: the job's budget is divided by weight",
-    "neighbors": "left out: [budget] says it for the whole job",
-    "budget": "left out: [budget] says it for the whole job",
-    "rng": "left out: a job is private",
-    "data": "left out: [data] says it for the whole job",
-    "progress": "left out: the job has a bar of its own",
-    "where": "left out: a job has no column of booleans for it",
+    name: f"left out: {why}"
+    for names, why in (
+        ("epsilon delta rho", "the job's budget is divided by weight"),
+        ("neighbors budget", "[budget] says it for the whole job"),
+        ("data", "[data] says it for the whole job"),
+        ("rng", "a job is private"),
+        ("progress", "the job has a bar of its own"),
+        ("where", "a job has no column of booleans for it"),
+    )
+    for name in names.split()
 }
 ENDINGS = (".json", ".csv", ".parquet")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One release that is asked for. `written` is what its file says, for a digest."""
+    """One release that is asked for. `written` is what the file says, for its key."""
 
     name: str
     statistic: str
@@ -92,7 +94,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job file that says nothing impossible. Paths are as seen from where the file is."""
+    """A job file without errors. Paths are relative to the directory of the file."""
 
     path: Path
     data: str
@@ -106,14 +108,14 @@ class Job:
 
 
 def read(path: Any) -> Job:
-    """The job of a file.
+    """Return the job of a file.
 
     Raises
     ------
     SourceError
         If there is no such file.
     ArgumentError, ArgumentTypeError
-        If it is no TOML, or says what no job can say.
+        If it is not TOML, or says what no job can say.
     """
     try:
         file = Path(path)
@@ -123,51 +125,63 @@ def read(path: Any) -> Job:
     except (TypeError, ValueError):
         checks.fail_type("path", "the path of a job file", path)
     try:
-        found = tomllib.loads(content.decode())
+        document = tomllib.loads(content.decode())
     except UnicodeDecodeError:
         raise ArgumentError(f"job file {file.name} must be TOML in UTF-8") from None
     except ValueError as error:  # also of an integer of thousands of digits
         raise ArgumentError(f"job file {file.name} must be TOML: {error}") from None
     except RecursionError:
         raise ArgumentError(f"job file {file.name} must be TOML that is not so deep") from None
-    _known("", found, SECTIONS)
-    parts = {name: _table(name, found, keys) for name, keys in SECTIONS.items() if keys}
-    data, budget, output = parts["data"], parts["budget"], parts["output"]
-    here = file.absolute().parent
-    kinds = [kind for kind in ("epsilon", "delta", "rho") if kind in budget]
-    amounts = {kind: _amount(f"budget.{kind}", budget[kind]) for kind in kinds}
-    rows = data.get("rows")
-    ledger = budget.get("path")
-    written = found.get("release", [])
-    tables = isinstance(written, list) and all(isinstance(table, dict) for table in written)
-    if not tables or not written:
-        checks.fail("release", "at least one [[release]]", written)
+    _check_keys("", document, SECTIONS)
+    data, budget, output, defaults = (
+        _table(name, document) for name in ("data", "budget", "output", "defaults")
+    )
+    for key, value in defaults.items():
+        if key in NOT_HERE or key in OWN:
+            checks.fail(f"defaults.{key}", NOT_HERE.get(key, "left to each release"), value)
+    folder = file.absolute().parent
+    amounts = {
+        kind: _amount(f"budget.{kind}", budget[kind])
+        for kind in ("epsilon", "delta", "rho")
+        if kind in budget
+    }
+    rows, ledger, out = data.get("rows"), budget.get("path"), output.get("path")
+    releases = document.get("release", [])
+    tables = isinstance(releases, list) and all(isinstance(table, dict) for table in releases)
+    if not tables or not releases:
+        checks.fail("release", "at least one [[release]]", releases)
     return Job(
         path=file,
-        data=str(here / _file("data.path", data.get("path"))),
+        data=str(folder / _file("data.path", data.get("path"))),
         rows=None if rows is None else checks.whole("data.rows", rows, 1),
         loss=make_loss(amounts.get("epsilon"), amounts.get("delta", 0), amounts.get("rho")),
         neighbors=checks.neighbors(budget.get("neighbors", "replace")),
-        ledger=None if ledger is None else here / _file("budget.path", ledger),
+        ledger=None if ledger is None else folder / _file("budget.path", ledger),
         name=checks.text("budget.name", budget.get("name", "")),
-        output=_output(here, output.get("path")),
-        entries=_entries(written, _defaults(found)),
+        output=None if out is None else _output(folder, out),
+        entries=_entries(releases, defaults),
     )
 
 
-def _known(place: str, given: Collection[str], names: Collection[str]) -> None:
+def _hint(name: str, names: Collection[str]) -> str:
+    """Return the end of a message that offers the nearest of some names."""
+    near = difflib.get_close_matches(name, names, 1, 0.6)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _check_keys(place: str, given: Collection[str], names: Collection[str]) -> None:
     for key in given:
         if key not in names:
-            near = difflib.get_close_matches(key, names, 1, 0.6)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            checks.fail(f"{place}{key}", f"one of {', '.join(names)}{hint}", key)
+            checks.fail(f"{place}{key}", f"one of {', '.join(names)}{_hint(key, names)}", key)
 
 
-def _table(name: str, found: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
-    table = found.get(name, {})
+def _table(name: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a section of the file; the keys of some sections are known beforehand."""
+    table, keys = document.get(name, {}), SECTIONS[name]
     if not isinstance(table, dict):
         checks.fail_type(name, f"a table, [{name}]", table)
-    _known(f"{name}.", table, keys)
+    if keys is not None:
+        _check_keys(f"{name}.", table, keys)
     return table
 
 
@@ -178,53 +192,39 @@ def _text(name: str, value: Any) -> str:
 
 
 def _file(name: str, value: Any) -> str:
-    if "\0" in (found := _text(name, value)):
+    if "\0" in (path := _text(name, value)):
         checks.fail(name, "the name of a file", value)
-    return found
+    return path
 
 
 def _amount(name: str, value: Any) -> Any:
-    """A number, or a text such as "1/3" for one that no decimal can write."""
+    """Return a number, or the ratio of a text such as "1/3" that no decimal can write."""
     if not isinstance(value, str):
         return value
-    if not re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?|[0-9]{0,400}\.[0-9]{1,400}", value):
-        checks.fail(name, 'a number, or a ratio such as "1/3"', value)
-    try:
-        return Fraction(value)
-    except ZeroDivisionError:
-        checks.fail(name, 'a number, or a ratio such as "1/3"', value)
+    if re.fullmatch(r"[0-9]{1,400}(/[0-9]{1,400})?|[0-9]{0,400}\.[0-9]{1,400}", value):
+        with suppress(ZeroDivisionError):
+            return Fraction(value)
+    checks.fail(name, 'a number, or a ratio such as "1/3"', value)
 
 
-def _output(here: Path, path: Any) -> Path | None:
-    if path is None:
-        return None
-    found = here / _file("output.path", path)
-    if found.suffix.lower() not in ENDINGS:
+def _output(folder: Path, path: Any) -> Path:
+    file = folder / _file("output.path", path)
+    if file.suffix.lower() not in ENDINGS:
         checks.fail("output.path", f"a name that ends in one of {', '.join(ENDINGS)}", path)
-    return found
+    return file
 
 
-def _defaults(found: Mapping[str, Any]) -> dict[str, Any]:
-    table = found.get("defaults", {})
-    if not isinstance(table, dict):
-        checks.fail_type("defaults", "a table, [defaults]", table)
-    for key, value in table.items():
-        if key in NOT_HERE or key in OWN:
-            checks.fail(f"defaults.{key}", NOT_HERE.get(key, "left to each release"), value)
-    return table
-
-
-def _entries(written: list[dict[str, Any]], defaults: dict[str, Any]) -> tuple[Entry, ...]:
-    made: list[Entry] = []
-    for number, table in enumerate(written, 1):
+def _entries(releases: list[dict[str, Any]], defaults: dict[str, Any]) -> tuple[Entry, ...]:
+    entries: dict[str, Entry] = {}
+    for number, table in enumerate(releases, 1):
         entry = _entry(number, table, defaults)
-        if any(entry.name == other.name for other in made):
+        if entry.name in entries:
             checks.fail(f"release {number}: name", "another one than those before", entry.name)
-        made.append(entry)
+        entries[entry.name] = entry
     for key, value in defaults.items():
-        if not any(key in entry.takes for entry in made):
+        if not any(key in entry.takes for entry in entries.values()):
             checks.fail(f"defaults.{key}", "an argument of one of the releases", value)
-    return tuple(made)
+    return tuple(entries.values())
 
 
 def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entry:
@@ -234,37 +234,45 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entr
     name = _text(f"{where}: name", table.get("name", f"{statistic} of {', '.join(columns)}"))
     where = f"release {name!r}"
     function = _function(f"{where}: statistic", statistic)
-    parameters = inspect.signature(function).parameters
-    given = {key: value for key, value in table.items() if key not in OWN}
-    allowed = [key for key in parameters if key not in NOT_HERE]
-    for key, value in given.items():
+    takes = inspect.signature(function).parameters
+    allowed = [key for key in takes if key not in NOT_HERE]
+    given = {key: defaults[key] for key in allowed if key in defaults}
+    for key, value in table.items():
+        if key in OWN:
+            continue
         if key in NOT_HERE:
             checks.fail(f"{where}: {key}", NOT_HERE[key], value)
         if key not in allowed:
-            near = difflib.get_close_matches(key, allowed, 1, 0.6)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            hint = _hint(key, allowed)
             rule = f"an argument of {statistic}{hint}, which are {', '.join(allowed)}"
             checks.fail(f"{where}: {key}", rule, value)
-    given = {**{key: defaults[key] for key in allowed if key in defaults}, **given}
-    for key in allowed:
-        if parameters[key].default is inspect.Parameter.empty and key not in given:
-            checks.fail(f"{where}: {key}", f"given: {statistic} needs it", None)
+        given[key] = value
+    _check_required(f"{where}: ", statistic, {key: takes[key] for key in allowed}, given)
     arguments = dict(given)
     if "estimator" in arguments:
         arguments["estimator"] = _estimator(f"{where}: estimator", arguments["estimator"])
     written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
     for key in ("weights", "ids"):
         if key in arguments:
-            _text(f"{where}: {key}", arguments[key])  # a column beside
-    weight = checks.fraction(
-        f"{where}: weight", _amount(f"{where}: weight", table.get("weight", 1))
-    )
+            _text(f"{where}: {key}", arguments[key])  # the name of another column
+    weight_name = f"{where}: weight"
+    weight = checks.fraction(weight_name, _amount(weight_name, table.get("weight", 1)))
     if weight <= 0:
-        checks.fail(f"{where}: weight", "greater than 0", table["weight"])
+        checks.fail(weight_name, "greater than 0", table["weight"])
     return Entry(name, statistic, columns, is_table, weight, function, arguments, written)
 
 
+def _check_required(
+    place: str, name: str, takes: Mapping[str, inspect.Parameter], given: Collection[str]
+) -> None:
+    """Refuse a call of `name` without an argument that has no default."""
+    for key, parameter in takes.items():
+        if parameter.default is inspect.Parameter.empty and key not in given:
+            checks.fail(f"{place}{key}", f"given: {name} needs it", None)
+
+
 def _columns(where: str, table: dict[str, Any]) -> tuple[tuple[str, ...], bool]:
+    """Return the names of the columns, and whether there may be several."""
     if ("column" in table) == ("columns" in table):
         checks.fail(f"{where}: column", "given, or columns instead", table.get("column"))
     if "column" in table:
@@ -272,36 +280,33 @@ def _columns(where: str, table: dict[str, Any]) -> tuple[tuple[str, ...], bool]:
     columns = table["columns"]
     if not isinstance(columns, list) or not columns:
         checks.fail(f"{where}: columns", "a list of at least one name", columns)
-    found = tuple(_text(f"{where}: columns[{i}]", name) for i, name in enumerate(columns))
-    if len(set(found)) < len(found):
+    names = tuple(_text(f"{where}: columns[{i}]", name) for i, name in enumerate(columns))
+    if len(set(names)) < len(names):
         checks.fail(f"{where}: columns", "different names", columns)
-    return found, True
+    return names, True
 
 
 def _function(where: str, statistic: str) -> Callable[..., Any]:
-    """The public function of a name: whatever takes data and a budget."""
+    """Return the public function of a name: whatever takes data and a budget."""
     if statistic not in STATISTICS:
-        near = difflib.get_close_matches(statistic, STATISTICS, 1, 0.6)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        checks.fail(where, f"one of {', '.join(sorted(STATISTICS))}{hint}", statistic)
+        rule = f"one of {', '.join(sorted(STATISTICS))}{_hint(statistic, STATISTICS)}"
+        checks.fail(where, rule, statistic)
     return STATISTICS[statistic]
 
 
 def _estimator(where: str, value: Any) -> Any:
-    """A name, or a table such as {class = "Quantile", q = 0.9}."""
+    """Return a name, or the estimator of a table such as {class = "Quantile", q = 0.9}."""
     if not isinstance(value, dict):
         return checks.text(where, value)
     given = dict(value)
-    kind = checks.choice(f"{where}.class", given.pop("class", None), estimators.__all__)
-    made = getattr(estimators, kind)
-    takes = inspect.signature(made).parameters
+    name = checks.choice(f"{where}.class", given.pop("class", None), estimators.__all__)
+    kind = getattr(estimators, name)
+    takes = inspect.signature(kind).parameters
     for key in given:
         if key not in takes:
-            checks.fail(f"{where}.{key}", f"an argument of {kind}: {', '.join(takes)}", given[key])
-    for key, parameter in takes.items():
-        if parameter.default is inspect.Parameter.empty and key not in given:
-            checks.fail(f"{where}.{key}", f"given: {kind} needs it", None)
+            checks.fail(f"{where}.{key}", f"an argument of {name}: {', '.join(takes)}", given[key])
+    _check_required(f"{where}.", name, takes, given)
     try:
-        return made(**given)
+        return kind(**given)
     except ArgumentError as error:
         raise ArgumentError(f"{where}: {error}") from None

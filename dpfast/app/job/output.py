@@ -1,4 +1,4 @@
-"""Answers as one JSON object, or as rows, one a number; and files that are whole or not there."""
+"""Answers as one JSON object or as rows, one for each number, and their files."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 from ...errors import MissingExtraError, SourceError
 from ...privacy import ZCDP, Approx, Loss
-from .runner import Outcome, Results, words
+from .plan import Release
+from .runner import Answer, Outcome, Results, words
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "half_width", "ranks", "confidence",
@@ -24,16 +25,59 @@ FIELDS = (
 NUMBERS = ("value", "half_width", "ranks", "confidence", "epsilon", "delta", "rho")
 
 
+class ErrorBar(TypedDict):
+    """The expected error of an answer: see `dpfast.error_bars`."""
+
+    confidence: float
+    half_width: Answer
+    ranks: Answer
+    note: str
+
+
+class ReleaseReport(TypedDict):
+    """One answer, in the types of JSON."""
+
+    name: str
+    statistic: str
+    columns: list[str]
+    value: Answer
+    edges: NotRequired[list[Any]]
+    error: NotRequired[str]
+    note: NotRequired[str]
+    loss: dict[str, float]
+    expected_error: ErrorBar
+
+
+class Report(TypedDict):
+    """The answers of a job, in the types of JSON."""
+
+    job: str
+    neighbors: str
+    loss: dict[str, float]
+    releases: list[ReleaseReport]
+
+
 def amounts(loss: Loss) -> dict[str, float]:
-    """A loss for the eye."""
+    """Return a loss as floats, for display."""
     if isinstance(loss, ZCDP):
         return {"rho": float(loss.rho)}
     delta = loss.delta if isinstance(loss, Approx) else 0
     return {"epsilon": float(loss.epsilon), "delta": float(delta)}
 
 
-def told(results: Results) -> dict[str, Any]:
-    """Everything that may be published, in the types of JSON."""
+def error_bar(release: Release, rows: int | None) -> ErrorBar:
+    """Return the expected error of a release for a number of rows, in the types of JSON."""
+    expected = release.expected(rows)
+    return {
+        "confidence": expected.confidence,
+        "half_width": expected.half_width,
+        "ranks": expected.ranks,
+        "note": expected.note,
+    }
+
+
+def report(results: Results) -> Report:
+    """Return everything that may be published."""
     job = results.plan.job
     return {
         "job": job.name or job.path.name,
@@ -45,7 +89,7 @@ def told(results: Results) -> dict[str, Any]:
     }
 
 
-def _release(outcome: Outcome, rows: int | None) -> dict[str, Any]:
+def _release(outcome: Outcome, rows: int | None) -> ReleaseReport:
     release, kept = outcome.release, outcome.kept or {}
     entry = release.entry
     shown: dict[str, Any] = {
@@ -60,25 +104,17 @@ def _release(outcome: Outcome, rows: int | None) -> dict[str, Any]:
         shown["error"] = words(outcome.error)
     elif "no_answer" in kept:
         shown["note"] = "no answer: the data did not pass the test"
-    expected = release.expected(rows)
-    return {
-        **shown,
-        "loss": amounts(release.mechanism.loss),
-        "expected_error": {
-            "confidence": expected.confidence,
-            "half_width": expected.half_width,
-            "ranks": expected.ranks,
-            "note": expected.note,
-        },
-    }
+    shown["loss"] = amounts(release.loss)
+    shown["expected_error"] = error_bar(release, rows)
+    return cast(ReleaseReport, shown)
 
 
 # --- rows ---------------------------------------------------------------------------------------
 
 
 def rows(results: Results) -> Iterator[dict[str, Any]]:
-    """One row a number: `index` is its place in the answer, and `at` says what it is about."""
-    for outcome, release in zip(results.outcomes, told(results)["releases"], strict=True):
+    """Yield a row for each number: `index` is its place in the answer, `at` what it is about."""
+    for outcome, release in zip(results.outcomes, report(results)["releases"], strict=True):
         expected = release["expected_error"]
         same = {
             "name": release["name"],
@@ -89,15 +125,15 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
             "error": release.get("error"),
             "note": release.get("note") or expected["note"],
         }
-        value, width, ranks = release["value"], expected["half_width"], expected["ranks"]
+        value = release["value"]
         for index in product(*map(range, _shape(value))):
             yield {
                 **same,
                 "index": ",".join(map(str, index)),
                 "at": _at(outcome, release, index),
                 "value": None if value is None else float(_item(value, index)),
-                "half_width": _bar(width, index),
-                "ranks": _bar(ranks, index),
+                "half_width": _bar(expected["half_width"], index),
+                "ranks": _bar(expected["ranks"], index),
             }
 
 
@@ -112,14 +148,14 @@ def _item(value: Any, index: tuple[int, ...]) -> Any:
 
 
 def _bar(bar: Any, index: tuple[int, ...]) -> Any:
-    """That of one number; none for a vector of numbers that are not there."""
+    """Return the error bar of one number; None for a vector that has no answer."""
     if isinstance(bar, list):
         return _item(bar, index) if index else None
     return bar
 
 
-def _at(outcome: Outcome, release: dict[str, Any], index: tuple[int, ...]) -> str:
-    """What a number of a vector is about: its quantile, its bin, or its columns."""
+def _at(outcome: Outcome, release: ReleaseReport, index: tuple[int, ...]) -> str:
+    """Return what a number of a vector is about: its quantile, its bin, or its columns."""
     arguments, columns = outcome.release.arguments, release["columns"]
     if not index:
         return ""
@@ -127,7 +163,8 @@ def _at(outcome: Outcome, release: dict[str, Any], index: tuple[int, ...]) -> st
         edges = release["edges"] if outcome.release.entry.is_table else [release["edges"]]
         counts = _shape(release["value"])
         return " x ".join(
-            _bin(own, place, count) for own, place, count in zip(edges, index, counts, strict=True)
+            _bin(axis, place, count)
+            for axis, place, count in zip(edges, index, counts, strict=True)
         )
     if isinstance(arguments.get("qs"), list):
         return str(arguments["qs"][index[0]])
@@ -144,7 +181,7 @@ def _bin(edges: list[Any], place: int, count: int) -> str:
 
 
 def _edge(edge: Any) -> str:
-    """A word, or a number: no two of them look the same."""
+    """Return an edge or a category as text; different ones have different texts."""
     return str(edge).removesuffix(".0") if isinstance(edge, float) else str(edge)
 
 
@@ -157,17 +194,20 @@ def check(path: Path) -> None:
     A file beside it is made and removed, as later: only that tells for certain.
     """
     if not path.parent.is_dir():
-        why = f"{str(path.parent)!r} is no directory"
-        raise SourceError(f"output {str(path)!r} cannot be written: {why}")
+        raise _unwritable(path, f"{str(path.parent)!r} is no directory")
     if path.is_dir():
-        raise SourceError(f"output {str(path)!r} cannot be written: it is a directory")
+        raise _unwritable(path, "it is a directory")
     if path.suffix.lower() == ".parquet":
         _pyarrow(path)
     try:
         with _beside(path) as temporary:
             open(temporary, "xb").close()
     except OSError as error:
-        raise SourceError(f"output {str(path)!r} cannot be written: {error.strerror}") from None
+        raise _unwritable(path, error.strerror) from None
+
+
+def _unwritable(path: Path, why: str | None) -> SourceError:
+    return SourceError(f"output {str(path)!r} cannot be written: {why}")
 
 
 def _pyarrow(path: Path) -> Any:
@@ -181,29 +221,28 @@ def _pyarrow(path: Path) -> Any:
 
 
 def write(results: Results, path: Path) -> None:
-    """The answers as a file: as a whole, or the file that was there before stays.
+    """Write the answers to a file: as a whole, or the file that was there before stays.
 
     Raises
     ------
     SourceError
         If it cannot be written. The ledger holds the answers, so the job can be run again.
     """
-    ending = path.suffix.lower()
-    if ending == ".parquet":
-        content = _parquet(results, path)
-    elif ending == ".csv":
-        content = _csv(results)
-    else:
-        content = (json.dumps(told(results), indent=2, allow_nan=False) + "\n").encode()
+    content = WRITERS[path.suffix.lower()](results, path)
     try:
-        _replace(path, content)
+        with _beside(path) as temporary:  # its permissions are those of a new file
+            with open(temporary, "xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
     except OSError as error:
-        raise SourceError(f"output {str(path)!r} cannot be written: {error.strerror}") from None
+        raise _unwritable(path, error.strerror) from None
 
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """The name of a file beside it that nobody else has, and that is gone in the end."""
+    """Yield the name of a new file beside `path`, which is removed in the end."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         yield temporary
@@ -212,21 +251,14 @@ def _beside(path: Path) -> Iterator[Path]:
             os.unlink(temporary)
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """By way of a file beside it. Its permissions are those of a new file."""
-    with _beside(path) as temporary:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+def _json(results: Results, path: Path) -> bytes:
+    return (json.dumps(report(results), indent=2, allow_nan=False) + "\n").encode()
 
 
-def _csv(results: Results) -> bytes:
+def _csv(results: Results, path: Path) -> bytes:
     text = io.StringIO(newline="")
-    table = csv.DictWriter(
-        text, FIELDS
-    )  # lines end as in RFC 4180; else a "\r" would not be quoted
+    # Lines end as in RFC 4180; else a "\r" would not be quoted.
+    table = csv.DictWriter(text, FIELDS)
     table.writeheader()
     table.writerows(rows(results))
     return text.getvalue().encode()
@@ -241,3 +273,11 @@ def _parquet(results: Results, path: Path) -> bytes:
     out = pa.BufferOutputStream()
     pq.write_table(table, out)
     return bytes(out.getvalue())
+
+
+#: What an output file holds, by how its name ends.
+WRITERS: dict[str, Callable[[Results, Path], bytes]] = {
+    ".json": _json,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}

@@ -1,10 +1,10 @@
-"""What a job comes to: a mechanism, a share and a key for each release; no row is read."""
+"""The plan of a job: a mechanism, a share and a key for each release; no row is read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,49 +14,54 @@ from ...budget.budget import Budget, quoted
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
-from ...privacy import ZCDP, Approx, Pure
+from ...privacy import ZCDP, Loss, Pure
 from ...sources.arrow import Reader
 from ...sources.files import FileSource
 from ...sources.pick import distinct, picker
 from ...sources.row_source import Table, Text
 from ...sources.scan import columns
 from ...sources.scan import reader as reader_of
-from . import job_file
-from . import shares as _shares
+from . import allocation, job_file
 
-#: Of the error bars.
+#: The confidence of error bars.
 CONFIDENCE = 0.95
-#: Of a key. A later form of the same words would be another one.
+#: The version of keys. Keys made of other words need another one.
 FORM = "dpfast job 1"
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release: what is called, with which share of the loss, and what that comes to."""
+    """One release: the function and its arguments, its share of the loss, and the mechanism."""
 
     entry: job_file.Entry
     arguments: dict[str, Any]
-    share: _shares.Share
+    share: allocation.Share
     mechanism: Any
     key: str
 
     def source(self, reader: Reader) -> FileSource | Table | Text:
-        """Its columns, read by `reader`."""
+        """Return its columns, read by `reader`."""
         names = [reader.find(picker(name)) for name in self.entry.columns]
         return columns(reader, distinct(names) if self.entry.is_table else names[0])
 
     def expected(self, rows: int | None) -> Expected:
-        """The error of its answer, as far as public numbers tell."""
+        """Return the error of its answer, as far as public numbers tell."""
         if not hasattr(self.mechanism, "error"):
             return unknown(CONFIDENCE, "no bound of public numbers is known")
         some = None if rows is None else max(1, rows)  # of no rows, no more is said than of one
-        found: Expected = self.mechanism.error(some, CONFIDENCE)
-        return found
+        expected: Expected = self.mechanism.error(some, CONFIDENCE)
+        return expected
+
+    @property
+    def loss(self) -> Loss:
+        """What its mechanism costs."""
+        loss: Loss = self.mechanism.loss
+        return loss
 
     @property
     def spend(self) -> Spend:
-        """What it will ask of a budget."""
-        return Spend(self.mechanism.loss, self.mechanism.neighbors, self.mechanism.name)
+        """The ledger entry that it will ask for."""
+        return Spend(self.loss, self.mechanism.neighbors, self.mechanism.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,29 +74,22 @@ class Plan:
 
     @property
     def columns(self) -> int:
-        """How many columns are read."""
+        """The number of columns that are read."""
         return len({name for release in self.releases for name in release.entry.columns})
 
     @property
     def rows(self) -> int | None:
-        """The number of rows that may be known: a public one, or the guess of the job."""
+        """The number of rows: a public one, else the guess of the job."""
         known = self.reader.length if self.job.neighbors == "replace" else None
         return self.job.rows if known is None else known
 
     def budget(self, *, make: bool) -> Budget | None:
-        """The budget that pays; None if its ledger is not there and is not to be made.
+        """Return the budget that pays; None if its ledger is not there and is not to be made.
 
         A new ledger has the loss of the job for its limit.
         """
         loss, neighbors = self.job.loss, self.job.neighbors
-        limit: dict[str, Any] = (
-            {"rho": loss.rho}
-            if isinstance(loss, ZCDP)
-            else {
-                "epsilon": loss.epsilon,
-                "delta": loss.delta if isinstance(loss, Approx) else 0,
-            }
-        )
+        limit: dict[str, Any] = {f.name: getattr(loss, f.name) for f in fields(loss)}
         if self.job.ledger is None:
             return Budget(**limit, neighbors=neighbors)
         if not make:
@@ -102,67 +100,52 @@ class Plan:
             return Budget(path=self.job.ledger)
 
     def affords(self, budget: Budget) -> tuple[list[tuple[int, Any] | None], Amounts | BudgetError]:
-        """The line and answer of each release that is paid for, and what the others would leave.
+        """Return the entry and answer of each paid release, and what the others would leave.
 
         If that is refused, it was not because somebody else paid for one of them in the meantime.
         """
         while True:
-            found = [budget._found(release.key) for release in self.releases]
-            unpaid = [r.spend for r, there in zip(self.releases, found, strict=True) if not there]
+            entries = [budget._found(release.key) for release in self.releases]
+            unpaid = [r.spend for r, paid in zip(self.releases, entries, strict=True) if not paid]
             try:
-                return found, budget._afford(unpaid)
+                return entries, budget._afford(unpaid)
             except BudgetError as error:
                 again = [budget._found(release.key) for release in self.releases]
                 if again.count(None) == len(unpaid):
-                    return found, error
+                    return entries, error
 
 
 def plan(path: Any) -> Plan:
-    """The plan of a job file; every argument of every release has been checked."""
+    """Return the plan of a job file; every argument of every release has been checked."""
     job = job_file.read(path)
     reader = reader_of(job.data)
-    _apart(job, reader)
-    taken = [entry.takes for entry in job.entries]
-    for entry, takes in zip(job.entries, taken, strict=True):
-        if isinstance(job.loss, ZCDP) and "rho" not in takes:
+    _check_output(job, reader)
+    for entry in job.entries:
+        if isinstance(job.loss, ZCDP) and "rho" not in entry.takes:
             raise ArgumentError(
                 f"release {entry.name!r}: statistic must be one that can spend rho, as [budget] "
                 f"does, got {entry.statistic!r}"
             )
-    made: list[dict[str, Any]] = [{} for _ in job.entries]
 
-    def make(number: int, share: _shares.Share) -> Any:
-        entry = job.entries[number]
-        made[number] = {**entry.arguments, **share}
-        if "neighbors" in taken[number]:
-            made[number]["neighbors"] = job.neighbors
-        return _mechanism(entry, made[number], reader)
+    def release(number: int, share: allocation.Share) -> Release:
+        return _release(job.entries[number], share, job, reader)
 
-    shares, mechanisms = _shares.settled(
-        job.loss,
-        [entry.weight for entry in job.entries],
-        ["delta" in takes for takes in taken],
-        make,
-    )
-    releases = [
-        Release(entry, arguments, share, mechanism, _key(entry, mechanism, reader))
-        for entry, arguments, share, mechanism in zip(
-            job.entries, made, shares, mechanisms, strict=True
-        )
-    ]
+    weights = [entry.weight for entry in job.entries]
+    takes_delta = ["delta" in entry.takes for entry in job.entries]
+    _, releases = allocation.settled(job.loss, weights, takes_delta, release)
     return Plan(job, reader, tuple(releases))
 
 
-def _apart(job: job_file.Job, reader: Reader) -> None:
-    """Refuse an output that would take the place of what the job is made of, or be read with it."""
+def _check_output(job: job_file.Job, reader: Reader) -> None:
+    """Refuse an output that would replace the data, the job or the ledger, or be read as data."""
     if job.output is None:
         return
     out, data = job.output.resolve(), [path.resolve() for path in reader.paths]
     used = [(path, "the data") for path in data]
     used += [(job.path.resolve(), "the job"), ((job.ledger or job.path).resolve(), "the ledger")]
-    for path, what in used:
+    for path, name in used:
         if out == path:
-            checks.fail("output.path", f"another file than {what}", str(job.output))
+            checks.fail("output.path", f"another file than {name}", str(job.output))
     whole = Path(job.data)
     several = not whole.is_file() and out.suffix.lower() == ".parquet"  # a directory, or a pattern
     folders = [whole.resolve(), *(path.parent for path in data)]
@@ -170,26 +153,33 @@ def _apart(job: job_file.Job, reader: Reader) -> None:
         checks.fail("output.path", "outside the directory of the data", str(job.output))
 
 
-def _mechanism(entry: job_file.Entry, arguments: dict[str, Any], reader: Reader) -> Any:
-    release = Release(entry, arguments, {}, None, "")
+def _release(
+    entry: job_file.Entry, share: allocation.Share, job: job_file.Job, reader: Reader
+) -> Release:
+    """Return a release whose arguments its function has checked."""
+    arguments = {**entry.arguments, **share}
+    if "neighbors" in entry.takes:
+        arguments["neighbors"] = job.neighbors
+    release = Release(entry, arguments, share, None, "")
     try:
-        return quoted(entry.function, release.source(reader), **arguments)
+        mechanism = quoted(entry.function, release.source(reader), **arguments)
     except LedgerError:
         raise
     except DpfastError as error:
         raise type(error)(f"release {entry.name!r}: {error}") from None
+    return replace(release, mechanism=mechanism, key=_key(entry, mechanism, reader))
 
 
 def _key(entry: job_file.Entry, mechanism: Any, reader: Reader) -> str:
-    """A digest of the name, of the question, and of the data as far as they are known unread.
+    """Return a digest of the name, of the question, and of what is known of the data unread.
 
     Two releases with one key ask the same of the same data for the same loss. The share is in it by
-    way of the mechanism's loss; the rest of the job is not. Files are told apart by their place,
+    way of the mechanism's loss; the rest of the job is not. Files are told apart by their path,
     size and time of change. That is for the sake of the answers: privacy needs only that one answer
     leaves for one spend.
     """
     loss = mechanism.loss
-    if isinstance(loss, Pure):  # what zCDP knows besides is of no answer, and may become more
+    if isinstance(loss, Pure):  # its finer bound under zCDP changes no answer, and may improve
         loss = Pure(loss.epsilon)
     words = [
         FORM,

@@ -1,4 +1,4 @@
-"""A job that pays once and answers once, however often it is started, and by how many processes.
+"""Pay for a job once and answer it once, however often it is started, and by how many processes.
 
 Each release has a key. What happens to it, in this order:
 
@@ -22,18 +22,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...budget.budget import Budget
 from ...errors import BudgetError, DataError, DpfastError
 from ...statistics.ptr import NoAnswer
 from .plan import Plan, Release
-from .shared_pass import Failure, Together
+from .shared_pass import Failure, SharedPasses
+
+#: One number, or a vector or matrix of them; None for no answer.
+Answer: TypeAlias = float | list[float] | list[list[float]] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one release: an answer as the ledger holds it, or an error."""
+    """The result of one release: an answer as the ledger holds it, or an error."""
 
     release: Release
     kept: dict[str, Any] | None
@@ -57,10 +60,10 @@ class Results:
     passes: int
 
     def rows(self, release: Release) -> int | None:
-        """The number of rows that the error bar of a release is for: public, guessed, or released.
+        """Return the number of rows for the error bar of a release: public, guessed, or released.
 
-        A count of all rows is none of those that are left where missing numbers are dropped: that
-        is a count of the numbers of the same column.
+        Where missing numbers are dropped, a count of all rows does not tell how many are left; a
+        count of the numbers of the same column does.
         """
         if self.plan.rows is not None:
             return self.plan.rows
@@ -69,15 +72,15 @@ class Results:
             entry, mechanism = outcome.release.entry, outcome.release.mechanism
             if entry.statistic != "count" or mechanism.present != drops:
                 continue
-            found = (outcome.kept or {}).get("value")
-            if isinstance(found, list) and not drops:  # one number, repeated
-                found = found[0]
-            if isinstance(found, int) and (not drops or entry.columns == release.entry.columns):
-                return max(1, found)
+            count = (outcome.kept or {}).get("value")
+            if isinstance(count, list) and not drops:  # one number, repeated
+                count = count[0]
+            if isinstance(count, int) and (not drops or entry.columns == release.entry.columns):
+                return max(1, count)
         return None
 
     def check(self) -> None:
-        """Raise what went wrong with the first release that has no answer, if there is one."""
+        """Raise the error of the first release that has no answer, if there is one."""
         failed = {o.release.entry.name: o.error for o in self.outcomes if o.error is not None}
         if not failed:
             return
@@ -89,44 +92,44 @@ class Results:
             error if isinstance(error, DpfastError) else None
         )
 
-    def __getitem__(self, name: str) -> Any:
-        """The answer of a name: a number, or a list of them; None for no answer.
+    def __getitem__(self, name: str) -> Answer:
+        """Return the answer of a release: a number, or a list of them; None for no answer.
 
         Raises
         ------
         KeyError
-            There is no such release.
+            If there is no such release.
         DpfastError
-            What went wrong with it.
+            If it failed.
         """
         for outcome in self.outcomes:
             if outcome.release.entry.name == name:
                 if outcome.error is not None:
-                    told = isinstance(outcome.error, DpfastError)
-                    raise outcome.error if told else DpfastError(words(outcome.error))
+                    raise _raisable(outcome.error)
                 assert outcome.kept is not None
-                return outcome.kept.get("value")
+                answer: Answer = outcome.kept.get("value")
+                return answer
         raise KeyError(name)
 
 
 def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
-    """Run what has no answer yet, and return the answers of all."""
+    """Run the releases that have no answer yet, and return the answers of all."""
     releases = plan.releases
-    found, left = plan.affords(budget)
+    entries, left = plan.affords(budget)
     if isinstance(left, BudgetError):
         raise left
-    kept: list[Any] = [None if there is None else there[1] for there in found]
+    kept: list[Any] = [None if entry is None else entry[1] for entry in entries]
     todo = [i for i, answer in enumerate(kept) if answer is None]
-    together = Together(plan.reader, plan.columns, progress)
+    shared = SharedPasses(plan.reader, plan.columns, progress)
     note = plan.job.name or plan.job.path.name
 
     def work(place: int) -> Callable[[], Any]:
         release = releases[todo[place]]
-        source = release.source(together.reader(place))
+        source = release.source(shared.reader(place))
         return lambda: _one(release, source, budget, f"{note}: {release.entry.name}")
 
     failed: dict[int, Exception] = {}
-    for i, answer in zip(todo, together.run([work(p) for p in range(len(todo))]), strict=True):
+    for i, answer in zip(todo, shared.run([work(p) for p in range(len(todo))]), strict=True):
         if isinstance(answer, Failure):
             failed[i] = answer.error
         else:
@@ -135,11 +138,11 @@ def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
         Outcome(release, kept[i], failed.get(i) or _data_error(kept[i]))
         for i, release in enumerate(releases)
     )
-    return Results(plan, outcomes, together.passes)
+    return Results(plan, outcomes, shared.passes)
 
 
 def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
-    """The recorded answer of one release, which this call computes unless somebody else has."""
+    """Return the recorded answer of one release, which this call computes unless it is there."""
     with budget._once(release.key), budget.noted(note):
         try:
             answer = release.entry.function(source, **release.arguments, budget=budget)
@@ -152,7 +155,7 @@ def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
 
 
 def encoded(answer: Any) -> dict[str, Any]:
-    """An answer as the ledger keeps it."""
+    """Return an answer as the ledger keeps it."""
     if isinstance(answer, NoAnswer):
         return {"no_answer": True}
     if isinstance(answer, tuple):
@@ -162,8 +165,12 @@ def encoded(answer: Any) -> dict[str, Any]:
 
 
 def words(error: Exception) -> str:
-    """What is said of an error: of one from elsewhere only its kind, for it may quote a row."""
+    """Return the text of an error: of a foreign one only its kind, for it may quote a row."""
     return str(error) if isinstance(error, DpfastError) else type(error).__name__
+
+
+def _raisable(error: Exception) -> DpfastError:
+    return error if isinstance(error, DpfastError) else DpfastError(words(error))
 
 
 def _data_error(kept: Any) -> Exception | None:

@@ -2,13 +2,13 @@
 
 A release reads its data through a source, `reduce(summarise, merge)`, as often as its mechanism
 asks. Here each release runs in a thread of its own, over a source whose `reduce` waits until every
-release that is not done waits too. Then the file is read once, all columns that anybody wants, and
-each piece is handed to everybody who wants it. So there are as many passes as the release with the
+unfinished release waits too. Then the file is read once, with all columns that are wanted, and each
+piece is handed to every release that wants it. So there are as many passes as the release with the
 most of them makes, and a mechanism cannot tell that it is not alone.
 
-What goes wrong for one is raised in its thread and nowhere else. If the file itself cannot be read
-to its end, the fault may lie in a column of somebody else, so everybody starts again, alone. (To
-run a release twice is free: its spend has a key, and nothing of the first run has left.)
+An error of one release is raised in its thread and nowhere else. If the file itself cannot be read
+to its end, the fault may lie in a column of another release, so each starts again, alone. (To run a
+release twice is free: its spend has a key, and nothing of the first run has been published.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ...sources.pick import Pick
 S = TypeVar("S")
 T = TypeVar("T")
 
-#: Seconds after which a waiting main thread looks whether it was interrupted.
+#: Seconds after which a waiting main thread checks for an interrupt.
 LOOK = 0.5
 #: Columns of which whole batches are decoded together; of more, fewer rows at a time.
 NARROW = 16
@@ -38,22 +38,22 @@ LEAST = 1 << 12
 
 
 class _Again(BaseException):
-    """Run once more, without the others."""
+    """The release is to run once more, without the others."""
 
 
 class _Stopped(BaseException):
-    """Somebody pressed Ctrl-C."""
+    """The job was interrupted."""
 
 
 class Failure(NamedTuple):
-    """What a release raised, in place of its answer."""
+    """The error of a release, in place of its answer."""
 
     error: Exception
 
 
 @dataclass(eq=False)
 class _Request:
-    """One release's wish for one pass."""
+    """The request of one release for one pass."""
 
     want: Want
     convert: Convert[Any]
@@ -66,7 +66,7 @@ class _Request:
     done: bool = False
 
     def look(self, start: int, arrays: Sequence[Any]) -> list[Any]:
-        """Summaries of a piece. Several threads may be here at once."""
+        """Return the summaries of a piece. Several threads may call this at once."""
         if self.error is not None:
             return []
         try:
@@ -85,7 +85,7 @@ class _Request:
             self.error = error
 
     def close(self) -> None:
-        """Of no rows a summary is made, too."""
+        """Summarize no rows if there were none."""
         if not self.parts and self.error is None:
             try:
                 self.found = self.summarise(self.empty)
@@ -98,18 +98,18 @@ class _Piece(NamedTuple):
     summaries: list[list[Any]]
 
 
-def _agree(one: Want, other: Want) -> bool:
-    """Whether a pass can serve both: a column is read as numbers, as text, or as the ids."""
-    if None not in (one.ids, other.ids) and one.ids != other.ids:
+def _agree(first: Want, second: Want) -> bool:
+    """Return whether a pass can serve both: a column is read as numbers, as text, or as ids."""
+    if None not in (first.ids, second.ids) and first.ids != second.ids:
         return False
-    for a, b in ((one, other), (other, one)):
+    for a, b in ((first, second), (second, first)):
         if a.ids in b.numbers or not a.text.isdisjoint(n for n in b.numbers if n not in b.text):
             return False
     return True
 
 
-class Together:
-    """Runs releases over one file, in as few passes as the one with the most of them needs.
+class SharedPasses:
+    """Runs releases over one file, in as few passes as the most demanding release needs.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Together:
 
     def __init__(self, reader: Reader, columns: int, progress: Any = None) -> None:
         self._reader = reader
-        # The same for every pass: whoever reads rows may rely on meeting the same chunks again.
+        # The same for every pass: a release may rely on meeting the same chunks again.
         self._rows = max(BATCH * NARROW // max(NARROW, columns), min(LEAST, BATCH))
         self._progress = progress
         self._turn = threading.Condition()
@@ -134,11 +134,11 @@ class Together:
         self.passes = 0
 
     def reader(self, number: int) -> Reader:
-        """What release `number` reads through."""
-        return _Turn(self._reader, lambda request: self._ask(number, request))
+        """Return the reader of release `number`."""
+        return _SharedReader(self._reader, lambda request: self._ask(number, request))
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T | Failure]:
-        """What each function returns or raises; function i reads through ``reader(i)`` only."""
+        """Return what each function returns or raises; function i reads through ``reader(i)``."""
         results: list[Any] = [None] * len(works)
         self._running = set(range(len(works)))
         threads = [
@@ -195,9 +195,10 @@ class Together:
         return request.found
 
     def _next(self) -> list[_Request]:
-        """The requests of the next pass, once everybody who is not done has one; none at the end.
+        """Return the requests of the next pass, once every unfinished release has one.
 
-        The first is among them, and whoever agrees with those before.
+        The first is among them, and every one that agrees with those before. None are left at the
+        end.
         """
         with self._turn:
             while len(self._waiting) < len(self._running):
@@ -216,14 +217,14 @@ class Together:
         ids = next((r.want.ids for r in requests if r.want.ids), None)
         want = Want(numbers, ids, frozenset().union(*(r.want.text for r in requests)))
         place = {name: i for i, name in enumerate(want.names)}
-        own = [[place[name] for name in r.want.names] for r in requests]
+        columns = [[place[name] for name in r.want.names] for r in requests]
 
         def convert(start: int, arrays: Sequence[Any]) -> Iterator[_Piece]:
             yield _Piece(
                 len(arrays[0]),
                 [
                     request.look(start, [arrays[i] for i in places])
-                    for request, places in zip(requests, own, strict=True)
+                    for request, places in zip(requests, columns, strict=True)
                 ],
             )
 
@@ -253,8 +254,8 @@ class Together:
                 request.error = error if len(requests) == 1 else _Again()
 
 
-class _Turn(Reader):
-    """A reader that leaves its passes to somebody else."""
+class _SharedReader(Reader):
+    """A reader that hands its passes to `SharedPasses`."""
 
     def __init__(self, real: Reader, ask: Callable[[_Request], Any]) -> None:
         self._real = real
@@ -294,7 +295,7 @@ class _Turn(Reader):
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
     ) -> Sequence[Generator[T]]:
-        """The wish itself, which `reduce` gets back."""
+        """Return the request itself, which `reduce` gets back."""
         return [cast(Generator[T], _Request(want, convert))]
 
     def reduce(
