@@ -2,13 +2,14 @@
 
     python benchmarks/accuracy.py [--repeats 300]
 
-writes `docs/accuracy.json` and draws it into `docs/accuracy.png`. Two columns: the ages of the
-embedded Adult table (integers, heavy ties) and a synthetic salary column (log-normal, 10,000 rows).
-Truth is public here, so errors may be printed. A rival's relation is its own: OpenDP and PyDP count
-one row added or removed, diffprivlib one row replaced; dpfast is drawn under both, with the method
-that it chooses by the loss alone (thick), with each of the two that it chooses from, and with the
-exponential mechanism that has no liking for round numbers (thin).
-OpenDP gets integers as candidates for the ages and ten thousand steps for the salaries.
+writes `accuracy.json` and draws it into `accuracy.png`, both in `docs/figures`.
+
+Two columns: the ages of the embedded Adult table (integers, heavy ties) and a synthetic salary
+column (log-normal, 10,000 rows). Truth is public here, so errors may be printed. A rival's relation
+is its own: OpenDP and PyDP count one row added or removed, diffprivlib one row replaced; dpfast is
+drawn under both, with the method that it chooses by the loss alone (thick), with each of the two
+that it chooses from, and with the exponential mechanism that has no liking for round numbers
+(thin). OpenDP gets integers as candidates for the ages and ten thousand steps for the salaries.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import dpfast as dp
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks import rivals
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 # Ages are integers: an error below this is none, and is drawn here.
 LEAST = 1e-4
@@ -137,5 +138,5 @@ if __name__ == "__main__":
     parser.add_argument("--repeats", type=int, default=300)
     warnings.simplefilter("ignore")
     result = measure(parser.parse_args().repeats)
-    (DOCS / "accuracy.json").write_text(json.dumps(result, indent=1) + "\n")
-    draw(result, DOCS / "accuracy.png")
+    (FIGURES / "accuracy.json").write_text(json.dumps(result, indent=1) + "\n")
+    draw(result, FIGURES / "accuracy.png")

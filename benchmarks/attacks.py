@@ -1,12 +1,13 @@
-"""What attacks recover: from noise that is too small, and from a slice of a budget.
+"""What attacks recover: from noise that is too small, and from an allocation of a budget.
 
     python benchmarks/attacks.py [--runs 12]
 
-writes `docs/attacks.json` and draws it into `docs/attacks.png`. Secret bits are fair coins. On the
-left, an interface without privacy answers about random subsets with normal noise, whose deviation
-is so many times sqrt(n). On the right, `dp.sulq.NoisySums` answers at its full budget, in three
-ways, beside the bound for any interface with that loss; and beside a faulty one, which charges for
-one question and answers eight for each bit.
+writes `attacks.json` and draws it into `attacks.png`, both in `docs/figures`.
+
+Secret bits are fair coins. On the left, an interface without privacy answers about random subsets
+with normal noise, whose deviation is so many times sqrt(n). On the right, `dp.sulq.NoisySums`
+answers at its full budget, in three ways, beside the bound for any interface with that loss; and
+beside a faulty one, which charges for one question and answers eight for each bit.
 """
 
 import argparse
@@ -21,7 +22,7 @@ import numpy as np
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 BITS = 128
 TIMES = (4, 16)
 FRACTIONS = tuple(round(0.0625 * 2**k, 4) for k in range(8))
@@ -175,7 +176,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=12)
     parser.add_argument("--quick", action="store_true", help="some figures, from two runs")
-    parser.add_argument("--out", type=Path, default=DOCS, help="where both files go")
+    parser.add_argument("--out", type=Path, default=FIGURES, help="where both files go")
     given = parser.parse_args(arguments)
     result = measure(given.runs, given.quick)
     (given.out / "attacks.json").write_text(json.dumps(result, indent=1) + "\n")

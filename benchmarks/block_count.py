@@ -2,14 +2,16 @@
 
     python benchmarks/block_count.py [--repeats 600]
 
-writes `docs/blocks.json` and draws it into `docs/blocks.png`. The statistic is the variance of n
-normal rows, the sum of squares over n, whose bias on a block of m rows is -1 / m. Aggregators that
-look at the middle of the block outputs see their skewness beside it, 2/3 of that again. What
-`dp.suggest_blocks` makes of these public numbers is marked on each curve; what it expects of each
-number of blocks is the thin line. Truth is known here, so errors may be printed.
+writes `blocks.json` and draws it into `blocks.png`, both in `docs/figures`.
 
-Block outputs are drawn from their exact law, chi-square with m - 1 degrees of freedom over m, and
-go to the aggregator as they would from blocks of rows.
+The statistic is the variance of n normal rows, the sum of squares over n, whose bias on a block of
+m rows is -1 / m. Aggregators that look at the middle of the block outputs see their skewness beside
+it, 2/3 of that again. What `dp.suggest_blocks` makes of these public numbers is marked on each
+curve; what it expects of each number of blocks is the thin line. Truth is known here, so errors may
+be printed.
+
+Block outputs are drawn from their exact distribution, chi-square with m - 1 degrees of freedom
+over m, and go to the aggregator as they would from blocks of rows.
 """
 
 import argparse
@@ -24,7 +26,7 @@ from dpfast.aggregate import aggregators
 from dpfast.aggregate.block_count import Trade
 from dpfast.rng import InsecureGenerator
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 ROWS = 32_768
 BOUNDS = (0.0, 4.0)
 TRUTH = 1.0
@@ -108,7 +110,7 @@ def draw(table, path):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=600)
-    parser.add_argument("--out", type=Path, default=DOCS, help="where both files go")
+    parser.add_argument("--out", type=Path, default=FIGURES, help="where both files go")
     given = parser.parse_args(sys.argv[1:])
     result = measure(given.repeats)
     (given.out / "blocks.json").write_text(json.dumps(result, indent=1) + "\n")

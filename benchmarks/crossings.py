@@ -1,6 +1,6 @@
 """Errors on either side of every choice that a loss alone makes, and of some that are advised.
 
-    python benchmarks/crossings.py [--repeats 400] [--quick] [--out docs]
+    python benchmarks/crossings.py [--repeats 400] [--quick] [--out docs/figures]
 
 writes `crossings.json`, which `tests/docs/test_crossings.py` holds the constants and the words of
 the library to. All rows are invented, so truth may be known and errors be printed. A ratio is that
@@ -12,7 +12,7 @@ of two median (for "joint" mean) absolute errors: below 1 the first method is th
     joint         of "joint" over "recursive"
     rounded       of "exponential-round" over "exponential"
     extremes      how often the answer for a minimum is in the gap below all rows, for targets that
-                  leave the gap a weight of exp(-inside) (`intervals.INSIDE`), and the error; and
+                  leave the gap a weight of exp(-inside) (`exponential.INSIDE`), and the error; and
                   the ratio of "smooth" over "exponential-round"
     trimmed       of the noise of a trimmed mean where rows come and go over that where they are
                   replaced, for n rows and an epsilon of 1
@@ -35,7 +35,7 @@ from dpfast.sources import as_source
 from dpfast.sources.intake import read_column
 from dpfast.statistics.quantiles import exponential
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 ROWS, BOUNDS, QUICK = 20_000, (0.0, 100.0), 24
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 8.0)
 RHOS = (0.1, 0.25, 0.4, 1.0, 3.0, 6.0, 12.0)
@@ -206,7 +206,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=400)
     parser.add_argument("--quick", action="store_true", help=f"a third of it, {QUICK} times")
-    parser.add_argument("--out", type=Path, default=DOCS, help="where the file goes")
+    parser.add_argument("--out", type=Path, default=FIGURES, help="where the file goes")
     given = parser.parse_args(arguments)
     found = measure(QUICK if given.quick else given.repeats, given.quick)
     write(found, given.out / "crossings.json")

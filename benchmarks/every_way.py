@@ -1,6 +1,6 @@
 """Error against epsilon for every way to release a median and a mean.
 
-    python benchmarks/every_way.py [--repeats 300] [--quick] [--out docs]
+    python benchmarks/every_way.py [--repeats 300] [--quick] [--out docs/figures]
 
 writes `every-way.json` and draws it into `every-way-median.png` and `every-way-mean.png`. The
 columns are those of the embedded Adult table, so truth may be known and errors be printed: the
@@ -29,7 +29,7 @@ import numpy as np
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: About 1 / n**2 for the ages. Public.
 DELTA = 1e-9
@@ -266,7 +266,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=300)
     parser.add_argument("--quick", action="store_true", help=f"a third of it, {QUICK} times")
-    parser.add_argument("--out", type=Path, default=DOCS, help="where the files go")
+    parser.add_argument("--out", type=Path, default=FIGURES, help="where the files go")
     given = parser.parse_args(arguments)
     result = measure(EPSILONS[1::4], QUICK) if given.quick else measure(EPSILONS, given.repeats)
     write(result, given.out / "every-way.json")

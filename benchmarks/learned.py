@@ -1,6 +1,6 @@
 """Error against epsilon of what is learned from noisy sums.
 
-    python benchmarks/learned.py [--repeats 60] [--quick] [--out docs]
+    python benchmarks/learned.py [--repeats 60] [--quick] [--out docs/figures]
 
 writes `learned.json` and draws it into `learned.png`. Data are public, or made here, so errors may
 be printed. Each fit costs epsilon, or (epsilon, `DELTA`), for rows that come and go. A line at the
@@ -25,7 +25,7 @@ import numpy as np
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: Public, and below 1 / n for all tables here.
 DELTA = 1e-6
@@ -270,7 +270,7 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=60)
     parser.add_argument("--quick", action="store_true", help=f"a third of it, {QUICK} times")
-    parser.add_argument("--out", type=Path, default=DOCS, help="where the files go")
+    parser.add_argument("--out", type=Path, default=FIGURES, help="where the files go")
     given = parser.parse_args(arguments)
     result = measure(EPSILONS[1::3], QUICK) if given.quick else measure(EPSILONS, given.repeats)
     words = json.dumps(result, indent=1)

@@ -1,15 +1,18 @@
-"""The utility theorem, shown: the private answer has the law of the statistic, for many rows.
+"""The utility theorem, shown: for many rows the private answer is distributed as the statistic.
 
     python benchmarks/normality.py [--repeats 6000]
 
-writes `docs/normality.json` and draws it into `docs/normality.png`. Smith (STOC 2011) proves that
-the widened winsorized mean of block outputs has the same limiting normal law as the statistic on
-all rows. The statistic is the variance of n normal rows, the sum of squares over n: biased by -1/n,
-skewed, and normal only in the limit, with standard deviation sqrt(2 / n). Answers are standardised
-by that. The Kolmogorov distance to the standard normal law is what the theorem says goes to 0.
+writes `normality.json` and draws it into `normality.png`, both in `docs/figures`.
 
-* The winsorized mean keeps the law: both its noise and its bias vanish beside sqrt(2 / n).
-* The trimmed mean keeps a normal law with 1.19 times the variance, and comes near to it earlier.
+Smith (STOC 2011) proves that the widened winsorized mean of block outputs has the same limiting
+normal distribution as the statistic on all rows. The statistic is the variance of n normal rows,
+the sum of squares over n: biased by -1/n, skewed, and normal only in the limit, with standard
+deviation sqrt(2 / n). Answers are standardised by that. The Kolmogorov distance to the standard
+normal distribution is what the theorem says goes to 0.
+
+* The winsorized mean keeps the distribution: both its noise and its bias vanish beside sqrt(2 / n).
+* The trimmed mean keeps a normal distribution with 1.19 times the variance, and comes near
+  to it earlier.
 * The mean does not: its noise does not shrink with the outputs, and at the best number of blocks
   noise and bias are as large as the statistic's own deviation, for every n.
 
@@ -30,7 +33,7 @@ import dpfast as dp
 from dpfast.aggregate import aggregators
 from dpfast.rng import InsecureGenerator
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 ROWS = (10**4, 10**5, 10**6, 10**7, 10**8, 10**9, 10**10)
 SHOWN = (10**4, 10**6, 10**8, 10**10)
 BOUNDS = (0.0, 4.0)
@@ -140,7 +143,7 @@ def draw(table, path):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=6000)
-    parser.add_argument("--out", type=Path, default=DOCS, help="where both files go")
+    parser.add_argument("--out", type=Path, default=FIGURES, help="where both files go")
     given = parser.parse_args(sys.argv[1:])
     result = measure(given.repeats)
     (given.out / "normality.json").write_text(json.dumps(result) + "\n")

@@ -1,4 +1,4 @@
-"""Measure the cases of the speed table, and rewrite `docs/speed.md` and the README's part of it.
+"""Measure the cases of the speed table, and rewrite `docs/guide/speed.md` and the README table.
 
     python benchmarks/report.py [--rows 50000000] [--write]
 
@@ -706,8 +706,8 @@ def put(path, lines, note):
 
 def write(lines, note):
     """Put all rows into the page, and the headlines into the README."""
-    put(ROOT / "docs" / "speed.md", lines, note)
-    link = "[All rows](docs/speed.md)."
+    put(ROOT / "docs" / "guide" / "speed.md", lines, note)
+    link = "[All rows](docs/guide/speed.md)."
     put(ROOT / "README.md", [line for line in lines if is_headline(line)], f"{note} {link}")
 
 

@@ -1,6 +1,6 @@
 """Error and budget against the number of queries: independent noise, and what learns from answers.
 
-    python benchmarks/streams.py [--repeats 5] [--quick] [--out docs]
+    python benchmarks/streams.py [--repeats 5] [--quick] [--out docs/figures]
 
 writes `streams.json` and draws it into `streams.png`. The table is the embedded Adult table; its
 universe are the 8 kinds of people by sex, income and whether they are married, its queries the 26
@@ -24,7 +24,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError
 from dpfast.rng import InsecureGenerator
 
-DOCS = Path(__file__).parent.parent / "docs"
+FIGURES = Path(__file__).parent.parent / "docs" / "figures"
 COUNTS = (1, 10, 100, 1_000, 10_000)
 QUICK = (1, 10, 100)
 ACCURACY, FAILURE, SIZE, ROUNDS = 0.2, 0.05, 14, 8
@@ -172,7 +172,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="few queries, two repeats")
-    parser.add_argument("--out", type=Path, default=DOCS)
+    parser.add_argument("--out", type=Path, default=FIGURES)
     asked = parser.parse_args(arguments)
     repeats, numbers = (2, QUICK) if asked.quick else (asked.repeats, COUNTS)
     found = {"repeats": repeats, "rows": int(histogram().sum()), "accuracy": ACCURACY,

@@ -20,7 +20,7 @@ from dpfast import job
 from dpfast.app.cli import main
 from dpfast.errors import EntropyError
 
-DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
+DOCS = Path(__file__).parents[2] / "docs" / "guide" / "command-line.md"
 
 
 @pytest.fixture

@@ -1072,7 +1072,7 @@ def test_without_sqlite(path):
 
 @pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the pages are not here")
 def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
-    page = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "ledger.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     names = {"ages": [23, 35, 41]}
     exec(page.split("```python\n")[1].split("```")[0], names)

@@ -6,16 +6,16 @@ import pytest
 
 import dpfast as dp
 
-from ..support.pages import DOCS, build, program, runs
+from ..support.pages import FIGURES, GUIDE, build, program, runs
 
 figures = program("attacks")
 
-KEPT = json.loads((DOCS / "attacks.json").read_text(encoding="utf-8"))
+KEPT = json.loads((FIGURES / "attacks.json").read_text(encoding="utf-8"))
 
 
 def test_the_page_runs_and_prints_what_it_shows(tmp_path):
-    text, _ = runs(DOCS / "attacks.md", tmp_path)
-    assert build["images"](text) == ["attacks.png"]
+    text, _ = runs(GUIDE / "attacks.md", tmp_path)
+    assert build["images"](text) == ["../figures/attacks.png"]
     for name in dp.audit.__all__:
         assert f"`dp.audit.{name}(" in text
 
@@ -29,7 +29,7 @@ def test_the_figures_of_the_page_are_those_of_the_library(tmp_path):
     figures.main(["--quick", "--out", str(tmp_path)])
     again = json.loads((tmp_path / "attacks.json").read_text(encoding="utf-8"))
     assert (tmp_path / "attacks.png").read_bytes().startswith(b"\x89PNG")
-    assert 20_000 < (DOCS / "attacks.png").stat().st_size < 150_000
+    assert 20_000 < (FIGURES / "attacks.png").stat().st_size < 150_000
     assert KEPT["bits"] == again["bits"] == figures.BITS and KEPT["runs"] > again["runs"]
     for part in ("without_privacy", "at_full_budget"):
         kept = {key(row): row for row in KEPT[part]}

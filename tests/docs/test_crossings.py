@@ -10,7 +10,7 @@ from dpfast.statistics import iqr
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.api import SMOOTH_FROM, TWO_STEPS_FROM
 
-from ..support.pages import DOCS, program
+from ..support.pages import FIGURES, program
 
 crossings = program("crossings")
 
@@ -18,7 +18,7 @@ FROM = {
     "quantile": (SMOOTH_FROM, TWO_STEPS_FROM),
     "range": (iqr.SMOOTH_FROM, iqr.TWO_STEPS_FROM),
 }
-KEPT = json.loads((DOCS / "crossings.json").read_text(encoding="utf-8"))
+KEPT = json.loads((FIGURES / "crossings.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

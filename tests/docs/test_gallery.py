@@ -7,9 +7,8 @@ import pytest
 
 import dpfast as dp
 
-from ..support.pages import DOCS, build
+from ..support.pages import GALLERY, GUIDE, ROOT, build
 
-GALLERY = DOCS / "gallery"
 PAGES = build["pages"]()
 #: What the table of a page has to say, by what the page calls.
 ROWS = {
@@ -24,7 +23,7 @@ ROWS = {
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_runs_and_makes_its_plots(page, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(GALLERY.parents[1]))  # for programs that a page starts
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for programs that a page starts
     build["run"](page, tmp_path, repeats=40)
     shown = build["images"](page.read_text(encoding="utf-8"))
     assert shown
@@ -55,7 +54,7 @@ def test_the_index_lists_every_page_once_and_shows_what_exists():
 
 
 def test_the_example_in_the_readme_runs():
-    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("### Selection and quantiles")[1].split("\n###")[0]
     names = {"np": np, "dp": dp}
     exec(section.split("```python\n")[1].split("```")[0], names)
@@ -65,7 +64,7 @@ def test_the_example_in_the_readme_runs():
 
 
 def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
-    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("### Any statistic")[1].split("\n###")[0]
     names = {"np": np, "dp": dp}
     exec(section.split("```python\n")[1].split("```")[0], names)
@@ -74,7 +73,7 @@ def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
 
 
 def test_the_example_of_learning_in_the_readme_runs():
-    text = (GALLERY.parent.parent / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("### Learning")[1].split("\n###")[0]
     names = {"np": np, "dp": dp}
     exec(section.split("```python\n")[1].split("```")[0], names)
@@ -85,11 +84,11 @@ def test_the_example_of_learning_in_the_readme_runs():
 
 
 def test_the_page_on_blocks_runs_and_shows_what_exists(tmp_path):
-    page = GALLERY.parent / "blocks.md"
+    page = GUIDE / "blocks.md"
     build["run"](page, tmp_path)
     assert list(tmp_path.iterdir()) == []
     shown = build["images"](page.read_text(encoding="utf-8"))
-    assert shown == ["blocks.png", "normality.png"]
+    assert shown == ["../figures/blocks.png", "../figures/normality.png"]
     for name in shown:
         assert (page.parent / name).read_bytes().startswith(b"\x89PNG")
 

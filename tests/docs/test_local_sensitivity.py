@@ -11,10 +11,11 @@ import dpfast as dp
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr.proposal import threshold
 
-from ..support.pages import DOCS, build, program, runs
+from ..support.pages import FIGURES, THEORY, build, program, runs
 
-PAGE = DOCS / "local-sensitivity.md"
+PAGE = THEORY / "local-sensitivity.md"
 every_way = program("every_way")
+SHOWN = ("every-way-median.png", "every-way-mean.png")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def quick(tmp_path_factory):
 def test_the_page_runs_and_prints_what_it_shows(tmp_path):
     text, shown = runs(PAGE, tmp_path)
     assert shown > 15
-    assert set(build["images"](text)) == {"every-way-median.png", "every-way-mean.png"}
+    assert set(build["images"](text)) == {f"../figures/{name}" for name in SHOWN}
 
 
 def test_the_threshold_of_the_page_is_that_of_the_library():
@@ -35,9 +36,9 @@ def test_the_threshold_of_the_page_is_that_of_the_library():
 
 
 def test_the_quick_run_writes_what_the_page_shows(quick):
-    for name in ("every-way-median.png", "every-way-mean.png"):
+    for name in SHOWN:
         assert (quick / name).read_bytes().startswith(b"\x89PNG")
-        assert 50_000 < (DOCS / name).stat().st_size < 300_000
+        assert 50_000 < (FIGURES / name).stat().st_size < 300_000
 
 
 def ways(folder):
@@ -53,7 +54,7 @@ def number(x):
 
 def test_the_figures_of_the_page_are_those_of_the_library(quick):
     """The least of a few errors is within nine tenths of those kept, the largest above a tenth."""
-    (few, again), (kept, shown) = ways(quick), ways(DOCS)
+    (few, again), (kept, shown) = ways(quick), ways(FIGURES)
     assert kept["epsilon"] == list(every_way.EPSILONS) and few["delta"] == kept["delta"]
     assert set(few["epsilon"]) < set(kept["epsilon"])
     assert few["repeats"] == every_way.QUICK and kept["repeats"] >= 200

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from ..support.pages import DOCS, build, program, runs
+from ..support.pages import FIGURES, GUIDE, build, program, runs
 
-PAGE = DOCS / "streams.md"
+PAGE = GUIDE / "streams.md"
 streams = program("streams")
 
 
@@ -16,7 +16,7 @@ def measured(folder):
     return json.loads((folder / "streams.json").read_text(encoding="utf-8"))
 
 
-KEPT = measured(DOCS)
+KEPT = measured(FIGURES)
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def at(found, way, queries):
 def test_the_program_of_the_page_runs(tmp_path):
     text, _ = runs(PAGE, tmp_path)
     assert text.count("```python") == 1
-    assert build["images"](text) == ["streams.png"]
-    assert 20_000 < (DOCS / "streams.png").stat().st_size < 100_000
+    assert build["images"](text) == ["../figures/streams.png"]
+    assert 20_000 < (FIGURES / "streams.png").stat().st_size < 100_000
 
 
 def test_the_table_of_the_page_is_that_of_the_figures():

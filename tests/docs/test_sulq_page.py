@@ -7,9 +7,9 @@ import pytest
 from dpfast import sulq
 from dpfast.sulq.estimator import Estimator
 
-from ..support.pages import DOCS, build, program, runs
+from ..support.pages import FIGURES, GUIDE, build, program, runs
 
-PAGE = DOCS / "sulq.md"
+PAGE = GUIDE / "sulq.md"
 learned = program("learned")
 
 
@@ -23,7 +23,7 @@ def quick(tmp_path_factory):
 def test_the_page_runs_and_prints_what_it_shows(tmp_path):
     text, shown = runs(PAGE, tmp_path)
     assert shown == 6
-    assert build["images"](text) == ["learned.png"]
+    assert build["images"](text) == ["../figures/learned.png"]
 
 
 def test_the_page_names_what_there_is():
@@ -47,7 +47,7 @@ def figures(folder):
 
 def test_the_figures_of_the_page_are_those_of_the_library(quick):
     """The least of a few errors is within nine tenths of those kept, the largest above a tenth."""
-    (few, again), (kept, shown) = figures(quick), figures(DOCS)
+    (few, again), (kept, shown) = figures(quick), figures(FIGURES)
     assert kept["epsilon"] == list(learned.EPSILONS) and few["delta"] == kept["delta"]
     assert set(few["epsilon"]) < set(kept["epsilon"])
     assert few["repeats"] == learned.QUICK and kept["repeats"] >= 60
@@ -63,11 +63,11 @@ def test_the_figures_of_the_page_are_those_of_the_library(quick):
 
 def test_the_plot_is_drawn_again(quick):
     assert (quick / "learned.png").read_bytes().startswith(b"\x89PNG")
-    assert 30_000 < (DOCS / "learned.png").stat().st_size < 200_000
+    assert 30_000 < (FIGURES / "learned.png").stat().st_size < 200_000
 
 
 def test_more_loss_means_less_error():
-    _, shown = figures(DOCS)
+    _, shown = figures(FIGURES)
     for name, one in shown.items():
         for kind in learned.LOSSES:
             middle = one[kind]["median"]

@@ -9,8 +9,11 @@ from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+GUIDE, THEORY, GALLERY = DOCS / "guide", DOCS / "theory", DOCS / "gallery"
+#: What pages show and programs of `benchmarks/` write.
+FIGURES = DOCS / "figures"
 #: What runs a page: `docs/gallery/build.py`.
-build = runpy.run_path(str(DOCS / "gallery" / "build.py"))
+build = runpy.run_path(str(GALLERY / "build.py"))
 
 
 def program(name: str) -> ModuleType:
