@@ -20,7 +20,7 @@ from .conftest import rows
 pytest.importorskip("pytest_benchmark")
 
 BLOCKS = 1000
-SOME = rows(20_000_000)
+N, SOME = rows(50_000_000), rows(20_000_000)
 CONTIGUOUS = "mean of contiguous blocks"
 RANDOM = "mean of random blocks"
 SUMS = "sums and extremes of random blocks"

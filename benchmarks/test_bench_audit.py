@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 import dpfast as dp
 
-from .test_bench_choice import fastest
+from .conftest import beside
 
 N, QUERIES = 100, 800
 
@@ -43,6 +43,4 @@ def test_reconstruct(benchmark, method, alone):
         lambda: dp.audit.reconstruct(answers, N, queries=sets, method=method), rounds=3
     )
     assert (found == bits).mean() > 0.97
-    if benchmark.stats:  # absent under --benchmark-disable
-        own = fastest(alone(sets * 1.0, answers - sets.sum(axis=1) / 2))
-        benchmark.extra_info["of the solver"] = round(benchmark.stats.stats.min / own, 2)
+    beside(benchmark, {"the solver": alone(sets * 1.0, answers - sets.sum(axis=1) / 2)})

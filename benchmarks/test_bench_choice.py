@@ -7,35 +7,15 @@ test, and `np.max`, the floor, as well.
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from dpfast._kernels.rng import isa
 from dpfast.noise import choice
 from dpfast.rng import SecureGenerator
 
-from .conftest import rows
-
-
-def fastest(call, rounds=3):
-    best = np.inf
-    for _ in range(rounds):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def note(benchmark, per, **references):
-    if benchmark.stats:  # absent under --benchmark-disable
-        best = benchmark.stats.stats.min
-        benchmark.extra_info["ns each"] = round(best / per * 1e9, 2)
-        benchmark.extra_info["isa"] = isa()
-        for name, seconds in references.items():
-            benchmark.extra_info[f"of {name}"] = round(best / seconds, 3)
+from .conftest import beside, rows
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +32,8 @@ def table():
 def references(values):
     g = np.random.default_rng(1)
     return {
-        "numpy gumbel + argmax": fastest(
-            lambda: np.argmax(values + g.gumbel(size=values.shape), axis=1)
-        ),
-        "np.max": fastest(lambda: values.max(axis=1)),
+        "numpy gumbel + argmax": lambda: np.argmax(values + g.gumbel(size=values.shape), axis=1),
+        "np.max": lambda: values.max(axis=1),
     }
 
 
@@ -63,11 +41,11 @@ def references(values):
 def test_by_row(benchmark, table, law):
     values, best, exact = table
     benchmark.group = "one draw a row of 100"
-    stream, other = SecureGenerator().stream(), references(values)
+    stream = SecureGenerator().stream()
     got = benchmark.pedantic(
         lambda: law(values, best, 1.0, exact, stream), rounds=7, warmup_rounds=1
     )
-    note(benchmark, values.size, **other)
+    beside(benchmark, references(values), values.size)
     # The expected distance is the same as with NumPy's noise, or less with permute-and-flip.
     gap = (best - np.take_along_axis(values, got[:, None], axis=1)[:, 0]).mean()
     chosen = np.argmax(values + np.random.default_rng(2).gumbel(size=values.shape), axis=1)
@@ -84,7 +62,7 @@ def test_weights(benchmark, m):
     distance[0] = 0.0
     benchmark.group = "weights of runs"
     made = benchmark(lambda: choice.Weights(distance, 1.0))
-    note(benchmark, len(distance), **{"np.exp": fastest(lambda: np.exp(-distance))})
+    beside(benchmark, {"np.exp": lambda: np.exp(-distance)}, len(distance))
     assert made.bound[0] / 2.0**made.shift == pytest.approx(1, rel=2e-6)
 
 
@@ -93,7 +71,7 @@ def test_one_draw_from_ten(benchmark):
     stream = SecureGenerator().stream()
     benchmark.group = "call overhead"
     got = benchmark(lambda: choice.Weights(distance, 1.0).draw(1, lambda b: Fraction(b), stream))
-    note(benchmark, 1)
+    beside(benchmark, {})
     assert 0 <= got[0] < 10
 
 
@@ -106,5 +84,5 @@ def test_many_draws(benchmark):
     got = benchmark(lambda: weights.draw(size, lambda b: Fraction(b), stream))
     g, p = np.random.default_rng(0), np.exp(-0.1 * distance)
     p /= p.sum()
-    note(benchmark, size, **{"numpy choice": fastest(lambda: g.choice(1000, size, p=p))})
+    beside(benchmark, {"numpy choice": lambda: g.choice(1000, size, p=p)}, size)
     assert abs(got.mean() - (p * distance).sum()) < 60 / size**0.5

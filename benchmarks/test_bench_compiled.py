@@ -4,13 +4,13 @@ pytest benchmarks/test_bench_compiled.py --benchmark-sort=fullname
 
 `test_floor_one_thread` is the total of t, the time of the function on all blocks; `test_scatter` is
 the time of the layout. `test_compiled` should take at most 1.15 of the first over the number of
-cores, plus the second. `test_share` puts them beside each other in one run and prints them (-s).
-DPFAST_BENCH_SMOKE=1 makes it a smoke run.
+cores, plus the second: `report.py` puts them beside each other. DPFAST_BENCH_SMOKE=1 makes it a
+smoke run.
 """
 
 from __future__ import annotations
 
-import time
+import os
 
 import numba
 import numpy as np
@@ -23,7 +23,6 @@ from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.numba_function import _cores
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
 
@@ -33,6 +32,7 @@ pytest.importorskip("pytest_benchmark")
 
 BLOCKS = rows(10_000, 50)
 N = rows(10_000_000, 5_000)
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 @numba.njit(nogil=True)
@@ -103,7 +103,7 @@ def test_floor_one_thread(benchmark, case):
 
 def test_scatter(benchmark, source, partition):
     def work():
-        with laid_out(source, partition) as blocks:
+        with laid_out(source, partition, CORES) as blocks:
             return next(iter(blocks.windows())).offsets[-1]
 
     assert run(benchmark, work) == N
@@ -116,7 +116,7 @@ def test_loop(benchmark, case, window, is_ours):
 
     def work():
         out = np.full((BLOCKS, 1), np.nan)
-        loop.fill(window.rows, window.offsets, is_ours, out, _cores())
+        loop.fill(window.rows, window.offsets, is_ours, out, CORES)
         return out[:, 0]
 
     assert np.array_equal(run(benchmark, work), expected)
@@ -124,47 +124,5 @@ def test_loop(benchmark, case, window, is_ours):
 
 def test_compiled(benchmark, case, source, partition):
     bound = resolve(case[0]).bind(source, None)
-    found = run(benchmark, lambda: bound.outputs(source, partition, Job()))
+    found = run(benchmark, lambda: bound.outputs(source, partition, Job(CORES)))
     assert np.array_equal(found[:, 0], case[2])
-
-
-def test_share(case, source, partition, window):
-    function, floor, expected = case
-    bound = resolve(function).bind(source, None)
-    loop = BlockLoop(function, window.rows.dtype, False)
-    best = dict.fromkeys(("total of t", "loop", "copied", "scatter", "wall"), np.inf)
-    work_of = dict.fromkeys(best, np.inf)  # in all threads, also where the machine is busy
-
-    def scatter():
-        with laid_out(source, partition) as blocks:
-            return next(iter(blocks.windows())).rows
-
-    def alone(is_ours):
-        out = np.full((BLOCKS, 1), np.nan)
-        loop.fill(window.rows, window.offsets, is_ours, out, _cores())
-        return out
-
-    work = (
-        floor,
-        lambda: alone(True),
-        lambda: alone(False),
-        scatter,
-        lambda: bound.outputs(source, partition, Job()),
-    )
-    for _ in range(5):
-        for name, one in zip(best, work, strict=True):
-            start, used = time.perf_counter(), time.process_time()
-            found = one()
-            work_of[name] = min(work_of[name], time.process_time() - used)
-            best[name] = min(best[name], time.perf_counter() - start)
-    assert np.array_equal(found[:, 0], expected)
-    fair = best["total of t"] / _cores()
-    print(
-        f"\n{function.__name__}: {BLOCKS} blocks, {_cores()} cores, t = "
-        f"{best['total of t'] / BLOCKS * 1e6:.1f} us\n"
-        f"  wall over (total of t) / cores: loop {best['loop'] / fair:.3f}, with copies "
-        f"{best['copied'] / fair:.3f}, whole less scatter "
-        f"{(best['wall'] - best['scatter']) / fair:.3f}\n"
-        f"  work over total of t: loop {work_of['loop'] / work_of['total of t']:.3f}, with copies "
-        f"{work_of['copied'] / work_of['total of t']:.3f}"
-    )

@@ -19,11 +19,12 @@ pytest.importorskip("pytest_benchmark")
 
 DECILES = tuple(Fraction(k, 10) for k in range(1, 10))
 LO, HI = 0.0, 100.0
+N = rows(10_000_000)
 
 
 @pytest.fixture(scope="module")
 def ten_million():
-    return np.random.default_rng(0).normal(50.0, 12.0, rows(10_000_000))
+    return np.random.default_rng(0).normal(50.0, 12.0, N)
 
 
 def nine(data, neighbors="replace"):

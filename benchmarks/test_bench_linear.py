@@ -37,7 +37,7 @@ def one_thread(monkeypatch):
         yield
 
 
-@pytest.mark.parametrize("kw", [{"bounds": (-1, 1)}, {"radius": 1.5}], ids=["bounds", "radius"])
+@pytest.mark.parametrize("kw", [{"bounds": (-1, 1)}, {"radius": 1.5}], ids=["box", "ball"])
 def test_perceptron(benchmark, classes, kw):
     """Ten rounds."""
     x, y, _ = classes

@@ -1,10 +1,9 @@
 """Randomized response beside its own random bits, and beside NumPy's way.
 
 Run with `pytest benchmarks/test_bench_response.py`; DPFAST_ISA=avx2 or baseline forces a narrower
-path. `extra_info` has ns an answer of the fastest round, what the random bits alone take (8 for a
-coin, 32 more for one of k categories), the difference, which is meant to be at most 2 ns, and how
-much of that is a first write to memory of the size of the answers. NumPy's generators are neither
-secure nor exact; they are timed in the same test.
+path. `extra_info` has ns an answer of the fastest round. Beside it are the random bits (8 for a
+coin, 32 more for one of k categories) with a first write to memory of the size of the answers, and
+NumPy's way, which is neither secure nor exact.
 """
 
 from __future__ import annotations
@@ -15,47 +14,45 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast._kernels.rng import isa
 from dpfast.rng import SecureGenerator
 
-from .conftest import rows
-from .test_bench_choice import fastest
+from .conftest import beside, rows
 
 N = rows(10_000_000)
 EPSILON = 1.0
+LEAST = "its random bits, and filling its array"
+NUMPY = "`np.where(random < p, integers, x)` (neither)"
 
 
-def bits_alone(size):
-    buffer, stream = np.empty(size, np.uint8), SecureGenerator().stream()
-    return fastest(lambda: stream.fill(buffer))
+def note(benchmark, n, bits, dtype, rival):
+    """Beside random bits of so many bytes and an array of `n` answers that is filled, and NumPy."""
+    stream, room = SecureGenerator().stream(), np.empty(1 << 18, np.uint8)
 
+    def least():
+        np.empty(n, dtype).fill(1)
+        for at in range(0, bits, len(room)):
+            stream.fill(room[: bits - at])
 
-def note(benchmark, answers, bytes_drawn, rival, size):
-    if benchmark.stats:  # absent under --benchmark-disable
-        best, floor = benchmark.stats.stats.min, bits_alone(bytes_drawn)
-        benchmark.extra_info["isa"] = isa()
-        benchmark.extra_info["ns each"] = round(best / answers * 1e9, 2)
-        benchmark.extra_info["ns of the bits"] = round(floor / answers * 1e9, 2)
-        benchmark.extra_info["ns over them"] = round((best - floor) / answers * 1e9, 2)
-        memory = fastest(lambda: np.empty(size, np.uint8).fill(1))
-        benchmark.extra_info["ns of fresh memory"] = round(memory / answers * 1e9, 2)
-        benchmark.extra_info["ns over both"] = round((best - floor - memory) / answers * 1e9, 2)
-        benchmark.extra_info["of numpy"] = round(best / fastest(rival), 3)
+    beside(benchmark, {LEAST: least, NUMPY: rival}, n)
 
 
 def measure(benchmark, call):
     return benchmark.pedantic(call, rounds=5, iterations=1, warmup_rounds=1)
 
 
-@pytest.mark.parametrize("kind", ["bool", "int64"])
+@pytest.mark.parametrize("kind", ["uint8", "int32", "int64"])
 def test_binary(benchmark, kind):
     g = np.random.default_rng(0)
     bits = (g.random(N) < 0.3).astype(kind)
     answers = measure(benchmark, lambda: dp.response.binary(bits, epsilon=EPSILON))
     found = dp.response.estimate_binary(answers, epsilon=EPSILON)
     assert abs(found.value - bits.mean()) < 6 * math.sqrt(found.variance)
-    rare = 1 / (1 + math.exp(EPSILON))
-    note(benchmark, N, N, lambda: bits.astype(bool) ^ (g.random(N) < rare), answers.nbytes)
+    uniform = 2 / (1 + math.exp(EPSILON))
+
+    def rival():
+        return np.where(g.random(N) < uniform, g.integers(0, 2, N, dtype=kind), bits)
+
+    note(benchmark, N, N, answers.dtype, rival)
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int32", "int64"])
@@ -72,7 +69,7 @@ def test_kary(benchmark, k, kind):
     def rival():
         return np.where(g.random(N) < uniform, g.integers(0, k, N, dtype=kind), values)
 
-    note(benchmark, N, 5 * N, rival, answers.nbytes)
+    note(benchmark, N, 5 * N, answers.dtype, rival)
 
 
 @pytest.mark.parametrize("k", [16, 256])
@@ -91,4 +88,4 @@ def test_unary(benchmark, k):
         ones[np.arange(n), values] = 0.5
         return g.random((n, k)) < ones
 
-    note(benchmark, n * k, n * k, rival, answers.nbytes)
+    note(benchmark, n * k, n * k, answers.dtype, rival)

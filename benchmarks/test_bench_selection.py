@@ -13,12 +13,12 @@ import dpfast as dp
 from . import rivals
 from .conftest import rows
 
-N = rows(10_000_000)
+N, FEWER, ROWS = rows(10_000_000), rows(1_000_000), rows(100_000, 500)
 PATTERNS = {
-    "normal times 10": lambda n: np.random.default_rng(3).standard_normal(n) * 10,
-    "all equal": lambda n: np.full(n, 2.5),
-    "sorted": lambda n: np.linspace(0.0, 100.0, n),
-    "one heavy winner": lambda n: np.where(np.arange(n) == n // 3, 100.0, 0.0),
+    "normal scores": lambda n: np.random.default_rng(3).standard_normal(n) * 10,
+    "equal scores": lambda n: np.full(n, 2.5),
+    "sorted scores": lambda n: np.linspace(0.0, 100.0, n),
+    "scores with one heavy winner": lambda n: np.where(np.arange(n) == n // 3, 100.0, 0.0),
 }
 LOSS = {"sensitivity": 1.0, "epsilon": 1.0}
 
@@ -35,7 +35,7 @@ def pattern(request):
 
 @pytest.fixture(scope="module")
 def normal():
-    return PATTERNS["normal times 10"](N)
+    return PATTERNS["normal scores"](N)
 
 
 def check(chosen, scores):
@@ -113,7 +113,7 @@ def test_top_floor_max(benchmark, pattern):
 
 @pytest.mark.benchmark(group="a draw for each row of 100")
 def test_rows(benchmark):
-    scores = np.random.default_rng(5).standard_normal((rows(100_000, 500), 100)) * 10
+    scores = np.random.default_rng(5).standard_normal((ROWS, 100)) * 10
     chosen = benchmark.pedantic(
         dp.selection.exponential, (scores,), LOSS, rounds=5, warmup_rounds=1
     )
@@ -122,7 +122,7 @@ def test_rows(benchmark):
 
 @pytest.mark.benchmark(group="a draw for each row of 100")
 def test_rows_numpy(benchmark):
-    scores = np.random.default_rng(5).standard_normal((rows(100_000, 500), 100)) * 10
+    scores = np.random.default_rng(5).standard_normal((ROWS, 100)) * 10
     check_rows(benchmark.pedantic(gumbel_argmax, (scores,), rounds=3, warmup_rounds=1), scores)
 
 
@@ -187,7 +187,7 @@ def test_small_numpy(benchmark):
 @pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip"])
 @pytest.mark.benchmark(group="1e6 candidates, rivals")
 def test_million(benchmark, mechanism):
-    scores = PATTERNS["normal times 10"](rows(1_000_000))
+    scores = PATTERNS["normal scores"](FEWER)
     call = getattr(dp.selection, mechanism)
     check(benchmark.pedantic(call, (scores,), LOSS, rounds=9, warmup_rounds=1), scores)
 
@@ -201,6 +201,6 @@ def test_rival_million(benchmark, name, mechanism):
         pytest.skip(f"{name} is not installed")
     if not hasattr(rival, mechanism):
         pytest.skip(f"{name} has no {mechanism} that a million candidates do not choke")
-    scores = PATTERNS["normal times 10"](rows(1_000_000))
+    scores = PATTERNS["normal scores"](FEWER)
     call = getattr(rival, mechanism)
     check(benchmark.pedantic(call, (scores, 1.0, 1.0), rounds=2, warmup_rounds=1), scores)

@@ -7,7 +7,7 @@ import dpfast as dp
 
 from .conftest import rows
 
-N = 10_000_000
+N = rows(10_000_000)
 KW = dict(epsilon=1.0, delta=1e-9, rng=dp.rng.InsecureGenerator(1))
 
 
@@ -25,7 +25,7 @@ def timed(benchmark, n, function, *args, **kw):
 
 @pytest.fixture(scope="module")
 def data():
-    return np.random.default_rng(0).random(rows(N))
+    return np.random.default_rng(0).random(N)
 
 
 FLOORS = {
@@ -42,10 +42,11 @@ def test_floor(benchmark, data, name):
 
 
 SMOOTH = {
+    "median": dp.sensitivity.smooth_median,
     "mean": dp.sensitivity.smooth_mean,
     "trimmed mean": dp.sensitivity.smooth_trimmed_mean,
     "winsorized mean": dp.sensitivity.smooth_winsorized_mean,
-    "iqr": dp.sensitivity.smooth_iqr,
+    "interquartile range": dp.sensitivity.smooth_iqr,
     "maximum": dp.sensitivity.smooth_maximum,
     "variance": dp.sensitivity.smooth_variance,
 }
@@ -61,8 +62,8 @@ def test_smooth(benchmark, data, name):
 CALLS = {
     "mean": lambda x: dp.ptr.mean(x, bounds=(0, 1), proposed=100 / len(x), **KW),
     "median": lambda x: dp.ptr.quantile(x, 0.5, bounds=(0, 1), proposed=500 / len(x), **KW),
-    "iqr": lambda x: dp.ptr.iqr(x, bounds=(0, 1), proposed=500 / len(x), **KW),
-    "iqr, scale-free": lambda x: dp.ptr.iqr(x, bounds=(-1e9, 1e9), **KW),
+    "interquartile range": lambda x: dp.ptr.iqr(x, bounds=(0, 1), proposed=500 / len(x), **KW),
+    "interquartile range, scale-free": lambda x: dp.ptr.iqr(x, bounds=(-1e9, 1e9), **KW),
 }
 
 
