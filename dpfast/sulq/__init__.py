@@ -7,13 +7,18 @@ for all rounds, and there is no further one.
 Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
 """
 
-from .components import PCA, TruncatedSVD
 from .conditions import Attribute, Condition
 from .estimator import NotFittedError
 from .id3 import ID3Classifier
 from .implication import Implication, ImplicationTest, implication_strength, implication_test
 from .kmeans import KMeans
-from .learners import (
+from .linear_regression import LinearRegression
+from .naive_bayes import NaiveBayes
+from .noisy_sums import NoisySums, original_variance
+from .oracle import ExactOracle, StatisticalQueryOracle, oracle_cost
+from .pca import PCA, TruncatedSVD
+from .perceptron import Perceptron
+from .query_learners import (
     Conjunction,
     Halfspace,
     conjunction_needs,
@@ -21,13 +26,8 @@ from .learners import (
     learn_conjunction,
     learn_halfspace,
 )
-from .linear import LinearRegression
-from .naive_bayes import NaiveBayes
-from .oracle import ExactOracle, StatisticalQueryOracle, oracle_cost
-from .perceptron import Perceptron
-from .remote import RemoteSums, serve
+from .remote_sums import RemoteSums, serve
 from .row_sets import RowSets
-from .sums import NoisySums, original_variance
 from .terms import Term
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The sums of a class in each column by itself, as exact integers, and what a row moves.
+"""Exact sums of each class in each column, and their sensitivity: what naive Bayes asks for.
 
 A row of class c adds 1 to the count of c, and for each column to sums of c alone.
 
@@ -6,18 +6,18 @@ A row of class c adds 1 to the count of c, and for each column to sums of c alon
 are the sums of h z and of h^2 - z^2, with noise of one scale. For t = z / h their squares are h^4
 times t^2 + (1 - t^2)^2 = 1 - t^2 (1 - t^2) <= 1: means and variances of a column cost no more than
 one of the two alone (released as z^2, they would cost 2). In size, |t| + 1 - t^2 <= 5 / 4. A row
-that is replaced moves them, within a class, by a = t - t' and a b, b = t + t', |a| + |b| <= 2: in
+that is replaced changes them, within a class, by a = t - t' and a b, b = t + t', |a| + |b| <= 2: in
 square by a^2 (1 + b^2), at most 4, for a^2 (1 + (2 - a)^2) never falls; in size by at most
 a (3 - a) <= 9 / 4. Between two classes, by 2 and by 5 / 2.
 
-*A column of categories.* 1 for the value in the class, so 1 or, replaced, 2 of these numbers move.
+*A column of categories.* 1 for the value in the class: 1 or, replaced, 2 of these numbers change.
 
 *How the round is shared.* Columns have equal parts of it; counts, as in k-means, about
 1 / (1 + 2 sqrt(d)) or more. Where rows are replaced and noise is Gaussian, a column of numbers uses
-all of its part within a class, where counts do not move, and half of it between two. So counts have
-what the columns leave between two classes; if all are of numbers, half of the round for nothing.
-(Rounding down, for integers too large for the samplers, moves four numbers by 1 each, 2 in the l2
-norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
+all of its part within a class, where counts do not change, and half of it between two. So counts
+have what the columns leave between two classes; if all are of numbers, half of the round for
+nothing. (Rounding down, for integers too large for the samplers, changes four numbers by 1 each, 2
+in the L2 norm; half of a part covers it for two classes if the whole has room for 2 sqrt(2).)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks, nan_policy
+from .._core import checks
 from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from .._kernels.sulq import class_totals as by_class
@@ -39,10 +39,10 @@ from ..privacy import Loss, Pure
 from ..sources.words import Words
 from ..statistics.histogram import Bins, categories_of
 from ..summaries.cells import cells
-from .coded import BLOCK, Attributes, Classes, Coder
-from .matrices import expect_size
+from .categories import BLOCK, Attributes, Classes, Coder
+from .labeled_rows import LabeledRows, Piece
 from .rounds import Part
-from .targets import Labelled, Piece
+from .row_matrices import expect_size, nan_fills
 
 #: Bits of the number of cells of a column. The square of a cell then has at most 40, and the sum of
 #: BLOCK of them at most 52, so it is exact in float64.
@@ -52,7 +52,7 @@ MOST = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberColumn:
     """A column of numbers within public bounds: cells `first` .. `last`, counted from `middle`."""
 
     bounds: tuple[float, float]
@@ -66,25 +66,25 @@ class Number:
 
     @property
     def reach(self) -> int:
-        """h, the largest distance of a cell from the middle."""
+        """Return h, the largest distance of a cell from the middle."""
         return self.last - self.middle
 
 
 class Columns:
-    """What is public of the columns: bounds of some, categories of the others.
+    """Public facts about the columns: bounds of some, categories of the others.
 
     Attributes
     ----------
     words : list of Words or None
-        Those of each column that is text; empty where none is.
-    said : int or None
-        How many columns they say that there are, if they do.
+        The words of each column that is text; empty where none is.
+    width : int or None
+        Number of columns, if these arguments state it.
     """
 
     def __init__(self, bounds: Any, categories: Any) -> None:
         self._repeat = False
         self._attributes: Attributes | None = None
-        self._each: list[Number | Bins] = []
+        self._each: list[NumberColumn | Bins] = []
         if categories is None:
             pairs, is_vector = checks.pairs(bounds)
             self._each, self._repeat = [_number(pair, bounds) for pair in pairs], not is_vector
@@ -92,28 +92,28 @@ class Columns:
             self._attributes = Attributes(None, None, categories)
         else:
             self._each = _mixed(bounds, categories)
-        words = [one.words if isinstance(one, Bins) else None for one in self._each]
+        words = [axis.words if isinstance(axis, Bins) else None for axis in self._each]
         self.words: list[Words | None] = words if any(words) else []
-        self.said = None if self._repeat else len(self._each)
+        self.width = None if self._repeat else len(self._each)
         if self._attributes is not None:
-            self.words, self.said = self._attributes.words, self._attributes.said
+            self.words, self.width = self._attributes.words, self._attributes.width
 
-    def each(self, width: int) -> list[Number | Bins]:
-        """What is known of each of so many columns."""
+    def each(self, width: int) -> list[NumberColumn | Bins]:
+        """Return the public facts about each of `width` columns."""
         if self._attributes is not None:
             return list(self._attributes.axes(width))
-        found = self._each * width if self._repeat else self._each
-        checks.columns("bounds", len(found), width)
-        return found
+        each = self._each * width if self._repeat else self._each
+        checks.columns("bounds", len(each), width)
+        return each
 
 
-def _number(pair: tuple[float, float], given: Any) -> Number:
+def _number(pair: tuple[float, float], given: Any) -> NumberColumn:
     expect_size([pair], 500, "bounds", given)  # squares are numbers
-    own = cells(*pair, BITS - 1)
-    return Number(pair, own.grid, own.first, own.last)
+    grid = cells(*pair, BITS - 1)
+    return NumberColumn(pair, grid.grid, grid.first, grid.last)
 
 
-def _mixed(bounds: Any, categories: Any) -> list[Number | Bins]:
+def _mixed(bounds: Any, categories: Any) -> list[NumberColumn | Bins]:
     rule = "for each column a pair, or None where it has categories"
     try:
         pairs, lists = list(bounds), list(categories)
@@ -121,23 +121,23 @@ def _mixed(bounds: Any, categories: Any) -> list[Number | Bins]:
         checks.fail("bounds", rule, bounds)
     if len(pairs) != len(lists):
         checks.fail("bounds", rule, bounds)
-    found: list[Number | Bins] = []
+    columns: list[NumberColumn | Bins] = []
     for j, (pair, listed) in enumerate(zip(pairs, lists, strict=True)):
         if (pair is None) == (listed is None):
             checks.fail("bounds", rule, bounds)
         if listed is None:
-            found.append(_number(checks.bounds(pair, f"bounds[{j}]"), bounds))
+            columns.append(_number(checks.bounds(pair, f"bounds[{j}]"), bounds))
         else:
-            found.append(categories_of(listed, f"categories[{j}]"))
-    return found
+            columns.append(categories_of(listed, f"categories[{j}]"))
+    return columns
 
 
-class ByClass:
+class ClassSums:
     """Counts of classes, and the sums of each class in each column.
 
     Parameters
     ----------
-    each : sequence of Number or Bins
+    each : sequence of NumberColumn or Bins
         The columns.
     classes : int
     nan : str or float
@@ -145,26 +145,26 @@ class ByClass:
 
     Attributes
     ----------
-    numbers : dict of int to Number
-        Columns of numbers by place.
+    numbers : dict of int to NumberColumn
+        Columns of numbers by their position.
     values : dict of int to int
-        How many values each column of categories has.
+        Number of values of each column of categories, by position.
     """
 
-    def __init__(self, each: Sequence[Number | Bins], classes: int, nan: str | float) -> None:
+    def __init__(self, each: Sequence[NumberColumn | Bins], classes: int, nan: str | float) -> None:
         self.width, self.classes = len(each), classes
-        self.numbers = {j: one for j, one in enumerate(each) if isinstance(one, Number)}
-        axes = {j: one for j, one in enumerate(each) if isinstance(one, Bins)}
+        self.numbers = {j: x for j, x in enumerate(each) if isinstance(x, NumberColumn)}
+        axes = {j: axis for j, axis in enumerate(each) if isinstance(axis, Bins)}
         self.values = {j: axis.native.bins for j, axis in axes.items()}
         self._coder = Coder(list(axes.values())) if axes else None
-        own = list(self.numbers.values())
-        self._limits = np.array([[1.0 / n.grid, n.first, n.last, n.middle] for n in own]).T.copy()
-        fills = [nan_policy.replacement(nan, *n.bounds) for n in own]
-        self._skip = any(isinstance(fill, str) for fill in fills)
-        self._fills = np.array([0.0 if isinstance(fill, str) else fill for fill in fills])
+        columns = list(self.numbers.values())
+        limits = [[1.0 / n.grid, n.first, n.last, n.middle] for n in columns]
+        self._limits = np.array(limits).T.copy()
+        fills, self._skip = nan_fills(nan, [n.bounds for n in columns])
+        self._fills = np.array(fills)
 
     def parts(self, relation: str, loss: Loss) -> list[Part]:
-        """Counts, then each column."""
+        """Return the counts, then the sums of each column."""
         d = self.width
         counts = Fraction(1, 1 + math.isqrt(4 * d))
         column = (1 - counts) / d
@@ -174,35 +174,35 @@ class ByClass:
             column = min(Fraction(1, d), (1 - counts) / between)
             counts = 1 - column * between
         times = 2 if replaced else 1
-        found = [Part(self.classes, times, times, times, counts)]
+        parts = [Part(self.classes, times, times, times, counts)]
         for j in range(d):
             if j in self.values:
                 size = self.classes * self.values[j]
-                found.append(Part(size, times, times, times, column))
+                parts.append(Part(size, times, times, times, column))
                 continue
             square = self.numbers[j].reach ** 2
             l1, l2_squared = -(-5 * square * times // 4), (times * square) ** 2
-            found.append(Part(2 * self.classes, l1, l2_squared, 8 if replaced else 2, column))
-        return found
+            parts.append(Part(2 * self.classes, l1, l2_squared, 8 if replaced else 2, column))
+        return parts
 
-    def total(self, source: Labelled, classes: Classes) -> tuple[list[int], int]:
-        """The integers in the order of the parts, and how many rows have a NaN."""
+    def total(self, source: LabeledRows, classes: Classes) -> tuple[list[int], int]:
+        """Return the integers in the order of the parts, and how many rows have a NaN."""
         reduced = source.reduce(lambda pieces: self._tally(pieces, classes), _merged, BLOCK)
         counts, first, second, cells_of, missing = reduced
         found: list[int] = counts.tolist()
-        own = list(self.numbers)
+        numbers = list(self.numbers)
         for j in range(self.width):
             if j in self.values:
                 found += cells_of[list(self.values).index(j)].ravel().tolist()
                 continue
-            place, h = own.index(j), self.numbers[j].reach
+            place, h = numbers.index(j), self.numbers[j].reach
             found += [h * int(z) for z in first[:, place]]
             pairs = zip(found[: self.classes], second[:, place], strict=True)
             found += [h * h * n - int(q) for n, q in pairs]
         return found, missing
 
     def codes(self, rows: NDArray[np.float64]) -> NDArray[np.uint32]:
-        """The code of each row in each column of categories, in their order."""
+        """Return the code of each row in each column of categories, in their order."""
         out = np.empty((len(rows), len(self.values)), np.uint32)
         if self._coder is not None:
             self._coder.codes(np.ascontiguousarray(rows[:, list(self.values)]), out)
@@ -226,14 +226,14 @@ class ByClass:
                     whole, fresh = whole + found, 0
                     found[...] = 0
                 sums[...], fresh = 0.0, fresh + len(rows)
-                own = rows if len(numbers) == self.width else np.ascontiguousarray(rows[:, numbers])
-                if by_class(own, self._limits, key, sums):
-                    absent = np.isnan(own)
+                x = rows if len(numbers) == self.width else np.ascontiguousarray(rows[:, numbers])
+                if by_class(x, self._limits, key, sums):
+                    absent = np.isnan(x)
                     lost = np.logical_or.reduce(absent, axis=1)
                     missing += int(np.count_nonzero(lost))
                     key[lost & self._skip] = cross.NONE
                     sums[...] = 0.0
-                    by_class(np.where(absent, self._fills, own), self._limits, key, sums)
+                    by_class(np.where(absent, self._fills, x), self._limits, key, sums)
                 found += sums[:many].astype(np.int64)
             tally(key, counts)
             if coder is not None:
@@ -243,21 +243,10 @@ class ByClass:
             for start, v in zip(at.tolist(), values.tolist(), strict=True)
         ]
         whole = whole + found
-        return (
-            counts[:many].astype(object),
-            whole[:, 0],
-            whole[:, 1],
-            tables,
-            missing,
-        )
+        return counts[:many].astype(object), whole[:, 0], whole[:, 1], tables, missing
 
 
 def _merged(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    counts, first, second, tables, missing = zip(a, b, strict=True)
-    return (
-        sum(counts),
-        sum(first),
-        sum(second),
-        [x + y for x, y in zip(*tables, strict=True)],
-        sum(missing),
-    )
+    added: list[Any] = [x + y for x, y in zip(a, b, strict=True)]
+    added[3] = [x + y for x, y in zip(a[3], b[3], strict=True)]  # tables
+    return tuple(added)

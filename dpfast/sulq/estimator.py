@@ -1,31 +1,47 @@
-"""What scikit-learn expects of an estimator, without scikit-learn."""
+"""The common shape of all learners, as scikit-learn expects it, without scikit-learn.
+
+`fit` is the same for all of them: check the arguments, pay for all rounds at once, ask them, and
+keep what was computed from the answers. A learner says in `_training` what it asks.
+"""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
-from ..errors import DpfastError
+from ..errors import DpfastError, MissingExtraError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.row_source import RowSource
 from ..sources.table import feature_rows
 from ..sources.words import Words
 from ..summaries.side_by_side import width_of
-from .output import FORMS, form_of, framed
-from .targets import Labelled, Piece, expect_same, labelled, names_of
+from .categories import Classes
+from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, names_of
+from .rounds import Part, Rounds, loss_of
+from .row_matrices import each_row
 
-Own = TypeVar("Own", bound="Estimator")
-Shaped = TypeVar("Shaped", bound="Transformer")
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped]
+
+Floats = NDArray[np.float64]
+#: What a transformer returns; see `Transformer.set_output`.
+Transformed: TypeAlias = "Floats | DataFrame"
+
+#: Forms of the answers of a transformer.
+FORMS = ("default", "pandas")
 
 
 class NotFittedError(DpfastError, ValueError, AttributeError):
@@ -33,7 +49,7 @@ class NotFittedError(DpfastError, ValueError, AttributeError):
 
 
 def _not_fitted() -> type[NotFittedError]:
-    """The same error, but also scikit-learn's own where that is in use."""
+    """Return the class of the error, which is also scikit-learn's own where that is in use."""
     if "sklearn" not in sys.modules:
         return NotFittedError
     from sklearn.exceptions import NotFittedError as Theirs
@@ -41,35 +57,71 @@ def _not_fitted() -> type[NotFittedError]:
     return type("NotFittedError", (NotFittedError, Theirs), {})
 
 
-class Estimator(ABC):
-    """Parameters are the arguments of the constructor, kept as they are and checked by `fit`.
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What `fit` is about to do, known before it pays and before a row is read.
 
-    What was learned, and is private, is in attributes that end in ``_``.
+    Parameters
+    ----------
+    source : RowSource or LabeledRows
+    width : int
+        Number of features.
+    names : tuple of str or None
+        Names of the features, if they have some.
+    rounds : int
+    parts : sequence of Part
+        What will be asked for, as far as it is known. See `Rounds`.
+    learn : callable
+        Asks the rounds, and keeps what is computed from the answers.
     """
 
-    #: Kind of estimator, as scikit-learn calls it; classifiers, which take two classes only.
-    _estimator_type: str
-    _two_classes = False
+    source: RowSource | LabeledRows
+    width: int
+    names: tuple[str, ...] | None
+    rounds: int
+    parts: Sequence[Part]
+    learn: Callable[[Rounds], None]
+
+
+class Estimator(ABC):
+    """Learn from noisy sums.
+
+    The parameters are the arguments of the constructor. They are kept as they are, and `fit`
+    checks them. What was learned, and is private, is in attributes that end in ``_``.
+    """
+
+    #: Kind of estimator in scikit-learn's words; name in the ledger; classifiers of two classes.
+    _estimator_type: ClassVar[str]
+    _name: ClassVar[str]
+    _two_classes: ClassVar[bool] = False
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     loss_: Loss
 
+    def __init__(
+        self, epsilon: Number | None, delta: Number, rho: Number | None, neighbors: Neighbors
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.rho = rho
+        self.neighbors = neighbors
+
     @classmethod
     def _names(cls) -> list[str]:
-        return [name for name in inspect.signature(cls).parameters]
+        return list(inspect.signature(cls).parameters)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments of the constructor by name."""
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        """Return the arguments of the constructor by name."""
         return {name: getattr(self, name) for name in self._names()}
 
-    def set_params(self: Own, **params: Any) -> Own:
+    def set_params(self, **params: object) -> Self:
         """Change arguments of the constructor.
 
         Raises
         ------
         ArgumentError
-            If there is no such argument; none has been changed then.
+            If there is no such argument. None has been changed then.
         """
         for name in params:
             checks.choice("the name of a parameter", name, self._names())
@@ -78,44 +130,76 @@ class Estimator(ABC):
         return self
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
-        return f"{type(self).__name__}({given})"
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({arguments})"
+
+    def fit(
+        self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
+    ) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+        y : array_like of shape (n,), or str
+            The label or the target of each row. Where the columns of X have names, it may be the
+            name of one, which then is no feature. Clusters and components ignore it.
+        budget : Budget, optional
+            Pays before data or randomness are touched.
+        rng : Generator, optional
+            The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
+
+        Returns
+        -------
+        Estimator
+            This object.
+        """
+        loss = loss_of(self.epsilon, self.delta, self.rho)
+        relation = checks.neighbors(self.neighbors)
+        training = self._training(X, y, loss, relation)
+        rounds = Rounds(
+            training.source,
+            loss=loss,
+            neighbors=relation,
+            rounds=training.rounds,
+            name=self._name,
+            budget=budget,
+            rng=rng,
+            parts=training.parts,
+        )
+        training.learn(rounds)
+        self.loss_, self.n_features_in_ = loss, training.width
+        vars(self).pop("feature_names_in_", None)
+        if training.names is not None:
+            self.feature_names_in_ = np.array(training.names, object)
+        return self
+
+    @abstractmethod
+    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+        """Check all arguments, and say what is asked of which rows. No row is read."""
 
     def _fitted(self, name: str) -> Any:
-        """What `fit` has learned."""
+        """Return an attribute that `fit` has set."""
         if name not in vars(self):
             raise _not_fitted()(f"this {type(self).__name__} is not fitted yet: call fit first")
         return getattr(self, name)
 
-    @abstractmethod
-    def fit(
-        self: Own,
-        X: Any,
-        y: Any = None,
-        *,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Own:
-        """Learn from rows."""
-
-    def _learned(self, loss: Loss, width: int, names: tuple[str, ...] | None) -> None:
-        """Note what was spent, and on which columns."""
-        self.loss_, self.n_features_in_ = loss, width
-        vars(self).pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, object)
-
     def _rows(self, X: Any, words: Sequence[Words | None] = ()) -> RowSource:
-        """Rows of the columns that were learned from."""
-        self._fitted("n_features_in_")
-        source = feature_rows(X, self.n_features_in_, words)
+        """Return rows of the columns that were learned from."""
+        source = feature_rows(X, self._fitted("n_features_in_"), words)
         self._expect(width_of(source), names_of(X, source))
         return source
 
-    def _expect(self, width: int, names: tuple[str, ...] | None) -> None:
+    def _expect(self, width: int, names: Sequence[str] | None, argument: str = "X") -> None:
         """Refuse columns that are not those that were learned from."""
-        own: int = self._fitted("n_features_in_")
-        expect_same(width, names, own, getattr(self, "feature_names_in_", None))
+        known = getattr(self, "feature_names_in_", None)
+        expect_same(width, names, self._fitted("n_features_in_"), known, argument)
+
+    def _apply(
+        self, X: Any, size: int, function: Callable[[Floats], Floats], words: Any = ()
+    ) -> Floats:
+        """Return `size` numbers for each row. This is not private."""
+        return each_row(self._rows(X, words), self.n_features_in_, size, function)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import (
@@ -143,41 +227,34 @@ class Estimator(ABC):
 
 
 class Transformer(Estimator):
-    """One that makes other numbers of rows."""
+    """An estimator that computes other numbers from each row."""
 
     #: What `set_output` was told, if it was, where and as scikit-learn copies it to a clone.
     _sklearn_output_config: dict[str, str]
 
     @abstractmethod
     def _columns_out(self) -> int:
-        """How many numbers it makes of a row."""
+        """Return how many numbers it computes from a row."""
 
     @abstractmethod
-    def transform(self, X: Any) -> Any:
-        """Numbers for each row, which are not private."""
-
-    def _form(self) -> str:
-        return form_of(getattr(self, "_sklearn_output_config", {}).get("transform"))
-
-    def _as_asked(self, found: NDArray[np.float64], X: Any) -> Any:
-        """What was found for the rows of X, as `set_output` has it."""
-        return framed(self._form(), found, self.get_feature_names_out(), X)
+    def transform(self, X: Any) -> Transformed:
+        """Return numbers for each row, which are not private."""
 
     def fit_transform(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
-    ) -> Any:
-        """`fit`, then `transform`, which is not private."""
+    ) -> Transformed:
+        """Call `fit`, then `transform`, which is not private."""
         self._form()  # refused, if it cannot be had, before anything is spent
         return self.fit(X, budget=budget, rng=rng).transform(X)
 
-    def set_output(self: Shaped, *, transform: str | None = None) -> Shaped:
-        """Choose what `transform` and `fit_transform` answer with.
+    def set_output(self, *, transform: Literal["default", "pandas"] | None = None) -> Self:
+        """Choose the form of what `transform` and `fit_transform` return.
 
         Parameters
         ----------
         transform : {"default", "pandas"}, optional
             An array, or a DataFrame of pandas with the index of the rows, if they have one. If left
-            out, nothing changes. Nothing chosen, it is as scikit-learn's ``transform_output`` says.
+            out, nothing changes. If nothing was chosen, scikit-learn's ``transform_output`` counts.
 
         Returns
         -------
@@ -192,8 +269,8 @@ class Transformer(Estimator):
         Examples
         --------
         >>> import dpfast as dp
-        >>> made = dp.sulq.PCA(1, bounds=[(0, 1)] * 2, rho=1).set_output(transform="pandas")
-        >>> made.fit_transform([[0.1, 0.2], [0.3, 0.4]]).columns.tolist()
+        >>> pca = dp.sulq.PCA(1, bounds=[(0, 1)] * 2, rho=1).set_output(transform="pandas")
+        >>> pca.fit_transform([[0.1, 0.2], [0.3, 0.4]]).columns.tolist()
         ['pca0']
         """
         if transform is not None:
@@ -201,13 +278,15 @@ class Transformer(Estimator):
             self._sklearn_output_config = {"transform": form}
         return self
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: that of the class, and a number.
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | None = None
+    ) -> NDArray[np.object_]:
+        """Return names for the columns of `transform`: the name of the class, and a number.
 
         Parameters
         ----------
         input_features : sequence of str, optional
-            Names of the columns that were learned from, which are only compared.
+            Names of the columns that were learned from. They are only compared.
 
         Returns
         -------
@@ -218,46 +297,88 @@ class Transformer(Estimator):
         NotFittedError
             Before `fit`.
         ArgumentError
-            For other columns than were learned from.
+            For other columns than those that were learned from.
         """
-        own: int = self._fitted("n_features_in_")
+        self._fitted("n_features_in_")
         if input_features is not None:
             names = [input_features] if isinstance(input_features, str) else list(input_features)
-            known = getattr(self, "feature_names_in_", None)
-            expect_same(len(names), names, own, known, "input_features")
+            self._expect(len(names), names, "input_features")
         name = type(self).__name__.lower()
         return np.array([f"{name}{i}" for i in range(self._columns_out())], object)
 
+    def _form(self) -> str:
+        """Return the form that is asked for: the object's own, or else that of scikit-learn.
 
-class _Learner(Estimator):
-    """One that learns what is beside rows."""
+        Raises
+        ------
+        ArgumentError
+            If scikit-learn is set to another form.
+        MissingExtraError
+            If it is "pandas", which is not installed.
+        """
+        form = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if form is None:
+            if "sklearn" not in sys.modules:
+                return "default"
+            from sklearn import get_config
+
+            theirs = get_config().get("transform_output", "default")
+            form = checks.choice("scikit-learn's transform_output", theirs, FORMS)
+        if form == "pandas":
+            _pandas()
+        return str(form)
+
+    def _in_form(self, numbers: Floats, X: Any) -> Transformed:
+        """Return the numbers for the rows of X in the form that is asked for."""
+        if self._form() == "default":
+            return numbers
+        pandas = _pandas()
+        index = X.index if isinstance(X, (pandas.DataFrame, pandas.Series)) else None
+        table: DataFrame = pandas.DataFrame(numbers, index, self.get_feature_names_out())
+        return table
+
+
+def _pandas() -> Any:
+    try:
+        return importlib.import_module("pandas")
+    except ImportError:
+        raise MissingExtraError("transform='pandas' needs pandas: pip install pandas") from None
+
+
+class _Supervised(Estimator):
+    """An estimator that learns a label or a target of each row."""
 
     @abstractmethod
-    def _answers(self, rows: NDArray[np.float64]) -> NDArray[Any]:
-        """What was learned about each of some rows, compared with labels as they are read."""
+    def _predicted(self, rows: Floats) -> NDArray[Any]:
+        """Return the prediction for some rows, to be compared with labels as they are read."""
 
-    def _read(self, X: Any, y: Any) -> Labelled:
-        """Rows with their labels, as `fit` reads them."""
-        return labelled(X, y, width=self.n_features_in_)
+    def _labeled(self, X: Any, y: Any) -> LabeledRows:
+        """Return rows with their labels, as `fit` reads them."""
+        return labeled_rows(X, y, width=self.n_features_in_)
 
-    def _labelled(self, X: Any, y: Any) -> Labelled:
-        """Rows of the columns that were learned from, with their labels."""
+    def _compared(self, X: Any, y: Any, compare: Callable[[NDArray[Any], Any], Any]) -> list[Any]:
+        """Return what `compare` makes of predictions and labels, piece by piece."""
         self._fitted("n_features_in_")
-        made = self._read(X, y)
-        self._expect(made.width, made.names)
-        return made
+        rows = self._labeled(X, y)
+        self._expect(rows.width, rows.names)
+
+        def summarize(pieces: Iterator[Piece]) -> list[Any]:
+            with np.errstate(invalid="ignore"):  # of infinite numbers
+                return [compare(self._predicted(features), labels) for features, labels in pieces]
+
+        return rows.reduce(summarize, lambda a, b: a + b)
 
 
-class Classifier(_Learner):
-    """One that learns which of some classes a row belongs to."""
+class Classifier(_Supervised):
+    """An estimator that learns which of some classes a row belongs to."""
 
     _estimator_type = "classifier"
     classes_: NDArray[Any]
 
     def score(self, X: Any, y: Any) -> float:
-        """The part of the rows whose class is found.
+        """Return the fraction of the rows whose class is predicted.
 
-        NOT PRIVATE: it is an exact statistic of these rows, so do not publish that of secret ones.
+        NOT PRIVATE: it is an exact statistic of these rows. Do not publish that of secret rows.
 
         Parameters
         ----------
@@ -275,38 +396,77 @@ class Classifier(_Learner):
         ArgumentError
             For rows of another number of columns.
         """
-
-        def summarise(pieces: Iterator[Piece]) -> tuple[int, int]:
-            right, rows = 0, 0
-            for x, y in pieces:
-                right += int(np.count_nonzero(self._answers(x) == y))
-                rows += len(x)
-            return right, rows
-
-        right, rows = self._labelled(X, y).reduce(
-            summarise, lambda a, b: (a[0] + b[0], a[1] + b[1])
-        )
+        parts = self._compared(X, y, lambda found, y: (int(np.count_nonzero(found == y)), len(y)))
+        right, rows = (sum(part) for part in zip(*parts, strict=True)) if parts else (0, 0)
         return right / rows if rows else math.nan
 
 
-class Regressor(_Learner):
-    """One that learns a number of each row."""
+class Regressor(_Supervised):
+    """An estimator that learns a number of each row."""
 
     _estimator_type = "regressor"
 
     def score(self, X: Any, y: Any) -> float:
-        """1 less the part of the variance of y that is left, of at most 1.
+        """Return the coefficient of determination R squared, at most 1.
 
-        NOT PRIVATE: it is an exact statistic of these rows, so do not publish that of secret ones.
+        NOT PRIVATE: it is an exact statistic of these rows. Do not publish that of secret rows.
 
         Parameters
         ----------
         X, y
-            Rows and what is to be found, as in `fit`; nothing is clipped.
+            Rows and their targets, as in `fit`; nothing is clipped.
 
         Returns
         -------
         float
+
+        Raises
+        ------
+        NotFittedError, ArgumentError
+            As in `predict`.
+        """
+
+        def compare(predicted: Floats, y: Any) -> tuple[int, float, float, float]:
+            target = np.asarray(y, np.float64)
+            mean = float(target.mean())
+            left = float(((target - predicted) ** 2).sum())
+            return len(target), mean, float(((target - mean) ** 2).sum()), left
+
+        parts = self._compared(X, y, compare)
+        rows = sum(n for n, _, _, _ in parts)
+        mean = sum(n * m for n, m, _, _ in parts) / rows if rows else math.nan
+        whole = sum(v + n * (m - mean) ** 2 for n, m, v, _ in parts)
+        left = sum(squares for _, _, _, squares in parts)
+        return float(1.0 - left / whole) if whole else math.nan
+
+
+class ProbabilisticClassifier(Classifier):
+    """A classifier of public classes that learns how likely each class is for a row."""
+
+    classes: Any
+
+    @abstractmethod
+    def _words(self) -> Sequence[Words | None]:
+        """Return the public words of each column, for those that are text."""
+
+    @abstractmethod
+    def _likelihood(self) -> Callable[[Floats], Floats]:
+        """Return the function that says of some rows how likely each class is for each."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class for each row, as learned.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            As in `fit`, without labels.
+
+        Returns
+        -------
+        float64 array of shape (n, classes)
+            Columns in the order of `classes_`.
 
         Raises
         ------
@@ -315,19 +475,32 @@ class Regressor(_Learner):
         ArgumentError
             For rows of another number of columns.
         """
+        count = len(self._fitted("classes_"))
+        return self._apply(X, count, self._likelihood(), self._words())
 
-        def summarise(pieces: Iterator[Piece]) -> list[tuple[int, float, float, float]]:
-            found = []
-            for x, y in pieces:
-                own = np.asarray(y, np.float64)
-                middle = float(own.mean())
-                left = float(((own - self._answers(x)) ** 2).sum())
-                found.append((len(x), middle, float(((own - middle) ** 2).sum()), left))
-            return found
+    def predict(self, X: Any) -> NDArray[np.generic]:
+        """Return the likeliest class of each row, the first one of several.
 
-        parts = self._labelled(X, y).reduce(summarise, lambda a, b: a + b)
-        rows = sum(n for n, _, _, _ in parts)
-        mean = sum(n * m for n, m, _, _ in parts) / rows if rows else math.nan
-        whole = sum(v + n * (m - mean) ** 2 for n, m, v, _ in parts)
-        left = sum(one for _, _, _, one in parts)
-        return 1.0 - left / whole if whole else math.nan
+        NOT PRIVATE, with parameters and errors as in `predict_proba`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Of the type of `classes_`.
+        """
+        classes: NDArray[np.generic] = self._fitted("classes_")
+        likelihood = self._likelihood()
+        place = self._apply(
+            X, 1, lambda rows: likelihood(rows).argmax(axis=1)[:, None] + 0.0, self._words()
+        )
+        return classes[place[:, 0].astype(np.intp)]
+
+    def _predicted(self, rows: Floats) -> NDArray[Any]:
+        classes = Classes(self.classes)
+        place: NDArray[Any] = self._likelihood()(rows).argmax(axis=1)
+        return place if classes.axis.words is not None else classes.labels[place]
+
+    def _labeled(self, X: Any, y: Any) -> LabeledRows:
+        return labeled_rows(
+            X, y, self._words(), Classes(self.classes).axis.words, self.n_features_in_
+        )

@@ -1,36 +1,36 @@
-"""Private k-means: a few rounds of noisy counts and sums around released centres.
+"""Private k-means: a few rounds of noisy counts and sums around released centers.
 
-A round knows k centres. A row belongs to the nearest one, and adds 1 to its count and to its sums
-the distances of its cells from the public middle, in half cells: z_j, at most s_j in size. So a row
-that comes or goes moves one count by 1 and one sum of each column by at most s_j. One that is
-replaced moves, if it stays with its centre, no count and one sum of each column by at most 2 s_j;
-if it does not, two counts by 1 and two sums of each column by at most s_j.
+A round knows k centers. A row belongs to the nearest one, and adds 1 to its count. To the sum of
+column j it adds z_j, the distance of its cell from the public middle in half cells, at most s_j in
+size. So a row that comes or goes changes one count by 1 and one sum of each column by at most s_j.
+One that is replaced changes, if it stays with its center, no count and one sum of each column by at
+most 2 s_j; if it does not, two counts by 1 and two sums of each column by at most s_j.
 
 *How it starts.* None of that depends on k. So the first round can afford more cells than there are
-clusters, around public points; k-means on their released counts and means sees where rows are as a
-whole, and does not stop where steps from poor centres would. It finds twice as many centres as
+clusters, around public points. k-means on their released counts and means sees where rows are as a
+whole, and does not stop where steps from poor centers would. It finds twice as many centers as
 there are clusters where rounds are left to count them once; the same again leaves k.
 
 *How a round is shared.* Let counts have the share a, and column j the share (1 - a) w_j / W, w_j
 the width of its bounds and W their sum. Among all shares for the columns these have the least total
 variance: column j has w_j W of a total of W^2, where equal noise for all would have d (w_1^2 + ...
-+ w_d^2). A centre at the distance q of the middle with n rows is off by W^2 / (4 (1 - a)) +
++ w_d^2). A center at the distance q of the middle with n rows is off by W^2 / (4 (1 - a)) +
 q^2 / a, over n^2 2 rho: least for a : 1 - a = 2 q : W, and with q half of the box's half diagonal,
 for a box of equal sides, that is 1 : 2 sqrt(d). A column much narrower than the others counts as
 `NARROW` of W wide: less of a share would hardly help them.
 
 Where rows are replaced and noise is Gaussian, counts come for nothing. If sums have all of the
-round for 2 s_j, a row that stays with its centre uses it up; one that does not uses half of it for
-its sums, and the other half is there for noise in counts that move by sqrt(2).
+round for 2 s_j, a row that stays with its center uses it up; one that does not uses half of it for
+its sums, and the other half is there for noise in counts that change by sqrt(2).
 
 *How many rounds.* Let noise in a sum have the variance V, then that in the mean of n / k rows has
 V / (n / k)^2. Once it is a good part of the variance inside of clusters, another round makes
-centres worse. Those of a box that is evenly full have B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12, or
-about so much. So all rounds of a slice of `USUAL` are asked for, one by one, if noise has at most
-the part `LITTLE` of B, or `LITTLE_BESIDE_POOR` where no more than k cells of the first round have
-rows to speak of, so that further rounds have much to mend. Else those after the first are used two
-by two, if noise of two is so small, or all at once. For n there is the sum of the first round's
-noisy counts.
+centers worse. Those of a box that is evenly full have B = (w_1^2 + ... + w_d^2) k^(-2/d) / 12, or
+about so much. So all `USUAL` rounds are asked for, one by one, if noise has at most the fraction
+`LITTLE` of B, or `LITTLE_BESIDE_POOR` where no more than k cells of the first round have rows to
+speak of, so that further rounds have much to mend. Otherwise those after the first are used two by
+two, if noise of two is so small, or all at once. For n there is the sum of the first round's noisy
+counts.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks, nan_policy
+from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
@@ -52,16 +53,17 @@ from ..rng import Generator
 from ..sources.row_source import RowSource
 from ..sources.table import feature_rows
 from ..statistics.arguments import said
-from .estimator import Transformer
-from .matrices import column_bounds, each_row
-from .nearest import Box
-from .rounds import Part, Rounds, loss_of
-from .spread_points import evenly, spread
-from .targets import names_of
-from .weighted_kmeans import centres_of
+from ..summaries.side_by_side import width_of
+from .estimator import Training, Transformed, Transformer
+from .labeled_rows import names_of
+from .nearest_center import Box
+from .rounds import Part, Rounds
+from .row_matrices import column_bounds
+from .starting_centers import centers_of, evenly, spread, squared_distances
 
-Own = TypeVar("Own", bound="KMeans")
-#: The least width of a column, as a part of the sum of all, when the round is shared.
+Floats = NDArray[np.float64]
+
+#: The least width of a column, as a fraction of the sum of all, when the round is shared.
 NARROW = Fraction(1, 1 << 10)
 
 #: Clusters, at most.
@@ -70,18 +72,18 @@ MOST_CLUSTERS = 1 << 24
 #: Cells of the first round, for each cluster, and at most.
 CELLS, MOST_CELLS = 8, 512
 
-#: The rounds of a slice where nobody says how many, and how little noise has to be for all of them.
+#: Rounds where `max_iter` is left out, and how little noise has to be for all of them.
 USUAL = 5
 LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
 class KMeans(Transformer):
-    """Centres of clusters, learned from noisy counts and sums alone.
+    """Centers of clusters, learned from noisy counts and sums alone.
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
-    centres, and the counts, satisfy the loss that is asked for, all rounds together. (k-means of
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
+    centers, and the counts, satisfy the loss that is asked for, all rounds together. (k-means of
     Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the joint sensitivity of a round
     and exact composition.) No label and no inertia of the data is kept.
 
@@ -94,18 +96,18 @@ class KMeans(Transformer):
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighbouring relation.
+        The neighboring relation.
     max_iter : int, optional
-        How many rounds: exactly so many, each with an equal part of the loss. By default the first
-        has a fifth of it, and what it released says whether the rest is for four more, for two or
-        for one, which finds most where there are few rows for the loss, the clusters and the
-        columns. It must not be chosen by looking at what comes out.
+        Number of rounds, each with an equal part of the loss. By default the first has a fifth of
+        it, and what it released says whether the rest is for four more, for two or for one, which
+        is best where there are few rows for the loss, the clusters and the columns. It must not be
+        chosen by looking at what comes out.
     init : "cells", "spread", or array_like of shape (n_clusters, d), default "cells"
-        What to start with. "cells": the first round counts and sums the rows of up to eight public
-        cells for each cluster, and good centres for what it tells are found from released numbers
-        alone (of four rounds or more, the second does the same with two cells for each cluster);
-        "spread" are public points that keep away from one another and from the bounds (so starts a
-        single round, and more than 256 clusters). An array must not come from the data.
+        Where to start. "cells": the first round counts and sums the rows of up to eight public
+        cells for each cluster, and good centers for what it tells are found from released numbers
+        alone (of four rounds or more, the second does the same with two cells for each cluster).
+        "spread": public points that keep away from one another and from the bounds (a single
+        round, and more than 256 clusters, start there). An array must not come from the data.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
 
@@ -114,9 +116,9 @@ class KMeans(Transformer):
     cluster_centers_ : float64 array of shape (n_clusters, d)
         Within the bounds.
     cluster_counts_ : float64 array of shape (n_clusters,)
-        How many rows each centre had in the last round, with noise.
+        Number of rows of each center in the last round, with noise.
     n_iter_ : int
-        How many rounds there were.
+        Number of rounds.
     n_features_in_ : int
     feature_names_in_ : array of str, if the columns have names
     loss_ : Pure, Approx or ZCDP
@@ -134,13 +136,13 @@ class KMeans(Transformer):
     Notes
     -----
     Cost: a read of the data for each round, about as fast as an iteration of Lloyd's algorithm for
-    as many centres as the round has cells.
+    as many centers as the round has cells.
 
-    A centre whose noisy count is less than three standard deviations of the noise has no mean to
-    go to. It goes to the centre with most rows, and the two share them in the next round; after the
-    last round it stays. If no centre has so many, all go half way to the mean of all rows. Of three
+    A center whose noisy count is less than three standard deviations of the noise has no mean to
+    go to. It goes to the center with most rows, and the two share them in the next round; after the
+    last round it stays. If no center has so many, all go half way to the mean of all rows. Of three
     columns or more, means are drawn to one another as far as noise makes them differ (James and
-    Stein). That looks at released numbers only, as everything does that is decided between rounds.
+    Stein). All that is decided between rounds depends on released numbers only.
 
     Parameters can be read and set as in scikit-learn, which can clone the object and put it into a
     pipeline; a budget is therefore an argument of `fit`.
@@ -150,113 +152,80 @@ class KMeans(Transformer):
     >>> import numpy as np, dpfast as dp
     >>> x = np.concatenate([np.full((5000, 2), 0.2), np.full((5000, 2), 0.8)])
     >>> budget = dp.Budget(rho=1)
-    >>> found = dp.sulq.KMeans(2, bounds=(0, 1), rho=0.5).fit(x, budget=budget)
-    >>> np.sort(found.cluster_centers_, axis=0).round(1)
+    >>> clusters = dp.sulq.KMeans(2, bounds=(0, 1), rho=0.5).fit(x, budget=budget)
+    >>> np.sort(clusters.cluster_centers_, axis=0).round(1)
     array([[0.2, 0.2],
            [0.8, 0.8]])
-    >>> len(set(found.predict(x[::5000])))
+    >>> len(set(clusters.predict(x[::5000])))
     2
     """
 
     _estimator_type = "clusterer"
+    _name = "k-means"
 
-    cluster_centers_: NDArray[np.float64]
-    cluster_counts_: NDArray[np.float64]
+    cluster_centers_: Floats
+    cluster_counts_: Floats
     n_iter_: int
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        bounds: Any,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        rho: Any = None,
-        neighbors: str = "add-remove",
+        bounds: BoundsEach,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        neighbors: Neighbors = "add-remove",
         max_iter: int | None = None,
-        init: Any = "cells",
-        nan: str | float = "raise",
+        init: Literal["cells", "spread"] | ArrayLike = "cells",
+        nan: NanPolicy = "raise",
     ) -> None:
+        super().__init__(epsilon, delta, rho, neighbors)
         self.n_clusters = n_clusters
         self.bounds = bounds
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.neighbors = neighbors
         self.max_iter = max_iter
         self.init = init
         self.nan = nan
 
-    def fit(
-        self: Own,
-        X: Any,
-        y: Any = None,
-        *,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Own:
-        """Learn the centres.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-        y : ignored
-        budget : Budget, optional
-            Pays before data or randomness are touched.
-        rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
-
-        Returns
-        -------
-        KMeans
-            This object.
-        """
-        loss = loss_of(self.epsilon, self.delta, self.rho)
+    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
         k = checks.whole("n_clusters", self.n_clusters, 1)
         if k > MOST_CLUSTERS:
             checks.fail("n_clusters", f"at most {MOST_CLUSTERS}", self.n_clusters)
-        free = self.max_iter is None
-        times = USUAL if free else checks.whole("max_iter", self.max_iter, 1)
-        relation = checks.neighbors(self.neighbors)
+        times = USUAL if self.max_iter is None else checks.whole("max_iter", self.max_iter, 1)
         source = feature_rows(X, said(self.bounds))
         if relation == "replace" and source.length is not None and source.length < k:
             checks.fail("n_clusters", f"at most the number of rows, {source.length}", k)
         box = self._box(source)
-        centres, cells = self._start(box, k, times)
-        rounds = Rounds(
-            source,
-            loss=loss,
-            neighbors=relation,
-            rounds=times,
-            name="k-means",
-            budget=budget,
-            rng=rng,
-            parts=_parts(box, k, relation, loss),
-        )
-        asked, pace = 0, _pace(rounds, box, 1)
+        centers, cells = self._start(box, k, times)
+
+        def learn(rounds: Rounds) -> None:
+            self._learn(rounds, box, centers, cells)
+
+        parts = _parts(box, k, relation, loss)
+        return Training(source, box.width, names_of(X, source), times, parts, learn)
+
+    def _learn(self, rounds: Rounds, box: Box, centers: Floats, cells: Floats | None) -> None:
+        k, asked, pace = len(centers), 0, _pace(rounds, box, 1)
         if cells is not None:
-            centres, asked, pace = self._summary(rounds, box, cells, centres, pace)
+            centers, asked, pace = self._summary(rounds, box, cells, centers, pace)
         step = 0
         while rounds.remaining:
-            counts, sums = self._ask(rounds, box, centres, pace)
-            live, own, asked = counts > pace.enough, pace, asked + 1
+            counts, sums = _ask(rounds, box, centers, pace)
+            live, used, asked = counts > pace.enough, pace, asked + 1
             if asked == 1:
                 pace = self._further(rounds, box, k, counts, live, pace)
-            centres = _means(box, centres, counts, sums, live, own.noise)
+            centers = _means(box, centers, counts, sums, live, used.noise)
             if not live.any():
-                centres = _drawn(box, centres, counts, sums, own.enough, own.noise)
+                centers = _half_way(box, centers, counts, sums, used)
             if rounds.remaining:
-                centres = _parted(box, centres, counts, live, step)
+                centers = _split(box, centers, counts, live, step)
             step += 1
-        self.cluster_centers_, self.cluster_counts_ = centres, counts
-        self.n_iter_ = asked
-        self._learned(loss, box.width, names_of(X, source))
-        return self
+        self.cluster_centers_, self.cluster_counts_, self.n_iter_ = centers, counts, asked
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The number of the nearest centre of each row.
+        """Return the number of the nearest center of each row.
 
-        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 
         Parameters
         ----------
@@ -278,24 +247,23 @@ class KMeans(Transformer):
             For NaN under ``nan="raise"``.
         """
         source = self._rows(X)
-        centres = self.cluster_centers_
-        found = self._box(source).labels(source, centres)
-        missing = found == len(centres)
+        labels = self._box(source).labels(source, self.cluster_centers_)
+        missing = labels == len(self.cluster_centers_)
         if self.nan == "raise" and missing.any():
             raise DataError("X holds NaN, which nan='raise' does not allow")
-        found[missing] = -1
-        return found
+        labels[missing] = -1
+        return labels
 
     def fit_predict(
         self, X: Any, y: Any = None, *, budget: Budget | None = None, rng: Generator | None = None
     ) -> NDArray[np.int64]:
-        """`fit`, then `predict`, which is not private."""
+        """Call `fit`, then `predict`, which is not private."""
         return self.fit(X, budget=budget, rng=rng).predict(X)
 
-    def transform(self, X: Any) -> Any:
-        """The distance of each row from each centre, without clipping.
+    def transform(self, X: Any) -> Transformed:
+        """Return the distance of each row from each center, without clipping.
 
-        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 
         Parameters
         ----------
@@ -309,32 +277,26 @@ class KMeans(Transformer):
         Raises
         ------
         NotFittedError, ArgumentError, DataError
-            As `predict`; a NaN is refused whatever `nan` says.
+            As in `predict`; a NaN is refused whatever `nan` says.
         """
-        source = self._rows(X)
-        centres = self.cluster_centers_
 
-        def distances(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-            squares = np.zeros((len(rows), len(centres)))
-            for x, c in zip(rows.T, centres.T, strict=True):
-                squares += (x[:, None] - c) ** 2
-            found: NDArray[np.float64] = np.sqrt(squares)
-            return found
+        def distances(rows: Floats) -> Floats:
+            roots: Floats = np.sqrt(squared_distances(rows, self.cluster_centers_))
+            return roots
 
-        found = each_row(source, len(centres[0]), len(centres), distances)
-        return self._as_asked(found, X)
+        count = len(self._fitted("cluster_centers_"))
+        return self._in_form(self._apply(X, count, distances), X)
 
     def _columns_out(self) -> int:
         return len(self.cluster_centers_)
 
     def _box(self, source: RowSource) -> Box:
         policy = checks.nan_policy(self.nan, checks.neighbors(self.neighbors))
-        return Box(column_bounds(self.bounds, source, 900), policy)  # and sums, with their noise
+        # Squares and sums are numbers, with their noise.
+        return Box(column_bounds(self.bounds, width_of(source), 900), policy)
 
-    def _start(
-        self, box: Box, k: int, times: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Centres to start with, and the points of the cells of a round before."""
+    def _start(self, box: Box, k: int, times: int) -> tuple[Floats, Floats | None]:
+        """Return centers to start with, and the points of the cells of a round before."""
         if isinstance(self.init, str):
             name = checks.choice("init", self.init, ("cells", "spread"))
             apart = spread(k, box.lo, box.hi)
@@ -344,37 +306,32 @@ class KMeans(Transformer):
             return apart, box.lo + evenly(count, box.width) * (box.hi - box.lo)
         rule = f"'cells', 'spread' or a finite array of shape {k, box.width}"
         try:
-            given = np.array(self.init, np.float64)
+            centers = np.array(self.init, np.float64)
         except Exception:  # whatever an object thinks of being made an array
             checks.fail_kind("init", rule, self.init)
-        if given.shape != (k, box.width) or not np.isfinite(given).all():
+        if centers.shape != (k, box.width) or not np.isfinite(centers).all():
             checks.fail("init", rule, self.init)
-        return np.clip(given, box.lo, box.hi), None
+        return np.clip(centers, box.lo, box.hi), None
 
     def _summary(
-        self,
-        rounds: Rounds,
-        box: Box,
-        cells: NDArray[np.float64],
-        centres: NDArray[np.float64],
-        pace: _Pace,
-    ) -> tuple[NDArray[np.float64], int, _Pace]:
-        """Centres of the rows as a round or two know them: noisy counts and means of more cells.
+        self, rounds: Rounds, box: Box, cells: Floats, centers: Floats, pace: _Pace
+    ) -> tuple[Floats, int, _Pace]:
+        """Find centers for noisy counts and means of more cells, from a round or two.
 
-        And how many rounds that were, and the pace of the others.
+        Return them, how many rounds that were, and the pace of the others.
         """
-        k, asked, count = len(centres), 0, 0
+        k, asked, count = len(centers), 0, 0
         while count != k:
-            counts, sums = self._ask(rounds, box, cells, pace)
-            live, own, asked = counts > pace.enough, pace, asked + 1
+            counts, sums = _ask(rounds, box, cells, pace)
+            live, used, asked = counts > pace.enough, pace, asked + 1
             if asked == 1:
                 pace = self._further(rounds, box, k, counts, live, pace)
             count = 2 * k if asked == 1 and rounds.remaining // pace.uses >= 3 else k
-            points = (_means(box, cells, counts, sums, live, own.noise) - box.middle) * box.unit
-            found = centres_of(points[live], counts[live], count) / box.unit + box.middle
+            points = (_means(box, cells, counts, sums, live, used.noise) - box.middle) * box.unit
+            found = centers_of(points[live], counts[live], count) / box.unit + box.middle
             if not live.any():
-                centres = _drawn(box, centres, counts, sums, own.enough, own.noise)
-            cells = np.concatenate([np.clip(found, box.lo, box.hi), centres[len(found) :]])
+                centers = _half_way(box, centers, counts, sums, used)
+            cells = np.concatenate([np.clip(found, box.lo, box.hi), centers[len(found) :]])
         return cells, asked, pace
 
     def _further(
@@ -382,11 +339,11 @@ class KMeans(Transformer):
         rounds: Rounds,
         box: Box,
         k: int,
-        counts: NDArray[np.float64],
+        counts: Floats,
         live: NDArray[np.bool_],
         pace: _Pace,
     ) -> _Pace:
-        """The pace from now on, as the answer of the first round suggests."""
+        """Return the pace from now on, as the answer of the first round suggests."""
         if self.max_iter is not None:
             return pace
         rows = max(float(counts.sum()), 0.0) / k
@@ -398,38 +355,34 @@ class KMeans(Transformer):
             pace = _pace(rounds, box, uses)
         return pace
 
-    def _ask(
-        self, rounds: Rounds, box: Box, centres: NDArray[np.float64], pace: _Pace
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A round: noisy counts, and sums of shape (k, d)."""
-        k = len(centres)
-        parts = [replace(part, size=k * part.size) for part in pace.parts]
-        found = np.array(rounds.ask(self._total(box, centres), parts, pace.uses), np.float64)
-        return found[:k], found[k:].reshape(box.width, k).T
 
-    def _total(self, box: Box, centres: NDArray[np.float64]) -> Any:
-        """The pass of one round: counts, then sums of distances from the middle in half cells."""
+def _ask(rounds: Rounds, box: Box, centers: Floats, pace: _Pace) -> tuple[Floats, Floats]:
+    """Ask a round: noisy counts, and sums of shape (k, d)."""
 
-        def total(source: RowSource) -> list[int]:
-            (counts, *sums), missing = box.totals(source, centres)
-            nan_policy.refuse(self.nan, missing)
-            found: list[int] = list(counts)
-            middle = {span: [span * n for n in counts] for span in set(box.span)}
-            for own, span in zip(sums, box.span, strict=True):
-                found += [2 * u - half for u, half in zip(own, middle[span], strict=True)]
-            return found
+    def total(source: RowSource) -> list[int]:
+        """Count rows, and sum distances from the middle in half cells."""
+        (counts, *sums), missing = box.totals(source, centers)
+        nan_policy.refuse(box.nan, missing)
+        integers: list[int] = list(counts)
+        middle = {span: [span * n for n in counts] for span in set(box.span)}
+        for column, span in zip(sums, box.span, strict=True):
+            integers += [2 * u - half for u, half in zip(column, middle[span], strict=True)]
+        return integers
 
-        return total
+    k = len(centers)
+    parts = [replace(part, size=k * part.size) for part in pace.parts]
+    noisy = np.array(rounds.ask(total, parts, pace.uses), np.float64)
+    return noisy[:k], noisy[k:].reshape(box.width, k).T
 
 
 def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
-    """Counts, then the sums of each column; see above.
+    """Return the counts, then the sums of each column; see above.
 
-    Columns in a row that are alike are one part: it moves as they do together and has the shares of
-    all of them, so its noise is what each would have.
+    Columns in a row that are alike are one part. It has the joint sensitivity of them and the
+    shares of all of them, so its noise is what each would have.
     """
     columns = groupby(zip(box.span, box.grid.tolist(), strict=True))
-    alike = [(len(list(own)), s, s * Fraction(g)) for (s, g), own in columns]
+    alike = [(len(list(same)), s, s * Fraction(g)) for (s, g), same in columns]
     least = sum(m * w for m, _, w in alike) * NARROW
     alike = [(m, s, max(w, least) if w else w) for m, s, w in alike]
     whole = sum(m * w for m, _, w in alike)
@@ -441,23 +394,23 @@ def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
     else:
         counts = Fraction(1, 1 + math.isqrt(4 * box.width))
     rest = Fraction(1) if gaussian else 1 - counts
-    # Where rows are replaced a sum of each of two centres moves by s, or one by 2 s. Rounding down,
-    # where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the other, so 2
-    # covers both.
+    # Where rows are replaced a sum of each of two centers changes by s, or one by 2 s. Rounding
+    # down, where integers are too large for the samplers, adds sqrt(2) to the one or 1 to the
+    # other, so 2 covers both.
     f = 2 if relation == "replace" else 1
-    found = [Part(k, f, f, f, counts)]
+    parts = [Part(k, f, f, f, counts)]
     for m, s, w in alike:
         share = rest * w / whole if w else Fraction(1)
-        found.append(Part(k * m, m * f * s, m * (f * s) ** 2, m * f * f, m * share))
-    return found
+        parts.append(Part(k * m, m * f * s, m * (f * s) ** 2, m * f * f, m * share))
+    return parts
 
 
 @dataclass(frozen=True, slots=True)
 class _Pace:
-    """How many rounds to use at once, the parts of that for one centre, and what noise they have.
+    """How many rounds to use at once, the parts of that for one center, and their noise.
 
-    `noise` is the variance in the sums of a centre, of all columns together, in coordinates; a
-    count above `enough` is no noise.
+    `noise` is the variance in the sums of a center, of all columns together, in coordinates. A
+    count above `enough` is not taken for noise.
     """
 
     uses: int
@@ -467,91 +420,78 @@ class _Pace:
 
 
 def _pace(rounds: Rounds, box: Box, uses: int) -> _Pace:
-    one = _parts(box, 1, rounds.neighbors, rounds.loss)
-    parts = [replace(part, share=uses * part.share) for part in one]
+    single = _parts(box, 1, rounds.neighbors, rounds.loss)
+    parts = [replace(part, share=uses * part.share) for part in single]
     enough = 3.0 * rounds.noise(parts[0]).deviation
     return _Pace(uses, tuple(parts), _noise(rounds, box, parts), enough)
 
 
+def _noise(rounds: Rounds, box: Box, parts: list[Part]) -> float:
+    """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
+    variance, j = 0.0, 0
+    for part in parts[1:]:
+        unit = float(box.grid[j]) / 2 * box.unit
+        variance += part.size * (rounds.noise(part).deviation * unit) ** 2
+        j += part.size
+    return variance
+
+
 def _means(
     box: Box,
-    centres: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    sums: NDArray[np.float64],
+    centers: Floats,
+    counts: Floats,
+    sums: Floats,
     live: NDArray[np.bool_],
     noise: float,
-) -> NDArray[np.float64]:
-    """The mean of the rows of each centre, from released numbers; where it was, without any.
+) -> Floats:
+    """Return the mean of the rows of each center, from released numbers; where it was, without any.
 
-    Drawn to the mean of them all, as far as noise of the variance `noise` in sums, of all columns
-    together, makes them differ.
+    They are drawn to the mean of them all, as far as noise of the variance `noise` in sums, of all
+    columns together, makes them differ.
     """
     if not live.any():
-        return centres
+        return centers
     shift, rows = box.grid / 2 * box.unit, counts[live, None]
-    own, whole = sums[live] * shift / rows, rows.sum()
+    means, whole = sums[live] * shift / rows, rows.sum()
     mean = sums[live].sum(axis=0) * shift / whole
     mean *= _kept(mean[None], len(rows) * noise / whole**2)[0]
-    parts = _kept(own - mean, noise / rows[:, 0] ** 2)
-    found = centres.copy()
-    found[live] = np.clip(box.middle + (mean + parts * (own - mean)) / box.unit, box.lo, box.hi)
-    return found
+    parts = _kept(means - mean, noise / rows[:, 0] ** 2)
+    moved = centers.copy()
+    moved[live] = np.clip(box.middle + (mean + parts * (means - mean)) / box.unit, box.lo, box.hi)
+    return moved
 
 
-def _kept(distances: NDArray[np.float64], noise: Any) -> NDArray[np.float64]:
-    """The part of noisy vectors that is kept, `noise` their squared length (James and Stein)."""
+def _kept(distances: Floats, noise: Any) -> Floats:
+    """Return the fraction of noisy vectors to keep, `noise` its squared length (James, Stein)."""
     d = distances.shape[1]
     squares = (distances**2).sum(axis=1)
     lost = max(d - 2, 0) / d * noise / np.where(squares > 0, squares, 1.0)
-    found: NDArray[np.float64] = np.maximum(0.0, 1.0 - lost)[:, None]
-    return found
+    kept: Floats = np.maximum(0.0, 1.0 - lost)[:, None]
+    return kept
 
 
-def _noise(rounds: Rounds, box: Box, parts: list[Part]) -> float:
-    """The variance of noise in the sums of a centre, of all columns together, in coordinates."""
-    found, j = 0.0, 0
-    for part in parts[1:]:
-        unit = float(box.grid[j]) / 2 * box.unit
-        found += part.size * (rounds.noise(part).deviation * unit) ** 2
-        j += part.size
-    return found
-
-
-def _drawn(
-    box: Box,
-    centres: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    enough: float,
-    noise: float,
-) -> NDArray[np.float64]:
-    """Centres half way to the mean of all rows, for when none has rows to speak of.
+def _half_way(box: Box, centers: Floats, counts: Floats, sums: Floats, pace: _Pace) -> Floats:
+    """Return centers half way to the mean of all rows, for when none has rows to speak of.
 
     Which rows are whose cannot be told then, but where all are can be.
     """
     rows = float(counts.sum())
-    if rows <= enough * math.sqrt(len(counts)):
-        return centres
+    if rows <= pace.enough * math.sqrt(len(counts)):
+        return centers
     place = sums.sum(axis=0) * (box.grid / 2 * box.unit / rows)
-    place *= _kept(place[None], len(counts) * noise / rows**2)[0]
+    place *= _kept(place[None], len(counts) * pace.noise / rows**2)[0]
     mean = np.clip(box.middle + place / box.unit, box.lo, box.hi)
-    found: NDArray[np.float64] = centres + (mean - centres) / 2
-    return found
+    moved: Floats = centers + (mean - centers) / 2
+    return moved
 
 
-def _parted(
-    box: Box,
-    centres: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    live: NDArray[np.bool_],
-    step: int,
-) -> NDArray[np.float64]:
-    """Centres with hardly a row go to those with most: they stand on either side of where one was.
+def _split(box: Box, centers: Floats, counts: Floats, live: NDArray[np.bool_], step: int) -> Floats:
+    """Move centers with hardly a row to those with most: one on either side of where that was.
 
     The side is a direction that differs from case to case and does not depend on the data.
     """
-    found, weights = centres.copy(), np.where(live, counts, 0.0)
-    k = len(centres)
+    moved, weights = centers.copy(), np.where(live, counts, 0.0)
+    k = len(centers)
     reach = (box.hi - box.lo) * (0.25 * k ** (-1.0 / box.width))
     sides = evenly(k * (step + 2), box.width)[-k:] - 0.5
     for j in np.flatnonzero(~live).tolist():
@@ -560,6 +500,6 @@ def _parted(
             break
         weights[most] = weights[j] = weights[most] / 2
         side = sides[j] / np.abs(sides[j]).max() * reach
-        found[j] = np.clip(found[most] + side, box.lo, box.hi)
-        found[most] = np.clip(found[most] - side, box.lo, box.hi)
-    return found
+        moved[j] = np.clip(moved[most] + side, box.lo, box.hi)
+        moved[most] = np.clip(moved[most] - side, box.lo, box.hi)
+    return moved

@@ -1,49 +1,89 @@
 """Statistical queries: means of functions of a row, each within a tolerance that is stated before.
 
+An oracle is asked for means, and answers with exact sums (`ExactOracle`) or noisy ones
+(`StatisticalQueryOracle`). Both count their questions. What an answer costs is in `oracle_plan`.
+
 Kearns, "Efficient noise-tolerant learning from statistical queries", JACM 1998. What learns from
 such answers learns from private ones (Blum, Dwork, McSherry and Nissim, PODS 2005).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import Bounds, Neighbors, Number
 from ..budget.budget import Budget
-from ..errors import DataError
+from ..errors import BudgetError, DataError
 from ..noise.additive import MOST
-from ..privacy import Loss
+from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from ..sources.row_source import RowSource
 from ..sources.table import as_rows
-from .oracle_base import Oracle, rows_and_totals, split
-from .questions import Questions, cost_of
+from .noisy_sums import totals
+from .oracle_plan import COUNTING, Answer, Mean, Questions, cost_of
 from .rounds import Rounds, loss_of
-from .sums import totals
-from .tolerance import COUNTING, Answer, Mean
+from .row_functions import Count
+from .terms import Term, listed
+
+
+@overload
+def oracle_cost(
+    rows: int,
+    *,
+    tolerance: Number | Sequence[Number],
+    queries: int | None = None,
+    confidence: Number = 0.95,
+    bounds: Bounds | None = None,
+    l2: Number | None = None,
+    size: int | None = None,
+    loss: Literal["rho"] = "rho",
+    neighbors: Neighbors = "add-remove",
+) -> ZCDP: ...
+
+
+@overload
+def oracle_cost(
+    rows: int,
+    *,
+    tolerance: Number | Sequence[Number],
+    queries: int | None = None,
+    confidence: Number = 0.95,
+    bounds: Bounds | None = None,
+    l2: Number | None = None,
+    size: int | None = None,
+    loss: Literal["epsilon"],
+    delta: Number = 0.0,
+    neighbors: Neighbors = "add-remove",
+) -> Pure | Approx: ...
 
 
 def oracle_cost(
     rows: int,
     *,
-    tolerance: Any,
+    tolerance: Number | Sequence[Number],
     queries: int | None = None,
-    confidence: Any = 0.95,
-    bounds: Any = None,
-    l2: Any = None,
+    confidence: Number = 0.95,
+    bounds: Bounds | None = None,
+    l2: Number | None = None,
     size: int | None = None,
-    loss: str = "rho",
-    delta: Any = 0.0,
-    neighbors: str = "add-remove",
+    loss: Literal["rho", "epsilon"] = "rho",
+    delta: Number = 0.0,
+    neighbors: Neighbors = "add-remove",
 ) -> Loss:
-    """What a `StatisticalQueryOracle` costs: a matter of public numbers alone.
+    """Return the loss of a `StatisticalQueryOracle`, which depends on public numbers alone.
 
     Parameters
     ----------
     rows : int
-        How many rows there are, or a public lower bound.
+        Number of rows, or a public lower bound.
     tolerance, queries, confidence, bounds, l2, size, neighbors : optional
         As in `StatisticalQueryOracle`.
     loss : {"rho", "epsilon"}, default "rho"
@@ -54,7 +94,7 @@ def oracle_cost(
     Returns
     -------
     Pure, Approx or ZCDP
-        The least loss that does, its four digits rounded up. With Gaussian noise it is in
+        The least loss that is enough, its four digits rounded up. With Gaussian noise it is in
         proportion to the sum of ``1 / tolerance**2`` over ``rows**2``.
 
     Raises
@@ -82,12 +122,150 @@ def oracle_cost(
     return cost_of(questions, checks.whole("rows", rows), offered)[1]
 
 
+class Oracle(ABC):
+    """The common part of both oracles: questions, and how many are left."""
+
+    _name: ClassVar[str]
+    _source: RowSource
+    _questions: Questions
+
+    def __init__(self, source: RowSource, questions: Questions) -> None:
+        self._source, self._questions = source, questions
+        self._used, self._lock = 0, threading.Lock()
+
+    @property
+    def queries(self) -> int:
+        """Number of questions that may be asked in all."""
+        return len(self._questions.tolerances)
+
+    @property
+    def remaining(self) -> int:
+        """Number of questions that are left."""
+        return self.queries - self._used
+
+    @property
+    def tolerance(self) -> float:
+        """How far an answer may be off: the largest of all tolerances."""
+        return float(max(self._questions.tolerances))
+
+    @property
+    def columns(self) -> tuple[str, ...] | tuple[int, ...]:
+        """Names of the columns of a row, or their numbers."""
+        return self._source.dtype.names or tuple(range(self._source.width or 1))
+
+    @overload
+    def ask(
+        self,
+        f: Any,
+        *,
+        bounds: Bounds,
+        l2: None = None,
+        size: int | None = None,
+        column: Any = None,
+    ) -> float: ...
+
+    @overload
+    def ask(
+        self, f: Any, *, bounds: None = None, l2: Number, size: int | None = None
+    ) -> NDArray[np.float64]: ...
+
+    @overload
+    def ask(self, f: Any, *, size: int | None = None, column: Any = None) -> Answer: ...
+
+    def ask(
+        self,
+        f: Any,
+        *,
+        bounds: Bounds | None = None,
+        l2: Number | None = None,
+        size: int | None = None,
+        column: Any = None,
+    ) -> Answer:
+        """Return the mean of a function over all rows, within the tolerance of the question.
+
+        Parameters
+        ----------
+        f : str, Condition, Numba dispatcher or array_like
+            p(x, c(x)): all that `NoisySums.sum` takes. The label c(x) is a column of the row like
+            any other.
+        bounds, l2, size, column : optional
+            As in `NoisySums.sum`; a function that has no name, and neither `bounds` nor `l2`, gets
+            those of the oracle.
+
+        Returns
+        -------
+        float or float64 array of shape (size,)
+            Each number is within the tolerance. Not clamped.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError
+            For a bad argument, and for a function that may be larger than what was paid for; no
+            question has been used.
+        BudgetError
+            After the last question.
+        DataError
+            A missing value under ``nan="raise"``; the question has been used.
+        """
+        return self.batch([Term(f, bounds, l2, size, column)])[0]
+
+    def batch(self, terms: Sequence[Any]) -> list[Answer]:
+        """Ask several questions in one read of the data.
+
+        Parameters
+        ----------
+        terms : sequence
+            Each a `Term`, or anything that `ask` takes for `f`.
+
+        Returns
+        -------
+        list of float or array
+            Answers that `ask` might have given to one after the other.
+
+        Raises
+        ------
+        ArgumentError, ArgumentTypeError, BudgetError, DataError
+            As in `ask`.
+        """
+        means = self._questions.means(listed(terms), self._source)
+        with self._lock:
+            first = self._used
+            if self.remaining < len(means):
+                raise BudgetError(
+                    f"{self._name}: {self.remaining} of {self.queries} questions are left, not "
+                    f"{len(means)}"
+                )
+            self._check(means, first)
+            self._used += len(means)
+        return self._answers(means, first)
+
+    def _check(self, means: Sequence[Mean], first: int) -> None:
+        """Refuse what the tolerances do not hold for; `first` is the number of the first one."""
+        return None
+
+    @abstractmethod
+    def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]: ...
+
+    def _count_and_sums(self, means: Sequence[Mean]) -> Callable[[RowSource], list[int]]:
+        """Return a pass: the number of rows, then the integers of all functions."""
+        return totals([Count(), *means], None, self._questions.nan)
+
+
+def _split(means: Sequence[Mean], sums: Sequence[int], rows: Fraction) -> list[Answer]:
+    """Return the answer of each question, from all integers one after the other."""
+    answers, at = [], 0
+    for mean in means:
+        answers.append(mean.mean(sums[at : at + mean.size], rows))
+        at += mean.size
+    return answers
+
+
 class StatisticalQueryOracle(Oracle):
-    """Answers to statistical queries, all within their tolerances with a stated probability.
+    """Answer statistical queries, all within their tolerances with a stated probability.
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, added or removed, or replaced (`neighbors`).
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`).
     All answers together satisfy the loss `cost`, whatever is asked and however a question depends
     on earlier answers. It is known before the data are touched, spent when the object is made, and
     no question is answered after the last. (The oracle of Blum, Dwork, McSherry and Nissim, PODS
@@ -102,7 +280,7 @@ class StatisticalQueryOracle(Oracle):
         question with half the tolerance costs four times as much (twice, with `epsilon` alone). At
         least about ``2**-30`` of the bounds.
     queries : int, optional
-        How many questions, where all have the same tolerance; at most 2**20.
+        Number of questions, where all have the same tolerance; at most 2**20.
     confidence : float, default 0.95
         The probability that all answers are within their tolerances.
     bounds : (float, float), default (0, 1)
@@ -110,38 +288,38 @@ class StatisticalQueryOracle(Oracle):
     l2 : float, optional
         Instead of `bounds`, for vectors: their largest length.
     size : int, optional
-        With `l2`: how many numbers a vector has, at most; no more than 2**20.
+        With `l2`: the largest number of entries of a vector, at most 2**20.
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The most that may be spent: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. What is
         spent is `cost`.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighbouring relation. With "replace" the number of rows is public.
+        The neighboring relation. With "replace" the number of rows is public.
     rows : int, optional
-        How many rows there are, where "replace" is meant and a source does not know. With
-        "add-remove" it must be given: a public lower bound.
+        Number of rows, for "replace" where a source does not know it. With "add-remove" it must
+        be given: a public lower bound.
     nan : {"raise", "lower", "upper"} or float, default "raise"
         What a value of a function counts as that is NaN, as in `NoisySums`.
     budget : Budget, optional
         Pays `cost` now, before data or randomness are touched.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------
     cost : Pure, Approx or ZCDP
-        The loss of all answers together: the least that does; see `oracle_cost`.
+        The loss of all answers together: the least that is enough; see `oracle_cost`.
     tolerance : float
         The largest of all tolerances.
     queries, remaining : int
-        How many questions there are, and how many are left.
+        Number of questions in all, and of those that are left.
     columns : tuple
         Names or numbers of the columns of a row.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, and for too few rows (the message says how many would do); nothing has
-        been spent.
+        For a bad argument, and for too few rows (the message says how many would be enough);
+        nothing has been spent.
     BudgetError
         When the budget has too little left; nothing has been spent.
     DataError
@@ -162,7 +340,7 @@ class StatisticalQueryOracle(Oracle):
 
     Answers are not averaged over repeated questions: that is the same as one question for the
     loss of all. With "add-remove" the rows are counted once, with noise, as part of the cost, and
-    functions are centred between their bounds, so that they move by half as much.
+    functions are centered between their bounds, which halves their sensitivity.
 
     The object can be neither pickled nor copied, and a forked process is refused.
 
@@ -198,18 +376,18 @@ class StatisticalQueryOracle(Oracle):
         self,
         data: Any,
         *,
-        tolerance: Any,
+        tolerance: Number | Sequence[Number],
         queries: int | None = None,
-        confidence: Any = 0.95,
-        bounds: Any = None,
-        l2: Any = None,
+        confidence: Number = 0.95,
+        bounds: Bounds | None = None,
+        l2: Number | None = None,
         size: int | None = None,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        rho: Any = None,
-        neighbors: str = "add-remove",
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        neighbors: Neighbors = "add-remove",
         rows: int | None = None,
-        nan: str | float = "raise",
+        nan: Literal["raise", "lower", "upper"] | Number = "raise",
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> None:
@@ -239,23 +417,23 @@ class StatisticalQueryOracle(Oracle):
         return f"{type(self).__name__}({self.cost!r}, {self.remaining} of {self.queries} left)"
 
     def _counted(self, least: int) -> Fraction:
-        """The number of rows with noise."""
+        """Return the number of rows with noise."""
         (units,) = self._rounds.ask(totals([COUNTING], None, "raise"), [self._plan.counting])
-        found = COUNTING.unit * units
-        if found < least - self._plan.off(self.cost):
+        count = COUNTING.unit * units
+        if count < least - self._plan.off(self.cost):
             raise DataError(
                 f"there are fewer rows than rows={least}, the public lower bound: no answer would "
                 "be within its tolerance"
             )
-        return found
+        return count
 
     def _check(self, means: Sequence[Mean], first: int) -> None:
         for i, mean in enumerate(means):
             if not self._plan.holds(self.cost, mean, first + i):
-                own = self._questions
-                kind = f"bounds={own.bounds!r}"
-                if own.l2 is not None:
-                    kind = f"l2={own.l2!r}, size={own.reference.size}"
+                asked = self._questions
+                kind = f"bounds={asked.bounds!r}"
+                if asked.l2 is not None:
+                    kind = f"l2={asked.l2!r}, size={asked.reference.size}"
                 checks.fail(
                     "f",
                     f"no larger than what the oracle was made for ({kind}), as its answer might "
@@ -265,28 +443,28 @@ class StatisticalQueryOracle(Oracle):
 
     def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]:
         parts = [self._plan.asking(mean, first + i) for i, mean in enumerate(means)]
-        total = rows_and_totals(means, self._questions)
+        total = self._count_and_sums(means)
         known = self._rows if self._questions.neighbors == "replace" else None
 
         def checked(source: RowSource) -> list[int]:
-            rows, *found = total(source)
+            rows, *sums = total(source)
             if known is not None and rows != known:
                 raise DataError(f"there are not as many rows as rows={self._rows} says")
-            return found
+            return sums
 
-        return split(means, self._rounds.ask(checked, parts, len(means)), self._rows)
+        return _split(means, self._rounds.ask(checked, parts, len(means)), self._rows)
 
 
 class ExactOracle(Oracle):
     """NOT PRIVATE: exact answers, to compare a `StatisticalQueryOracle` with.
 
-    What learns by asking a `StatisticalQueryOracle` can be run on this one to see what noise does.
+    A learner that asks a `StatisticalQueryOracle` can ask this one, to see what noise does.
 
     Parameters
     ----------
     data : array_like of shape (n,) or (n, d), structured array, table, or source
     tolerance : float, or one for each question
-        What those that ask are told. Answers are exact.
+        What a learner is told. Answers are exact.
     queries : int, optional
     bounds : (float, float), default (0, 1)
     l2, size : optional
@@ -298,7 +476,7 @@ class ExactOracle(Oracle):
     tolerance : float
     queries, remaining : int
     columns : tuple
-        As there.
+        As in `StatisticalQueryOracle`.
 
     Raises
     ------
@@ -325,12 +503,12 @@ class ExactOracle(Oracle):
         self,
         data: Any,
         *,
-        tolerance: Any,
+        tolerance: Number | Sequence[Number],
         queries: int | None = None,
-        bounds: Any = None,
-        l2: Any = None,
+        bounds: Bounds | None = None,
+        l2: Number | None = None,
         size: int | None = None,
-        nan: str | float = "raise",
+        nan: Literal["raise", "lower", "upper"] | Number = "raise",
     ) -> None:
         questions = Questions(tolerance, queries, 0.5, bounds, l2, size, "replace", nan)
         super().__init__(as_rows(data), questions)
@@ -339,14 +517,14 @@ class ExactOracle(Oracle):
         return f"ExactOracle(not private, {self.remaining} of {self.queries} left)"
 
     def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]:
-        rows, *found = rows_and_totals(means, self._questions)(self._source)
+        rows, *sums = self._count_and_sums(means)(self._source)
         if not rows:
             raise DataError("there are no rows, and so no mean")
-        return split(means, found, Fraction(rows))
+        return _split(means, sums, Fraction(rows))
 
 
 def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
-    """The public number of rows, or the public lower bound."""
+    """Return the public number of rows, or the public lower bound."""
     if neighbors == "add-remove":
         if rows is None:
             checks.fail(

@@ -1,7 +1,7 @@
-"""A private perceptron: rounds of noisy sums over the rows that a hyperplane has wrong.
+"""A private perceptron: rounds of noisy sums over the rows that a hyperplane misplaces.
 
 A round knows a vector w. A row z with label y that is not on its side, y <w, z> <= 0, adds 1 to a
-count and y z to a sum, of length at most r. So a row that comes or goes moves the count by 1 and
+count and y z to a sum, of length at most r. So a row that comes or goes changes the count by 1 and
 the sum by r, and both only if it is wrong.
 
 *How a round is shared.* A step goes by v = sum / count, which for n wrong rows, the round's noise
@@ -9,7 +9,7 @@ being that of rho and a the part for the count, is off by |v|^2 / a + d r^2 / (1
 n^2 2 rho. With r^2 = d, as in a cube, and v half as long, that is least for
 a : 1 - a = 1 : 2 sqrt(d).
 
-A row that is replaced moves the sum by 2 r and no count, if both are wrong; or the count by 1 and
+A row that is replaced changes the sum by 2 r and no count, if both are wrong; or the count by 1 and
 the sum by r. If sums have all of a round for 2 r, the second uses a quarter of it for its sum
 (half of it, of a sum of losses), and the rest is there for the count.
 
@@ -19,28 +19,28 @@ the sum by r. If sums have all of a round for 2 r, the second uses a quarter of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.sulq import MARGIN_REACH as REACH
-from ..budget.budget import Budget
 from ..privacy import Loss, Pure
-from ..rng import Generator
 from ..statistics.arguments import said
-from .coordinates import LEAST, MOST, Coordinates
-from .estimator import Classifier
-from .matrices import each_row, refuse_nan
-from .rounds import Part, Rounds, loss_of
-from .targets import Labelled, labelled
+from .coordinates import Coordinates
+from .estimator import Classifier, Training
+from .labeled_rows import LabeledRows, labeled_rows
+from .rounds import Part, Rounds
+from .row_matrices import column_bounds, expect_scale, refuse_nan
 
-Own = TypeVar("Own", bound="Perceptron")
+Floats = NDArray[np.float64]
 
-#: How many rows are wrong, with all of a round.
+#: The number of wrong rows, with all of a round.
 COUNT = Part(1, 1, 1, 1)
 
 
@@ -49,7 +49,7 @@ class Perceptron(Classifier):
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row with its label, added or removed, or replaced
+    Neighbors are datasets that differ in one row with its label, added or removed, or replaced
     (`neighbors`); labels are -1 and 1, and a row with another counts nowhere. The hyperplane, and
     the number of mistakes, satisfy the loss that is asked for, all rounds together, however many
     are used. (The perceptron of Blum, Dwork, McSherry and Nissim, PODS 2005, with noise for the
@@ -58,18 +58,15 @@ class Perceptron(Classifier):
     Parameters
     ----------
     bounds : (float, float), or a pair for each column
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data. Either these are given, or `radius`.
+        Public limits of the values, as in `KMeans`. Either these are given, or `radius`.
     radius : float
         The public length of a row as a vector. Numbers are clipped to [-radius, radius], and rows
         that are still longer are shortened to it. Noise is then smaller by the square root of the
         number of columns.
-    epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss of `fit`: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighbouring relation.
+    epsilon, delta, rho, neighbors
+        As in `KMeans`.
     max_iter : int, default 10
-        How many rounds at most, 2 or more. Each has noise as if all were used.
+        Number of rounds at most, 2 or more. Each has noise as if all were used.
     fit_intercept : bool, default True
         Whether the hyperplane may lie anywhere, or goes through 0.
     step : {"shrinking", "constant"}, default "shrinking"
@@ -85,22 +82,16 @@ class Perceptron(Classifier):
     classes_ : int64 array
         -1 and 1.
     mistakes_ : float
-        How many rows it has wrong, with noise: the least of the noisy numbers of all rounds.
+        Number of rows that it misplaces, with noise: the least of the noisy numbers of all rounds.
     n_iter_ : int
-        Rounds that were used.
-    n_features_in_ : int
-    feature_names_in_ : array of str, if the columns have names
-    loss_ : Pure, Approx or ZCDP
-        What was spent.
+        Number of rounds that were used.
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
 
     Raises
     ------
-    ArgumentError, ArgumentTypeError
-        By `fit`, for a bad argument; nothing has been spent.
-    BudgetError
-        By `fit`, when the budget has too little left; nothing has been spent.
-    DataError
-        By `fit`, for NaN under ``nan="raise"``; the spent budget is not refunded.
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
 
     Notes
     -----
@@ -109,10 +100,10 @@ class Perceptron(Classifier):
 
     Cost: a read of the data a round, at about the speed of ``X @ w``.
 
-    Coordinates are centred (unless `fit_intercept` is False) and divided by half of their width, so
-    columns of any units count alike. A step goes by the mean of y z over the wrong rows, by their
-    noisy number; of the vectors that were counted the one with the least number is kept. It is over
-    when that is less than three standard deviations of its noise.
+    Coordinates are centered (unless `fit_intercept` is False) and divided by half of their width,
+    so columns of any units count alike. A step goes by the mean of y z over the wrong rows, by
+    their noisy number. Of the vectors that were counted the one with the least number is kept. It
+    is over when that is less than three standard deviations of its noise.
 
     If classes can be parted with a margin g, rows being no longer than r, constant steps come to an
     end after 32 r**2 / g**2 rounds at most, as long as noise is small beside g times the number of
@@ -126,17 +117,18 @@ class Perceptron(Classifier):
     >>> x = np.stack([np.linspace(0, 10, 20_001), np.full(20_001, 3.0)], axis=1)
     >>> y = np.where(x[:, 0] > 7, 1, -1)
     >>> budget = dp.Budget(rho=1)
-    >>> found = dp.sulq.Perceptron(bounds=(0, 10), rho=0.5).fit(x, y, budget=budget)
-    >>> found.score(x, y) > 0.9
+    >>> plane = dp.sulq.Perceptron(bounds=(0, 10), rho=0.5).fit(x, y, budget=budget)
+    >>> plane.score(x, y) > 0.9
     True
-    >>> found.predict([[1, 3], [10, 3]])
+    >>> plane.predict([[1, 3], [10, 3]])
     array([-1,  1])
     """
 
+    _name = "perceptron"
     _two_classes = True
 
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
+    coef_: Floats
+    intercept_: Floats
     classes_: NDArray[np.int64]
     mistakes_: float
     n_iter_: int
@@ -144,86 +136,48 @@ class Perceptron(Classifier):
     def __init__(
         self,
         *,
-        bounds: Any = None,
-        radius: Any = None,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        rho: Any = None,
-        neighbors: str = "add-remove",
+        bounds: BoundsEach | None = None,
+        radius: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        neighbors: Neighbors = "add-remove",
         max_iter: int = 10,
         fit_intercept: bool = True,
-        step: str = "shrinking",
-        nan: str | float = "raise",
+        step: Literal["shrinking", "constant"] = "shrinking",
+        nan: NanPolicy = "raise",
     ) -> None:
+        super().__init__(epsilon, delta, rho, neighbors)
         self.bounds = bounds
         self.radius = radius
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.neighbors = neighbors
         self.max_iter = max_iter
         self.fit_intercept = fit_intercept
         self.step = step
         self.nan = nan
 
-    def fit(
-        self: Own,
-        X: Any,
-        y: Any = None,
-        *,
-        budget: Budget | None = None,
-        rng: Generator | None = None,
-    ) -> Own:
-        """Learn the hyperplane.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-        y : array_like of shape (n,), or str
-            The label of each row, -1 or 1; where X has columns with names, the name of one, which
-            then is no feature.
-        budget : Budget, optional
-            Pays before data or randomness are touched.
-        rng : Generator, optional
-            By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
-
-        Returns
-        -------
-        Perceptron
-            This object.
-        """
-        loss = loss_of(self.epsilon, self.delta, self.rho)
+    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
         times = checks.whole("max_iter", self.max_iter, 2)
-        relation = checks.neighbors(self.neighbors)
-        centred = checks.flag("fit_intercept", self.fit_intercept)
+        centered = checks.flag("fit_intercept", self.fit_intercept)
         checks.choice("step", self.step, ("shrinking", "constant"))
         if getattr(y, "dtype", None) == np.bool_:  # one class of which would count nowhere
             checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
         width = None if self.bounds is None else said(self.bounds)
-        rows = labelled(X, y, width=width, relation=relation)
-        place = self._coordinates(rows.width, relation, centred)
-        parts = _parts(place, centred, relation, loss)
-        rounds = Rounds(
-            rows,
-            loss=loss,
-            neighbors=relation,
-            rounds=times,
-            name="perceptron",
-            budget=budget,
-            rng=rng,
-            parts=parts,
-        )
-        w, self.mistakes_, self.n_iter_ = self._walk(rounds, place, centred, parts)
-        self.coef_ = (w[:-1] * (place.scale / REACH))[None]
-        self.intercept_ = np.array([w[-1] - math.fsum(self.coef_[0] * place.middle)])
-        self.classes_ = np.array([-1, 1])
-        self._learned(loss, rows.width, rows.names)
-        return self
+        rows = labeled_rows(X, y, width=width, relation=relation)
+        place = self._coordinates(rows.width, relation, centered)
+        parts = _parts(place, centered, relation, loss)
+
+        def learn(rounds: Rounds) -> None:
+            w, self.mistakes_, self.n_iter_ = self._walk(rounds, place, centered, parts)
+            self.coef_ = (w[:-1] * (place.scale / REACH))[None]
+            self.intercept_ = np.array([w[-1] - math.fsum(self.coef_[0] * place.middle)])
+            self.classes_ = np.array([-1, 1])
+
+        return Training(rows, rows.width, rows.names, times, parts, learn)
 
     def _walk(
-        self, rounds: Rounds, place: Coordinates, centred: bool, parts: list[Part]
-    ) -> tuple[NDArray[np.float64], float, int]:
-        """The vector that is kept, the one for the constant last, its mistakes, and the rounds.
+        self, rounds: Rounds, place: Coordinates, centered: bool, parts: list[Part]
+    ) -> tuple[Floats, float, int]:
+        """Return the vector that is kept, with the constant last, its mistakes, and the rounds.
 
         What is done depends on released numbers alone.
         """
@@ -233,21 +187,21 @@ class Perceptron(Classifier):
         for t in range(rounds.rounds):
             last = t == rounds.rounds - 1
             asked = [COUNT] if last else parts
-            count, *sums = rounds.ask(_total(place, w, centred, last), asked)
+            count, *sums = rounds.ask(_total(place, w, centered, last), asked)
             if t <= 1 or count < least:  # to begin with 0 has every row wrong
                 kept, least = w, float(count)
             if last or count <= enough:
                 break
             mean = np.array(sums, np.float64) / (float(count) * REACH)
-            if not centred:
+            if not centered:
                 mean = np.append(mean, 0.0)
             w = w + (mean / (t + 1) if self.step == "shrinking" else mean)
         return kept, least, t + 1
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """On which side of the hyperplane a row is, above 0 for class 1, and in proportion how far.
+    def decision_function(self, X: Any) -> Floats:
+        """Return on which side of the hyperplane each row is, above 0 for class 1, and how far.
 
-        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
 
         Parameters
         ----------
@@ -257,6 +211,7 @@ class Perceptron(Classifier):
         Returns
         -------
         float64 array of shape (n,)
+            In proportion to the distance.
 
         Raises
         ------
@@ -267,75 +222,60 @@ class Perceptron(Classifier):
         DataError
             For NaN.
         """
-        source = self._rows(X)
-        return each_row(source, self.n_features_in_, 1, self._sides).reshape(-1)
+        return self._apply(X, 1, self._sides).reshape(-1)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The class of each row.
+        """Return the class of each row.
 
-        NOT PRIVATE: an answer is a function of its row, so do not publish those of secret rows.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d), structured array, table, or source
-            Not clipped.
+        NOT PRIVATE, with parameters and errors as in `decision_function`.
 
         Returns
         -------
         int64 array of shape (n,)
-
-        Raises
-        ------
-        NotFittedError, ArgumentError, DataError
-            As `decision_function`.
         """
         return np.where(self.decision_function(X) > 0, 1, -1)
 
-    def _sides(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = rows @ self.coef_.T + self.intercept_
-        return found
+    def _sides(self, rows: Floats) -> Floats:
+        sides: Floats = rows @ self.coef_.T + self.intercept_
+        return sides
 
-    def _answers(self, rows: NDArray[np.float64]) -> NDArray[np.int64]:
-        with np.errstate(invalid="ignore"):
-            sides = self._sides(rows)[:, 0]
+    def _predicted(self, rows: Floats) -> NDArray[np.int64]:
+        sides = self._sides(rows)[:, 0]
         refuse_nan(sides)
         return np.where(sides > 0, 1, -1)
 
-    def _coordinates(self, width: int, relation: str, centred: bool) -> Coordinates:
+    def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
         policy = checks.nan_policy(self.nan, relation)
         if (self.radius is None) == (self.bounds is None):
             checks.fail("bounds", "given, or radius instead, not from the data", self.bounds)
-        if self.radius is not None:
-            radius = checks.positive("radius", self.radius)
-            if not LEAST <= radius <= MOST:
-                checks.fail("radius", "between 2**-900 and 2**900", self.radius)
-            return Coordinates([(-radius, radius)] * width, radius, policy, centred)
-        pairs, is_vector = checks.pairs(self.bounds)
-        pairs = pairs if is_vector else pairs * width
-        checks.columns("bounds", len(pairs), width)
-        return Coordinates(pairs, None, policy, centred)
+        if self.radius is None:
+            return Coordinates(column_bounds(self.bounds, width), None, policy, centered)
+        radius = expect_scale("radius", self.radius)
+        return Coordinates([(-radius, radius)] * width, radius, policy, centered)
 
 
-def _parts(place: Coordinates, centred: bool, relation: str, loss: Loss) -> list[Part]:
-    """The count, then the sums, of which that of a constant is the last; see above."""
-    size = place.width + centred
-    l1, l2_squared = place.l1 + centred * REACH, place.l2_squared + centred * REACH**2
+def _parts(place: Coordinates, centered: bool, relation: str, loss: Loss) -> list[Part]:
+    """Return the count, then the sums, of which that of a constant is the last; see above."""
+    size = place.width + centered
+    l1, l2_squared = place.l1 + centered * REACH, place.l2_squared + centered * REACH**2
     if relation == "replace":
-        # Integers that are rounded down move by 1 more each: twice as much is said for the first
-        # case as it needs, so that the second has half of it.
+        # Integers that are rounded down change by 1 more each. The first case is given twice as
+        # much as it needs, so that the second has half of it.
         counts = Fraction(1, 2) if isinstance(loss, Pure) else Fraction(3, 4)
         return [replace(COUNT, share=counts), Part(size, 2 * l1, 4 * l2_squared, 4 * size)]
     counts = Fraction(1, 1 + math.isqrt(4 * size))
     return [replace(COUNT, share=counts), Part(size, l1, l2_squared, size, 1 - counts)]
 
 
-def _total(place: Coordinates, w: NDArray[np.float64], centred: bool, last: bool) -> Any:
-    """The pass of one round."""
+def _total(
+    place: Coordinates, w: Floats, centered: bool, last: bool
+) -> Callable[[LabeledRows], list[int]]:
+    """Return the pass of one round."""
 
-    def total(rows: Labelled) -> list[int]:
+    def total(rows: LabeledRows) -> list[int]:
         count, labels, sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
         if last:
             return [count]
-        return [count, *sums, labels * REACH] if centred else [count, *sums]
+        return [count, *sums, labels * REACH] if centered else [count, *sums]
 
     return total

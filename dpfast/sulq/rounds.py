@@ -70,7 +70,6 @@ from ..budget.release import release
 from ..errors import BudgetError
 from ..noise.additive import amount, analytic
 from ..noise.integer import IntegerNoise, integer_noise
-from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
@@ -94,7 +93,7 @@ class Part:
     size: int
     l1: int
     l2_squared: int
-    moved: int
+    l0: int
     share: Fraction = Fraction(1)
 
 
@@ -148,9 +147,9 @@ _LAWS: dict[type[Any], str] = {Pure: "laplace", Approx: "rounded-gaussian", ZCDP
 def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise:
     """The noise of a part of one of so many rounds: a matter of public numbers alone."""
     times, share = rounds * part.share.denominator, part.share.numerator
-    sizes = (part.moved, part.l1, part.l2_squared)
-    sensitivity = Sensitivity(*(-(-times * x // share) for x in sizes))  # rounded up
-    return integer_noise(loss, sensitivity, _LAWS[type(loss)])
+    sizes = (part.l1, part.l2_squared, part.l0)
+    l1, l2_squared, moved = (-(-times * x // share) for x in sizes)  # rounded up
+    return integer_noise(loss, l1, l2_squared, moved, _LAWS[type(loss)])
 
 
 class Rounds:

@@ -1,37 +1,52 @@
-"""Public sets of rows, a bit for each row and set."""
+"""Public sets of rows, a bit for each row and set, and how unevenly they share out rows.
+
+The contrast of a set is half of how many more rows have something in the set than outside: the sum
+of s_i b_i / 2, where s_i is 1 or -1 as row i is in the set or not, and b_i is 0 or 1. So the vector
+of r contrasts and half of the number of rows that have it changes by (1, s_1, ..., s_r) / 2, of
+length sqrt(r + 1) / 2, when b_i changes, and when the row comes or goes. r sums over the sets
+themselves, asked one by one, are paid for as if their sensitivity were sqrt(r).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import rng as _rng
-from .._core import checks
+from .._core import checks, nan_policy
 from .._kernels.sources import both
 from ..sources.masked import refuse_mask
+from ..sources.row_source import RowChunk, RowSource
+from ..sources.table import only
+from .rounds import Part
+from .row_functions import Function, Piece
+
+#: Counts of the sets, of all rows, of missing values, and rows read.
+Tally = tuple[NDArray[np.int64], int, int, int]
 
 
 class RowSets:
-    """Public sets of rows: who asks about them hands out the sets, and no seed.
+    """Public sets of rows, handed to who is asked about them as they are, and not as a seed.
 
     Parameters
     ----------
     masks : array_like of bool, of shape (sets, rows)
-        Which rows each set has.
+        The rows of each set.
 
     Attributes
     ----------
     rows : int
-        How many rows there are to choose from.
+        Number of rows to choose from.
     sizes : int64 array
-        How many rows each set has.
+        Number of rows of each set.
 
     Raises
     ------
     ArgumentTypeError
-        For what is no array of booleans of two dimensions.
+        For anything but an array of booleans of two dimensions.
 
     Notes
     -----
@@ -49,7 +64,7 @@ class RowSets:
 
     rows: int
 
-    def __init__(self, masks: Any) -> None:
+    def __init__(self, masks: ArrayLike) -> None:
         try:
             given = np.asarray(masks)
         except Exception:  # whatever an object thinks of being made an array
@@ -63,7 +78,7 @@ class RowSets:
 
     @classmethod
     def random(cls, rows: int, sets: int, rng: _rng.Generator | None = None) -> RowSets:
-        """Independent sets that have each row with probability 1/2.
+        """Draw independent sets that have each row with probability 1/2.
 
         Parameters
         ----------
@@ -83,11 +98,11 @@ class RowSets:
             If `rows` or `sets` is no integer of at least 0.
         """
         n, r = _size(rows, sets)
-        return cls._made(n, _rng.check(rng).random_raw((r, -(-n // 64))))
+        return cls._of(n, _rng.check(rng).random_raw((r, -(-n // 64))))
 
     @classmethod
     def from_bytes(cls, bits: Any, rows: int, sets: int) -> RowSets:
-        """What `to_bytes` gave; what it has after the last row of a set is ignored."""
+        """Return the sets that `to_bytes` wrote. Bits after the last row of a set are ignored."""
         n, r = _size(rows, sets)
         size = -(-n // 8)
         if not isinstance(bits, (bytes, bytearray, memoryview)):
@@ -97,20 +112,20 @@ class RowSets:
             checks.fail("bits", f"{r * size} bytes for {r} sets of {n} rows", f"{len(given)} bytes")
         words = _empty(r, n)
         words.view(np.uint8)[:, :size] = np.frombuffer(given, np.uint8).reshape(r, size)
-        return cls._made(n, words)
+        return cls._of(n, words)
 
     @classmethod
-    def _made(cls, rows: int, words: NDArray[np.uint64]) -> RowSets:
-        """Sets of these bits, and no others than those of the rows."""
+    def _of(cls, rows: int, words: NDArray[np.uint64]) -> RowSets:
+        """Return sets of these bits, without those after the last row."""
         last = words.view(np.uint8)[:, rows // 8 :]
         last[:, 1:] = 0
         last[:, :1] &= (1 << rows % 8) - 1
-        made = cls.__new__(cls)
-        made.rows, made._words = rows, words
-        return made
+        sets = cls.__new__(cls)
+        sets.rows, sets._words = rows, words
+        return sets
 
     def to_bytes(self) -> bytes:
-        """The bits of one set after the other, each from a byte of its own, least bit first."""
+        """Return the bits of one set after the other, each from a new byte, least bit first."""
         return self._words.view(np.uint8)[:, : -(-self.rows // 8)].tobytes()
 
     def __len__(self) -> int:
@@ -121,34 +136,34 @@ class RowSets:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many rows each set has."""
-        found: NDArray[np.int64] = np.bitwise_count(self._words).sum(axis=1, dtype=np.int64)
-        return found
+        """Number of rows of each set."""
+        sizes: NDArray[np.int64] = np.bitwise_count(self._words).sum(axis=1, dtype=np.int64)
+        return sizes
 
     def mask(self, number: int) -> NDArray[np.bool_]:
-        """Which rows the set of that number has."""
+        """Return the rows of one set as a mask."""
         bits = np.unpackbits(self._words[number].view(np.uint8), bitorder="little")
         return bits[: self.rows].view(np.bool_)
 
     def counts(self, holds: NDArray[np.bool_], start: int) -> NDArray[np.int64]:
-        """In how many of some consecutive rows of each set something holds.
+        """Count in how many of some consecutive rows of each set something holds.
 
-        A row's bit is at the same place of a word in the set and here, so this counts the bits of
-        words.
+        The bit of a row is at the same place of a word in the set and here, so this counts the bits
+        of words.
         """
         if start + len(holds) > self.rows:
             refuse_mask()
         first, shift = divmod(start, 64)
         bits = np.zeros(-(-(shift + len(holds)) // 64) * 64, np.bool_)
         bits[shift : shift + len(holds)] = holds
-        own = np.packbits(bits, bitorder="little").view(np.uint64)
-        found = np.empty(len(self), np.int64)
-        both(self._words, first, own, found)
-        return found
+        words = np.packbits(bits, bitorder="little").view(np.uint64)
+        counts = np.empty(len(self), np.int64)
+        both(self._words, first, words, counts)
+        return counts
 
 
 def _size(rows: Any, sets: Any) -> tuple[int, int]:
-    """How many rows and sets, of no more bits than a memory could have."""
+    """Return the numbers of rows and sets, of no more bits than a memory could have."""
     n, r = checks.whole("rows", rows), checks.whole("sets", sets)
     for name, count, value in (("rows", n, rows), ("sets", n * r, sets), ("sets", r, sets)):
         if count > 1 << 43:
@@ -158,3 +173,42 @@ def _size(rows: Any, sets: Any) -> tuple[int, int]:
 
 def _empty(sets: int, rows: int) -> NDArray[np.uint64]:
     return np.zeros((sets, -(-rows // 64)), np.uint64)
+
+
+def contrast_part(sets: int) -> Part:
+    """Return the sensitivity of twice the contrasts, and of the number of rows."""
+    return Part(sets + 1, sets + 1, sets + 1, sets + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrasts:
+    """The pass over a source that finds the contrasts of some sets."""
+
+    function: Function
+    sets: RowSets
+    nan: str | float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.nan, str) and self.nan not in (0.0, 1.0):
+            checks.fail("nan", "0 or 1, or a word, for what holds or does not", self.nan)
+
+    def total(self, source: RowSource) -> list[int]:
+        """Return how many rows have it, then twice the contrast of each set."""
+        counts, count, missing, read = only(source, self.function.columns).reduce(
+            self._summarize, lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3])
+        )
+        if read != self.sets.rows:
+            refuse_mask()
+        nan_policy.refuse(self.nan, missing)
+        return [count, *(2 * c - count for c in counts.tolist())]
+
+    def _summarize(self, chunk: RowChunk) -> Tally:
+        values = self.function.values(Piece(chunk.rows, chunk.start))
+        holds, missing = values != 0, 0
+        if values.dtype.kind == "f":
+            absent = np.isnan(values)
+            missing = int(np.count_nonzero(absent))
+            if missing:
+                holds[absent] = nan_policy.replacement(self.nan, 0.0, 1.0) == 1.0
+        counts = self.sets.counts(holds, chunk.start)
+        return counts, int(np.count_nonzero(holds)), missing, len(holds)

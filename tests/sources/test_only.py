@@ -11,8 +11,8 @@ import dpfast as dp
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows, only
 from dpfast.sulq import Attribute, NoisySums, Term
-from dpfast.sulq.matrices import matrices
 from dpfast.sulq.row_functions import Piece, shortened, told
+from dpfast.sulq.row_matrices import matrices
 
 X = np.random.default_rng(0).uniform(size=(5000, 3))
 TABLE = {name: np.ascontiguousarray(X[:, j]) for j, name in enumerate("abc")}

@@ -20,7 +20,7 @@ from dpfast.sulq import (
     Term,
     TruncatedSVD,
 )
-from dpfast.sulq.gram import Gram
+from dpfast.sulq.gram_matrix import GramMatrix
 
 from .test_median_audit import lower_bound
 
@@ -211,10 +211,10 @@ def test_a_quick_audit_of_singular_values(neighbors):
 
 
 def test_a_row_that_moves_three_times_as_far_is_caught(monkeypatch):
-    right = Gram.parts
+    right = GramMatrix.parts
 
     def parts(self, relation):
         return [replace(part, l1=part.l1 // 3) for part in right(self, relation)]
 
-    monkeypatch.setattr(Gram, "parts", parts)
+    monkeypatch.setattr(GramMatrix, "parts", parts)
     assert squares("add-remove", 1_500) > EPSILON

@@ -7,7 +7,7 @@ import pytest
 
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import ID3Classifier, NaiveBayes
-from dpfast.sulq.coded import Attributes, Classes, Coder
+from dpfast.sulq.categories import Attributes, Classes, Coder
 
 from ..reference import tree as reference
 
@@ -50,8 +50,8 @@ def test_codes_of_labels(values, dtype):
 
 def test_labels_are_given_as_they_are_meant():
     for given, kind in ([-1, 1], "i"), ([0.0, 2.0], "i"), ([0.5, 1], "f"), ([False, True], "b"):
-        assert Classes(given).given.dtype.kind == kind and len(Classes(given)) == 2
-    assert Classes(["a", "b", "c"]).given.tolist() == ["a", "b", "c"]
+        assert Classes(given).labels.dtype.kind == kind and len(Classes(given)) == 2
+    assert Classes(["a", "b", "c"]).labels.tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_labels_are_given_as_they_are_meant():
 )
 def test_large_integers_are_given_as_they_were_written(given, kind):
     classes = Classes(given)
-    assert classes.given.dtype == kind
-    assert [int(one) for one in classes.given] == [int(one) for one in given]
+    assert classes.labels.dtype == kind
+    assert [int(one) for one in classes.labels] == [int(one) for one in given]
 
 
 @pytest.mark.parametrize("learner", [ID3Classifier, NaiveBayes])

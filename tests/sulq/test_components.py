@@ -18,9 +18,9 @@ from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
 from dpfast.sulq import PCA, NotFittedError, TruncatedSVD
-from dpfast.sulq import gram as _gram
+from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.gram import Gram
+from dpfast.sulq.gram_matrix import GramMatrix
 
 from ..reference import sulq as reference
 from ..support.names import shown
@@ -52,7 +52,7 @@ def test_integers_are_those_of_the_definition(kind):
     data = table(700).tolist()
     data[3] = [math.inf, -math.inf, 0.5]
     bounds = [(0.1, 0.9), (0.0, 1.0), (0.25, 0.75)]
-    gram = Gram(bounds, "raise", kind is PCA)
+    gram = GramMatrix(bounds, "raise", kind is PCA)
     w = [
         [gram.constant]
         * (kind is PCA)
@@ -126,7 +126,7 @@ def test_chunks_and_threads_do_not_change_a_bit(kind, monkeypatch):
 
 def test_partial_sums_stay_exact_at_the_edge():
     """The largest integers there can be, in a full stretch of rows."""
-    gram = Gram([(-1.0, 1.0)] * 2, "raise", False)
+    gram = GramMatrix([(-1.0, 1.0)] * 2, "raise", False)
     most = int(gram._limits[1].max())
     assert most * most * _gram.ROWS <= 2**53
     data = np.full((3 * _gram.ROWS + 1, 2), 1.0)
@@ -170,21 +170,21 @@ def test_no_row_uses_more_than_the_loss(kind, relation, monkeypatch):
     least = 0.99 if relation == "add-remove" else 0.4
     assert least < worst(kind, relation, loss) <= 1
     assert worst(kind, relation, {"epsilon": 1}) <= 1
-    right = Gram.parts
+    right = GramMatrix.parts
 
     def less(self, neighbors):  # the planted fault: what a row moves is taken from another relation
         parts = right(self, neighbors)
         return [
-            _rounds.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.moved, Fraction(1)) for p in parts
+            _rounds.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts
         ]
 
-    monkeypatch.setattr(Gram, "parts", less)
+    monkeypatch.setattr(GramMatrix, "parts", less)
     assert worst(kind, relation, loss) > 1
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
-    gram = Gram([(0.0, 1.0)] * 3, "raise", True)
+    gram = GramMatrix([(0.0, 1.0)] * 3, "raise", True)
     loss = ZCDP(Fraction(1, 10**7))
     made = _rounds.Rounds(
         None, loss=loss, neighbors=relation, rounds=1, name="", budget=None,
@@ -209,7 +209,7 @@ def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
 def test_noise_is_that_of_the_matrix():
     """Covariances of a fixed table, from many releases: the deviation that the proof allows."""
     data = np.array([[0.2, 0.8], [0.7, 0.4]] * 50)
-    gram = Gram([(0.0, 1.0)] * 2, "raise", True)
+    gram = GramMatrix([(0.0, 1.0)] * 2, "raise", True)
     deviation = gram.most / math.sqrt(2 * 0.5) * gram.grid**2
     generator = InsecureGenerator(2)
     _, _, exact = recorded(PCA, data)

@@ -18,7 +18,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
-from dpfast.sulq import Attribute, NoisySums, RowSets, contrasts, rounds
+from dpfast.sulq import Attribute, NoisySums, RowSets, rounds
 from dpfast.sulq.conditions import Condition, read
 
 from ..reference import implication as reference
@@ -306,7 +306,7 @@ def test_no_neighbour_moves_contrasts_by_more_than_is_claimed(relation, monkeypa
     def without_the_total(sets):
         return rounds.Part(sets + 1, sets, sets, sets)
 
-    monkeypatch.setattr(dp.sulq.sums, "contrast_part", without_the_total)
+    monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", without_the_total)
     assert broken(relation)
 
 
@@ -343,9 +343,9 @@ def apart(trials=1500, sets=31):
 def test_an_audit_of_answers_and_one_that_catches_too_little_noise(monkeypatch):
     """For rho neighbours are sqrt(2 rho) deviations apart: 1 here."""
     assert apart() == pytest.approx(1.0, abs=0.15)
-    fault = contrasts.contrast_part(16)
-    monkeypatch.setattr(dp.sulq.sums, "contrast_part", lambda sets: rounds.Part(
-        sets + 1, fault.l1, fault.l2_squared, fault.moved))  # fmt: skip
+    fault = dp.sulq.row_sets.contrast_part(16)
+    monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", lambda sets: rounds.Part(
+        sets + 1, fault.l1, fault.l2_squared, fault.l0))  # fmt: skip
     assert (
         apart() > 1.2
     )  # as if a row were in half of the sets and its absence from the others free

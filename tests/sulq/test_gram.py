@@ -12,8 +12,8 @@ from dpfast._kernels.sulq import GRAM_STRETCH as STRETCH
 from dpfast._kernels.sulq import box_whole as whole
 from dpfast._kernels.sulq import gram_add as add
 from dpfast.sources.table import as_rows
-from dpfast.sulq import gram as _gram
-from dpfast.sulq.gram import Gram
+from dpfast.sulq import gram_matrix as _gram
+from dpfast.sulq.gram_matrix import GramMatrix
 
 from ..support.paths import on_every_path
 from .test_box import case
@@ -91,7 +91,7 @@ def test_both_ways_to_multiply_find_the_same(nan, kind, n, monkeypatch):
     rows = np.random.default_rng(n).normal(0.5, 0.4, (n, 6)).astype(kind)
     if n > 1 and nan != "raise":
         rows[::1700, 2], rows[-1] = np.nan, np.nan
-    gram = Gram([(0.0, 1.0)] * 6, nan, True)
+    gram = GramMatrix([(0.0, 1.0)] * 6, nan, True)
     found = {}
     for isa in "avx2", "baseline":
         monkeypatch.setattr(_gram, "isa", lambda isa=isa: isa)

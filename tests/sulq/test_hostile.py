@@ -26,10 +26,10 @@ from dpfast.sulq import (
     TruncatedSVD,
     perceptron,
 )
-from dpfast.sulq.class_sums import ByClass, Columns
-from dpfast.sulq.coded import Classes
+from dpfast.sulq.categories import Classes
+from dpfast.sulq.class_sums import ClassSums, Columns
+from dpfast.sulq.labeled_rows import labeled_rows
 from dpfast.sulq.rounds import Part, Rounds
-from dpfast.sulq.targets import labelled
 
 from .test_components import recorded as recorded_components
 from .test_sums import recorded
@@ -291,8 +291,10 @@ def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
     """2**25 and more squares of 38 bits are beyond an int64."""
     n, bound = (1 << 25) + 5000, 1.999999
     rows, classes = np.broadcast_to(bound, n), Classes([0, 1])
-    sums = ByClass(Columns((-bound, bound), None).each(1), 2, "raise")
-    found, missing = sums.total(labelled(OneChunk(rows), np.broadcast_to(np.uint8(1), n)), classes)
+    sums = ClassSums(Columns((-bound, bound), None).each(1), 2, "raise")
+    found, missing = sums.total(
+        labeled_rows(OneChunk(rows), np.broadcast_to(np.uint8(1), n)), classes
+    )
     reach = sums.numbers[0].reach
     assert n * reach**2 > 2**63
     assert (found, missing) == ([0, n, 0, n * reach**2, 0, 0], 0)
@@ -360,7 +362,7 @@ def test_a_replacement_is_clipped_like_a_value(value):
 def test_nan_that_is_refused_costs_the_loss_and_leaves_nothing_behind(kind):
     budget = dp.Budget(rho=1)
     made = kind(1, bounds=(0, 1), rho=1)
-    with pytest.raises(DataError, match="what was spent"):
+    with pytest.raises(DataError, match="not refunded"):
         made.fit(np.array([[0.5, np.nan]]), budget=budget)
     assert budget.remaining["rho"] == 0
     assert not [name for name in vars(made) if name.endswith("_")]
@@ -537,16 +539,16 @@ def test_no_row_decides_anything_before_the_spend(learner, row, column):
 
 def test_labels_that_are_looked_at_before_the_spend_are_caught(monkeypatch):
     """Planted: a label that is none of the classes is refused where labels are read."""
-    right = perceptron.labelled
+    right = perceptron.labeled_rows
 
-    def labelled(X, y, *rest, **kw):
+    def labels_read(X, y, *rest, **kw):
         made = right(X, y, *rest, **kw)
         ok = made.reduce(lambda some: all((np.abs(y) == 1).all() for _, y in some), min)
         if not ok:
             raise ArgumentError("y must be -1 or 1")
         return made
 
-    monkeypatch.setattr(perceptron, "labelled", labelled)
+    monkeypatch.setattr(perceptron, "labeled_rows", labels_read)
     for row in ("two", "NaN", "None", "huge"):
         with pytest.raises(AssertionError):
             check_before_the_spend(WITH_LABELS["perceptron"], ROW[row], "y")

@@ -20,9 +20,10 @@ from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
-from dpfast.sulq import ID3Classifier, NotFittedError, criteria, id3
+from dpfast.sulq import ID3Classifier, NotFittedError, id3
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.tree import Nodes, Tree, pruned
+from dpfast.sulq import split_criteria as criteria
+from dpfast.sulq.decision_tree import Nodes, Tree, pruned
 
 from ..reference import sulq as neighbourly
 from ..reference import tree as reference

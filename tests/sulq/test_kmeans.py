@@ -19,12 +19,12 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes as _memory
 from dpfast.sources.row_source import RowChunk
 from dpfast.sources.table import as_rows
-from dpfast.sulq import KMeans, NotFittedError, kmeans, nearest
+from dpfast.sulq import KMeans, NotFittedError, kmeans
+from dpfast.sulq import nearest_center as nearest
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.matrices import matrices
-from dpfast.sulq.nearest import Box
-from dpfast.sulq.spread_points import spread
-from dpfast.sulq.weighted_kmeans import centres_of
+from dpfast.sulq.nearest_center import Box
+from dpfast.sulq.row_matrices import matrices
+from dpfast.sulq.starting_centers import centers_of, spread
 
 from ..reference import nearest as plain
 from ..reference import sulq as reference
@@ -181,7 +181,7 @@ def test_no_row_uses_more_than_the_loss_of_a_round(relation, loss, monkeypatch):
     def generous(*arguments):  # the planted fault: counts for nothing where they are not
         counts, *columns = right(*arguments)
         return [
-            _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.moved, Fraction(1)),
+            _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.l0, Fraction(1)),
             *columns,
         ]
 
@@ -197,7 +197,7 @@ def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss)
     counts, *columns = kmeans._parts(box, 3, relation, loss)
     assert [part.size for part in columns] == [15, 6, 3]
     for part, m in zip(columns, (5, 2, 1), strict=True):
-        numbers = (part.l1, part.l2_squared, part.moved)
+        numbers = (part.l1, part.l2_squared, part.l0)
         alone = _rounds.Part(3, *(x // m for x in numbers), part.share / m)
         assert _rounds.round_noise(loss, 4, part) == _rounds.round_noise(loss, 4, alone)
     if relation == "add-remove":
@@ -381,14 +381,14 @@ def test_centres_of_a_summary_are_as_good_as_any():
                 weights @ squares[list(own)].min(axis=0)
                 for own in itertools.combinations(range(10), k)
             )
-            centres = centres_of(points, weights, k)
+            centres = centers_of(points, weights, k)
             left = ((points[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
             assert centres.shape == (k, 2) and weights @ left <= 1.5 * best
             worse.append(weights @ left > best * (1 + 1e-12))
     assert sum(worse) <= 5
-    assert (centres_of(points, weights, 10) == points).all()
-    assert centres_of(points[:0], weights[:0], 3).shape == (0, 2)
-    same = centres_of(np.zeros((9, 2)), np.ones(9), 3)
+    assert (centers_of(points, weights, 10) == points).all()
+    assert centers_of(points[:0], weights[:0], 3).shape == (0, 2)
+    same = centers_of(np.zeros((9, 2)), np.ones(9), 3)
     assert (same == 0).all() and same.shape == (3, 2)
 
 

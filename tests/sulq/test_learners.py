@@ -22,9 +22,9 @@ from dpfast.sulq import (
     Term,
     conjunction_needs,
     halfspace_needs,
-    labelled_questions,
     learn_conjunction,
     learn_halfspace,
+    learner_queries,
 )
 from dpfast.sulq.row_functions import Piece
 
@@ -265,16 +265,16 @@ def test_what_is_needed_is_enough(error, margin):
 
 DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0.0, -1.0)))
 FUNCTIONS = {
-    "broken": (labelled_questions.Broken((1, True), 2), (0, 1)),
-    "not broken": (labelled_questions.Broken((0, False), 2), (0, 1)),
-    "pull": (labelled_questions.Pull((0.3, -0.4), 0.2, (0, 1), 2, 1.25, False), None),
-    "pull and shift": (labelled_questions.Pull((0.3, -0.4, 0.1), 0.2, (0, 1), 2, 1.25, True), None),
+    "broken": (learner_queries.Broken((1, True), 2), (0, 1)),
+    "not broken": (learner_queries.Broken((0, False), 2), (0, 1)),
+    "pull": (learner_queries.Pull((0.3, -0.4), 0.2, (0, 1), 2, 1.25, False), None),
+    "pull and shift": (learner_queries.Pull((0.3, -0.4, 0.1), 0.2, (0, 1), 2, 1.25, True), None),
     "wrong": (
-        labelled_questions.Wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
+        learner_queries.Wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
         (0, 1),
     ),
     "wrong side": (
-        labelled_questions.Wrong(Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0), 2),
+        learner_queries.Wrong(Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0), 2),
         (0, 1),
     ),
 }
@@ -334,7 +334,7 @@ def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
         part, before = one(data)
         for other in reference.neighbours(data, DOMAIN, relation):
             worst = tuple(map(max, zip(worst, reference.moves(before, one(other)[1]), strict=True)))
-    assert worst[0] <= part.l1 and worst[1] <= part.l2_squared and worst[2] <= part.moved
+    assert worst[0] <= part.l1 and worst[1] <= part.l2_squared and worst[2] <= part.l0
     assert worst[1] > part.l2_squared / 4  # and half of it would not do
 
 

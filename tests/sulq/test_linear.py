@@ -18,8 +18,8 @@ from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
 from dpfast.sulq import LinearRegression, NotFittedError, rounds
-from dpfast.sulq.gram import Gram
-from dpfast.sulq.linear import _Normal
+from dpfast.sulq.gram_matrix import GramMatrix
+from dpfast.sulq.linear_regression import _Normal
 
 from ..reference import margin as plain
 from ..reference import sulq as reference
@@ -168,15 +168,13 @@ def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
     least = 0.99 if relation == "add-remove" else 0.4
     assert least < worst(relation, {"rho": 1}, **kw) <= 1
     assert least < worst(relation, {"epsilon": 1}, **kw) <= 1
-    right = Gram.parts
+    right = GramMatrix.parts
 
     def less(self, neighbors):  # the planted fault: what a row moves is taken for less
         parts = right(self, neighbors)
-        return [
-            rounds.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.moved, Fraction(1)) for p in parts
-        ]
+        return [rounds.Part(p.size, p.l1 // 3, p.l2_squared // 3, p.l0, Fraction(1)) for p in parts]
 
-    monkeypatch.setattr(Gram, "parts", less)
+    monkeypatch.setattr(GramMatrix, "parts", less)
     assert worst(relation, {"rho": 1}, **kw) > 1
 
 

@@ -19,7 +19,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
 from dpfast.sulq import NaiveBayes, NotFittedError, class_sums
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.class_sums import ByClass, Columns
+from dpfast.sulq.class_sums import ClassSums, Columns
 
 from ..reference import sulq as neighbourly
 from ..reference import tree as reference
@@ -170,7 +170,7 @@ def used(kind, relation, loss):
     """The largest part of the round that a row takes."""
     public, spots = SPOTS[kind]
     each = Columns(public.get("bounds"), public.get("categories")).each(2)
-    own = ByClass(each, 2, "raise")
+    own = ClassSums(each, 2, "raise")
     parts = own.parts(relation, loss)
     domain = [(*spot, label) for spot in spots for label in (0, 1, 7)]
     kw = {**public, "neighbors": relation, "rho": None}
@@ -190,7 +190,7 @@ def used(kind, relation, loss):
         total = 0.0
         for part, x, y in zip(parts, a, b, strict=True):
             l1, l2_squared, many = neighbourly.moves(x, y)
-            assert many <= part.moved
+            assert many <= part.l0
             share = l1 / part.l1 if isinstance(loss, Pure) else l2_squared / part.l2_squared
             total += float(part.share) * share
         worst = max(worst, total)
@@ -202,14 +202,14 @@ def used(kind, relation, loss):
 @pytest.mark.parametrize("loss", [ZCDP(1), Pure(1)], ids=["rho", "epsilon"])
 def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
     assert 0.9 < used(kind, relation, loss) <= 1 + 1e-6
-    right = ByClass.parts
+    right = ClassSums.parts
 
     def generous(self, relation, loss):  # the planted fault: counts for nothing where they are not
         counts, *columns = right(self, relation, loss)
-        part = _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.moved, Fraction(1))
+        part = _rounds.Part(counts.size, counts.l1, counts.l2_squared, counts.l0, Fraction(1))
         return [part, *columns]
 
-    monkeypatch.setattr(class_sums.ByClass, "parts", generous)
+    monkeypatch.setattr(class_sums.ClassSums, "parts", generous)
     assert used(kind, relation, loss) > 1.1
 
 
@@ -217,7 +217,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
 def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
     """Standardised, with the unit that rounding down adds to each number that moves."""
     loss = ZCDP(Fraction(1, 10**9))
-    own = ByClass(Columns((0, 1), None).each(1), 2, "raise")
+    own = ClassSums(Columns((0, 1), None).each(1), 2, "raise")
     made = _rounds.Rounds(
         None, loss=loss, neighbors=relation, rounds=1, name="", budget=None,
         rng=InsecureGenerator(1),
@@ -258,7 +258,7 @@ def test_noise_hardly_moves_what_many_rows_say(relation, loss):
 
 def test_what_noise_may_have_made_is_not_believed():
     """Few rows of a class spread evenly, and no variance is below its noise."""
-    sums = ByClass(Columns((0, 10), None).each(1), 3, "raise")
+    sums = ClassSums(Columns((0, 10), None).each(1), 3, "raise")
     column = sums.numbers[0]
     square, half = column.reach**2, column.reach * column.grid
     counts = [29, 31, 1000]  # with noise of deviation 10, all rows at the upper end

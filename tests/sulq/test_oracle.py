@@ -27,12 +27,9 @@ from dpfast.sulq import (
     StatisticalQueryOracle,
     Term,
     oracle_cost,
-    questions,
+    oracle_plan,
     rounds,
     row_functions,
-)
-from dpfast.sulq import (
-    tolerance as _tolerance,
 )
 
 from ..reference import sulq as reference
@@ -117,7 +114,7 @@ def test_no_share_of_the_count_is_much_better(kind, delta):
     """The part of the tolerance that the count takes is found by a formula: here by trying."""
     kw = {"tolerance": 0.02, "queries": 12, "loss": kind, "delta": delta}
     own = oracle_cost(5000, **kw)
-    planned, tried = _tolerance.planned, []
+    planned, tried = oracle_plan.planned, []
     for factor in (Fraction(1, 4), Fraction(1, 2), 2, 4):
 
         def other(*args, factor=factor):
@@ -125,9 +122,11 @@ def test_no_share_of_the_count_is_much_better(kind, delta):
             counts = plan.count * Fraction(factor)
             scale = plan.rounds / (counts + sum(plan.shares))
             shares = tuple(s * scale for s in plan.shares)
-            return _tolerance.Plan(plan.rows, plan.tolerances, shares, plan.miss, counts * scale)
+            return oracle_plan.Plan(
+                plan.rows, plan.tolerances, shares, plan.failure, counts * scale
+            )
 
-        with patch.object(questions, "planned", other):
+        with patch.object(oracle_plan, "planned", other):
             found = oracle_cost(5000, **kw)
         tried.append(float(found.rho if kind == "rho" else found.epsilon))
     assert float(own.rho if kind == "rho" else own.epsilon) < 1.01 * min(tried)
@@ -197,7 +196,7 @@ def test_vectors_of_many_numbers_are_priced_at_once():
 def test_the_count_of_all_rows_may_be_off_too():
     for relation, chances in (("replace", 4), ("add-remove", 5)):
         oracle = made(np.zeros(2000), relation, queries=4, confidence=0.9, rho=50)
-        assert oracle._plan.miss == pytest.approx(0.1 / chances)
+        assert oracle._plan.failure == pytest.approx(0.1 / chances)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -230,7 +229,7 @@ def test_no_more_is_shared_out_than_there_is(wide, pure, relation):
     """However little is left for questions that hardly matter."""
     mean = made(np.zeros(2000), relation)._questions.reference
     tolerances = (Fraction(1, 1000), *[Fraction(wide)] * 1000)
-    plan = _tolerance.planned(10**6, tolerances, mean, 0.05, relation, pure)
+    plan = oracle_plan.planned(10**6, tolerances, mean, 0.05, relation, pure)
     shares = [*plan.shares, plan.count or 0]
     assert min(plan.shares) > 0
     assert plan.rounds * (1 - 1e-9) < sum(shares) <= plan.rounds
@@ -345,7 +344,7 @@ def test_answers_are_within_the_tolerance_with_the_worst_noise(relation, kw, nam
     kw = {"bounds": (LO, HI), "neighbors": relation, **kw, **more}
     worst = {1.0: 0.0, 1.25: 0.0}
     cost = cost_of(1003 if relation == "replace" else 1000, kw)
-    monkeypatch.setattr(questions, "least_loss", lambda *args: cost)
+    monkeypatch.setattr(oracle_plan, "least_loss", lambda *args: cost)
     for data in (np.full(1003, -9.0), np.full(1003, 9.0), np.linspace(-3, 3, 1003)):
         kw["rows"] = 1003 if relation == "replace" else 1000
         exact = EXACT[name](data).mean(axis=-1)
@@ -365,7 +364,7 @@ def broken_promises(runs, **kw):
     data = np.arange(400) % 2
     bad, kw = 0, {"tolerance": 0.1, "queries": 20, "confidence": 0.8, **kw}
     found = cost_of(400, kw)
-    with patch.object(questions, "least_loss", lambda *args: found):
+    with patch.object(oracle_plan, "least_loss", lambda *args: found):
         for run in range(runs):
             try:
                 answers = made(data, rows=400, rng=InsecureGenerator(run), **kw).batch([data] * 20)
@@ -410,7 +409,7 @@ def integers(data, ask, relation, **kw):
     with (
         patch.object(rounds.Rounds, "ask", record),
         patch.object(StatisticalQueryOracle, "_counted", lambda self, least: Fraction(1000)),
-        patch.object(questions, "least_loss", lambda plan, mean, offered: offered),
+        patch.object(oracle_plan, "least_loss", lambda plan, mean, offered: offered),
     ):
         kw = {"bounds": (LO, HI), **kw}
         ask(made(np.array(data, np.float64), relation, rows=kw.pop("rows", None), **kw))
@@ -456,19 +455,19 @@ def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
     kw = {"tolerance": 0.9, "bounds": None, "l2": 5.0, "size": 2}
     parts, worst = worst_moves(MOVING[name], relation, **kw)
     for part, (l1, l2, moved) in zip(parts, worst, strict=True):
-        assert l1 <= part.l1 and l2 <= part.l2_squared and moved <= part.moved
+        assert l1 <= part.l1 and l2 <= part.l2_squared and moved <= part.l0
         if part.l1 and name != "compiled":  # and half would not do: the domain reaches the ends
             assert l2 > part.l2_squared / 4
 
 
 def test_a_function_that_is_centred_wrongly_is_caught():
-    real = _tolerance.Mean.of
+    real = oracle_plan.Mean.of
 
     def wrong(own, neighbors):
         found = real(own, neighbors)
-        return _tolerance.Mean(found.own, found.times, found.shift + 2**38, found.part)
+        return oracle_plan.Mean(found.function, found.times, found.shift + 2**38, found.part)
 
-    with patch.object(_tolerance.Mean, "of", wrong):
+    with patch.object(oracle_plan.Mean, "of", wrong):
         parts, worst = worst_moves(MOVING["value"], "add-remove", tolerance=0.9)
     assert worst[0][0] > parts[0].l1
 

@@ -215,7 +215,7 @@ def test_no_row_uses_more_than_the_loss_of_a_round(form, relation, loss, monkeyp
 
     def generous(*arguments):  # the planted fault: counts for nothing, in any relation
         _, sums = right(*arguments)
-        part = _rounds.Part(sums.size, sums.l1, sums.l2_squared, sums.moved, Fraction(1))
+        part = _rounds.Part(sums.size, sums.l1, sums.l2_squared, sums.l0, Fraction(1))
         return [_rounds.Part(1, 1, 1, 1, Fraction(1)), part]
 
     monkeypatch.setattr(perceptron, "_parts", generous)

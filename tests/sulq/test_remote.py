@@ -22,7 +22,7 @@ from dpfast.sulq import (
     RowSets,
     implication_strength,
     implication_test,
-    remote,
+    remote_sums,
     serve,
 )
 
@@ -295,7 +295,7 @@ def test_a_large_question_takes_no_more_memory_than_it_has_bytes_for(form):
     sums = NoisySums({"x": np.zeros(1)}, rho=0.5, queries=1, neighbors="replace")
     tracemalloc.start()
     try:
-        reply = json.loads(remote._reply(sums, message))
+        reply = json.loads(remote_sums._reply(sums, message))
         assert tracemalloc.get_traced_memory()[1] < 2 * len(message)
     finally:
         tracemalloc.stop()
@@ -427,4 +427,4 @@ def test_errors_come_back_as_what_they_are():
 
 
 def test_names_of_errors_are_those_of_this_library():
-    assert all(issubclass(kind, dp.errors.DpfastError) for kind in remote.NAMES.values())
+    assert all(issubclass(kind, dp.errors.DpfastError) for kind in remote_sums.NAMES.values())

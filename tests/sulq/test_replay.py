@@ -26,8 +26,8 @@ from dpfast.sulq import (
 from dpfast.sulq import (
     rounds as _rounds,
 )
-from dpfast.sulq.class_sums import ByClass
-from dpfast.sulq.gram import Gram
+from dpfast.sulq.class_sums import ClassSums
+from dpfast.sulq.gram_matrix import GramMatrix
 
 from ..reference import sulq as reference
 from ..support.transcript import recorded, used
@@ -274,11 +274,11 @@ def test_choices_that_are_too_sharp_are_caught(loss, monkeypatch):
     sorted(set(RUNS) - {"sums", "svd", "regression through 0", "deep tree by choices"}),
 )
 def test_noise_for_rows_that_come_and_go_is_caught_where_rows_are_replaced(name, monkeypatch):
-    less, parts, gram, sums = "add-remove", kmeans._parts, Gram.parts, ByClass.parts
+    less, parts, gram, sums = "add-remove", kmeans._parts, GramMatrix.parts, ClassSums.parts
     counts, steps = id3._counts, perceptron._parts
     monkeypatch.setattr(kmeans, "_parts", lambda box, k, _, loss: parts(box, k, less, loss))
-    monkeypatch.setattr(Gram, "parts", lambda self, _: gram(self, less))
-    monkeypatch.setattr(ByClass, "parts", lambda self, _, loss: sums(self, less, loss))
+    monkeypatch.setattr(GramMatrix, "parts", lambda self, _: gram(self, less))
+    monkeypatch.setattr(ClassSums, "parts", lambda self, _, loss: sums(self, less, loss))
     monkeypatch.setattr(perceptron, "_parts", lambda p, c, _, loss: steps(p, c, less, loss))
     monkeypatch.setattr(id3, "_counts", lambda size, tables, _: counts(size, tables, less))
     assert worst(name, "replace", LOSSES["rho"]) > 1

@@ -12,7 +12,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.sources import passes
 from dpfast.sources.row_source import RowChunk
 from dpfast.sources.words import Words
-from dpfast.sulq.targets import labelled
+from dpfast.sulq.labeled_rows import labeled_rows
 
 X = np.arange(60.0).reshape(20, 3) % 7
 Y = np.arange(20.0) % 3 - 1
@@ -63,7 +63,7 @@ FORMS = {
 @pytest.mark.parametrize("most", [1 << 14, 7])
 @pytest.mark.parametrize("form", list(FORMS))
 def test_every_form_is_the_same_rows(form, most):
-    made = labelled(*FORMS[form](), width=3)
+    made = labeled_rows(*FORMS[form](), width=3)
     x, y = read(made, most)
     assert made.width == 3 and made.length == 20
     assert (x == X).all() and (y == Y).all()
@@ -72,11 +72,11 @@ def test_every_form_is_the_same_rows(form, most):
 def test_a_column_of_a_file(tmp_path):
     path = scanned(tmp_path)
     for given in (dp.scan(path, NAMES), dp.scan(path, ["y", *NAMES])):
-        x, y = read(labelled(given, "y"))
+        x, y = read(labeled_rows(given, "y"))
         assert (x == X).all() and (y == Y).all()
-    x, y = read(labelled(dp.scan(path, "b"), "y"))
+    x, y = read(labeled_rows(dp.scan(path, "b"), "y"))
     assert (x == X[:, 1:2]).all() and (y == Y).all()
-    x, y = read(labelled(dp.scan(path, NAMES), Y))
+    x, y = read(labeled_rows(dp.scan(path, NAMES), Y))
     assert (x == X).all() and (y == Y).all()
 
 
@@ -95,11 +95,11 @@ def test_columns_of_text(tmp_path):
         (features, frame["answer"]),
     ]
     for given in forms:
-        x, y = read(labelled(*given, [own, None], classes))
+        x, y = read(labeled_rows(*given, [own, None], classes))
         assert (x[:, 0] == [0, 1] * 10).all() and (x[:, 1] == X[:, 0]).all()
         assert np.array_equal(y, [0, 1, np.nan, 1] * 5, equal_nan=True)
     numbers = pd.DataFrame({**table(), "answer": answers}).drop(columns="y")
-    x, y = read(labelled(numbers, "answer", classes=classes))
+    x, y = read(labeled_rows(numbers, "answer", classes=classes))
     assert (x == X).all() and np.array_equal(y, [0, 1, np.nan, 1] * 5, equal_nan=True)
 
 
@@ -110,7 +110,7 @@ def test_labels_stay_with_their_rows_in_every_chunk(monkeypatch):
     for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
         monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
-        made = labelled(x, y)
+        made = labeled_rows(x, y)
         same = made.reduce(
             lambda pieces: sum(int((a[:, 0] == 2 * b).sum()) for a, b in pieces),
             lambda a, b: a + b,
@@ -134,11 +134,11 @@ class Unknown:
 @pytest.mark.parametrize("labels", [Y[:-1], np.append(Y, 1.0)])
 def test_another_number_of_labels(labels):
     with pytest.raises(ArgumentError, match="y must be as long as the data, 20 rows"):
-        labelled(X, labels)
-    for made in labelled(Unknown(X), labels), labelled(X, labels, relation="add-remove"):
+        labeled_rows(X, labels)
+    for made in labeled_rows(Unknown(X), labels), labeled_rows(X, labels, relation="add-remove"):
         with pytest.raises(DataError, match="y must be as many as the rows"):
             read(made)
-    assert (read(labelled(Unknown(X), Y))[1] == Y).all()
+    assert (read(labeled_rows(Unknown(X), Y))[1] == Y).all()
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_another_number_of_labels(labels):
 )
 def test_what_is_refused(given):
     with pytest.raises((ArgumentError, ArgumentTypeError)):
-        labelled(*given)
+        labeled_rows(*given)
 
 
 def test_no_rows():
-    x, y = read(labelled(X[:0], Y[:0]))
+    x, y = read(labeled_rows(X[:0], Y[:0]))
     assert x.shape == (0, 3) and y.shape == (0,)

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
 from .conditions import Condition, read
+from .noisy_sums import NoisySums
 from .row_sets import RowSets
-from .sums import NoisySums
 
 #: Bytes of words at most: a question without its row sets, an answer without its numbers.
 WORDS = 1 << 20

@@ -17,10 +17,9 @@ from ..sources.masked import refuse_mask
 from ..sources.row_source import RowChunk, RowSource
 from ..sources.table import as_rows, only
 from ..summaries.cells import cells
-from .contrasts import Contrasts, contrast_part
 from .rounds import Part, Rounds, loss_of
 from .row_functions import Exact, Piece, Tallied, shared, union
-from .row_sets import RowSets
+from .row_sets import Contrasts, RowSets, contrast_part
 from .terms import Term, bits, exact, joint, listed
 
 Answer = float | NDArray[np.float64]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .oracle_plan import Answer
 from .row_functions import Columns, Piece, RowFunction, shortened, told
-from .tolerance import Answer
 
 Numbers = NDArray[np.float64]
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..sources.table import feature_rows
 from ..summaries.side_by_side import width_of
-from .labelled_questions import Broken, Oracle, Pull, Wrong, fitting, lifted, product, split_columns
-from .matrices import each_row
-from .targets import expect_same, names_of
+from .labeled_rows import expect_same, names_of
+from .learner_queries import Broken, Oracle, Pull, Wrong, fitting, lifted, product, split_columns
+from .row_matrices import each_row
 from .terms import Term
 
 

@@ -1,20 +1,20 @@
-"""Exact sums of products of all columns, and what a row moves.
+"""The Gram matrix of rows: exact sums of products of all columns, and their sensitivity.
 
 A row is a vector z of integers, the distances of its cells from a public middle, |z_j| <= h_j, kept
 as float64. A partial sum of products of 2**12 rows is an integer below 2**53, so no order of the
-additions rounds anything, and neither does a fused multiplication. So it is a matter of speed alone
-who multiplies: for a few columns a kernel that reads rows once, else a library for matrices.
+additions rounds anything, and neither does a fused multiplication. Who multiplies is a matter of
+speed alone: for a few columns a kernel that reads rows once, else a library for matrices.
 
-*What a row moves.* Let w = (c, z) with a public integer c, or w = z, D numbers. Released are all
+*Sensitivity.* Let w = (c, z) with a public integer c, or w = z, D numbers. Released are all
 w_i^2, and all w_i w_j, i < j, with noise of half the variance of that in the squares. Measured in
 its noise a row adds as much as a vector of all w_i^2 and all sqrt(2) w_i w_j with noise of one
 scale, and the length of that is |w|^2, at most M = c^2 + h_1^2 + ... + h_d^2. So the squares are
-said to move by M and the products by M / sqrt(2), both with the whole of the round. Another row in
-place of this one moves it by at most sqrt(2) M, for the inner product of the two, (w . w')^2, is
-not negative; and c^2, the count, not at all.
+said to change by M and the products by M / sqrt(2), both with the whole of the round. Another row
+in place of this one changes it by at most sqrt(2) M, for the inner product of the two, (w . w')^2,
+is not negative; and c^2, the count, not at all.
 
 For Laplace noise: squares and products add up in size to half of (|w_1| + ... + |w_D|)^2 + |w|^2,
-which is most at a corner of the box: (c + h_1 + ... + h_d)^2 + M.
+which is largest at a corner of the box: (c + h_1 + ... + h_d)^2 + M.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ from .._kernels.sulq import GRAM_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import box_whole as whole
 from .._kernels.sulq import gram_add as add
 from ..sources.row_source import RowChunk, RowSource
-from .matrices import matrices
 from .rounds import Part
-from .wide_sums import carry, wholes
+from .row_matrices import carry, matrices, nan_fills, wholes
 
 #: Bits of the number of cells of the widest column, and rows whose products are summed as float64:
 #: 2**12 products of integers below 2**20 stay below 2**53.
@@ -46,21 +45,21 @@ LONG = 1 << 8
 
 
 def _cells(lo: float, hi: float, grid: float) -> tuple[int, int]:
-    """The first and the last cell between two bounds, or else the one next to them."""
+    """Return the first and the last cell between two bounds, or else the one next to them."""
     low, high = Fraction(lo) / Fraction(grid), Fraction(hi) / Fraction(grid)
     first, last = math.ceil(low), math.floor(high)
     return (first, last) if first <= last else (round(low),) * 2
 
 
-class Gram:
-    """Products of columns with public bounds on one public grid.
+class GramMatrix:
+    """Exact products of columns with public bounds, on one public grid.
 
     Parameters
     ----------
     bounds : sequence of pairs
     nan : str or float
         What a NaN counts as.
-    centred : bool
+    centered : bool
         Whether z is counted from the middle of the bounds, with c beside it; else from 0.
 
     Attributes
@@ -76,21 +75,21 @@ class Gram:
     """
 
     def __init__(
-        self, bounds: Sequence[tuple[float, float]], nan: str | float, centred: bool
+        self, bounds: Sequence[tuple[float, float]], nan: str | float, centered: bool
     ) -> None:
         self.nan, self.bounds = nan, bounds
         largest = max(max(abs(lo), abs(hi)) for lo, hi in bounds)
-        wide = max(hi - lo for lo, hi in bounds) if centred else largest
+        wide = max(hi - lo for lo, hi in bounds) if centered else largest
         exponent = math.frexp(wide or largest or 1.0)[1] - 1 - (BITS - 1)
         if math.frexp(largest)[1] - exponent > 50:
             checks.fail("bounds", "less far from 0 than 2**30 times their distance", bounds)
         self.grid = math.ldexp(1.0, max(exponent, -1000))
-        cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}  # most often only one
+        cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}  # often just one
         edges = [cells[pair] for pair in bounds]
-        middle = [(a + b) // 2 if centred else 0 for a, b in edges]
+        middle = [(a + b) // 2 if centered else 0 for a, b in edges]
         reach = [max(abs(a - m), abs(b - m)) for (a, b), m in zip(edges, middle, strict=True)]
         squares = sum(h * h for h in reach)
-        self.constant = max(1, math.isqrt(squares // 2)) if centred else 0
+        self.constant = max(1, math.isqrt(squares // 2)) if centered else 0
         self.most = self.constant**2 + squares
         self._sides = self.constant + sum(reach)
         self.middle, self.reach = np.array(middle, np.float64), np.array(reach, np.float64)
@@ -104,51 +103,46 @@ class Gram:
         return len(self.bounds)
 
     def parts(self, neighbors: str) -> list[Part]:
-        """The number of rows times c^2 (if there is a c), the squares, and the products.
+        """Return the number of rows times c^2 (if there is a c), the squares, and the products.
 
-        Integers that are divided by a unit and rounded down move by 1 more each. For units of one
+        Integers that are divided by a unit and rounded down change by 1 more each. For units of one
         size that is D all together, measured like the rest; that of the squares may be twice that
         of the products, and then it is less than 2 D units of the products.
         """
         d, m = self.width, self.most
         size = d + 1 if self.constant else d
-        l1, l2_squared, moved = -(-(self._sides**2 + m) // 2), m * m, (2 * size) ** 2
-        products = size * (size - 1) // 2
+        l1, l2_squared, l0 = -(-(self._sides**2 + m) // 2), m * m, (2 * size) ** 2
+        count = Part(1, l1, l2_squared, l0)
         if neighbors == "replace":
-            l1, l2_squared = 2 * l1, 2 * l2_squared
-        count = Part(1, 0, 0, 1) if neighbors == "replace" else Part(1, l1, l2_squared, moved)
-        found = [
-            Part(d, l1, l2_squared, moved),
-            Part(products, l1, -(-l2_squared // 2), -(-moved // 2)),
-        ]
-        return [count, *found] if self.constant else found
+            count, l1, l2_squared = Part(1, 0, 0, 1), 2 * l1, 2 * l2_squared
+        squares = Part(d, l1, l2_squared, l0)
+        products = Part(size * (size - 1) // 2, l1, -(-l2_squared // 2), -(-l0 // 2))
+        return [count, squares, products] if self.constant else [squares, products]
 
     def total(self, source: RowSource) -> list[int]:
-        """The integers in the order of the parts: c times each column first among the products."""
+        """Return the integers in the order of the parts; c times each column is a product."""
         d = self.width
-
         multiply = self._narrow if d <= MOST_COLUMNS and isa() != "baseline" else self._wide
 
-        def summarise(chunk: RowChunk) -> tuple[int, NDArray[np.int64], int]:
+        def summarize(chunk: RowChunk) -> tuple[int, NDArray[np.int64], int]:
             rows = missing = 0
-            found = np.zeros((2, d + 1, d), np.int64)
+            halves = np.zeros((2, d + 1, d), np.int64)
             for part in matrices(chunk, d, MOST_ROWS):
-                count, lost = multiply(part, found[1, 0], found[1, 1:])
+                count, lost = multiply(part, halves[1, 0], halves[1, 1:])
                 rows, missing = rows + count, missing + lost
-                carry(found)
-            return rows, found, missing
+                carry(halves)
+            return rows, halves, missing
 
         def merge(a: Any, b: Any) -> Any:
             return tuple(x + y for x, y in zip(a, b, strict=True))
 
-        rows, found, missing = source.reduce(summarise, merge)
+        rows, halves, missing = source.reduce(summarize, merge)
         nan_policy.refuse(self.nan, missing)
-        return self.in_parts(
-            rows, wholes(found[:, 0]), wholes(found[:, 1:][:, *np.triu_indices(d)])
-        )
+        products = wholes(halves[:, 1:][:, *np.triu_indices(d)])
+        return self.in_parts(rows, wholes(halves[:, 0]), products)
 
     def in_parts(self, rows: int, sums: NDArray[Any], products: NDArray[Any]) -> list[int]:
-        """The integers in the order of the parts; products are those of an upper triangle."""
+        """Return the integers in the order of the parts; products are an upper triangle."""
         d, c = self.width, self.constant
         edges = [i * d - i * (i - 1) // 2 for i in range(d)]
         both = [*products[edges], *np.delete(products, edges)]
@@ -156,54 +150,54 @@ class Gram:
             return both
         return [rows * c**2, *both[:d], *(c * sums), *both[d:]]
 
-    def matrix(self, found: Sequence[int]) -> NDArray[np.float64]:
-        """The noisy sums as a symmetric matrix of the products of w; its c is made 1."""
+    def matrix(self, noisy: Sequence[int]) -> NDArray[np.float64]:
+        """Return the noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
         c, size = self.constant, self.width + (1 if self.constant else 0)
-        made = np.zeros((size, size))
-        made[np.diag_indices(size)] = np.array(found[:size], np.float64)
-        made[np.triu_indices(size, 1)] = np.array(found[size:], np.float64)
-        made += np.triu(made, 1).T
+        matrix = np.zeros((size, size))
+        matrix[np.diag_indices(size)] = np.array(noisy[:size], np.float64)
+        matrix[np.triu_indices(size, 1)] = np.array(noisy[size:], np.float64)
+        matrix += np.triu(matrix, 1).T
         if c:
-            made[0] /= c
-            made[:, 0] /= c
-        return made
+            matrix[0] /= c
+            matrix[:, 0] /= c
+        return matrix
 
     def _narrow(
         self, rows: NDArray[np.float64], sums: NDArray[np.int64], products: NDArray[np.int64]
     ) -> tuple[int, int]:
-        """Add what rows add; how many have done so, and how many are left out."""
+        """Add the products of rows; return how many were added, and how many are left out."""
         at = lost = 0
         while True:
             at += add(rows[at:], 1.0 / self.grid, *self._limits, sums, products)
             if at == len(rows):
                 return at - lost, lost
-            filled, own = self._filled(rows[at : at + ROWS])
+            filled, skipped = self._filled(rows[at : at + ROWS])
             add(filled, 1.0 / self.grid, *self._limits, sums, products)
-            at, lost = at + len(filled) + own, lost + own
+            at, lost = at + len(filled) + skipped, lost + skipped
 
     def _wide(
         self, rows: NDArray[np.float64], sums: NDArray[np.int64], products: NDArray[np.int64]
     ) -> tuple[int, int]:
-        """The same by a library for matrices."""
+        """Do the same by a library for matrices."""
         count = lost = 0
         buffer = np.empty((min(ROWS, len(rows)), self.width))
         for at in range(0, len(rows), ROWS):
-            part, own = rows[at : at + ROWS], 0
+            part, skipped = rows[at : at + ROWS], 0
             z = buffer[: len(part)]
             if whole(part, 1.0 / self.grid, *self._limits, z):
-                part, own = self._filled(part)
+                part, skipped = self._filled(part)
                 z = buffer[: len(part)]
                 whole(part, 1.0 / self.grid, *self._limits, z)
             sums += (np.ones(len(z)) @ z).astype(np.int64)
             products += (z.T @ z).astype(np.int64)
-            count, lost = count + len(z), lost + own
+            count, lost = count + len(z), lost + skipped
         return count, lost
 
     def _filled(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-        """Rows with numbers for what is missing, or without rows that miss some, and how many."""
+        """Return rows with numbers for NaN, or without rows that have one, and count these."""
         absent = np.isnan(rows)
-        fills = [nan_policy.replacement(self.nan, *pair) for pair in self.bounds]
-        if not any(isinstance(fill, str) for fill in fills):
-            return np.where(absent, np.array(fills, np.float64), rows), 0
+        fills, skip = nan_fills(self.nan, self.bounds)
+        if not skip:
+            return np.where(absent, np.array(fills), rows), 0
         present = ~absent.any(axis=1)
         return np.ascontiguousarray(rows[present]), int(np.count_nonzero(~present))

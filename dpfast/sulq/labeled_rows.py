@@ -1,4 +1,4 @@
-"""Rows of features with what is to be learned of each: an array beside them, or a column of theirs.
+"""Rows of features with a label or a target each: an array beside them, or one of their columns.
 
 Labels keep their place beside the rows, so whoever brings or changes a row does so with its label.
 """
@@ -18,11 +18,11 @@ from ..sources.stretches import Column, as_column
 from ..sources.table import feature_rows, with_column
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length, width_of
-from .matrices import matrices
+from .row_matrices import matrices
 
 S = TypeVar("S")
 
-#: Features of some rows, (r, width) float64 and C order, and their labels, (r,) in a dtype that
+#: Features of some rows, (r, width) float64 in C order, and their labels, (r,) in a dtype that
 #: kernels read. Valid until the next ones are asked for.
 Piece = tuple[NDArray[np.float64], NDArray[Any]]
 
@@ -33,7 +33,7 @@ RULE = "one number for each row, or the name of a column"
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabeledRows:
     """Rows and their labels.
 
     Attributes
@@ -42,9 +42,9 @@ class Labelled:
         The features, and the labels as the last column unless they are `beside`.
     beside : Column or None
     width : int
-        Columns of features.
+        Number of features.
     names : tuple of str or None
-        Theirs, if they have some.
+        Names of the features, if they have some.
     """
 
     source: RowSource
@@ -54,16 +54,16 @@ class Labelled:
 
     @property
     def length(self) -> int | None:
-        """Rows; None when that is not known without reading."""
+        """Number of rows; None when that is not known without reading."""
         return self.source.length
 
     def reduce(
         self,
-        summarise: Callable[[Iterator[Piece]], S],
+        summarize: Callable[[Iterator[Piece]], S],
         merge: Callable[[S, S], S],
         most: int = BLOCK,
     ) -> S:
-        """Summarise every chunk, `most` rows at a time, and merge the summaries.
+        """Summarize every chunk, `most` rows at a time, and merge the summaries.
 
         Raises
         ------
@@ -72,39 +72,39 @@ class Labelled:
         """
 
         def each(chunk: RowChunk) -> tuple[S, int]:
-            return summarise(self._pieces(chunk, most)), len(chunk.rows)
+            return summarize(self._pieces(chunk, most)), len(chunk.rows)
 
-        found, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
+        summary, read = self.source.reduce(each, lambda a, b: (merge(a[0], b[0]), a[1] + b[1]))
         if self.beside is not None and read != self.beside.length:
             refuse_length("y")
-        return found
+        return summary
 
     def _pieces(self, chunk: RowChunk, most: int) -> Iterator[Piece]:
-        rows, own = chunk.rows, None
+        rows, labels = chunk.rows, None
         if self.beside is None:
             *names, last = rows.dtype.names or ()
-            rows, own = rows[names], rows[last]
+            rows, labels = rows[names], rows[last]
         at = chunk.start
-        for x in matrices(chunk._replace(rows=rows), self.width, most):
-            stop = at + len(x)
+        for features in matrices(chunk._replace(rows=rows), self.width, most):
+            stop = at + len(features)
             if self.beside is not None:
                 y = beside_of(self.beside, at, stop, "y")
             else:
-                assert own is not None
-                y = own[at - chunk.start : stop - chunk.start]
-            yield x, flat(y)
+                assert labels is not None
+                y = labels[at - chunk.start : stop - chunk.start]
+            yield features, flat(y)
             at = stop
 
 
-def labelled(
+def labeled_rows(
     X: Any,
     y: Any,
     words: Sequence[Words | None] = (),
     classes: Words | None = None,
     width: int | None = None,
     relation: str = "replace",
-) -> Labelled:
-    """The rows of X with the labels y.
+) -> LabeledRows:
+    """Return the rows of X with the labels y.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def labelled(
     classes : Words, optional
         The same for the labels.
     width : int, optional
-        How many features the call says that there are, if it does: a list does not say so.
+        Number of features that the caller states, if it does. A list does not say how many it has.
     relation : {"replace", "add-remove"}, default "replace"
         Where rows come and go their number is private, and the pass finds another one of labels.
 
@@ -132,17 +132,17 @@ def labelled(
         width = width_of(source) - 1
         if not width:
             checks.fail("y", "a column beside those of X", y)
-        return Labelled(source, None, width, (names_of(X, source) or ())[:-1])
+        return LabeledRows(source, None, width, (names_of(X, source) or ())[:-1])
     source = feature_rows(X, width, words)
     beside = as_column(y, "y", RULE) if classes is None else words_column(y, classes, "y")
     if beside.width is not None:
         checks.fail_kind("y", RULE, y)
     checks.entries("y", beside.length, source.length, relation)
-    return Labelled(source, beside, width_of(source), names_of(X, source))
+    return LabeledRows(source, beside, width_of(source), names_of(X, source))
 
 
 def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
-    """Names of the columns of X, which `source` reads; None for an array, which has numbers."""
+    """Return the names of the columns of X, which `source` reads; None for a plain array."""
     if isinstance(X, np.ndarray) and X.dtype.names is None:
         return None
     return source.dtype.names
@@ -151,13 +151,13 @@ def names_of(X: Any, source: RowSource) -> tuple[str, ...] | None:
 def expect_same(
     width: int,
     names: Sequence[str] | None,
-    own: int,
+    learned: int,
     known: Sequence[str] | None,
     argument: str = "X",
 ) -> None:
-    """Refuse columns that are not `own` many, or not `known`, where both have names."""
-    if width != own:
-        checks.fail(argument, f"of {own} columns as were learned from", f"{width} of them")
+    """Refuse columns that are not `learned` many, or not `known`, where both have names."""
+    if width != learned:
+        checks.fail(argument, f"of {learned} columns as were learned from", f"{width} of them")
     if names is not None and known is not None and list(names) != list(known):
         order = ", ".join(known)
         checks.fail(argument, f"of the columns {order} in this order, as were learned from", names)

@@ -1,6 +1,6 @@
-"""Rows as codes: which of an attribute's public values, or bins, each of their numbers is.
+"""Public categories and classes, and rows as codes: the number of the value or bin of each column.
 
-What is in no bin, or is none of the values, has a code beyond theirs.
+A number in no bin, or that is none of the values, has a code beyond theirs.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ class Classes:
 
     Attributes
     ----------
-    given : ndarray
-        The labels: text, bool, int64 or uint64 if all are integers that it holds, or float64.
+    labels : ndarray
+        Text, bool, int64 or uint64 if all are integers that it holds, or float64.
     """
 
     def __init__(self, classes: Any) -> None:
         self.axis = categories_of(classes, "classes")
-        given: NDArray[Any] = self.axis.edges
-        if given.dtype == np.float64 and (given == np.rint(given)).all():
-            given = _whole(classes, given)
-        self.given = given
+        labels: NDArray[Any] = self.axis.edges
+        if labels.dtype == np.float64 and (labels == np.rint(labels)).all():
+            labels = _whole(classes, labels)
+        self.labels = labels
         self._coder = Coder([self.axis])
 
     def __len__(self) -> int:
         return self.axis.native.bins
 
     def codes(self, labels: NDArray[Any]) -> NDArray[np.uint32]:
-        """The number of each label."""
+        """Return the number of each label."""
         out = np.empty((len(labels), 1), np.uint32)
         self._coder.codes(labels.astype(np.float64, copy=False)[:, None], out)
         return out[:, 0]
 
 
-def _whole(classes: Any, given: NDArray[np.float64]) -> NDArray[Any]:
-    """Integers as they were written, which float64 may have rounded; as given beyond 64 bits."""
-    exact = [int(one) for one in classes]
+def _whole(classes: Any, rounded: NDArray[np.float64]) -> NDArray[Any]:
+    """Return integers as they were written, which float64 may round; rounded beyond 64 bits."""
+    exact = [int(label) for label in classes]
     for kind in (np.int64, np.uint64):
         try:
             return np.array(exact, kind)
         except OverflowError:
             pass
-    return given
+    return rounded
 
 
 class Attributes:
@@ -67,15 +67,15 @@ class Attributes:
     Parameters
     ----------
     bins, bounds, categories : object
-        As in `dpfast.histogram`; one list of categories that are no text, or one number of bins, is
-        that of every column.
+        As in `dpfast.histogram`. One list of categories that are no text, or one number of bins,
+        is that of every column.
 
     Attributes
     ----------
     words : list of Words or None
-        Those of each column that is text; empty where none is.
-    said : int or None
-        How many columns they say that there are, if they do.
+        The words of each column that is text; empty where none is.
+    width : int or None
+        Number of columns, if these arguments state it.
     """
 
     def __init__(self, bins: Any, bounds: Any, categories: Any) -> None:
@@ -83,24 +83,24 @@ class Attributes:
         words = [axis.words for axis in self._axes]
         self.words: list[Words | None] = words if any(words) else []
         self._repeat = not several and not self.words
-        self.said = None if self._repeat else len(self._axes)
+        self.width = None if self._repeat else len(self._axes)
         one_number = isinstance(bins, numbers.Integral)
         self._name = "categories" if bins is None else "bounds" if one_number else "bins"
 
     def axes(self, width: int) -> tuple[Bins, ...]:
-        """Those of so many columns."""
+        """Return the values of each of `width` columns."""
         axes = self._axes * width if self._repeat else self._axes
         checks.columns(self._name, len(axes), width)
         return axes
 
 
 class Coder:
-    """Codes of the rows of some columns.
+    """Compute the codes of rows.
 
     Attributes
     ----------
     values : uint32 array
-        How many values each column has.
+        Number of values of each column.
     """
 
     def __init__(self, axes: Sequence[Bins]) -> None:
@@ -117,7 +117,7 @@ class Coder:
         return len(self._axes)
 
     def codes(self, rows: NDArray[np.float64], out: NDArray[np.uint32]) -> None:
-        """Write the codes of some rows."""
+        """Write the codes of some rows to `out`."""
         if len(self._searched) < self.width:
             cross.codes(rows, self._first, self._values, out)
         place = np.empty(len(rows), np.uint32)
@@ -128,7 +128,7 @@ class Coder:
 
 
 def _first(axis: Bins) -> float | None:
-    """The first value, if they are integers that follow one another, and not too large."""
+    """Return the first value, if they are consecutive integers, and not too large."""
     if axis.words is not None:
         return 0.0
     listed = axis.edges.astype(np.float64)

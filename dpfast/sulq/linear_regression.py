@@ -1,0 +1,270 @@
+"""Private least squares: one noisy matrix of exact sums of products of features and target.
+
+Coordinates of features are in [-1, 1], those of the target in [-b, b], beside a constant c; a row's
+products have the norm c^2 + d + b^2 at most, with c^2 half of the rest (see `gram_matrix`), and so
+has the noise. A coefficient of size 1 is off by the noise of its own product over b, and by that of
+all others: in all (A + b^2)^2 (1 / b^2 + |coefficients|^2), A = c^2 + d. For coefficients of length
+1 that is least for b^2 = (sqrt(1 + 8 A) - 1) / 4, with c held fixed.
+
+*Ridge.* A matrix of noise of deviation s on the diagonal, and s / sqrt(2) beside it, has
+eigenvalues of about sqrt(2 d) s. So much may be missing in any direction, so some of that is added
+to each eigenvalue.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks, nan_policy
+from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
+from .._kernels.sulq import pairs_add as pairs
+from ..privacy import Loss
+from ..statistics.arguments import said
+from .coordinates import limits
+from .estimator import Regressor, Training
+from .gram_matrix import GramMatrix
+from .labeled_rows import LabeledRows, Piece, labeled_rows
+from .rounds import Rounds
+from .row_matrices import carry, column_bounds, expect_size, refuse_nan, wholes
+
+Floats = NDArray[np.float64]
+
+
+class LinearRegression(Regressor):
+    """Least squares, from one noisy release of the number of rows, sums and products.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row with its target, added or removed, or replaced
+    (`neighbors`). The release satisfies the loss that is asked for, and all attributes are computed
+    from it. Rows are put on a public grid between their bounds, so all sums are exact integers;
+    noise is that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of the
+    variance off the diagonal, which costs the same.
+
+    Parameters
+    ----------
+    bounds : (float, float), or a pair for each column
+        Public limits of the features, as in `KMeans`.
+    y_bounds : (float, float)
+        Public limits of the target.
+    epsilon, delta, rho, neighbors
+        As in `KMeans`.
+    fit_intercept : bool, default True
+        Whether there is a constant beside the features; else the prediction at 0 is 0.
+    ridge : "noise" or float, default "noise"
+        What is added to the sum of the squares of each feature, in units of half of the width of
+        its bounds, so that the solution is stable: as much as that many rows at a bound would.
+        "noise" takes as much as the noise may hide, by its public deviation.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        What becomes of NaN, of features and target, as in `quantile`; "drop" leaves out the row.
+
+    Attributes
+    ----------
+    coef_ : float64 array of shape (d,)
+    intercept_ : float
+    n_rows_ : float
+        Number of rows, with noise; only if there is an intercept.
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
+
+    Notes
+    -----
+    Cost: one read of the data, at about the speed of ``X.T @ X``. Columns of any units count alike.
+    Where the noisy matrix has a negative eigenvalue, it counts as 0.
+
+    Parameters can be read and set as in scikit-learn; a budget is therefore an argument of `fit`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.stack([np.linspace(0, 10, 20_001), np.arange(20_001) % 7], axis=1)
+    >>> y = 3 * x[:, 0] - x[:, 1] + 5
+    >>> line = dp.sulq.LinearRegression(bounds=(0, 10), y_bounds=(-10, 40), rho=0.5).fit(x, y)
+    >>> line.coef_.round()
+    array([ 3., -1.])
+    >>> line.score(x, y) > 0.99
+    True
+    """
+
+    _name = "linear regression"
+
+    coef_: Floats
+    intercept_: float
+    n_rows_: float
+
+    def __init__(
+        self,
+        *,
+        bounds: BoundsEach,
+        y_bounds: Bounds,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        neighbors: Neighbors = "add-remove",
+        fit_intercept: bool = True,
+        ridge: Literal["noise"] | Number = "noise",
+        nan: NanPolicy = "raise",
+    ) -> None:
+        super().__init__(epsilon, delta, rho, neighbors)
+        self.bounds = bounds
+        self.y_bounds = y_bounds
+        self.fit_intercept = fit_intercept
+        self.ridge = ridge
+        self.nan = nan
+
+    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+        centered = checks.flag("fit_intercept", self.fit_intercept)
+        ridge = self._ridge()
+        rows = labeled_rows(X, y, width=said(self.bounds), relation=relation)
+        normal = _Normal(self._bounds(rows.width), checks.nan_policy(self.nan, relation), centered)
+        parts = normal.gram.parts(relation)
+
+        def learn(rounds: Rounds) -> None:
+            deviation = rounds.noise(parts[1 if centered else 0]).deviation
+            matrix = normal.gram.matrix(rounds.ask(normal.total, parts))
+            vars(self).pop("n_rows_", None)
+            if centered:
+                self.n_rows_ = float(matrix[0, 0])
+            self.coef_, self.intercept_ = normal.solve(matrix, deviation, ridge)
+
+        return Training(rows, rows.width, rows.names, 1, parts, learn)
+
+    def predict(self, X: Any) -> Floats:
+        """Return the prediction for each row.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        float64 array of shape (n,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN.
+        """
+        return self._apply(X, 1, lambda rows: self._linear(rows)[:, None]).reshape(-1)
+
+    def _linear(self, rows: Floats) -> Floats:
+        numbers: Floats = rows @ self.coef_ + self.intercept_
+        return numbers
+
+    def _predicted(self, rows: Floats) -> Floats:
+        numbers = self._linear(rows)
+        refuse_nan(numbers)
+        return numbers
+
+    def _bounds(self, width: int) -> list[tuple[float, float]]:
+        """Return those of the features, then those of the target, whose squares are numbers."""
+        pairs = column_bounds(self.bounds, width, 500)
+        target = checks.bounds(self.y_bounds, "y_bounds")
+        expect_size([target], 500, "y_bounds", self.y_bounds)
+        return [*pairs, target]
+
+    def _ridge(self) -> float | None:
+        """Return the ridge, or None for what the noise asks for."""
+        if isinstance(self.ridge, str):
+            checks.choice("ridge", self.ridge, ("noise",))
+            return None
+        rule = "'noise', 0, or a finite number of at least 2**-100"
+        ridge = checks.number("ridge", self.ridge, rule)
+        if ridge and ridge < 2.0**-100:
+            checks.fail("ridge", rule, self.ridge)
+        return ridge
+
+
+class _Normal:
+    """The normal equations in integer coordinates.
+
+    Parameters
+    ----------
+    bounds : list of pairs
+        The last pair is that of the target.
+    nan : str or float
+    centered : bool
+        Whether there is an intercept.
+    """
+
+    def __init__(self, bounds: list[tuple[float, float]], nan: str | float, centered: bool) -> None:
+        self.nan, self.centered = nan, centered
+        live = [lo != hi or not (centered or lo == 0) for lo, hi in bounds]
+        d = sum(live[:-1])
+        most = 1.5 * d if centered else float(d)
+        b = math.sqrt((math.sqrt(1.0 + 8.0 * max(most, 1.0)) - 1.0) / 4.0)
+        sides = [1.0] * (len(bounds) - 1) + [b]
+        box = [(-side, side) if on else (0.0, 0.0) for side, on in zip(sides, live, strict=True)]
+        self.gram = GramMatrix(box, "raise", centered)
+        self.reach = self.gram.reach
+        self._limits = limits(bounds, nan, centered, self.reach)
+        *each, last = (self._limits.scale / np.maximum(self.reach, 1.0)).tolist()
+        if last and max(each) > 2.0**800 * last:  # and coefficients are numbers
+            rule = "at most 2**800 times as wide as those of a feature"
+            checks.fail("y_bounds", rule, bounds[-1])
+
+    def total(self, rows: LabeledRows) -> list[int]:
+        """Return the integers in the order of the parts of `gram`."""
+        size = self.gram.width
+        columns, skip = self._limits
+
+        def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
+            halves = np.zeros((2, 2 + size + size * (size + 1) // 2), np.int64)
+            counts, sums, products = np.split(halves[1], [2, 2 + size])
+            for x, y in pieces:
+                missing = pairs(x, np.asarray(y, np.float64), columns, skip, sums, products)
+                counts += len(x), missing
+                carry(halves)
+            return halves
+
+        integers = wholes(rows.reduce(summarize, np.add, MOST_PAIRS))
+        read, missing = integers[:2]
+        nan_policy.refuse(self.nan, missing)
+        kept = read - missing if skip else read
+        return self.gram.in_parts(kept, integers[2 : 2 + size], integers[2 + size :])
+
+    def solve(self, matrix: Floats, deviation: float, ridge: float | None) -> tuple[Floats, float]:
+        """Return the coefficients and the constant.
+
+        `deviation` is that of the noise in the squares of the noisy matrix.
+        """
+        reach = np.where(self.reach > 0, self.reach, 1.0)
+        whole = matrix[1:, 1:] if self.centered else matrix
+        mean = np.zeros(len(reach))
+        if self.centered:
+            rows = max(float(matrix[0, 0]), 1.0)
+            mean = np.clip(matrix[0, 1:] / rows, -reach, reach)
+            whole = whole - rows * np.outer(mean, mean)
+        whole = whole / np.outer(reach, reach)
+        d = len(reach) - 1
+        if ridge is None:
+            ridge = deviation / float(reach[:-1].max()) ** 2 * math.sqrt(d)
+        values, vectors = np.linalg.eigh(whole[:d, :d])
+        values = np.maximum(values, 0.0) + ridge
+        along = vectors.T @ whole[:d, d]
+        slopes = vectors @ np.where(values > 0, along / np.where(values > 0, values, 1.0), 0.0)
+        scale = self._limits.scale
+        if not scale[-1]:
+            return np.zeros(d), float(self._limits.middle[-1])
+        unit = reach[-1] / scale[-1]  # half of the width of the target's bounds
+        coef = slopes * (scale[:-1] / reach[:-1]) * unit
+        place = self._limits.middle + mean / np.where(scale > 0, scale, 1.0)
+        return coef, float(place[-1] - coef @ place[:-1]) if self.centered else 0.0

@@ -1,0 +1,410 @@
+"""What an oracle promises, and what it costs: rows, questions, tolerances and the least loss.
+
+A question is the mean of a function over n rows. q answers are all within their tolerances with
+probability 1 - b if each is with probability 1 - b / q, which is a matter of the tail of its noise.
+The noise of a question with tolerance t may be n t in size, so with Gaussian noise the question
+takes a part of the loss in proportion to 1 / t^2, and with Laplace noise to 1 / t. Then all have
+the least total, rho = z^2 / (2 n^2) times the sum of (D / t)^2, where D is the sensitivity of a sum
+and a normal variable exceeds z with probability b / (2 q): z^2 <= 2 log(2 q / b).
+
+*Where rows come and go* n is not public. It is counted once, with noise of size B at most, and only
+`rows`, a public lower bound of it, is known beforehand. Functions are centered: a row adds the
+distance from the middle of its bounds, at most h in size, which halves D. Let V be the exact sum,
+and z and n + y what noise makes of it and of n. Since |V| <= h n,
+
+    |(V + z) / (n + y) - V / n| <= (|z| + h |y|) / (n + y),
+
+which is no more than t if |z| + (h + t) B <= t rows. How large may B be? With noise that costs
+1 / size^p and o = B / rows, a question costs (D / (t - (h + t) o))^p, and the count 1 / o^p. Each
+is convex in o, so the total is least where its derivative is 0, which is found by bisection. (For Q
+questions with one t, far below h, the count takes the part a of t with
+a : 1 - a = 1 : Q^(1 / (p + 1)).)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from ..errors import ArgumentError
+from ..noise.additive import LEAST
+from ..privacy import ZCDP, Approx, Loss, Pure, float_down
+from ..sources.row_source import RowSource
+from ..sources.table import as_rows
+from ..summaries.cells import nearest
+from .rounds import Part, round_noise
+from .row_functions import Columns, Count, Exact, Piece, RowFunction
+from .terms import Term, exact
+
+Answer = float | NDArray[np.float64]
+#: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
+MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
+#: The fraction of the largest share that is left to all shares that hardly count, together.
+_LEAST = Fraction(1, 1 << 13)
+#: Times the narrowest tolerance: as good as any wider one.
+_MOST = 1e100
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A function whose mean is asked for. Summed is `times` its integer less `shift`."""
+
+    function: Exact
+    times: int
+    shift: int
+    part: Part
+
+    @classmethod
+    def of(cls, function: Exact, neighbors: str) -> Mean:
+        limits = function.limits
+        if neighbors == "replace" or limits is None:
+            return cls(function, 1, 0, function.part(neighbors))
+        span = limits[1] - limits[0]
+        return cls(function, 2, sum(limits), Part(1, span, span**2, 1))
+
+    @property
+    def size(self) -> int:
+        return self.function.size
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of a row that it looks at."""
+        return self.function.columns
+
+    @property
+    def unit(self) -> Fraction:
+        """The value of 1 among the integers that are summed."""
+        return self.function.unit / self.times
+
+    @property
+    def half(self) -> Fraction:
+        """h, where rows come and go: the most that a row adds to a number."""
+        return self.unit * math.isqrt(self.part.l2_squared)
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        """Return the integers for some rows, none of which are left out."""
+        sums, missing = self.function.tally(piece)
+        rows = self.shift * piece.count
+        return [self.times * x - rows for x in sums], missing
+
+    def mean(self, sums: Sequence[int], rows: Fraction) -> Answer:
+        """Return the answer, rounded to the nearest float64."""
+        each = [nearest(self.unit * (x / rows + self.shift)) for x in sums]
+        return each[0] if self.function.limits is not None else np.array(each)
+
+
+#: The count of all rows, in units so small that the scale of noise is hardly rounded.
+COUNTING = Mean(Count(), 1 << 20, 0, Part(1, 1 << 20, 1 << 40, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How questions with tolerances share one allocation of a budget.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows, or a public lower bound.
+    tolerances, shares : tuple of Fraction
+        Tolerance of each question, and its share in rounds. The shares are no more than `rounds`
+        together.
+    failure : float
+        The probability that an answer is off by more.
+    count : Fraction, optional
+        The share of the count of all rows.
+    """
+
+    rows: int
+    tolerances: tuple[Fraction, ...]
+    shares: tuple[Fraction, ...]
+    failure: float
+    count: Fraction | None
+
+    @property
+    def rounds(self) -> int:
+        return len(self.shares) + (self.count is not None)
+
+    @property
+    def counting(self) -> Part:
+        """Return the count of all rows as a part of a round."""
+        assert self.count is not None
+        return replace(COUNTING.part, share=self.count)
+
+    def asking(self, mean: Mean, question: int) -> Part:
+        """Return a question as a part of a round."""
+        return replace(mean.part, share=self.shares[question])
+
+    def off(self, loss: Loss) -> Fraction:
+        """Return B, how far the count of all rows may be off."""
+        if self.count is None:
+            return Fraction(0)
+        noise = round_noise(loss, self.rounds, self.counting)
+        return COUNTING.unit * noise.within(self.failure)
+
+    def holds(self, loss: Loss, mean: Mean, question: int) -> bool:
+        """Return whether the answer will be within its tolerance."""
+        try:
+            noise, off = round_noise(loss, self.rounds, self.asking(mean, question)), self.off(loss)
+        except ArgumentError:  # noise that nobody can draw
+            return False
+        size = mean.unit * noise.within(self.failure / mean.size)
+        tolerance = self.tolerances[question]
+        if off:
+            size += (mean.half + tolerance) * off
+        return size <= tolerance * self.rows
+
+    def distinct(self) -> list[int]:
+        """Return a question of each tolerance, from the narrowest to the widest."""
+        each = {t: i for i, t in enumerate(self.tolerances)}
+        return [each[t] for t in sorted(each)]
+
+    def ends(self) -> list[int]:
+        """Return the narrowest and the widest. All others hold when these do, but for rounding."""
+        every = self.distinct()
+        return [every[0], every[-1]]
+
+
+def planned(
+    rows: int,
+    tolerances: tuple[Fraction, ...],
+    mean: Mean,
+    failure: float,
+    neighbors: str,
+    pure: bool,
+) -> Plan:
+    """Return the plan of least loss for questions about means like this one."""
+    power = 1 if pure else 2
+    part, unit = mean.part, float(mean.unit)
+    sensitivity = unit * (part.l1 if pure else math.sqrt(part.l2_squared))
+    counted = neighbors == "add-remove"
+    failure = failure / (len(tolerances) + counted)
+    times: Counter[Fraction | None] = Counter(tolerances)
+    each = {t: float(t) for t in dict.fromkeys(tolerances)}
+    if counted:
+        half = float(mean.half)
+        off = _off(each.values(), [times[t] for t in each], sensitivity, half, power)
+        each = {t: size * (1.0 - off) - half * off for t, size in each.items()}
+    least = min(each.values())  # all sizes as parts of `rows`
+    weights: dict[Fraction | None, Fraction] = {
+        t: Fraction((least / size) ** power) for t, size in each.items()
+    }
+    if counted:
+        times[None], weights[None] = 1, (Fraction(least) / Fraction(off * sensitivity)) ** power
+    shares = _shares(weights, times)
+    return Plan(rows, tolerances, tuple(shares[t] for t in tolerances), failure, shares.get(None))
+
+
+def _off(
+    tolerances: Iterable[float], times: Sequence[int], sensitivity: float, half: float, power: int
+) -> float:
+    """Return how far the count may be off, as a fraction of the rows, for the least total."""
+    t = np.fromiter(tolerances, np.float64)
+    least = float(t.min())
+    t, h = np.minimum(t, least * _MOST) / least, half / least
+    weight = np.array(times) * (sensitivity / least) ** power * (t + h)
+    low, high = 0.0, 1.0 / (1.0 + h)  # where nothing is left for the narrowest
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        size = t * (1.0 - middle) - h * middle
+        if size.min() > 0.0 and (weight * (middle / size) ** (power + 1)).sum() < 1.0:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _shares(
+    weights: dict[Fraction | None, Fraction], times: Counter[Fraction | None]
+) -> dict[Fraction | None, Fraction]:
+    """Share as many rounds as there are questions in proportion to weights, rounded down.
+
+    A question whose tolerance is so wide that its weight hardly counts has a small one, too: its
+    noise has to be drawn.
+    """
+    least = max(weights.values()) * _LEAST / times.total()
+    weights = {t: max(w, least) for t, w in weights.items()}
+    each = times.total() / sum((w * times[t] for t, w in weights.items()), Fraction(0))
+    return {t: Fraction(float_down(w * each)) for t, w in weights.items()}
+
+
+def _kind(offered: Loss, rounds: int) -> tuple[Callable[[Fraction], Loss], Fraction, Fraction]:
+    """Return the kind of loss, its least size for so many rounds, and the size of this one."""
+    if isinstance(offered, ZCDP):
+        return ZCDP, LEAST["rho"] * rounds, offered.rho
+    if isinstance(offered, Approx):
+        delta, root = offered.delta, math.isqrt(rounds - 1) + 1
+        return lambda size: Approx(size, delta), LEAST["epsilon"] * root, offered.epsilon
+    assert isinstance(offered, Pure)
+    return Pure, LEAST["epsilon"] * rounds, offered.epsilon
+
+
+@lru_cache(maxsize=256)
+def least_loss(plan: Plan, mean: Mean, offered: Loss) -> Loss | None:
+    """Return the least loss up to `offered` that the plan holds with, rounded up to four digits."""
+    make, least, most = _kind(offered, plan.rounds)
+    least = min(least, most)
+    every, ends = plan.distinct(), plan.ends()
+
+    def enough(size: Fraction, questions: Sequence[int] = ends) -> bool:
+        return _enough(plan, mean, make(size), questions)
+
+    if not enough(most, every):
+        return None
+    low, high = math.log(least), math.log(most)
+    for _ in range(30):
+        middle = (low + high) / 2
+        if enough(_within(math.exp(middle), least, most)):
+            high = middle
+        else:
+            low = middle
+    size = _within(math.exp(high), least, most)
+    while not enough(size, every):
+        size = _within(1.001 * float(size), least, most)
+    return make(size)
+
+
+def _within(value: float, least: Fraction, most: Fraction) -> Fraction:
+    """Return a number of four digits that is not less, but for the limits."""
+    power = Fraction(10) ** (3 - math.floor(math.log10(value)))
+    return min(max(Fraction(math.ceil(Fraction(value) * power)) / power, least), most)
+
+
+def _enough(plan: Plan, mean: Mean, loss: Loss, questions: Sequence[int]) -> bool:
+    return all(plan.holds(loss, mean, i) for i in questions)
+
+
+def least_rows(plan: Plan, mean: Mean, loss: Loss) -> int | None:
+    """Return how many rows are enough, if those of the plan are not. Shares do not depend on it."""
+
+    def enough(questions: Sequence[int], rows: int) -> bool:
+        return _enough(replace(plan, rows=rows), mean, loss, questions)
+
+    close = _first(partial(enough, plan.ends()), plan.rows + 1)  # and soon tried
+    return None if close is None else _first(partial(enough, plan.distinct()), close)
+
+
+def _first(enough: Callable[[int], bool], least: int) -> int | None:
+    """Return the least number from `least` to 2**62 that is enough, as all larger ones are."""
+    low, step = least - 1, 1
+    while not enough(low + step):
+        low, step = low + step, 2 * step
+        if low > 1 << 62:
+            return None
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+@dataclass(frozen=True, slots=True)
+class _AnyFunction(RowFunction):
+    """A placeholder for whatever will be asked."""
+
+    size: int = 1
+
+    def values(self, piece: Piece) -> NoReturn:
+        raise AssertionError("no question")
+
+
+class Questions:
+    """The promise of an oracle: tolerances, and the kind of function that may be asked about.
+
+    The cost is calculated for the function `reference`.
+    """
+
+    def __init__(
+        self,
+        tolerance: Any,
+        queries: Any,
+        confidence: Any,
+        bounds: Any,
+        l2: Any,
+        size: Any,
+        neighbors: Any,
+        nan: Any,
+    ) -> None:
+        self.tolerances = _tolerances(tolerance, queries)
+        level = checks.positive("confidence", confidence)
+        if level >= 1:
+            checks.fail("confidence", "greater than 0 and less than 1", confidence)
+        self.failure = float(1 - checks.fraction("confidence", confidence))
+        self.neighbors = checks.neighbors(neighbors)
+        self.nan = checks.nan_policy(nan, neighbors)
+        if nan == "drop":
+            checks.fail("nan", "'raise', 'lower', 'upper' or a number, for every row counts", nan)
+        if l2 is None and size is not None:
+            checks.fail("size", "left out without l2", size)
+        if l2 is None and bounds is None:
+            bounds = (0, 1)
+        self.bounds, self.l2 = bounds, l2
+        width = 1 if size is None else checks.whole("size", size, 1)
+        if width > MOST_NUMBERS:
+            checks.fail("size", f"at most {MOST_NUMBERS}", size)
+        term = Term(_AnyFunction(width), bounds, l2)
+        self.reference = Mean.of(exact(term, as_rows([]), self.nan, neighbors), neighbors)
+        if not self.reference.part.l1:
+            checks.fail("bounds", "a pair (lo, hi) with lo < hi", bounds)
+        least = 1024 * self.reference.times * self.reference.unit  # of a cell, which is rounded to
+        if min(self.tolerances) < least:
+            checks.fail("tolerance", f"at least {float(least):.3g} for such functions", tolerance)
+
+    def plan(self, rows: int, pure: bool) -> Plan:
+        """Return the plan of least loss for so many rows."""
+        return planned(rows, self.tolerances, self.reference, self.failure, self.neighbors, pure)
+
+    def means(self, terms: Sequence[Term], source: RowSource) -> list[Mean]:
+        """Return what is asked, once everything about it has been checked."""
+        means = []
+        for term in terms:
+            if term.bounds is None and term.l2 is None and not isinstance(term.f, str):
+                term = Term(term.f, self.bounds, self.l2, term.size, term.column)
+            function = exact(term, source, self.nan, self.neighbors)
+            means.append(Mean.of(function, self.neighbors))
+        return means
+
+
+def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
+    if queries is None:
+        rule = "one for each question, or a number with queries"
+        try:
+            each = list(tolerance)
+        except TypeError:
+            checks.fail("tolerance", rule, tolerance)
+        if isinstance(tolerance, str) or not each:
+            checks.fail("tolerance", rule, tolerance)
+        return tuple(_positive(t) for t in each)
+    count = checks.whole("queries", queries, 1)
+    if count > MOST_QUESTIONS:
+        checks.fail("queries", f"at most {MOST_QUESTIONS}", queries)
+    return (_positive(tolerance),) * count
+
+
+def _positive(tolerance: Any) -> Fraction:
+    checks.positive("tolerance", tolerance)
+    return checks.fraction("tolerance", tolerance)
+
+
+def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]:
+    """Return the plan and the least loss that keeps the promise, or raise one error."""
+    plan = questions.plan(rows, isinstance(offered, Pure))
+    loss = least_loss(plan, questions.reference, offered) if rows else None
+    if loss is None:
+        enough = least_rows(plan, questions.reference, offered)
+        checks.fail(
+            "rows",
+            f"at least {enough} for these tolerances to cost no more than {offered!r}"
+            if enough
+            else f"more than any data have for these tolerances to cost no more than {offered!r}",
+            rows,
+        )
+    return plan, loss

@@ -1,0 +1,270 @@
+"""Private principal components: the eigenvectors of one noisy matrix of exact sums of products."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
+from ..privacy import Loss
+from ..sources.table import feature_rows
+from ..statistics.arguments import said
+from ..summaries.side_by_side import width_of
+from .estimator import Training, Transformed, Transformer
+from .gram_matrix import GramMatrix
+from .labeled_rows import names_of
+from .rounds import Rounds
+from .row_matrices import column_bounds, each_row
+
+Floats = NDArray[np.float64]
+
+
+class _Components(Transformer):
+    """The common part of PCA and TruncatedSVD."""
+
+    _estimator_type = "transformer"
+    _centered: ClassVar[bool]
+
+    components_: Floats
+    explained_variance_: Floats
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        bounds: BoundsEach,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
+        neighbors: Neighbors = "add-remove",
+        nan: NanPolicy = "raise",
+    ) -> None:
+        super().__init__(epsilon, delta, rho, neighbors)
+        self.n_components = n_components
+        self.bounds = bounds
+        self.nan = nan
+
+    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+        source = feature_rows(X, said(self.bounds))
+        # Squares are numbers, with any noise.
+        pairs = column_bounds(self.bounds, width_of(source), 400)
+        gram = GramMatrix(pairs, checks.nan_policy(self.nan, relation), self._centered)
+        d = gram.width
+        count = (
+            d if self.n_components is None else checks.whole("n_components", self.n_components, 1)
+        )
+        if count > d:
+            checks.fail("n_components", f"at most {d}, the number of columns", self.n_components)
+        parts = gram.parts(relation)
+
+        def learn(rounds: Rounds) -> None:
+            self._learn(gram, gram.matrix(rounds.ask(gram.total, parts)), count)
+
+        return Training(source, d, names_of(X, source), 1, parts, learn)
+
+    @abstractmethod
+    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
+        """Learn from the noisy matrix."""
+
+    def transform(self, X: Any) -> Transformed:
+        """Return the coordinates of the rows along the components.
+
+        NOT PRIVATE: an answer is a function of its row. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d), structured array, table, or source
+            Not clipped.
+
+        Returns
+        -------
+        float64 array of shape (n, n_components)
+            Or a DataFrame of as many columns, as `set_output` has it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            For rows of another number of columns.
+        DataError
+            For NaN.
+        """
+        components: Floats = self._fitted("components_")
+        shift = self._shift()
+        along = self._apply(X, len(components), lambda rows: (rows - shift) @ components.T)
+        return self._in_form(along, X)
+
+    def _columns_out(self) -> int:
+        return len(self.components_)
+
+    def _shift(self) -> Floats:
+        return np.zeros(self.n_features_in_)
+
+    def inverse_transform(self, X: Any) -> Floats:
+        """Return rows from coordinates along the components.
+
+        NOT PRIVATE: an answer is a function of its place. Do not publish those of secret rows.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_components), structured array, table, or source
+
+        Returns
+        -------
+        float64 array of shape (n, d)
+
+        Raises
+        ------
+        NotFittedError, ArgumentError, DataError
+            As in `transform`.
+        """
+        components: Floats = self._fitted("components_")
+        count, d = components.shape
+        source, shift = feature_rows(X, count), self._shift()
+        if width_of(source) != count:
+            checks.fail("X", f"of {count} columns, one a component", f"{width_of(source)} of them")
+        return each_row(source, count, d, lambda places: places @ components + shift)
+
+
+def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
+    """Return all eigenvalues, none below 0, and the vectors of the `count` largest.
+
+    The largest entry of each vector is positive.
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    rows = vectors[:, ::-1].T
+    signs = np.sign(rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)])
+    return np.maximum(values[::-1], 0.0), np.ascontiguousarray(rows[:count] * signs[:count, None])
+
+
+class PCA(_Components):
+    """Principal components, from one noisy release of the number of rows, sums and products.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`). The
+    release satisfies the loss that is asked for, and all attributes are computed from it. Rows are
+    put on a public grid around the middle of the bounds, so all sums are exact integers; noise is
+    that of "Analyze Gauss" (Dwork, Talwar, Thakurta and Zhang, STOC 2014) with half of the variance
+    off the diagonal, which costs the same.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        All by default.
+    bounds : (float, float), or a pair for each column
+        Public limits of the values, in the data's units; values outside are clipped. They must not
+        come from the data. The noise of a covariance is in proportion to the squared diagonal of
+        this box.
+    epsilon, delta, rho, neighbors, nan
+        As in `KMeans`.
+
+    Attributes
+    ----------
+    components_ : float64 array of shape (n_components, d)
+        Of length 1; the largest number of each is positive.
+    explained_variance_, explained_variance_ratio_ : float64 array of shape (n_components,)
+        Variances along them (divided by n), and these as fractions of the sum of all.
+    covariance_ : float64 array of shape (d, d)
+        With noise; it may have negative eigenvalues, which count as 0 everywhere else.
+    mean_ : float64 array of shape (d,)
+    n_rows_ : float
+        The number of rows, with noise.
+    n_components_ : int
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
+
+    Notes
+    -----
+    Cost: one read of the data, and a product of matrices as in ``X.T @ X``. A cell is about
+    ``2**-19`` of the widest bounds.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> t = np.linspace(-1, 1, 20_001)
+    >>> x = np.stack([3 * t, 4 * t, 0 * t], axis=1)
+    >>> pca = dp.sulq.PCA(1, bounds=(-4, 4), rho=0.5).fit(x)
+    >>> pca.components_.round(1) + 0.0
+    array([[0.6, 0.8, 0. ]])
+    """
+
+    _centered, _name = True, "principal components"
+
+    covariance_: Floats
+    explained_variance_ratio_: Floats
+    mean_: Floats
+    n_rows_: float
+    n_components_: int
+
+    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
+        rows = max(float(noisy[0, 0]), 1.0)
+        mean = noisy[0, 1:] / rows
+        cov = (noisy[1:, 1:] / rows - np.outer(mean, mean)) * gram.grid**2
+        values, self.components_ = _largest(cov, count)
+        whole = values.sum()
+        self.n_rows_, self.covariance_, self.n_components_ = float(noisy[0, 0]), cov, count
+        self.mean_ = (gram.middle + mean) * gram.grid
+        self.explained_variance_ = values[:count]
+        self.explained_variance_ratio_ = values[:count] / (whole if whole > 0 else 1.0)
+
+    def _shift(self) -> Floats:
+        return self.mean_
+
+
+class TruncatedSVD(_Components):
+    """Right singular vectors of the rows as they are, from one noisy release of products.
+
+    Privacy
+    -------
+    As in `PCA`, but values are measured from 0, and neither the number of rows nor their mean is
+    released.
+
+    Parameters
+    ----------
+    n_components : int, optional
+    bounds, epsilon, delta, rho, neighbors, nan
+        As in `PCA`; noise depends on how far the box reaches from 0.
+
+    Attributes
+    ----------
+    components_ : float64 array of shape (n_components, d)
+    singular_values_ : float64 array of shape (n_components,)
+    n_features_in_, feature_names_in_, loss_
+        As in `KMeans`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        By `fit`, as in `KMeans`.
+
+    Notes
+    -----
+    Cost: as for `PCA`.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.outer(np.linspace(1, 2, 10_001), [3, 4])
+    >>> svd = dp.sulq.TruncatedSVD(1, bounds=(0, 8), rho=0.5).fit(x)
+    >>> svd.components_.round(1)
+    array([[0.6, 0.8]])
+    """
+
+    _centered, _name = False, "singular vectors"
+
+    singular_values_: Floats
+
+    def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
+        values, self.components_ = _largest(noisy * gram.grid**2, count)
+        self.singular_values_ = np.sqrt(values[:count])
