@@ -1,8 +1,8 @@
-"""SuLQ: noisy sums of functions of a row, and what can be learned from nothing but them.
+"""SuLQ: noisy sums of functions of a row, and learners that see nothing else of the data.
 
 Everything here is a sequence of rounds, each a vector of exact sums over the rows with noise. Which
-function is summed in a round may depend on all answers before it. One slice of a budget pays
-for all rounds, and there is no further one.
+function is summed in a round may depend on all answers before it. One allocation of a budget pays
+for all rounds, and no further round is answered.
 
 Blum, Dwork, McSherry and Nissim, "Practical privacy: the SuLQ framework", PODS 2005.
 """

@@ -1,4 +1,4 @@
-"""Boolean combinations of attributes of a row, which can be written down and sent to somebody."""
+"""Boolean combinations of attributes of a row, which can be written as JSON and read again."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from .._core import checks
 
-#: How deep a condition may be nested that somebody else has written.
+#: The deepest nesting of a condition that somebody else has written.
 DEEPEST = 100
 
 
 class Condition(ABC):
-    """Whether something holds of a row; conditions are combined by ``&``, ``|``, ``^``, ``~``."""
+    """A statement about a row; conditions are combined by ``&``, ``|``, ``^``, ``~``."""
 
     __slots__ = ()
 
@@ -39,37 +39,37 @@ class Condition(ABC):
 
     @abstractmethod
     def columns(self) -> frozenset[int | str | None]:
-        """The columns that it looks at."""
+        """Return the columns that it looks at."""
 
     @abstractmethod
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        """Of each row; of a row with a NaN in these columns, anything."""
+        """Return whether it holds for each row; for a row with a NaN in these columns, anything."""
 
     @abstractmethod
-    def written(self) -> dict[str, Any]:
-        """In terms that JSON has."""
+    def written(self) -> dict[str, object]:
+        """Return it in terms that JSON has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Condition):
-    """That a column is not 0, or lies between two numbers. By itself it computes nothing.
+    """The condition that a column is not 0, or lies between two numbers.
 
-    Attributes are combined by ``&`` (and), ``|`` (or), ``^`` (one of the two) and ``~`` (not), and
-    `NoisySums.sum` counts the rows where the combination holds. A row with a NaN in one of its
-    columns has no value.
+    By itself it computes nothing. Attributes are combined by ``&`` (and), ``|`` (or), ``^`` (one of
+    the two) and ``~`` (not), and `NoisySums.sum` counts the rows where the combination holds. A row
+    with a NaN in one of its columns has no value.
 
     Parameters
     ----------
     column : int or str, optional
         Which column, where rows have several.
     low, high : float, optional
-        Public limits: it holds where ``low <= value <= high``. Without either, where the value is
-        not 0.
+        Public limits: it holds where ``low <= value <= high``. Without both, where the value is not
+        0.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For limits that are no numbers or out of order; by `NoisySums.sum`, for a column that the
+        For limits that are not numbers or out of order; by `NoisySums.sum`, for a column that the
         rows do not have.
 
     Notes
@@ -107,24 +107,23 @@ class Attribute(Condition):
 
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
         values = column(self.column)
-        if self.low is None and self.high is None:
-            found: NDArray[np.bool_] = values != 0
-        elif self.low is None:
-            found = values <= self.high
+        holds: NDArray[np.bool_]
+        if self.low is None:
+            holds = values != 0 if self.high is None else values <= self.high
         else:
-            found = values >= self.low
+            holds = values >= self.low
             if self.high is not None:
-                found &= values <= self.high
-        return found
+                holds &= values <= self.high
+        return holds
 
-    def written(self) -> dict[str, Any]:
-        own = {"column": self.column, "low": self.low, "high": self.high}
-        return {name: value for name, value in own.items() if value is not None}
+    def written(self) -> dict[str, object]:
+        fields = {"column": self.column, "low": self.low, "high": self.high}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Not(Condition):
-    """That another does not hold."""
+    """The condition that another does not hold."""
 
     other: Condition
 
@@ -132,10 +131,10 @@ class Not(Condition):
         return self.other.columns()
 
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = ~self.other.holds(column)
-        return found
+        holds: NDArray[np.bool_] = ~self.other.holds(column)
+        return holds
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         return {"not": self.other.written()}
 
 
@@ -158,12 +157,11 @@ class Pair(Condition):
         return self.a.columns() | self.b.columns()
 
     def holds(self, column: Callable[[Any], NDArray[Any]]) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = _OPERATIONS[self.word](
-            self.a.holds(column), self.b.holds(column)
-        )
-        return found
+        a, b = self.a.holds(column), self.b.holds(column)
+        holds: NDArray[np.bool_] = _OPERATIONS[self.word](a, b)
+        return holds
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> dict[str, object]:
         return {self.word: [self.a.written(), self.b.written()]}
 
 
@@ -174,12 +172,12 @@ def _pair(word: str, a: Condition, b: Any) -> Condition:
 
 
 def read(text: Any, depth: int = 0) -> Condition:
-    """What `written` gave, from somebody who may have written anything.
+    """Return the condition that `written` wrote, from somebody who may have written anything.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is no condition.
+        If it is not a condition.
     """
     rule = "a condition"
     if not isinstance(text, Mapping) or depth > DEEPEST:

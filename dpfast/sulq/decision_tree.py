@@ -16,13 +16,13 @@ LEAST = 2.0**-40
 
 @dataclass(slots=True)
 class Nodes:
-    """A tree that grows. Node 0 is the root.
+    """A tree that grows, of which node 0 is the root.
 
     Attributes
     ----------
     split, child, last : list of int
         A row at node i goes to child[i] + its code in the attribute split[i], or to child[i] +
-        last[i] if its code is none of a value. A leaf is its own child, with last 0.
+        last[i] if its code is that of no value. A leaf is its own child, with last 0.
     used : list of frozenset
         The attributes on the way to each node.
     """
@@ -36,7 +36,7 @@ class Nodes:
         return len(self.split)
 
     def divide(self, node: int, attribute: int, values: int) -> range:
-        """Give a leaf a child for each value and one for rows of no value; those of values."""
+        """Give a leaf a child for each value, which are returned, and one for rows of no value."""
         first = len(self)
         self.split[node], self.child[node], self.last[node] = attribute, first, values
         ways = values + 1
@@ -47,20 +47,18 @@ class Nodes:
         return range(first, first + values)
 
     def leaves(self) -> list[int]:
-        """Nodes that are not divided."""
-        return [i for i, own in enumerate(self.child) if own == i]
+        """Return the nodes that are not divided."""
+        return [i for i, child in enumerate(self.child) if child == i]
 
     def native(self, width: int) -> cross.Tree:
-        """The same for the kernels."""
-        split, child, last = (
-            np.array(own, np.uint32) for own in (self.split, self.child, self.last)
-        )
+        """Return the same for the kernels."""
+        split, child, last = (np.array(x, np.uint32) for x in (self.split, self.child, self.last))
         return cross.Tree(split, child, last, width)
 
 
 @dataclass(frozen=True)
 class Tree:
-    """What was learned, all of it private.
+    """A decision tree that was learned; all of it is private.
 
     Attributes
     ----------
@@ -70,9 +68,9 @@ class Tree:
         The first of its children. They follow one another in the order of the column's values, and
         the last of them is for rows of none of these values. -1 for a leaf.
     values : int64 array of shape (nodes,)
-        How many values the column has; 0 for a leaf.
+        Number of values of the column; 0 for a leaf.
     counts : float64 array of shape (nodes, classes)
-        Rows of each class at each node, with noise.
+        Number of rows of each class at each node, with noise.
     deviation : float64 array of shape (nodes,)
         The standard deviation of the noise in each count of a node.
     """
@@ -85,7 +83,7 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Of the deepest leaf; 0 for a tree of nothing but its root."""
+        """Depth of the deepest leaf; 0 for a tree of nothing but its root."""
         depth = np.zeros(len(self.feature), np.int64)
         for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
             first = self.children[i]
@@ -94,50 +92,52 @@ class Tree:
 
     @property
     def leaves(self) -> int:
-        """How many nodes are not divided."""
+        """Number of nodes that are not divided."""
         return int(np.count_nonzero(self.feature < 0))
 
     def native(self, width: int) -> cross.Tree:
-        """The same for the kernels."""
-        own = np.arange(len(self.feature))
+        """Return the same for the kernels."""
+        nodes = np.arange(len(self.feature))
         leaf = self.feature < 0
         return cross.Tree(
             np.where(leaf, 0, self.feature).astype(np.uint32),
-            np.where(leaf, own, self.children).astype(np.uint32),
+            np.where(leaf, nodes, self.children).astype(np.uint32),
             self.values.astype(np.uint32),
             width,
         )
 
     def chances(self) -> NDArray[np.float64]:
-        """The probability of each class at each node.
+        """Return the probability of each class at each node.
 
-        Counts below 0 are 0. What the children of a node have else than its own probabilities is
-        kept as far as noise does not explain it, and a child without rows has them all.
+        Counts below 0 are 0. How the children of a node differ from its probabilities is kept as
+        far as noise does not explain it, and a child without rows has the probabilities of the
+        node.
         """
-        found = np.empty_like(self.counts)
-        found[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
+        chances = np.empty_like(self.counts)
+        chances[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
         for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
-            own = slice(int(self.children[i]), int(self.children[i] + self.values[i] + 1))
-            like = np.maximum(self.counts[own].sum(axis=1, keepdims=True), 0.0) * found[i]
-            kept = _kept(self.counts[own], self.deviation[own])
-            found[own] = _shares(like + kept * (self.counts[own] - like), found[i])
-        return found
+            below = slice(int(self.children[i]), int(self.children[i] + self.values[i] + 1))
+            counts = self.counts[below]
+            like = np.maximum(counts.sum(axis=1, keepdims=True), 0.0) * chances[i]
+            kept = _kept(counts, self.deviation[below])
+            chances[below] = _shares(like + kept * (counts - like), chances[i])
+        return chances
 
 
 def _shares(counts: NDArray[np.float64], default: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What part of the rows each class has, from noisy counts; the default, if there are none."""
-    own = np.maximum(counts, 0.0)
-    own = np.where(own.any(axis=1, keepdims=True), own, default)
-    found: NDArray[np.float64] = own / own.sum(axis=1, keepdims=True)
-    return found
+    """Return the fraction of each class, from noisy counts; the default, if there are none."""
+    rows = np.maximum(counts, 0.0)
+    rows = np.where(rows.any(axis=1, keepdims=True), rows, default)
+    shares: NDArray[np.float64] = rows / rows.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
-    """The part of the differences between children that noise does not explain.
+    """Return the fraction of the differences between children that noise does not explain.
 
-    That is 1 - E / S, or 0 (after James and Stein): S the sum of the squares of what their counts
-    have else than their number of rows in the shares p of all together, in deviations, and E what
-    it would be on average of noise alone. Of K counts with noise of variance 1 the squares of those
+    That is 1 - E / S, or 0 (after James and Stein). S is the sum of the squared differences of
+    their counts from their number of rows in the shares p of all together, in deviations, and E its
+    mean for noise alone. Of K counts with noise of variance 1 the squares of those
     less p_k times their sum have the mean K - 2 + K (p_1^2 + .. + p_K^2).
     """
     children, many = counts.shape
@@ -149,7 +149,7 @@ def _kept(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> float:
 
 
 def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
-    """The tree without divisions that noise explains, from the noisy counts of its leaves.
+    """Return the tree without divisions that noise explains, from noisy counts of its leaves.
 
     A division stays where something is kept of what its children differ by, or below it.
     """
@@ -173,18 +173,18 @@ def _cut(
     divided: NDArray[np.bool_],
     deviation: NDArray[np.float64],
 ) -> Tree:
-    """The nodes that can be reached where only some of them are divided, in their order."""
+    """Return the nodes that can be reached where only some of them are divided, in their order."""
     kept, first = [0], []
     for i in kept:  # which grows
         first.append(len(kept) if divided[i] else -1)
         if divided[i]:
             kept += range(nodes.child[i], nodes.child[i] + nodes.last[i] + 1)
     at = np.array(kept)
-    own = divided[at]
+    split = divided[at]
     return Tree(
-        np.where(own, np.array(nodes.split)[at], -1).astype(np.int64),
+        np.where(split, np.array(nodes.split)[at], -1).astype(np.int64),
         np.array(first, np.int64),
-        np.where(own, np.array(nodes.last)[at], 0).astype(np.int64),
+        np.where(split, np.array(nodes.last)[at], 0).astype(np.int64),
         counts[at],
         deviation[at],
     )

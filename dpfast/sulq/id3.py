@@ -30,7 +30,7 @@ from .decision_tree import Nodes, Tree, pruned
 from .estimator import ProbabilisticClassifier, Training
 from .labeled_rows import LabeledRows, Piece, labeled_rows
 from .rounds import Part, Rounds
-from .split_criteria import CRITERIA, noisy, spread, worth
+from .split_criteria import CRITERIA, noisy_score, score, spread
 
 Floats = NDArray[np.float64]
 
@@ -259,7 +259,7 @@ class _Growth:
             for a, size in zip(each, cells, strict=True):
                 table = counts[at : at + size].reshape(values[a] + 1, 1, many)
                 rows.append(table.sum())
-                scores.append(float(noisy(self._criterion, table)[0]))
+                scores.append(float(noisy_score(self._criterion, table)[0]))
                 at += size
             few = deviation * sum(cells) / len(cells)
             large = sum(rows) / len(rows) > few
@@ -275,7 +275,7 @@ class _Growth:
             tables = self._tables(source, level)
             if self._most is not None and sum(table.sum() for table in tables[:1]) > self._most:
                 raise DataError(f"there are more than most_rows={self._most} rows")
-            every = np.stack([worth(self._criterion, table) for table in tables], axis=1)
+            every = np.stack([score(self._criterion, table) for table in tables], axis=1)
             return np.take_along_axis(every, places, axis=1)
 
         chosen = self._rounds.choose(scores, spread(self._criterion, self._most or 1))

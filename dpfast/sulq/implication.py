@@ -1,22 +1,22 @@
-"""Whether one attribute makes another likelier, where each is held by a party of its own.
+"""Test whether one attribute makes another likelier, where two parties hold one each.
 
-One party knows of which of n common rows alpha holds, the other of which beta holds. Neither sees
-a row of the other's; both answer, with noise, how many rows of public random sets have what
-they know (Dwork and Nissim, CRYPTO 2004). Let a and b be the fractions of rows with alpha and with
+One party knows for which of n common rows alpha holds, the other for which beta holds. Neither sees
+a row of the other's. Both answer, with noise, how many rows of public random sets have their
+attribute (Dwork and Nissim, CRYPTO 2004). Let a and b be the fractions of rows with alpha and with
 beta. If each row is in S with probability 1/2, independently of the others, then
 
     x = |S and alpha| - a |S|,  y = |S and beta| - b |S|
 
 have mean 0, Var x = n a (1 - a) / 4, Var y = n b (1 - b) / 4, and E x y = n (P[alpha beta] - a b) /
-4. So y leans on x with the slope P[beta | alpha] - P[beta | not alpha], and the strength
+4. So the regression of y on x has the slope P[beta | alpha] - P[beta | not alpha], and the strength
 P[beta | alpha] - P[beta] is (1 - a) times the slope. (Signs and scales are exact; that x and y are
 about normal is the central limit theorem.)
 
 *The test.* Look for a set with an excess x of sqrt(|S| a (1 - a)), sqrt(2) deviations, which every
-thirteenth set has. Does beta have an excess of slope times x there? That tells more than a coin
-would and not much more: y strays about as far as x does. So many sets vote. With noise of variance
-R in x, what is expected of the true excess is V / (V + R) of the noisy one, V = Var x, however the
-set was chosen, and that is what the slope is multiplied by here; so the vote is a fair one.
+thirteenth set has. Does beta have an excess of slope times x there? That tells little more than a
+coin would: y strays about as far as x does. So many sets vote. With noise of variance R in x, the
+expected true excess is V / (V + R) of the noisy one, V = Var x, however the set was chosen. The
+slope is multiplied by that here, so the vote is a fair one.
 
 *The estimate.* Asking for half of the difference between S and all other rows gives x and y with a
 quarter of the noise (see `contrasts`), and all sets are asked about at once. Var x and Var y are
@@ -43,19 +43,20 @@ from numpy.typing import NDArray
 
 from .. import rng as _rng
 from .._core import checks
+from .._core.types import Number
 from ..errors import BudgetError
 from ..rng import Generator
 from .conditions import Condition
 from .row_sets import RowSets
 
-#: The most sets that are asked about where nobody says how many.
+#: The largest number of sets by default.
 MOST = 1000
-#: What is taken for a (1 - a), and for b (1 - b), before anybody has been asked.
+#: A guess of a (1 - a), and of b (1 - b), before anybody has been asked.
 USUAL = 0.2
 
 
-class Oracle(Protocol):
-    """What a party is asked: `NoisySums`, here or at the other end of a connection."""
+class Party(Protocol):
+    """The interface of a party: `NoisySums`, here or at the other end of a connection."""
 
     @property
     def rows(self) -> int | None: ...
@@ -66,28 +67,28 @@ class Oracle(Protocol):
     @property
     def deviation(self) -> float: ...
     def contrast_deviation(self, sets: int) -> float: ...
-    def sum(self, f: Any, rows: Any = None) -> Any: ...
-    def contrasts(self, f: Any, sets: Any) -> tuple[float, NDArray[np.float64]]: ...
+    def sum(self, f: Condition, rows: NDArray[np.bool_] | None = None) -> float: ...
+    def contrasts(self, f: Condition, sets: RowSets) -> tuple[float, NDArray[np.float64]]: ...
 
 
 @dataclass(frozen=True)
 class ImplicationTest:
-    """What the sets say that were found, of which anything may be asked at no further cost.
+    """The votes of the sets that were found. Other strengths may be tested at no further cost.
 
     Attributes
     ----------
     alpha, beta : float
         Fractions of the rows where each holds, with noise.
     excesses : tuple of float
-        Of each set in which alpha holds for many rows: for how many more than of as many others.
+        For each set in which alpha holds for many rows: for how many more than expected.
     answers : tuple of float
         The same for beta.
     reliability : float
-        The part of an excess that is expected to be no noise.
+        The fraction of an excess that is expected not to be noise.
     asked : int
-        How many sets the first party was asked about.
+        Number of sets that the first party was asked about.
     strength : float
-        That was tested.
+        The strength that was tested.
     """
 
     alpha: float
@@ -100,18 +101,18 @@ class ImplicationTest:
 
     @property
     def holds(self) -> bool:
-        """Whether most sets say that the implication is that strong; no set, no."""
+        """Whether most sets vote that the implication is that strong; False without any set."""
         return self.votes(self.strength) > len(self.answers) / 2
 
-    def votes(self, strength: float) -> int:
-        """How many sets say that the implication has at least that strength."""
+    def votes(self, strength: Number) -> int:
+        """Return how many sets vote that the implication has at least that strength."""
         slope = checks.number("strength", strength) * self.reliability / (1.0 - self.alpha)
         return sum(y >= slope * x for x, y in zip(self.excesses, self.answers, strict=True))
 
-    def search(self, tolerance: float = 1e-6) -> float:
-        """The strength at which half of the votes are lost, by binary search; NaN without any.
+    def search(self, tolerance: Number = 1e-6) -> float:
+        """Return the strength at which half of the votes are lost, or NaN without any.
 
-        The same answers are asked each time, and votes only fall as the strength grows.
+        By binary search in the same answers: votes only fall as the strength grows.
         """
         width = checks.positive("tolerance", tolerance)
         if not self.answers:
@@ -137,11 +138,11 @@ class Implication:
     strength : float
         The estimate; noise may bring it outside of [-1, 1].
     error : float
-        Its standard error, of sets and of noise: an estimate, too.
+        Its standard error, from sets and from noise; an estimate, too.
     alpha, beta : float
         Fractions of the rows where each holds, with noise.
     sets : int
-        How many sets were asked about.
+        Number of sets that were asked about.
     """
 
     strength: float
@@ -152,22 +153,22 @@ class Implication:
 
 
 def implication_test(
-    a: Oracle,
+    a: Party,
     alpha: Condition,
-    b: Oracle,
+    b: Party,
     beta: Condition,
-    strength: float,
+    strength: Number,
     *,
     votes: int = 1,
     trials: int = 64,
-    heavy: float = 1.0,
+    heavy: Number = 1.0,
     rng: Generator | None = None,
 ) -> ImplicationTest:
-    """Whether ``P[beta | alpha] >= P[beta] + strength``: the test of Dwork and Nissim.
+    """Test whether ``P[beta | alpha] >= P[beta] + strength`` (Dwork and Nissim).
 
     Privacy
     -------
-    Neighbours are databases of one party that differ in one row, replaced by another. Each party's
+    Neighbors are databases of one party that differ in one row, replaced by another. Each party's
     answers satisfy the loss of its own `NoisySums`, which was spent when that was made; who knows
     one party's rows learns no more than that about the other's. Where one person's rows of both
     change, the losses of both add up. (Dwork and Nissim, CRYPTO 2004;
@@ -184,14 +185,14 @@ def implication_test(
     strength : float
         Between -1 and 1.
     votes : int, default 1
-        How many sets decide; an odd number has no ties. One set decides little better than a coin
-        does when the true strength is near.
+        Number of sets that decide; an odd number has no ties. One set decides little better than a
+        coin does when the true strength is near.
     trials : int, default 64
-        How many sets to try, at most; about one in 13 is heavy.
+        Number of sets to try, at most; about one in 13 is heavy.
     heavy : float, default 1.0
         How large an excess a set must have, over ``sqrt(|S| a (1 - a))``, as published.
     rng : Generator, optional
-        Draws the sets; by default the secure one.
+        Draws the sets; the secure one by default.
 
     Returns
     -------
@@ -209,8 +210,8 @@ def implication_test(
 
     Notes
     -----
-    Cost: a read of the data a question. The noise of a question grows with the number of questions,
-    and should be far below ``sqrt(n)``; `implication_strength` makes more of a budget.
+    Cost: a read of the data for each question. The noise of a question grows with the number of
+    questions, and should be far below ``sqrt(n)``; `implication_strength` makes more of a budget.
 
     Examples
     --------
@@ -222,8 +223,8 @@ def implication_test(
     >>> a = dp.sulq.NoisySums(smokes, queries=101, **kw)
     >>> b = dp.sulq.NoisySums(coughs, queries=10, **kw)
     >>> yes = dp.sulq.Attribute()
-    >>> found = dp.sulq.implication_test(a, yes, b, yes, 0.1, votes=9, trials=100)
-    >>> found.asked <= 100 and len(found.excesses) <= 9
+    >>> test = dp.sulq.implication_test(a, yes, b, yes, 0.1, votes=9, trials=100)
+    >>> test.asked <= 100 and len(test.excesses) <= 9
     True
     """
     n, generator = _common(a, alpha, b, beta), _rng.check(rng)
@@ -248,7 +249,7 @@ def implication_test(
             excesses.append(excess)
             answers.append(b.sum(beta, chosen.mask(0)) - size * other)
     spread = _spread(fraction, n)
-    noise = 1.25 * a.deviation**2  # its own, and half of the error of the number of all rows
+    noise = 1.25 * a.deviation**2  # of the sum, and half of the error of the number of all rows
     return ImplicationTest(
         alpha=fraction,
         beta=other,
@@ -261,20 +262,20 @@ def implication_test(
 
 
 def implication_strength(
-    a: Oracle,
+    a: Party,
     alpha: Condition,
-    b: Oracle,
+    b: Party,
     beta: Condition,
     *,
     sets: int | None = None,
     questions: int = 1,
     rng: Generator | None = None,
 ) -> Implication:
-    """An estimate of ``P[beta | alpha] - P[beta]``, with its standard error.
+    """Estimate ``P[beta | alpha] - P[beta]``, with its standard error.
 
     Privacy
     -------
-    Neighbours are databases of one party that differ in one row, replaced by another. Each party's
+    Neighbors are databases of one party that differ in one row, replaced by another. Each party's
     answers satisfy the loss of its own `NoisySums`, which was spent when that was made; where one
     person's rows of both change, the losses of both add up. (Dwork and Nissim, CRYPTO 2004; the
     primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.) Sets of rows are random
@@ -288,13 +289,13 @@ def implication_strength(
     alpha, beta : Condition
         Of the columns of `a`, and of `b`.
     sets : int, optional
-        How many sets of rows in each question, at least 8; by default about as many as make the
+        Number of sets of rows in each question, at least 8; by default about as many as make the
         error least, at most 1000.
     questions : int, default 1
-        How many questions each party is asked. Noise is that of one question about all their
+        Number of questions to each party. Noise is that of one question about all their
         sets, and one question's sets are held in memory at a time.
     rng : Generator, optional
-        Draws the sets; by default the secure one.
+        Draws the sets; the secure one by default.
 
     Returns
     -------
@@ -312,7 +313,7 @@ def implication_strength(
 
     Notes
     -----
-    Cost: a read of the data a party, and an eighth of a byte for each row and set.
+    Cost: a read of the data of each party, and an eighth of a byte for each row and set.
 
     Where beta is about as frequent as alpha, the error is about ``(1 - alpha) / sqrt(sets)`` with
     few sets, and with the best number of them, for `rho`, ``sqrt(2 (1 - alpha) / (alpha rho n))``.
@@ -329,8 +330,8 @@ def implication_strength(
     >>> kw = {"rho": 0.5, "queries": 1, "neighbors": "replace"}
     >>> a, b = dp.sulq.NoisySums(smokes, **kw), dp.sulq.NoisySums(coughs, **kw)
     >>> yes = dp.sulq.Attribute()
-    >>> found = dp.sulq.implication_strength(a, yes, b, yes)
-    >>> bool(abs(found.strength - 1 / 4) < 6 * found.error), bool(found.error < 0.04)
+    >>> estimate = dp.sulq.implication_strength(a, yes, b, yes)
+    >>> bool(abs(estimate.strength - 1 / 4) < 6 * estimate.error), bool(estimate.error < 0.04)
     (True, True)
     """
     n, generator = _common(a, alpha, b, beta), _rng.check(rng)
@@ -344,7 +345,7 @@ def implication_strength(
         chosen = RowSets.random(n, r, generator)
         (total, x), (other, y) = a.contrasts(alpha, chosen), b.contrasts(beta, chosen)
         totals += total, other
-        rows.append([x, y, chosen.sizes - n / 2])  # what a set of more than half has too many
+        rows.append([x, y, chosen.sizes - n / 2])  # the excess of a set of more than half
     first, second = (totals / times / n).tolist()
     x, y, shift = np.concatenate(rows, axis=1)
     x, y = x - shift * first, y - shift * second
@@ -354,10 +355,10 @@ def implication_strength(
         c * _slope(scale, (first, second), which, 2.0 * noise / n / math.sqrt(times))
         for which, noise in enumerate(noises)
     ]
-    own = (1.0 - c * c) / math.sqrt(r * times) * scale(first, second)
+    sampling = (1.0 - c * c) / math.sqrt(r * times) * scale(first, second)
     return Implication(
         strength=c * scale(first, second),
-        error=math.hypot(own, *slopes),
+        error=math.hypot(sampling, *slopes),
         alpha=first,
         beta=second,
         sets=r * times,
@@ -365,7 +366,7 @@ def implication_strength(
 
 
 def _scale(n: int, noise: float, other: float) -> Callable[[float, float], float]:
-    """What a correlation is multiplied by, given the fractions of alpha and of beta."""
+    """Return the factor of a correlation as a function of the fractions of alpha and of beta."""
 
     def scale(a: float, b: float) -> float:
         x, y = _spread(a, n), _spread(b, n)
@@ -377,7 +378,7 @@ def _scale(n: int, noise: float, other: float) -> Callable[[float, float], float
 def _slope(
     scale: Callable[[float, float], float], at: tuple[float, float], which: int, step: float
 ) -> float:
-    """By how much the scale changes when one of the fractions moves by a deviation of its noise."""
+    """Return the change of the scale when a fraction changes by a deviation of its noise."""
     up, down = list(at), list(at)
     up[which] += step
     down[which] -= step
@@ -385,41 +386,41 @@ def _slope(
 
 
 def _inside(fraction: float, n: int) -> float:
-    """A fraction of n rows that is neither none nor all of them."""
+    """Return a fraction of n rows that is neither none nor all of them."""
     return min(max(fraction, 1.0 / n), 1.0 - 1.0 / n)
 
 
 def _spread(fraction: float, n: int) -> float:
-    """The variance of the number of rows with something in a random set of half of n rows."""
-    own = _inside(fraction, n)
-    return n * own * (1.0 - own) / 4.0
+    """Return the variance of the number of such rows in a random set of half of n rows."""
+    part = _inside(fraction, n)
+    return n * part * (1.0 - part) / 4.0
 
 
-def _best(a: Oracle, b: Oracle, n: int) -> int:
-    """About the number of sets that makes the error least, from public numbers alone."""
+def _best(a: Party, b: Party, n: int) -> int:
+    """Return about the number of sets that makes the error least, from public numbers alone."""
 
     def variance(r: int) -> float:
         spread = n * USUAL / 4.0
-        x, y = (spread + oracle.contrast_deviation(r) ** 2 for oracle in (a, b))
+        x, y = (spread + party.contrast_deviation(r) ** 2 for party in (a, b))
         return x * y / r
 
     return min((round(MOST * 2 ** (-k / 4)) for k in range(28)), key=variance)
 
 
-def _common(a: Oracle, alpha: Any, b: Oracle, beta: Any) -> int:
-    """How many rows both parties have."""
-    for name, oracle in (("a", a), ("b", b)):
-        if not hasattr(oracle, "contrasts"):
-            checks.fail_kind(name, "the noisy sums of a party", oracle)
-        if oracle.neighbors != "replace":
+def _common(a: Party, alpha: Any, b: Party, beta: Any) -> int:
+    """Return the number of rows that both parties have."""
+    for name, party in (("a", a), ("b", b)):
+        if not hasattr(party, "contrasts"):
+            checks.fail_kind(name, "the noisy sums of a party", party)
+        if party.neighbors != "replace":
             checks.fail(
                 name,
                 "noisy sums of rows that are replaced: rows that both parties know by number do "
                 "not come and go (neighbors='replace')",
-                oracle,
+                party,
             )
-        if oracle.rows is None:
-            checks.fail(name, "noisy sums of data of a length that is known", oracle)
+        if party.rows is None:
+            checks.fail(name, "noisy sums of data of a length that is known", party)
     for name, condition in (("alpha", alpha), ("beta", beta)):
         if not isinstance(condition, Condition):
             checks.fail_kind(name, "a condition, made of dpfast.sulq.Attribute", condition)
@@ -432,9 +433,9 @@ def _common(a: Oracle, alpha: Any, b: Oracle, beta: Any) -> int:
     return n
 
 
-def _expect(oracle: Oracle, questions: int, name: str) -> None:
-    if oracle.remaining < questions:
+def _expect(party: Party, questions: int, name: str) -> None:
+    if party.remaining < questions:
         raise BudgetError(
-            f"{name} may have to answer {questions} questions and has {oracle.remaining} left; "
+            f"{name} may have to answer {questions} questions and has {party.remaining} left; "
             "nothing has been asked"
         )

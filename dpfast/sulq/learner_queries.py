@@ -1,7 +1,8 @@
-"""What learners ask an oracle about: functions of labelled rows, each row by itself.
+"""The functions of labeled rows that the learners of `query_learners` ask an oracle about.
 
-A row is (x, c(x)): the label is one of its columns, and says yes where it is greater than 0. Every
-step is one operation on each number, column by column, so no value depends on where a row stands.
+A row is (x, c(x)): the label is one of its columns, and says yes where it is greater than 0.
+Every step is one operation on each number, column by column, so no value depends on the
+place of a row.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .oracle_plan import Answer
-from .row_functions import Columns, Piece, RowFunction, shortened, told
+from .row_functions import Columns, Function, Piece, shortened, told
 
 Numbers = NDArray[np.float64]
 
 
 class Oracle(Protocol):
-    """What answers statistical queries: private, exact, or what else keeps within a tolerance."""
+    """Anything that answers statistical queries within a tolerance: private, exact, or other."""
 
     @property
     def remaining(self) -> int: ...
@@ -30,12 +30,12 @@ class Oracle(Protocol):
     def tolerance(self) -> float: ...
     @property
     def columns(self) -> tuple[Any, ...]: ...
-    def ask(self, f: Any, *, bounds: Any = None, l2: Any = None) -> Answer: ...
-    def batch(self, terms: Sequence[Any]) -> list[Answer]: ...
+    def ask(self, f: Any, *, bounds: Any = None, l2: Any = None) -> Any: ...
+    def batch(self, terms: Sequence[Any]) -> list[Any]: ...
 
 
 def split_columns(oracle: Oracle, label: Any) -> tuple[tuple[Any, ...], Any]:
-    """The columns of x, and that of the label, which is the last one if it is not named."""
+    """Return the columns of x, and that of the label, which is the last one if it is not named."""
     if not all(hasattr(oracle, name) for name in ("columns", "remaining", "tolerance", "batch")):
         checks.fail_kind("oracle", "an oracle that answers statistical queries", oracle)
     columns = oracle.columns
@@ -50,15 +50,15 @@ def split_columns(oracle: Oracle, label: Any) -> tuple[tuple[Any, ...], Any]:
     return features, label
 
 
-def fitting(oracle: Oracle, queries: int) -> float:
-    """The tolerance of an oracle that has so many questions left."""
+def tolerance_for(oracle: Oracle, queries: int) -> float:
+    """Return the tolerance of an oracle, which must have so many questions left."""
     if oracle.remaining < queries:
         checks.fail("oracle", f"one with {queries} questions left", oracle)
     return oracle.tolerance
 
 
 def lifted(x: Numbers, radius: float, intercept: bool) -> tuple[Numbers, NDArray[np.bool_]]:
-    """Rows no longer than 1, and which had a NaN: x cut to the radius, over it; see `Halfspace`."""
+    """Return x cut to the radius and divided by it, and which rows had a NaN; see `Halfspace`."""
     z, absent = shortened(x, radius)
     z /= radius
     if intercept:
@@ -67,8 +67,8 @@ def lifted(x: Numbers, radius: float, intercept: bool) -> tuple[Numbers, NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Broken(RowFunction):
-    """1 where the label says yes and a literal (a column, and whether it is to be > 0) is false."""
+class Broken(Function):
+    """1 where the label says yes, and a literal (a column, and whether it must be > 0) is false."""
 
     literal: tuple[Any, bool]
     label: Any
@@ -85,25 +85,25 @@ class Broken(RowFunction):
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong(RowFunction):
-    """1 where a hypothesis says something else than the label."""
+class Wrong(Function):
+    """1 where a hypothesis disagrees with the label."""
 
-    inside: Inside
+    hypothesis: Hypothesis
     label: Any
     size: int = 1
 
     @property
     def columns(self) -> Columns:
-        return frozenset([*self.inside.features, self.label])
+        return frozenset([*self.hypothesis.features, self.label])
 
     def values(self, piece: Piece) -> NDArray[Any]:
         y = piece.column(self.label)
-        columns = [piece.column(column) for column in self.inside.features]
-        return told(self.inside.of(columns) != (y > 0), (y, *columns))
+        columns = [piece.column(column) for column in self.hypothesis.features]
+        return told(self.hypothesis.of(columns) != (y > 0), (y, *columns))
 
 
-class Inside(Protocol):
-    """A hypothesis: which rows it says yes to."""
+class Hypothesis(Protocol):
+    """A rule that says yes or no of a row."""
 
     @property
     def features(self) -> tuple[Any, ...]: ...
@@ -112,7 +112,7 @@ class Inside(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pull(RowFunction):
+class Pull(Function):
     """y z for rows with y <w, z> below a margin, and 0 for others: no longer than 1.
 
     It is the negative gradient of the hinge loss, times the margin.
@@ -147,8 +147,8 @@ class Pull(RowFunction):
 
 
 def product(z: Numbers, weights: Sequence[float]) -> Numbers:
-    """<w, z> for each row, one column after the other."""
-    found = np.zeros(len(z))
+    """Return <w, z> for each row, one column after the other."""
+    products = np.zeros(len(z))
     for column, weight in zip(z.T, weights, strict=True):
-        found += column * weight
-    return found
+        products += column * weight
+    return products

@@ -1,15 +1,16 @@
-"""Noisy sums of functions of a row: the one primitive that everything else here is made of."""
+"""Noisy sums of functions of a row, the primitive of this room."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks, nan_policy
+from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
@@ -18,7 +19,8 @@ from ..sources.row_source import RowChunk, RowSource
 from ..sources.table import as_rows, only
 from ..summaries.cells import cells
 from .rounds import Part, Rounds, loss_of
-from .row_functions import Exact, Piece, Tallied, shared, union
+from .row_functions import Exact, Piece, Tallied, Vector, shared, split, union
+from .row_matrices import expect_scale
 from .row_sets import Contrasts, RowSets, contrast_part
 from .terms import Term, bits, exact, joint, listed
 
@@ -26,11 +28,11 @@ Answer = float | NDArray[np.float64]
 
 
 class NoisySums:
-    """So many noisy sums of functions of a row, for one slice of a budget.
+    """A fixed number of noisy sums of functions of a row, for one allocation of a budget.
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, added or removed, or replaced (`neighbors`).
+    Neighbors are datasets that differ in one row, added or removed, or replaced (`neighbors`).
     All answers together satisfy the loss that is asked for, whatever is asked and however a
     question depends on earlier answers; it is spent when the object is made, and question
     ``queries + 1`` is refused. (The SuLQ primitive of Blum, Dwork, McSherry and Nissim, PODS 2005.)
@@ -47,24 +49,24 @@ class NoisySums:
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     queries : int
-        How many questions. Noise has a standard deviation in proportion to its square root (to
+        Number of questions. Noise has a standard deviation in proportion to its square root (to
         itself, with `epsilon` alone).
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighbouring relation.
+        The neighboring relation.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What a value of a function counts as that is NaN, or which the function does not give:
-        "drop" is 0 (with "add-remove" only). A vector with one is 0, unless it is refused.
+        What a value of a function counts as that is NaN or missing: "drop" is 0 (with "add-remove"
+        only). A vector with one is 0, unless it is refused.
     budget : Budget, optional
         Pays for all questions now, before data or randomness are touched.
     rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+        The secure one by default. `InsecureGenerator` is for tests; a budget refuses it.
 
     Attributes
     ----------
     rows : int or None
-        How many rows there are, where that is known and no secret: where they are replaced.
+        Number of rows, where it is known and public: where rows are replaced.
     remaining : int
-        How many questions are left.
+        Number of questions that are left.
     deviation : float
         The standard deviation of the noise of a sum of values of [0, 1].
 
@@ -77,9 +79,9 @@ class NoisySums:
 
     Notes
     -----
-    Cost: a read of the data a question. A question that fails for what the rows hold (`DataError`)
-    is used up; one with a bad argument is not. The object can be neither pickled nor copied, and a
-    forked process is refused.
+    Cost: a read of the data for each question. A question that fails for what the rows hold
+    (`DataError`) is used up; one with a bad argument is not. The object can be neither pickled nor
+    copied, and a forked process is refused.
 
     Examples
     --------
@@ -111,18 +113,19 @@ class NoisySums:
         self,
         data: Any,
         *,
-        epsilon: Any = None,
-        delta: Any = 0.0,
-        rho: Any = None,
+        epsilon: Number | None = None,
+        delta: Number = 0.0,
+        rho: Number | None = None,
         queries: int,
-        neighbors: str = "add-remove",
-        nan: str | float = "raise",
+        neighbors: Neighbors = "add-remove",
+        nan: NanPolicy = "raise",
         budget: Budget | None = None,
         rng: Generator | None = None,
     ) -> None:
         loss = loss_of(epsilon, delta, rho)
         rounds = checks.whole("queries", queries, 1)
-        self._neighbors = checks.neighbors(neighbors)
+        checks.neighbors(neighbors)
+        self._neighbors: Neighbors = neighbors
         self._nan = checks.nan_policy(nan, neighbors)
         self._source = as_rows(data)
         self._rounds = Rounds(
@@ -147,18 +150,18 @@ class NoisySums:
         return self._rounds.loss
 
     @property
-    def neighbors(self) -> str:
-        """The relation that the loss speaks of."""
+    def neighbors(self) -> Neighbors:
+        """The neighboring relation of the loss."""
         return self._neighbors
 
     @property
     def remaining(self) -> int:
-        """How many questions are left."""
+        """Number of questions that are left."""
         return self._rounds.remaining
 
     @property
     def rows(self) -> int | None:
-        """How many rows there are, where that is known and no secret: where they are replaced."""
+        """Number of rows, where it is known and public: where rows are replaced."""
         return self._source.length if self._neighbors == "replace" else None
 
     @property
@@ -167,17 +170,34 @@ class NoisySums:
         span = cells(0.0, 1.0).span
         return self._rounds.noise(Part(1, span, span**2, 1)).deviation / span
 
+    @overload
     def sum(
         self,
         f: Any,
-        rows: Any = None,
+        rows: ArrayLike | None = None,
         *,
-        bounds: Any = None,
-        l2: Any = None,
+        bounds: BoundsEach | None = None,
+        l2: None = None,
         size: int | None = None,
-        column: Any = None,
+        column: int | str | Sequence[int | str] | None = None,
+    ) -> float: ...
+
+    @overload
+    def sum(
+        self, f: Any, rows: ArrayLike | None = None, *, l2: Number, size: int | None = None
+    ) -> NDArray[np.float64]: ...
+
+    def sum(
+        self,
+        f: Any,
+        rows: ArrayLike | None = None,
+        *,
+        bounds: BoundsEach | None = None,
+        l2: Number | None = None,
+        size: int | None = None,
+        column: int | str | Sequence[int | str] | None = None,
     ) -> Answer:
-        """The sum of a function over some rows, with noise.
+        """Return the sum of a function over some rows, with noise.
 
         Parameters
         ----------
@@ -190,18 +210,18 @@ class NoisySums:
               and must not look beyond the end of its row, which Numba checks only with
               ``boundscheck=True``.
             * A condition made of `Attribute`, which counts the rows where it holds.
-            * Its values, one for each row (or `size` of them), each computed from that row alone.
+            * Values, one for each row (or `size` of them), each computed from that row alone.
         rows : array_like of bool or int, optional
             The public set of rows to sum over: a mask with an entry for each row, or row
             numbers ("replace" only, for where rows come and go they have no numbers; the entry of
             a mask comes and goes with its row). It must not depend on the data.
         bounds : (float, float), optional
-            Public limits of the function's values, (0, 1) by default; others are clipped. For
-            "value", "square" and "product" those of the columns, without a default.
+            Public limits of the function's values, (0, 1) by default; other values are clipped. For
+            "value", "square" and "product" the limits of the columns, without a default.
         l2 : float, optional
             For vectors: their largest length; longer ones are cut to it.
         size : int, optional
-            How many numbers a function returns that returns an array.
+            Number of entries of the array that a function returns.
         column : int, str or two of them, optional
             Which column, where rows have several.
 
@@ -222,12 +242,14 @@ class NoisySums:
         """
         return self._ask([Term(f, bounds, l2, size, column)], rows, None)[0]
 
-    def batch(self, terms: Sequence[Any], rows: Any = None, *, l2: Any = None) -> list[Answer]:
-        """Several sums as one question, of which the joint sensitivity counts.
+    def batch(
+        self, terms: Sequence[Any], rows: ArrayLike | None = None, *, l2: Number | None = None
+    ) -> list[Answer]:
+        """Ask several sums as one question, with noise for their joint sensitivity.
 
-        m of them, each with noise in proportion to its own sensitivity, get sqrt(m) times the noise
-        of one (m times with `epsilon` alone). If a row's values together are known to make a
-        vector no longer than `l2`, as those of disjoint predicates do (1), that alone counts.
+        m sums, each with noise in proportion to its own sensitivity, get sqrt(m) times the noise of
+        one (m times with `epsilon` alone). If a row's values together are known to make a vector no
+        longer than `l2`, as those of disjoint predicates do (1), that alone counts.
 
         Parameters
         ----------
@@ -247,7 +269,7 @@ class NoisySums:
         Raises
         ------
         ArgumentError, ArgumentTypeError, BudgetError, DataError
-            As `sum`.
+            As in `sum`.
 
         Examples
         --------
@@ -258,15 +280,14 @@ class NoisySums:
         >>> 53 < total / n < 55
         True
         """
-        made = listed(terms)
-        return self._ask(made, rows, l2)
+        return self._ask(listed(terms), rows, l2)
 
-    def contrasts(self, f: Any, sets: Any) -> tuple[float, NDArray[np.float64]]:
-        """How many rows have something, and half of how many more in each set than outside of it.
+    def contrasts(self, f: Any, sets: RowSets | ArrayLike) -> tuple[float, NDArray[np.float64]]:
+        """Count the rows where f holds, and half of how many more are inside each set than outside.
 
-        All as one question, with a quarter of the variance that as many questions about sums over
-        the sets would have: whether it is in a set or not, a row moves a contrast by 1/2, so it
-        moves r of them, and half of the total, by ``sqrt(r + 1) / 2``.
+        All is one question, with a quarter of the variance that as many questions about sums over
+        the sets would have. Whether it is in a set or not, a row changes a contrast by 1/2. So it
+        changes r of them, and half of the total, by ``sqrt(r + 1) / 2``.
 
         Parameters
         ----------
@@ -279,19 +300,19 @@ class NoisySums:
         Returns
         -------
         total : float
-            Of how many rows it holds, with noise of twice the deviation of a contrast.
+            Number of rows where it holds, with noise of twice the deviation of a contrast.
         contrasts : float64 array of shape (sets,)
-            Half of the difference between how many rows of the set and how many others have it,
+            Half of the difference between the numbers of such rows inside and outside of each set,
             with noise of deviation ``contrast_deviation(len(sets))``.
 
         Raises
         ------
         ArgumentError, ArgumentTypeError, BudgetError, DataError
-            As `sum`.
+            As in `sum`.
 
         Notes
         -----
-        Cost: one read of the data, and a look at each word of 64 bits of the sets.
+        Cost: one read of the data, and of each word of 64 bits of the sets.
 
         Examples
         --------
@@ -306,12 +327,12 @@ class NoisySums:
         if not isinstance(sets, RowSets):
             sets = RowSets(sets)
         checks.entries("sets", sets.rows, self._source.length, self._neighbors)
-        made = Contrasts(bits(f, self._source, self._neighbors), sets, self._nan)
-        found = self._rounds.ask(made.total, [contrast_part(len(sets))])
-        return float(found[0]), np.array(found[1:], np.float64) / 2.0
+        contrasts = Contrasts(bits(f, self._source, self._neighbors), sets, self._nan)
+        total, *doubled = self._rounds.ask(contrasts.total, [contrast_part(len(sets))])
+        return float(total), np.array(doubled, np.float64) / 2.0
 
     def contrast_deviation(self, sets: int) -> float:
-        """The standard deviation of the noise of each of so many contrasts."""
+        """Return the standard deviation of the noise of each of so many contrasts."""
         count = checks.whole("sets", sets)
         if count > 1 << 40:
             checks.fail("sets", "at most 2**40", sets)
@@ -323,43 +344,33 @@ class NoisySums:
         if l2 is None:
             functions: list[Exact] = [exact(term, source, nan, relation) for term in terms]
         else:
-            functions = [joint(terms, l2, source, nan, relation)]
-        parts = shared([one.part(relation) for one in functions])
-        found = self._rounds.ask(totals(functions, where, nan), parts)
-        answers, at = [], 0
-        for one in functions:
-            answers.append(one.answer(found[at : at + one.size]))
-            at += one.size
+            together = joint(terms, source, relation)
+            functions = [Vector(together, expect_scale("l2", l2), nan)]
+        parts = shared([function.part(relation) for function in functions])
+        sums = self._rounds.ask(totals(functions, where, nan), parts)
+        pieces = zip(functions, split(sums, functions), strict=True)
+        answers = [function.answer(integers) for function, integers in pieces]
         if l2 is None:
             return answers
-        return _apart(answers[0], terms, functions[0])
-
-
-def _apart(answer: Any, terms: Sequence[Term], function: Any) -> list[Answer]:
-    """The numbers of each term out of one vector."""
-    found: list[Answer] = []
-    at = 0
-    for one in function.function.functions:
-        found.append(float(answer[at]) if one.size == 1 else answer[at : at + one.size])
-        at += one.size
-    return found
+        vectors = split(answers[0], together.functions)
+        return [float(x[0]) if len(x) == 1 else x for x in vectors]
 
 
 def totals(
     functions: Sequence[Tallied], where: NDArray[np.bool_] | None, nan: str | float
 ) -> Callable[[RowSource], list[int]]:
-    """A pass over a source: the integers of all functions, one after the other."""
-    columns = union(one.columns for one in functions)
+    """Return a pass over a source: the integers of all functions, one after the other."""
+    columns = union(function.columns for function in functions)
 
-    def summarise(chunk: RowChunk) -> tuple[list[int], int, int]:
+    def summarize(chunk: RowChunk) -> tuple[list[int], int, int]:
         piece = _piece(chunk, where)
-        found: list[int] = []
+        sums: list[int] = []
         missing = 0
-        for one in functions:
-            sums, lost = one.tally(piece)
-            found += sums
+        for function in functions:
+            integers, lost = function.tally(piece)
+            sums += integers
             missing += lost
-        return found, missing, len(piece.rows)
+        return sums, missing, len(piece.rows)
 
     def merge(
         a: tuple[list[int], int, int], b: tuple[list[int], int, int]
@@ -367,11 +378,11 @@ def totals(
         return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1], a[2] + b[2]
 
     def total(source: RowSource) -> list[int]:
-        found, missing, read = only(source, columns).reduce(summarise, merge)
+        sums, missing, read = only(source, columns).reduce(summarize, merge)
         if where is not None and len(where) != read:
             refuse_mask()
         nan_policy.refuse(nan, missing)
-        return found
+        return sums
 
     return total
 
@@ -387,7 +398,7 @@ def _piece(chunk: RowChunk, where: NDArray[np.bool_] | None) -> Piece:
 
 
 def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_] | None:
-    """A public set of rows as a mask."""
+    """Return a public set of rows as a mask."""
     if rows is None:
         return None
     rule = "a mask with an entry for each row"
@@ -397,7 +408,7 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
         array = np.asarray(rows)
     except Exception:  # whatever an object thinks of being made an array
         array = np.empty(0, object)
-    if np.ma.is_masked(rows):  # what stands behind a mask is no row number, and no answer either
+    if np.ma.is_masked(rows):  # what stands behind a mask is neither a row number nor an answer
         checks.fail_kind("rows", rule, rows)
     if array.dtype == np.bool_ and array.ndim == 1:
         checks.entries("rows", len(array), length, neighbors)
@@ -416,8 +427,8 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     return mask
 
 
-def original_variance(epsilon: Any, delta: Any, queries: int) -> float:
-    """The variance of the noise in the original analysis of SuLQ: for comparison only.
+def original_variance(epsilon: Number, delta: Number, queries: int) -> float:
+    """Return the variance of the noise in the original analysis of SuLQ, for comparison only.
 
     No answer of this library has this noise. Blum, Dwork, McSherry and Nissim (PODS 2005) ask for
     ``32 log(2 / delta) log(T / delta) T / epsilon**2`` for T sums of values of [0, 1]; the Gaussian

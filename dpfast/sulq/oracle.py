@@ -30,7 +30,7 @@ from ..sources.table import as_rows
 from .noisy_sums import totals
 from .oracle_plan import COUNTING, Answer, Mean, Questions, cost_of
 from .rounds import Rounds, loss_of
-from .row_functions import Count
+from .row_functions import Count, split
 from .terms import Term, listed
 
 
@@ -253,11 +253,8 @@ class Oracle(ABC):
 
 def _split(means: Sequence[Mean], sums: Sequence[int], rows: Fraction) -> list[Answer]:
     """Return the answer of each question, from all integers one after the other."""
-    answers, at = [], 0
-    for mean in means:
-        answers.append(mean.mean(sums[at : at + mean.size], rows))
-        at += mean.size
-    return answers
+    pieces = zip(means, split(sums, means), strict=True)
+    return [mean.mean(integers, rows) for mean, integers in pieces]
 
 
 class StatisticalQueryOracle(Oracle):

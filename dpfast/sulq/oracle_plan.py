@@ -42,7 +42,7 @@ from ..sources.row_source import RowSource
 from ..sources.table import as_rows
 from ..summaries.cells import nearest
 from .rounds import Part, round_noise
-from .row_functions import Columns, Count, Exact, Piece, RowFunction
+from .row_functions import Columns, Count, Exact, Function, Piece
 from .terms import Term, exact
 
 Answer = float | NDArray[np.float64]
@@ -307,7 +307,7 @@ def _first(enough: Callable[[int], bool], least: int) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _AnyFunction(RowFunction):
+class _AnyFunction(Function):
     """A placeholder for whatever will be asked."""
 
     size: int = 1

@@ -1,6 +1,6 @@
-"""Two learners that know nothing of the rows but what an oracle for statistical queries tells.
+"""Two learners that know the rows only through an oracle for statistical queries.
 
-They work with any answers within the tolerance, so with exact ones, private ones, and the worst.
+They work with any answers within the tolerance: exact ones, private ones, and the worst.
 """
 
 from __future__ import annotations
@@ -8,34 +8,44 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import Number
 from ..sources.table import feature_rows
 from ..summaries.side_by_side import width_of
 from .labeled_rows import expect_same, names_of
-from .learner_queries import Broken, Oracle, Pull, Wrong, fitting, lifted, product, split_columns
-from .row_matrices import each_row
+from .learner_queries import (
+    Broken,
+    Oracle,
+    Pull,
+    Wrong,
+    lifted,
+    product,
+    split_columns,
+    tolerance_for,
+)
+from .row_matrices import each_row, expect_scale
 from .terms import Term
 
 
 class _Hypothesis(ABC):
-    """What was learned: a public rule that says yes or no of a row."""
+    """A rule that was learned, which says yes or no of a row."""
 
     __slots__ = ()
 
-    features: tuple[Any, ...]
+    features: tuple[int | str, ...]
 
     @abstractmethod
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Which rows it says yes to; a column for each of `features`."""
+        """Return which rows it says yes to, given a column for each of `features`."""
 
     def predict(self, X: Any) -> NDArray[np.bool_]:
-        """Which rows it says yes to: NOT PRIVATE.
+        """Return which rows it says yes to: NOT PRIVATE.
 
         Parameters
         ----------
@@ -56,13 +66,14 @@ class _Hypothesis(ABC):
         features = self.features
         width = len(features)
         source = feature_rows(X, width)
-        known = features if all(isinstance(one, str) for one in features) else None
+        names = [name for name in features if isinstance(name, str)]
+        known = names if len(names) == width else None
         expect_same(width_of(source), names_of(X, source), width, known)
 
         def inside(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-            made = np.array(self.of(list(rows.T)), np.float64)
-            made[np.isnan(rows).any(axis=1)] = np.nan
-            return made[:, None]
+            holds = np.array(self.of(list(rows.T)), np.float64)
+            holds[np.isnan(rows).any(axis=1)] = np.nan
+            return holds[:, None]
 
         return each_row(source, width, 1, inside)[:, 0] > 0
 
@@ -78,30 +89,30 @@ class Conjunction(_Hypothesis):
     features : tuple
         The columns of x, in their order.
     error : float
-        For which share of the rows it says something else than their label, as the oracle answered.
+        The fraction of the rows whose label it disagrees with, as the oracle answered.
     tolerance : float
         How far `error` may be off, as the oracle promised.
 
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> found = dp.sulq.Conjunction(((0, True), (2, False)), (0, 1, 2), 0.01, 0.02)
-    >>> found.predict(np.array([[1, 0, 0], [1, 0, 1]]))
+    >>> rule = dp.sulq.Conjunction(((0, True), (2, False)), (0, 1, 2), 0.01, 0.02)
+    >>> rule.predict(np.array([[1, 0, 0], [1, 0, 1]]))
     array([ True, False])
     """
 
-    literals: tuple[tuple[Any, bool], ...]
-    features: tuple[Any, ...]
+    literals: tuple[tuple[int | str, bool], ...]
+    features: tuple[int | str, ...]
     error: float
     tolerance: float
 
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Which rows it says yes to; a column for each of `features`."""
+        """Return which rows it says yes to, given a column for each of `features`."""
         place = {column: at for at, column in enumerate(self.features)}
-        found = np.ones(len(columns[0]), np.bool_)
+        holds = np.ones(len(columns[0]), np.bool_)
         for column, wanted in self.literals:
-            found &= (columns[place[column]] > 0) == wanted
-        return found
+            holds &= (columns[place[column]] > 0) == wanted
+        return holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +125,13 @@ class Halfspace(_Hypothesis):
     Parameters
     ----------
     weights : tuple of float
-        No longer than 1; with `intercept` the last one is that of the constant.
+        No longer than 1 as a vector; with `intercept` the last one is that of the constant.
     features : tuple
         The columns of x, in their order.
     radius : float
     intercept : bool
     error : float
-        For which share of the rows it says something else than their label, as the oracle answered.
+        The fraction of the rows whose label it disagrees with, as the oracle answered.
     tolerance : float
         How far `error` may be off, as the oracle promised.
     excess : float
@@ -130,13 +141,13 @@ class Halfspace(_Hypothesis):
     Examples
     --------
     >>> import numpy as np, dpfast as dp
-    >>> found = dp.sulq.Halfspace((0.8, -0.6), (0, 1), 1.0, False, 0.01, 0.02, 0.1)
-    >>> found.predict(np.array([[1, 0], [0, 1]]))
+    >>> plane = dp.sulq.Halfspace((0.8, -0.6), (0, 1), 1.0, False, 0.01, 0.02, 0.1)
+    >>> plane.predict(np.array([[1, 0], [0, 1]]))
     array([ True, False])
     """
 
     weights: tuple[float, ...]
-    features: tuple[Any, ...]
+    features: tuple[int | str, ...]
     radius: float
     intercept: bool
     error: float
@@ -144,20 +155,37 @@ class Halfspace(_Hypothesis):
     excess: float
 
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
-        """Which rows it says yes to; a column for each of `features`."""
+        """Return which rows it says yes to, given a column for each of `features`."""
         z, _ = lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
         return product(z, self.weights) > 0
 
 
-def conjunction_needs(columns: int, error: float) -> dict[str, Any]:
-    """What `learn_conjunction` needs of an oracle, as arguments for one.
+class ConjunctionNeeds(TypedDict):
+    """Arguments of an oracle for `learn_conjunction`."""
+
+    tolerance: float
+    queries: int
+    bounds: tuple[float, float]
+
+
+class HalfspaceNeeds(TypedDict):
+    """Arguments of an oracle for `learn_halfspace`."""
+
+    tolerance: float
+    queries: int
+    l2: float
+    size: int
+
+
+def conjunction_needs(columns: int, error: Number) -> ConjunctionNeeds:
+    """Return what `learn_conjunction` needs of an oracle, as arguments for one.
 
     Parameters
     ----------
     columns : int
-        Of x, without the label.
+        Number of columns of x, without the label.
     error : float
-        Which share of the rows the conjunction may get wrong.
+        The fraction of the rows that the conjunction may get wrong.
 
     Returns
     -------
@@ -171,8 +199,8 @@ def conjunction_needs(columns: int, error: float) -> dict[str, Any]:
 
     Notes
     -----
-    Cost: none. In an oracle for `rho` it leads to a loss in proportion to ``columns**3 / (error
-    n)**2``, up to a logarithm.
+    Cost: none. The `rho` of the oracle is in proportion to ``columns**3 / (error n)**2``, up to a
+    logarithm.
 
     Examples
     --------
@@ -181,20 +209,23 @@ def conjunction_needs(columns: int, error: float) -> dict[str, Any]:
     {'tolerance': 0.0025, 'queries': 21, 'bounds': (0, 1)}
     """
     d = _columns(columns)
-    share = _share("error", error)
-    return {"tolerance": share / (4 * d), "queries": 2 * d + 1, "bounds": (0, 1)}
+    return {
+        "tolerance": _fraction("error", error) / (4 * d),
+        "queries": 2 * d + 1,
+        "bounds": (0, 1),
+    }
 
 
-def learn_conjunction(oracle: Oracle, *, label: Any = None) -> Conjunction:
+def learn_conjunction(oracle: Oracle, *, label: int | str | None = None) -> Conjunction:
     """Learn a conjunction of literals from statistical queries alone.
 
     Privacy
     -------
-    That of the oracle: the answers are all that is looked at, and what is made of them is
-    post-processing. Neighbours and loss are the oracle's; an `ExactOracle` is not private.
+    That of the oracle: only its answers are looked at, and what is computed from them is
+    post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
 
-    For each literal l the oracle is asked how large the share of rows is whose label says yes and
-    which have l false. Those with an answer of at most the tolerance t stay, and their conjunction
+    For each literal l the oracle is asked for the share of rows whose label says yes and for which
+    l is false. Those with an answer of at most the tolerance t stay, and their conjunction
     is the result. (Kearns, "Efficient noise-tolerant learning from statistical queries", STOC
     1993.) If the oracle kept its promise, then for these rows and d columns
 
@@ -210,7 +241,7 @@ def learn_conjunction(oracle: Oracle, *, label: Any = None) -> Conjunction:
 
     Parameters
     ----------
-    oracle : StatisticalQueryOracle, ExactOracle, or what has the same methods
+    oracle : StatisticalQueryOracle, ExactOracle, or any object with the same methods
         With 2 d + 1 questions left, about functions within (0, 1); see `conjunction_needs`.
     label : column, optional
         The name or number of the column of labels, by default the last. A label says yes where it
@@ -223,7 +254,8 @@ def learn_conjunction(oracle: Oracle, *, label: Any = None) -> Conjunction:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For an oracle with too few questions left and a label that is no column; nothing was asked.
+        For an oracle with too few questions left and a label that is not a column; nothing was
+        asked.
     DataError
         For NaN under the oracle's ``nan="raise"``.
 
@@ -239,36 +271,33 @@ def learn_conjunction(oracle: Oracle, *, label: Any = None) -> Conjunction:
     >>> oracle = dp.sulq.StatisticalQueryOracle(
     ...     rows, rho=0.1, neighbors="replace", confidence=1 - 1e-9,
     ...     **dp.sulq.conjunction_needs(4, 0.1))
-    >>> found = dp.sulq.learn_conjunction(oracle)
-    >>> found.literals
+    >>> rule = dp.sulq.learn_conjunction(oracle)
+    >>> rule.literals
     ((0, True), (2, False))
-    >>> abs(found.error) < found.tolerance
+    >>> abs(rule.error) < rule.tolerance
     True
     """
     features, label = split_columns(oracle, label)
     literals = [(column, wanted) for column in features for wanted in (True, False)]
-    tolerance = fitting(oracle, len(literals) + 1)
-    shares = oracle.batch([Term(Broken(one, label), (0, 1)) for one in literals])
-    kept = tuple(
-        one for one, share in zip(literals, shares, strict=True) if float(share) <= tolerance
-    )
-    made = Conjunction(kept, features, math.nan, tolerance)
-    error = float(oracle.ask(Wrong(made, label), bounds=(0, 1)))
-    return Conjunction(kept, features, error, tolerance)
+    tolerance = tolerance_for(oracle, len(literals) + 1)
+    shares = oracle.batch([Term(Broken(literal, label), (0, 1)) for literal in literals])
+    kept = tuple(x for x, share in zip(literals, shares, strict=True) if float(share) <= tolerance)
+    rule = Conjunction(kept, features, math.nan, tolerance)
+    return replace(rule, error=float(oracle.ask(Wrong(rule, label), bounds=(0, 1))))
 
 
 def halfspace_needs(
-    columns: int, *, error: float, margin: float, intercept: bool = False
-) -> dict[str, Any]:
-    """What `learn_halfspace` needs of an oracle, as arguments for one.
+    columns: int, *, error: Number, margin: Number, intercept: bool = False
+) -> HalfspaceNeeds:
+    """Return what `learn_halfspace` needs of an oracle, as arguments for one.
 
     Parameters
     ----------
     columns : int
-        Of x, without the label.
+        Number of columns of x, without the label.
     error : float
-        The `excess` that is wanted: which share of the rows may be wrong when there is a halfspace
-        with the margin.
+        The `excess` that is wanted: the fraction of the rows that may be wrong when there is a
+        halfspace with the margin.
     margin, intercept : float, bool
         As in `learn_halfspace`.
 
@@ -286,9 +315,8 @@ def halfspace_needs(
 
     Notes
     -----
-    Cost: none. In an oracle for `rho` it leads to a loss in proportion to ``columns / (n**2 (error
-    margin)**4)``, up to a logarithm. Fewer rounds than these are often enough; they are what is
-    proved.
+    Cost: none. The `rho` of the oracle is in proportion to ``columns / (n**2 (error margin)**4)``,
+    up to a logarithm. So many rounds are proved to be enough; fewer often are.
 
     Examples
     --------
@@ -297,7 +325,7 @@ def halfspace_needs(
     {'tolerance': 0.0078125, 'queries': 1058, 'l2': 1.0, 'size': 4}
     """
     size = _columns(columns) + checks.flag("intercept", intercept)
-    s = _share("error", error) * _share("margin", margin) / 4
+    s = _fraction("error", error) * _fraction("margin", margin) / 4
     rounds = math.ceil(((1 + s) / (2 * s)) ** 2)
     return {"tolerance": s / math.sqrt(size), "queries": rounds + 1, "l2": 1.0, "size": size}
 
@@ -305,18 +333,18 @@ def halfspace_needs(
 def learn_halfspace(
     oracle: Oracle,
     *,
-    margin: float,
-    radius: float,
+    margin: Number,
+    radius: Number,
     rounds: int | None = None,
     intercept: bool = False,
-    label: Any = None,
+    label: int | str | None = None,
 ) -> Halfspace:
     """Learn a halfspace from statistical queries alone.
 
     Privacy
     -------
-    That of the oracle: the answers are all that is looked at, and what is made of them is
-    post-processing. Neighbours and loss are the oracle's; an `ExactOracle` is not private.
+    That of the oracle: only its answers are looked at, and what is computed from them is
+    post-processing. Neighbors and loss are the oracle's; an `ExactOracle` is not private.
 
     Each of T rounds asks for the mean of y z over the rows with y <w, z> below the margin m, z as
     in `Halfspace` and y = 1 or -1; w moves in that direction by 1 / ((1 + s) sqrt(T)), and back to
@@ -334,7 +362,7 @@ def learn_halfspace(
 
     Parameters
     ----------
-    oracle : StatisticalQueryOracle, ExactOracle, or what has the same methods
+    oracle : StatisticalQueryOracle, ExactOracle, or any object with the same methods
         With `rounds` + 1 questions left, about vectors no longer than 1; see `halfspace_needs`.
     margin : float
         m, in units in which rows are no longer than 1: above 0 and at most 1. It must not come from
@@ -373,45 +401,42 @@ def learn_halfspace(
     >>> oracle = dp.sulq.StatisticalQueryOracle(
     ...     rows, rho=0.1, rows=90_000, tolerance=0.01, queries=51, l2=1, size=2,
     ...     confidence=1 - 1e-9)
-    >>> found = dp.sulq.learn_halfspace(oracle, margin=0.2, radius=1.0)
-    >>> found.weights[1] > 10 * abs(found.weights[0]), found.error < 0.05
+    >>> plane = dp.sulq.learn_halfspace(oracle, margin=0.2, radius=1.0)
+    >>> plane.weights[1] > 10 * abs(plane.weights[0]), plane.error < 0.05
     (True, True)
-    >>> found.predict(np.array([[0.5, 0.5], [0.5, -0.5]]))
+    >>> plane.predict(np.array([[0.5, 0.5], [0.5, -0.5]]))
     array([ True, False])
     """
-    m, r = _share("margin", margin), checks.positive("radius", radius)
-    if not 2.0**-900 <= r <= 2.0**900:
-        checks.fail("radius", "between 2**-900 and 2**900", radius)
+    m, r = _fraction("margin", margin), expect_scale("radius", radius)
     checks.flag("intercept", intercept)
     features, label = split_columns(oracle, label)
     size = len(features) + intercept
     times = checks.whole("rounds", max(oracle.remaining - 1, 1) if rounds is None else rounds, 1)
-    tolerance = fitting(oracle, times + 1)
+    tolerance = tolerance_for(oracle, times + 1)
     s = tolerance * math.sqrt(size)
     step = 1 / ((1 + s) * math.sqrt(times))
     w, total = np.zeros(size), np.zeros(size)
     for _ in range(times):
         total += w
-        asked = Pull(tuple(w.tolist()), m, features, label, r, intercept)
-        w = w + step * np.asarray(oracle.ask(asked, l2=1.0))
+        pull = Pull(tuple(w.tolist()), m, features, label, r, intercept)
+        w = w + step * np.asarray(oracle.ask(pull, l2=1.0))
         w /= max(1.0, float(np.linalg.norm(w)))
     weights = tuple((total / times).tolist())
     excess = ((1 + s) / math.sqrt(times) + 2 * s) / m
-    made = Halfspace(weights, features, r, intercept, math.nan, tolerance, excess)
-    error = float(oracle.ask(Wrong(made, label), bounds=(0, 1)))
-    return Halfspace(weights, features, r, intercept, error, tolerance, excess)
+    plane = Halfspace(weights, features, r, intercept, math.nan, tolerance, excess)
+    return replace(plane, error=float(oracle.ask(Wrong(plane, label), bounds=(0, 1))))
 
 
-def _share(name: str, value: Any) -> float:
+def _fraction(name: str, value: Any) -> float:
     rule = "greater than 0 and at most 1, and no less than 2**-200"
-    found = checks.number(name, value, rule)
-    if not 2.0**-200 <= found <= 1:
+    fraction = checks.number(name, value, rule)
+    if not 2.0**-200 <= fraction <= 1:
         checks.fail(name, rule, value)
-    return found
+    return fraction
 
 
 def _columns(value: Any) -> int:
-    found = checks.whole("columns", value, 1)
-    if found > 1 << 32:
+    count = checks.whole("columns", value, 1)
+    if count > 1 << 32:
         checks.fail("columns", "at most 2**32", value)
-    return found
+    return count

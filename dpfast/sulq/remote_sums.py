@@ -1,12 +1,12 @@
 """Noisy sums at the other end of a connection: questions go one way, noisy answers the other.
 
-A message is a line of JSON, and after it the bits of row sets, if it has some. What can be asked is
-what `_asked` knows; nothing that comes is ever executed or unpickled. An answer is one of
+A message is a line of JSON, and after it the bits of row sets, if it has some. `_answer` knows all
+that can be asked; nothing that comes is ever executed or unpickled. An answer is one of
 
-* public facts: how many rows, the relation, how many questions are left, deviations of noise;
+* public facts: the number of rows, the relation, the questions left, deviations of noise;
 * noisy answers, as `NoisySums` gave them;
-* the name and the words of an error about a question, about which columns there are, or about what
-  is left of a budget, which comes before the data are touched. Of any other error nothing is said
+* the name and the text of an error about a question, about which columns there are, or about what
+  is left of a budget, which comes before the data are touched. Of any other error nothing is told
   but that there was one, or that it was a `DataError`, which is an answer that has been paid for.
 """
 
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from ..errors import ArgumentError, ArgumentTypeError, BudgetError, DataError, SourceError
@@ -25,13 +25,13 @@ from .conditions import Condition, read
 from .noisy_sums import NoisySums
 from .row_sets import RowSets
 
-#: Bytes of words at most: a question without its row sets, an answer without its numbers.
+#: Bytes of text at most: a question without its row sets, an answer without its numbers.
 WORDS = 1 << 20
-#: Bytes of a number at most, and how many row sets a question may have.
+#: Bytes of a number at most, and row sets of a question at most.
 NUMBER, SETS = 32, 1 << 20
-#: Numbers that an answer may have: squares of many of them can be added up.
+#: The size of numbers in an answer is less: squares of many of them can be added up.
 LARGEST = 2.0**200
-#: Errors whose words the other party may read.
+#: Errors whose text the other party may read.
 TOLD = (ArgumentError, ArgumentTypeError, BudgetError)
 NAMES: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (*TOLD, DataError, SourceError)
@@ -50,7 +50,7 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row. Whatever is asked, however often, all answers
+    Neighbors are datasets that differ in one row. Whatever is asked, however often, all answers
     together satisfy the loss of `sums`, which was spent when they were made; questions that are one
     too many are refused. So are sets of rows where rows come and go, which only a holder of the
     rows can choose (and whether a set fits would tell how many there are). (Blum, Dwork, McSherry
@@ -60,17 +60,17 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
     Parameters
     ----------
     sums : NoisySums
-        Over the columns that this party holds.
+        The sums over the columns that this party holds.
     connection : object with ``send_bytes`` and ``recv_bytes``
         As `multiprocessing.Pipe` makes them, and `multiprocessing.connection.Listener`.
     largest : int, default 2**30
-        How many bytes a question may have: row sets have an eighth of a byte a row and set, and
-        there may be 2**20 of them in a question. All else that it says may have 2**20 bytes.
+        Size of a question in bytes, at most. Row sets have an eighth of a byte for each row and
+        set, and a question may have 2**20 of them. The rest of it may have 2**20 bytes.
 
     Returns
     -------
     int
-        How many messages have been answered.
+        Number of messages that were answered.
 
     Raises
     ------
@@ -113,15 +113,14 @@ def serve(sums: NoisySums, connection: Connection, *, largest: int = 1 << 30) ->
 
 def _reply(sums: NoisySums, message: bytes) -> bytes:
     try:
-        found = {"answer": _answer(sums, message)}
+        reply = {"answer": _answer(sums, message)}
     except TOLD as error:
-        found = {"error": [type(error).__name__, str(error)]}
-    except DataError:  # its words may name a file
-        words = "the data hold what the question does not allow"
-        found = {"error": ["DataError", words]}
-    except Exception:  # its words may say anything
-        found = {"error": ["SourceError", "the other party could not answer the question"]}
-    return json.dumps(found).encode()
+        reply = {"error": [type(error).__name__, str(error)]}
+    except DataError:  # its text may name a file
+        reply = {"error": ["DataError", "the data hold what the question does not allow"]}
+    except Exception:  # its text may say anything
+        reply = {"error": ["SourceError", "the other party could not answer the question"]}
+    return json.dumps(reply).encode()
 
 
 def _answer(sums: NoisySums, message: bytes) -> Any:
@@ -148,8 +147,8 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
         case {"ask": "sum", "f": f, "sets": [int(rows), 1]}:
             return [sums.sum(read(f), _sets(sums, bits, rows, 1).mask(0))]
         case {"ask": "contrasts", "f": f, "sets": [int(rows), int(sets)]}:
-            total, found = sums.contrasts(read(f), _sets(sums, bits, rows, sets))
-            return [total, *found.tolist()]
+            total, contrasts = sums.contrasts(read(f), _sets(sums, bits, rows, sets))
+            return [total, *contrasts.tolist()]
     checks.fail("a question", "one that this version knows", asked)
 
 
@@ -165,7 +164,7 @@ def _expect_numbered(sums: NoisySums) -> None:
 
 
 def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
-    """The row sets of a question: for all that is known, of the rows that there are."""
+    """Return the row sets of a question, which must fit the number of rows if it is public."""
     if sums.rows is not None and rows != sums.rows:
         checks.fail("sets", f"of as many rows as the data have, {sums.rows}", rows)
     if sets > SETS:
@@ -176,37 +175,37 @@ def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
 class RemoteSums:
     """The `NoisySums` of another party, asked through a connection.
 
-    NOT PRIVATE by itself: what the other party says is private by its own `NoisySums`.
+    NOT PRIVATE by itself: the answers of the other party are private by its own `NoisySums`.
 
     Parameters
     ----------
     connection : object with ``send_bytes`` and ``recv_bytes``
-        At whose other end is `serve`.
+        `serve` is at its other end.
 
     Attributes
     ----------
     rows : int or None
-        How many rows the other party has, where that is no secret.
+        Number of rows of the other party, where it is public.
     neighbors : str
-        The relation that its loss speaks of.
+        The neighboring relation of its loss.
     remaining : int
-        How many questions are left; asked each time.
+        Number of questions that are left; asked each time.
     deviation : float
         The standard deviation of the noise of a sum.
     loss : str
-        The loss of all its answers, in words.
+        The loss of all its answers, as text.
 
     Raises
     ------
     SourceError
-        When the other party is not there, or answers something else.
+        When the other party is not there, or sends anything but an answer.
     ArgumentError, ArgumentTypeError, BudgetError, DataError
-        When it refuses, as its `NoisySums` do.
+        When its `NoisySums` refuse.
 
     Notes
     -----
-    Cost: a message for each question, with an eighth of a byte for each row and set. It waits for
-    an answer for as long as the other party takes; one that is longer than an answer is refused.
+    Cost: a message for each question, with an eighth of a byte for each row and set. It waits as
+    long as the other party takes; a message that is longer than any answer is refused.
 
     Examples
     --------
@@ -226,37 +225,39 @@ class RemoteSums:
 
     @property
     def remaining(self) -> int:
-        """How many questions are left."""
-        found: int = self._facts()["remaining"]
-        return found
+        """Number of questions that are left."""
+        remaining: int = self._facts()["remaining"]
+        return remaining
 
     def contrast_deviation(self, sets: int) -> float:
-        """As `NoisySums.contrast_deviation`."""
+        """Return the same as `NoisySums.contrast_deviation`."""
         r = checks.whole("sets", sets)
         return self._numbers([self._ask({"ask": "noise", "sets": r})], 1)[0]
 
-    def sum(self, f: Condition, rows: Any = None) -> float:
-        """How many rows have something, with noise.
+    def sum(self, f: Condition, rows: ArrayLike | None = None) -> float:
+        """Return the number of rows where a condition holds, with noise.
 
         Parameters
         ----------
         f : Condition
         rows : array_like of bool, optional
-            The public set of rows to look at.
+            The public set of rows to count.
         """
-        sets = None if rows is None else RowSets([rows])
+        sets = None if rows is None else RowSets(cast(ArrayLike, [rows]))
         return self._numbers(self._ask(_question("sum", f, sets), sets), 1)[0]
 
-    def contrasts(self, f: Condition, sets: Any) -> tuple[float, NDArray[np.float64]]:
-        """As `NoisySums.contrasts`, of a condition."""
-        given = sets if isinstance(sets, RowSets) else RowSets(sets)
-        answer = self._ask(_question("contrasts", f, given), given)
-        found = self._numbers(answer, 1 + len(given))
-        return found[0], np.array(found[1:], np.float64)
+    def contrasts(
+        self, f: Condition, sets: RowSets | ArrayLike
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return the same as `NoisySums.contrasts`, for a condition."""
+        row_sets = sets if isinstance(sets, RowSets) else RowSets(sets)
+        answer = self._ask(_question("contrasts", f, row_sets), row_sets)
+        total, *contrasts = self._numbers(answer, 1 + len(row_sets))
+        return total, np.array(contrasts, np.float64)
 
     def _facts(self) -> dict[str, Any]:
-        found = self._ask({"ask": "facts"})
-        match found:
+        facts = self._ask({"ask": "facts"})
+        match facts:
             case {
                 "rows": int() | None as rows,
                 "neighbors": str(),
@@ -264,8 +265,8 @@ class RemoteSums:
                 "deviation": float(),
                 "loss": str(),
             } if all(type(x) is int and x >= 0 for x in (remaining, rows) if x is not None):
-                self._numbers([found["deviation"]], 1)
-                return dict(found)
+                self._numbers([facts["deviation"]], 1)
+                return dict(facts)
         _unknown()
 
     def _ask(self, question: dict[str, Any], sets: RowSets | None = None) -> Any:
@@ -282,16 +283,16 @@ class RemoteSums:
         match _json(reply):
             case {"answer": answer}:
                 return answer
-            case {"error": [str(kind), str(words)]} if kind in NAMES:
-                raise NAMES[kind](words)
+            case {"error": [str(kind), str(text)]} if kind in NAMES:
+                raise NAMES[kind](text)
         _unknown()
 
-    def _numbers(self, found: Any, size: int) -> list[float]:
-        if not isinstance(found, list) or len(found) != size:
+    def _numbers(self, answer: Any, size: int) -> list[float]:
+        if not isinstance(answer, list) or len(answer) != size:
             _unknown()
-        if not all(isinstance(x, float) and abs(x) < LARGEST for x in found):
+        if not all(isinstance(x, float) and abs(x) < LARGEST for x in answer):
             _unknown()
-        return found
+        return answer
 
 
 def _question(ask: str, f: Any, sets: RowSets | None) -> dict[str, Any]:

@@ -1,22 +1,22 @@
-"""A slice of a budget for a fixed number of rounds, each a noisy vector of exact integers.
+"""Composition of a fixed number of rounds, each a noisy vector of exact integers.
 
-What is asked in a round may depend on all answers before it. Let round t move by at most D_t in l2.
-It gets noise of deviation sqrt(T) D_t / s or more, T the number of rounds:
+One allocation of a budget pays for all rounds. What is asked in a round may depend on all answers
+before it. Let D_t be the L2 sensitivity of round t, and T the number of rounds. Round t gets noise
+of deviation sqrt(T) D_t / s or more:
 
 * zCDP, s^2 = 2 rho: discrete Gaussian noise costs rho / T a round, and rho adds up under adaptive
   composition (Bun and Steinke, TCC 2016).
 * (epsilon, delta), s as in `noise.additive`: with Gaussian noise a round tells no more than whether
-a
-  standard normal variable was moved by s / sqrt(T), and T such rounds, chosen one after the other,
-  tell no more than whether one was moved by s (Dong, Roth and Su, "Gaussian differential privacy",
-  JRSS B 2022). Rounding to integers is post-processing.
-* epsilon alone: discrete Laplace noise for epsilon / T of the l1 norm.
+  a standard normal variable was shifted by s / sqrt(T). T such rounds, chosen one after the other,
+  tell no more than whether one was shifted by s (Dong, Roth and Su, "Gaussian differential
+  privacy", JRSS B 2022). Rounding to integers is post-processing.
+* epsilon alone: discrete Laplace noise for epsilon / T of the L1 norm.
 
-In all three a round is noise for one joint release of a vector that moves by sqrt(T) D_t (in l1,
-by T D_t), which is what `noise.integer` is asked for. A round may consist of parts with noise of
-different scales; part p takes the share a_p of the round, noise for D_p / sqrt(a_p). If the shares
-add up to 1 that is always enough: the sum of a_p over the parts that move. It may be enough with
-larger shares where a row cannot move all parts as far as each goes.
+In all three a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1
+sensitivity T D_t), which is what `noise.integer` is asked for. A round may consist of parts with
+noise of different scales; part p takes the share a_p of the round, noise for D_p / sqrt(a_p). If
+the shares add up to 1 that is always enough: the sum of a_p over the parts that change. It may be
+enough with larger shares where a row cannot change all parts as far as each goes.
 
 What is asked at once may use several of the T rounds, u_1, u_2 and so on, with the noise of that
 many: a share of u_t. How many may depend on the answers before, as long as they are T together:
@@ -27,18 +27,18 @@ many: a share of u_t. How many may depend on the answers before, as long as they
   from t on add is at most exp(a (a - 1) r_t): so for the last, and if for t + 1, then for t, since
   r_t - r_(t + 1) is fixed when t is asked, and its answer adds exp(a (a - 1) (r_t - r_(t + 1))) at
   most. (Rogers, Roth, Ullman and Vadhan, NeurIPS 2016; Feldman and Zrnic, NeurIPS 2021.)
-* (epsilon, delta): before rounding, such an answer is the mean of those of u_t rounds that all ask
-  the same. So all answers can be made of those of T rounds, each chosen by the answers before it,
-  which is the case above. (For parts of any size: Smith and Thakurta, "Fully adaptive composition
-  for Gaussian differential privacy", 2022.)
+* (epsilon, delta): before rounding, such an answer is the mean of the answers of u_t rounds that
+  ask the same. So all answers can be computed from those of T rounds, each chosen by the answers
+  before it, which is the case above. (For parts of any size: Smith and Thakurta, "Fully adaptive
+  composition for Gaussian differential privacy", 2022.)
 
 A round may also be choices by the exponential mechanism, one for each of some disjoint sets of
-rows, with weights exp(c q). Let a row that comes or goes move the scores q of its own set by
+rows, with weights exp(c q). Let a row that comes or goes change the scores q of its own set by
 numbers of an interval of length r. The logarithm of the ratio of two probabilities then lies in an
 interval of length h = c r, "bounded range", and
 
 * that is h-DP and h^2 / 8 zCDP (Cesar and Rogers, ALT 2021);
-* a normal variable moved by m tells no less if m = 2 F^-1(L(h / 2)), F and L the normal and the
+* a normal variable shifted by m tells no less if m = 2 F^-1(L(h / 2)), F and L the normal and the
   logistic distribution functions. For a ratio that lies in an interval and has the mean 1 is most
   spread out at the ends of it (Blackwell, 1951: then it is easiest to tell apart), where a coin has
   log-odds of x + h / 2 or of x - h / 2, and the deviate F^-1(L) of the one is largest above that of
@@ -82,12 +82,12 @@ class Part:
     Parameters
     ----------
     size : int
-        How many integers.
-    l1, l2_squared, moved : int
-        By how much neighbours move them: the largest l1 norm, the largest square of the l2 norm,
-        and how many of them may move at once.
+        Number of integers.
+    l1, l2_squared, l0 : int
+        Their sensitivity: the largest L1 norm of a change between neighbors, the largest squared L2
+        norm, and how many of them may change at once.
     share : Fraction
-        Of the round, where parts have different ones.
+        The share of the round, where parts have different ones.
     """
 
     size: int
@@ -99,7 +99,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """One round, which has been paid for by the slice that it belongs to."""
+    """One round, which has been paid for by the allocation that it belongs to."""
 
     loss: Loss
     neighbors: str
@@ -112,18 +112,18 @@ class _Round:
         return self.total(source)
 
     def finish(self, summary: list[int], generator: Generator) -> list[int]:
-        found: list[int] = []
+        noisy: list[int] = []
         sizes = [part.size for part in self.parts]
-        for own in groupby(zip(self.noises, sizes, strict=True), lambda pair: id(pair[0])):
-            (noise, size), *more = own[1]  # parts in a row with the same noise are one draw
-            end = len(found) + size + sum(other for _, other in more)
-            found += noise.add(summary[len(found) : end], generator)
-        return found
+        for _, same in groupby(zip(self.noises, sizes, strict=True), lambda pair: id(pair[0])):
+            (noise, size), *more = same  # parts in a row with the same noise are one draw
+            end = len(noisy) + size + sum(other for _, other in more)
+            noisy += noise.add(summary[len(noisy) : end], generator)
+        return noisy
 
 
 @dataclass(frozen=True, slots=True)
 class _Choices:
-    """One choice from each row of a table of scores, paid for by the slice."""
+    """One choice from each row of a table of scores, paid for by the allocation."""
 
     loss: Loss
     neighbors: str
@@ -135,40 +135,44 @@ class _Choices:
         return self.scores(source)
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> list[int]:
-        found = Rows(Table(summary), self.c).draw(1, generator.stream())
-        chosen: list[int] = found[:, 0].tolist()
+        draws = Rows(Table(summary), self.c).draw(1, generator.stream())
+        chosen: list[int] = draws[:, 0].tolist()
         return chosen
 
 
-#: One law for all rounds of a slice: losses of several laws have no exact sum.
-_LAWS: dict[type[Any], str] = {Pure: "laplace", Approx: "rounded-gaussian", ZCDP: "gaussian"}
+#: One noise distribution for all rounds: losses of several distributions have no exact sum.
+_DISTRIBUTIONS: dict[type[Any], str] = {
+    Pure: "laplace",
+    Approx: "rounded-gaussian",
+    ZCDP: "gaussian",
+}
 
 
 def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise:
-    """The noise of a part of one of so many rounds: a matter of public numbers alone."""
+    """Return the noise of a part of one of so many rounds, from public numbers alone."""
     times, share = rounds * part.share.denominator, part.share.numerator
     sizes = (part.l1, part.l2_squared, part.l0)
-    l1, l2_squared, moved = (-(-times * x // share) for x in sizes)  # rounded up
-    return integer_noise(loss, l1, l2_squared, moved, _LAWS[type(loss)])
+    l1, l2_squared, l0 = (-(-times * x // share) for x in sizes)  # rounded up
+    return integer_noise(loss, l1, l2_squared, l0, _DISTRIBUTIONS[type(loss)])
 
 
 class Rounds:
-    """So many rounds about one source, paid for when this object is made.
+    """A fixed number of rounds about one source, paid for when this object is made.
 
     Parameters
     ----------
     source : object
-        What each round's `total` is given.
+        The argument of each round's `total`.
     loss : Loss
-        Of all rounds together.
+        The loss of all rounds together.
     neighbors : str
     rounds : int
     name : str
-        For the ledger.
+        Name of the ledger entry.
     budget, rng
         As in `release`.
     parts : sequence of Part, optional
-        What will be asked for, as far as it is known: noise that cannot be had is refused now.
+        What will be asked for, as far as it is known. Noise that cannot be had is refused now.
 
     Raises
     ------
@@ -201,17 +205,17 @@ class Rounds:
 
     @property
     def remaining(self) -> int:
-        """How many rounds are left."""
+        """Number of rounds that are left."""
         return self.rounds - self._used
 
     def noise(self, part: Part) -> IntegerNoise:
-        """The noise of a part of a round."""
+        """Return the noise of a part of a round."""
         return round_noise(self.loss, self.rounds, part)
 
     def ask(
         self, total: Callable[[Any], list[int]], parts: Sequence[Part], uses: int = 1
     ) -> list[int]:
-        """The integers that `total` makes of the source, part by part, with noise.
+        """Return the integers that `total` computes from the source, part by part, with noise.
 
         They may be those of several rounds, `uses` of them, in one pass: then shares add up to as
         many. How many may depend on what was released before.
@@ -229,20 +233,20 @@ class Rounds:
         return release(self._source, mechanism, budget=None, rng=self._generator, prepare=as_it_is)
 
     def sharpness(self, spread: int) -> float:
-        """c of choices among scores that a row moves by numbers of an interval of that length."""
+        """Return c for choices among scores that a row changes by an interval of that length."""
         steps = 2 if self.neighbors == "replace" else 1
         return float_down(self._range / (spread * steps))
 
     def choose(self, scores: Callable[[Any], NDArray[np.int64]], spread: int) -> list[int]:
-        """A choice from each row of the table that `scores` makes of the source, of a row of it.
+        """Choose a column from each row of the table that `scores` computes from the source.
 
-        Each row of the table is of a set of rows of its own; a row that comes or goes moves the
-        scores by numbers of an interval of length `spread`.
+        Each row of the table is about its own set of rows. A row that comes or goes changes the
+        scores of its set by numbers of an interval of length `spread`.
 
         Raises
         ------
         BudgetError
-            As `ask` does.
+            As in `ask`.
         """
         self._use(1)
         c = self.sharpness(spread)
@@ -251,7 +255,7 @@ class Rounds:
 
     @property
     def _range(self) -> Fraction:
-        """The range that a round may have."""
+        """The bounded range that a round may have."""
         loss = self.loss
         if isinstance(loss, Pure):
             return loss.epsilon / self.rounds
@@ -262,7 +266,7 @@ class Rounds:
         return Fraction(range_of_normal(1.0 / (unit * math.sqrt(self.rounds))))
 
     def _use(self, uses: int) -> None:
-        """So many rounds less."""
+        """Use up some rounds, or refuse."""
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
                 f"{self.name}: the rounds belong to the process that was forked, which would not "
@@ -278,21 +282,21 @@ class Rounds:
             self._used += uses
 
 
-def range_of_normal(move: float) -> float:
-    """A range that tells no more than whether a standard normal variable was moved by `move`.
+def range_of_normal(shift: float) -> float:
+    """Return a range that tells no more than whether a standard normal variable was shifted.
 
-    That is 2 ln(F(x) / F(-x)), x = move / 2, F the normal distribution function, rounded down.
+    That is 2 ln(F(x) / F(-x)), x = shift / 2, F the normal distribution function, rounded down.
     """
-    x = move / math.sqrt(8.0)
+    x = shift / math.sqrt(8.0)
     if x < 0.5:
-        found = 4.0 * math.atanh(math.erf(x))
+        width = 4.0 * math.atanh(math.erf(x))
     else:
-        found = 2.0 * (math.log1p(math.erf(x)) - math.log(math.erfc(x)))
-    return found * (1.0 - 2.0**-40)
+        width = 2.0 * (math.log1p(math.erf(x)) - math.log(math.erfc(x)))
+    return width * (1.0 - 2.0**-40)
 
 
 def _enough(loss: Loss, rounds: int) -> None:
-    """A round has at least the loss that noise can be made for: rho / T, or epsilon / T.
+    """Check that a round has at least the loss that noise can be made for: rho / T, or epsilon / T.
 
     Of (epsilon, delta) it has about epsilon / sqrt(T).
     """
@@ -308,7 +312,7 @@ def _enough(loss: Loss, rounds: int) -> None:
 
 
 def loss_of(epsilon: Any, delta: Any, rho: Any) -> Loss:
-    """The loss of a slice, of a size that noise can be made for."""
-    found = privacy.loss(epsilon, delta, rho)
-    amount(found)
-    return found
+    """Return the loss that is asked for, of a size that noise can be made for."""
+    loss = privacy.loss(epsilon, delta, rho)
+    amount(loss)
+    return loss

@@ -1,16 +1,16 @@
-"""Functions of a row as exact integers, and by how much a row moves their sums.
+"""Functions of a row as exact integers, and the sensitivity of their sums.
 
 A number of the public range [lo, hi] is a cell first + u, u of 0 .. span, of a public grid, so a
-sum moves by at most max |cell| when a row comes or goes, and by at most span when one is replaced
+sum changes by at most max |cell| when a row comes or goes, and by at most span when one is replaced
 (the rows that are summed being public). A vector is cut to the ball of radius r and each of its
-k coordinates put on the nearest cell, which moves it by at most sqrt(k) / 2 cells.
+k coordinates put on the nearest cell, which moves the vector by at most sqrt(k) / 2 cells.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol
@@ -34,7 +34,7 @@ SHORT = 1 - 2.0**-20
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some rows that were read, where they stand among all rows, and which of them are summed."""
+    """Some rows that were read, their place among all rows, and which of them are summed."""
 
     rows: NDArray[Any]
     start: int
@@ -42,16 +42,16 @@ class Piece:
 
     @property
     def count(self) -> int:
-        """How many are summed."""
+        """Number of rows that are summed."""
         return len(self.rows) if self.keep is None else int(np.count_nonzero(self.keep))
 
     @property
     def own(self) -> NDArray[Any]:
-        """Those that are summed."""
+        """The rows that are summed."""
         return self.rows if self.keep is None else kept(self.rows, self.keep)
 
     def column(self, column: Any) -> NDArray[Any]:
-        """One of their columns as kernels read it; None if they have no more."""
+        """Return a column of them as kernels read it; None stands for the only one."""
         if column is None:
             return native(self.own)
         rows = self.rows
@@ -59,14 +59,14 @@ class Piece:
         return whole if self.keep is None else kept(whole, self.keep)
 
     def of(self, column: NDArray[Any]) -> NDArray[Any]:
-        """The same rows of another column, which has as many."""
-        own = column[self.start : self.start + len(self.rows)]
-        if len(own) != len(self.rows):
+        """Return the same rows of another column, which must have as many."""
+        part = column[self.start : self.start + len(self.rows)]
+        if len(part) != len(self.rows):
             raise DataError("f must have one entry for each row, and has not")
-        return own if self.keep is None else kept(own, self.keep)
+        return part if self.keep is None else kept(part, self.keep)
 
     def blocks(self) -> Sequence[Piece]:
-        """The same in stretches of few rows."""
+        """Return the same in blocks of few rows."""
         keep = self.keep
         return [
             Piece(
@@ -79,7 +79,7 @@ class Piece:
 
 
 def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
-    """The rows that a mask keeps."""
+    """Return the rows that a mask keeps."""
     simple = rows.ndim == 1 and rows.itemsize in (1, 2, 4, 8) and rows.dtype.names is None
     if simple and rows.flags.c_contiguous and rows.flags.aligned:
         return picked(rows, mask, np.empty_like(rows))
@@ -89,48 +89,36 @@ def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
 #: Some columns of a row by name or number; None for all.
 Columns = frozenset[Any] | None
 
-#: No column: of functions that need not look at the row.
+#: No column, for functions that need not look at the row.
 NONE: Columns = frozenset()
 
 
 def union(several: Iterable[Columns]) -> Columns:
-    """All these columns."""
-    found = list(several)
-    return None if None in found else frozenset().union(*(own for own in found if own is not None))
+    """Return all these columns."""
+    columns: Columns = NONE
+    for more in several:
+        columns = None if columns is None or more is None else columns | more
+    return columns
 
 
-class Function(Protocol):
-    """Where the values of a function come from: a column, a compiled function, a stored column."""
+class Function(ABC):
+    """The source of the values of a function: a column, compiled code, or a stored column."""
 
-    @property
-    def size(self) -> int:
-        """Numbers a row."""
-        ...
-
-    @property
-    def columns(self) -> Columns:
-        """Which columns of a row it looks at."""
-        ...
-
-    def values(self, piece: Piece) -> NDArray[Any]:
-        """Of shape (rows,), in a dtype that kernels read, or (rows, size) in float64."""
-        ...
-
-
-class RowFunction(ABC):
-    """A `Function` that learners of this library ask about; it looks at each row by itself."""
+    __slots__ = ()
 
     @property
     @abstractmethod
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Numbers per row."""
 
     @property
     def columns(self) -> Columns:
-        """Which columns it looks at; by default all."""
+        """The columns of a row that it looks at; by default all."""
         return None
 
     @abstractmethod
-    def values(self, piece: Piece) -> NDArray[Any]: ...
+    def values(self, piece: Piece) -> NDArray[Any]:
+        """Return shape (rows,), in a dtype that kernels read, or (rows, size) in float64."""
 
 
 class Tallied(Protocol):
@@ -138,49 +126,65 @@ class Tallied(Protocol):
 
     @property
     def columns(self) -> Columns:
-        """Which columns of a row they are made of."""
+        """The columns of a row that they are computed from."""
         ...
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
-        """The integers for some rows, and how many rows had no value, under ``nan="raise"``."""
+        """Return the sums for some rows, and how many rows had no value, under ``nan="raise"``."""
         ...
 
 
-class Exact(Tallied, Protocol):
-    """A function whose sums are integers."""
+class Exact(ABC):
+    """A function whose sums are integers: by default one, between `limits` for each row."""
+
+    __slots__ = ()
 
     @property
+    @abstractmethod
     def size(self) -> int:
-        """How many integers."""
-        ...
+        """Number of integers."""
 
     @property
+    @abstractmethod
+    def columns(self) -> Columns:
+        """The columns of a row that they are computed from."""
+
+    @property
+    @abstractmethod
     def limits(self) -> tuple[int, int] | None:
         """The least and the largest integer of a row; None for a vector."""
-        ...
 
     @property
+    @abstractmethod
     def unit(self) -> Fraction:
-        """What an integer of 1 stands for."""
-        ...
+        """The value of the integer 1."""
+
+    @abstractmethod
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        """Return the sums for some rows, and how many rows had no value; see `Tallied`."""
 
     def part(self, neighbors: str) -> Part:
-        """By how much a neighbour moves them."""
-        ...
+        """Return the sensitivity of the integers."""
+        assert self.limits is not None
+        least, most = self.limits
+        change = most - least if neighbors == "replace" else max(abs(least), abs(most))
+        return Part(1, change, change**2, 1)
 
-    def answer(self, found: list[int]) -> float | NDArray[np.float64]:
-        """What the integers stand for."""
-        ...
+    def answer(self, sums: list[int]) -> float | NDArray[np.float64]:
+        """Return the value of the integers."""
+        return nearest(self.unit * sums[0])
 
 
-def _one(least: int, most: int, neighbors: str) -> Part:
-    """A sum of integers between `least` and `most`."""
-    move = most - least if neighbors == "replace" else max(abs(least), abs(most))
-    return Part(1, move, move**2, 1)
+def split(numbers: Any, functions: Iterable[Any]) -> Iterator[Any]:
+    """Yield the numbers of each of several functions, which stand one after the other."""
+    at = 0
+    for function in functions:
+        yield numbers[at : at + function.size]
+        at += function.size
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(Exact, Function):
     """1 for each row."""
 
     size: int = 1
@@ -194,22 +198,16 @@ class Count:
     def unit(self) -> Fraction:
         return Fraction(1)
 
-    def part(self, neighbors: str) -> Part:
-        return _one(*self.limits, neighbors)
-
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         return [piece.count], 0
 
     def values(self, piece: Piece) -> NDArray[np.float64]:
         return np.ones(piece.count)
 
-    def answer(self, found: list[int]) -> float:
-        return float(found[0])
-
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """A number a row, clipped to public bounds."""
+class Number(Exact):
+    """A number of each row, clipped to public bounds."""
 
     function: Function
     lo: float
@@ -230,30 +228,24 @@ class Number:
     def unit(self) -> Fraction:
         return Fraction(self.cells.grid)
 
-    def part(self, neighbors: str) -> Part:
-        return _one(*self.limits, neighbors)
-
     def _cell(self, value: float) -> int:
         return self.cells.first + self.cells.cell(value)
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         values = self.function.values(piece)
-        missing, total, squares = self.cells.native.totals(values, self._squares)
-        found = self._sum(len(values) - missing, total, squares)
+        missing, total, squares = self.cells.native.totals(values, self._squared)
+        cells = self._sum(len(values) - missing, total, squares)
         value = nan_policy.replacement(self.nan, self.lo, self.hi)
         if isinstance(value, str):  # left out, which is 0: only where rows come and go
-            return [found], missing
-        return [found + missing * self._cell(value)], 0
+            return [cells], missing
+        return [cells + missing * self._cell(value)], 0
 
     @property
-    def _squares(self) -> bool:
+    def _squared(self) -> bool:
         return False
 
     def _sum(self, rows: int, total: int, squares: int) -> int:
         return rows * self.cells.first + total
-
-    def answer(self, found: list[int]) -> float:
-        return nearest(self.unit * found[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +266,7 @@ class Square(Number):
         return Number._cell(self, value) ** 2
 
     @property
-    def _squares(self) -> bool:
+    def _squared(self) -> bool:
         return True
 
     def _sum(self, rows: int, total: int, squares: int) -> int:
@@ -283,7 +275,7 @@ class Square(Number):
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(Exact):
     """The product of two numbers, each clipped to its bounds."""
 
     a: Number
@@ -303,47 +295,41 @@ class Product:
     def unit(self) -> Fraction:
         return self.a.unit * self.b.unit
 
-    def part(self, neighbors: str) -> Part:
-        return _one(*self.limits, neighbors)
-
     def tally(self, piece: Piece) -> tuple[list[int], int]:
-        found, missing = 0, 0
+        total, missing = 0, 0
         for block in piece.blocks():
-            (u, none_u), (v, none_v) = (_places(one, block) for one in (self.a, self.b))
+            (u, none_u), (v, none_v) = _places(self.a, block), _places(self.b, block)
             out = none_u | none_v
             lost = int(np.count_nonzero(out))
             if lost:
                 u, v = u[~out], v[~out]
             first, other = self.a.cells.first, self.b.cells.first
-            found += (
+            total += (
                 len(u) * first * other
                 + first * int(v.sum(dtype=np.uint64))
                 + other * int(u.sum(dtype=np.uint64))
                 + products(u, v)
             )
             missing += lost
-        return [found], missing
-
-    def answer(self, found: list[int]) -> float:
-        return nearest(self.unit * found[0])
+        return [total], missing
 
 
-def _places(one: Number, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """u of each row, and which rows are to be left out."""
-    values = one.function.values(piece)
+def _places(number: Number, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """Return u of each row, and which rows are to be left out."""
+    values = number.function.values(piece)
     places, gone = np.empty(len(values), np.uint32), np.empty(len(values), np.uint8)
-    one.cells.native.each(values, places, gone)
+    number.cells.native.each(values, places, gone)
     absent: NDArray[np.bool_] = gone.view(np.bool_)
-    value = nan_policy.replacement(one.nan, one.lo, one.hi)
+    value = nan_policy.replacement(number.nan, number.lo, number.hi)
     if isinstance(value, str):
         return places, absent
-    places[absent] = one.cells.cell(value)
+    places[absent] = number.cells.cell(value)
     return places, np.zeros(len(values), np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
-    """A vector a row, cut to a ball around 0. One with a NaN is 0, or is refused."""
+class Vector(Exact):
+    """A vector of each row, cut to a ball around 0. One with a NaN is 0, or is refused."""
 
     function: Function
     radius: float
@@ -387,35 +373,35 @@ class Vector:
         return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
-        found, missing = [0] * self.size, 0
+        sums, missing = [0] * self.size, 0
         for block in piece.blocks():
             values = self.function.values(block).reshape(-1, self.size)
             whole, lost = cut(values, self.radius, self.grid)
-            found = [a + int(b) for a, b in zip(found, whole.sum(axis=0), strict=True)]
+            sums = [a + int(b) for a, b in zip(sums, whole.sum(axis=0), strict=True)]
             missing += lost
-        return found, missing if self.nan == "raise" else 0
+        return sums, missing if self.nan == "raise" else 0
 
-    def answer(self, found: list[int]) -> NDArray[np.float64]:
-        return np.array([nearest(self.unit * x) for x in found])
+    def answer(self, sums: list[int]) -> NDArray[np.float64]:
+        return np.array([nearest(self.unit * x) for x in sums])
 
 
 def cut(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:
-    """Cells of vectors, each no longer than the radius, and how many had a NaN, which are 0."""
+    """Return cells of vectors, each cut to the radius, and how many had a NaN, which are 0."""
     x, absent = shortened(values, radius)
     x /= grid
     return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
 
 
 def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Vectors, each cut to the radius, and which had a NaN, which are 0.
+    """Return vectors, each cut to the radius, and which had a NaN; these are 0.
 
     Every step is one rounded operation on each number, column by column, so that nothing of a row
     depends on where it stands. Columns lie one after the other.
     """
     x = np.array(values, np.float64, order="F")
-    most, one = np.zeros(len(x)), np.empty(len(x))
+    most, buffer = np.zeros(len(x)), np.empty(len(x))
     for column in x.T:
-        np.maximum(most, np.abs(column, out=one), out=most)  # NaN for a row with one
+        np.maximum(most, np.abs(column, out=buffer), out=most)  # NaN for a row with one
     absent: NDArray[np.bool_] = np.isnan(most)
     if absent.any():
         x[absent] = most[absent] = 0.0
@@ -428,8 +414,8 @@ def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64],
         return x, absent
     unit, length = np.where(most > 0, most, 1.0), np.zeros(len(x))
     for column in x.T:
-        np.divide(column, unit, out=one)
-        length += np.multiply(one, one, out=one)
+        np.divide(column, unit, out=buffer)
+        length += np.multiply(buffer, buffer, out=buffer)
     length = np.sqrt(length)
     with np.errstate(over="ignore"):
         long = np.flatnonzero(length * most > radius)
@@ -441,43 +427,42 @@ def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64],
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class Joint(Function):
     """Several functions side by side, as one vector."""
 
     functions: tuple[Function, ...]
 
     @property
     def size(self) -> int:
-        return sum(one.size for one in self.functions)
+        return sum(function.size for function in self.functions)
 
     @property
     def columns(self) -> Columns:
-        return union(one.columns for one in self.functions)
+        return union(function.columns for function in self.functions)
 
     def values(self, piece: Piece) -> NDArray[np.float64]:
-        found, at = np.empty((self.size, piece.count)), 0
-        for one in self.functions:
-            found[at : at + one.size] = one.values(piece).T
-            at += one.size
-        return found.T
+        rows = np.empty((self.size, piece.count))
+        for part, function in zip(split(rows, self.functions), self.functions, strict=True):
+            part[...] = function.values(piece).T
+        return rows.T
 
 
 def shared(parts: Sequence[Part]) -> list[Part]:
-    """Equal shares for the parts that move: noise of each in proportion to what moves it."""
-    moving = sum(1 for part in parts if part.l1)
-    return [replace(part, share=Fraction(1, max(1, moving))) for part in parts]
+    """Give equal shares to the parts that change, so noise is in proportion to the sensitivity."""
+    changing = sum(1 for part in parts if part.l1)
+    return [replace(part, share=Fraction(1, max(1, changing))) for part in parts]
 
 
 def told(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """1 where something holds, NaN where one of the columns is that it was seen in."""
+    """Return 1 where something holds, and NaN where one of the columns that were read is NaN."""
     absent = [np.isnan(column) for column in columns if column.dtype.kind == "f"]
-    if not any(one.any() for one in absent):
+    if not any(missing.any() for missing in absent):
         return holds.view(np.uint8)
-    found = holds.astype(np.float64)
-    found[np.logical_or.reduce(absent)] = np.nan
-    return found
+    values = holds.astype(np.float64)
+    values[np.logical_or.reduce(absent)] = np.nan
+    return values
 
 
 def native(values: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers as kernels read them."""
+    """Return the same numbers as kernels read them."""
     return np.ascontiguousarray(values, chunk_dtype(values.dtype))

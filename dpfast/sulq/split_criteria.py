@@ -1,6 +1,6 @@
-"""How good an attribute is: what is left unknown of the class of a row whose value of it is known.
+"""How well an attribute splits rows: what it leaves unknown of the class of a row.
 
-N[v, c] rows have the value v and the class c, N[v] the value v. An attribute is worth minus
+N[v, c] rows have the value v and the class c, N[v] the value v. The score of an attribute is minus
 
 * entropy: the sum of N[v, c] log2(N[v] / N[v, c]), the length of a code of the classes;
 * gini: the sum over v of N[v] - sum of N[v, c]^2 / N[v], the rows that are expected to be guessed
@@ -8,7 +8,7 @@ N[v, c] rows have the value v and the class c, N[v] the value v. An attribute is
 * max: the rows that are not of the commonest class of their value. (It is counted from the other
   side, the rows that are.)
 
-*What a row moves.* A row that comes adds to one N[v, c]. None of the three falls then, for each is
+*Sensitivity.* A row that comes adds to one N[v, c]. None of the three falls then, for each is
 concave in N[v, .], grows in proportion to it, and is 0 for one class alone, so it is at least as
 large for two sets of rows together as for both. And it grows by no more than
 
@@ -18,12 +18,12 @@ large for two sets of rows together as for both. And it grows by no more than
   most for k = 0 and S = N^2: 2 N / (N + 1), less than 2;
 * max: 1.
 
-So all attributes move in one direction, by numbers of an interval of that length.
+So all scores change in one direction, by numbers of an interval of that length.
 
 Here they are integers, in units of 2^-20 for the first two. For gini each v is rounded down by
-itself, and the numbers on either side of a move by less than 2 units of 2^20 differ by no more than
-2^21. For entropy four rounded numbers n log2 n change, by 1 / 2 each and by less than another 1 / 2
-all together where the logarithms are not exact: by 3 more at most, in either direction.
+itself, and the numbers on either side of a change by less than 2 units of 2^20 differ by no more
+than 2^21. For entropy four rounded numbers n log2 n change, by 1 / 2 each and by less than another
+1 / 2 all together where the logarithms are not exact: by 3 more at most, in either direction.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _BITS = 120
 
 @lru_cache(maxsize=1 << 16)
 def _information(n: int) -> int:
-    """n log2 n in units, rounded."""
+    """Return n log2 n in units, rounded."""
     if n < 2:
         return 0
     mp = context(_BITS)
@@ -50,15 +50,15 @@ def _information(n: int) -> int:
 
 
 def _each(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The same for many numbers, each looked up once."""
-    own, place = np.unique(counts, return_inverse=True)
-    found = np.array([_information(n) for n in own.tolist()], np.int64)
-    every: NDArray[np.int64] = found[place].reshape(counts.shape)
-    return every
+    """Return the same for many numbers, each looked up once."""
+    distinct, place = np.unique(counts, return_inverse=True)
+    values = np.array([_information(n) for n in distinct.tolist()], np.int64)
+    each: NDArray[np.int64] = values[place].reshape(counts.shape)
+    return each
 
 
 def spread(criterion: str, rows: int) -> int:
-    """The length of the interval of what a row moves, where there are at most so many rows."""
+    """Return the length of the interval of changes by a row, among at most `rows` rows."""
     if criterion == "max":
         return 1
     if criterion == "gini":
@@ -67,18 +67,21 @@ def spread(criterion: str, rows: int) -> int:
     return int(mp.ceil(mp.ldexp(mp.log(rows, 2) + 1 / mp.log(2), _UNIT))) + 6
 
 
-def worth(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The exact worth of an attribute in each set, from counts of shape (values, sets, classes)."""
+def score(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the exact score of an attribute in each set.
+
+    Counts have the shape (values, sets, classes).
+    """
     if criterion == "max":
-        found: NDArray[np.int64] = counts.max(axis=2).sum(axis=0)
-        return found
+        right: NDArray[np.int64] = counts.max(axis=2).sum(axis=0)
+        return right
     total = counts.sum(axis=2)
     if criterion == "gini":
         # In int64 as long as squares fit; N itself is far below 2**31 elsewhere.
-        own = counts if total.max(initial=0) < 1 << 31 else counts.astype(object)
-        n = own.sum(axis=2)
+        exact = counts if total.max(initial=0) < 1 << 31 else counts.astype(object)
+        n = exact.sum(axis=2)
         safe = np.maximum(n, 1)
-        wrong = n * n - (own * own).sum(axis=2)
+        wrong = n * n - (exact * exact).sum(axis=2)
         whole, rest = wrong // safe, wrong % safe
         units = whole * (1 << _UNIT) + rest * (1 << _UNIT) // safe
         rows: NDArray[np.int64] = -units.sum(axis=0).astype(np.int64)
@@ -87,13 +90,13 @@ def worth(criterion: str, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return bits
 
 
-def noisy(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same from counts with noise, those below 0 being 0; in rows or in bits."""
+def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the score from noisy counts, those below 0 being 0; in rows or in bits."""
     n = np.maximum(counts, 0.0)
     total = n.sum(axis=2)
     if criterion == "max":
-        found: NDArray[np.float64] = n.max(axis=2).sum(axis=0) - total.sum(axis=0)
-        return found
+        wrong: NDArray[np.float64] = n.max(axis=2).sum(axis=0) - total.sum(axis=0)
+        return wrong
     if criterion == "gini":
         right = (n * n).sum(axis=2) / np.where(total > 0, total, 1.0)
         rows: NDArray[np.float64] = (right - total).sum(axis=0)
@@ -103,5 +106,5 @@ def noisy(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _plogp(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = n * np.log2(np.where(n > 0, n, 1.0))
-    return found
+    products: NDArray[np.float64] = n * np.log2(np.where(n > 0, n, 1.0))
+    return products

@@ -1,4 +1,4 @@
-"""What can be summed: names, compiled functions and stored columns, as exact functions of a row."""
+"""What can be summed: named, compiled and stored functions of a row, checked and made exact."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import BoundsEach
+from .._core.types import Number as RealNumber
 from .._kernels.jit import RowLoop, is_compiled
 from ..sources.row_source import RowSource
 from ..sources.table import as_rows
@@ -25,19 +27,19 @@ from .row_functions import (
     Number,
     Piece,
     Product,
-    RowFunction,
     Square,
     Vector,
     native,
     told,
 )
+from .row_matrices import expect_scale
 
 NAMES = ("count", "value", "square", "product", "row")
 
 
 @dataclass(frozen=True)
 class Term:
-    """One function of a batch; see `NoisySums.batch`. By itself it computes nothing.
+    """A function of a batch; see `NoisySums.batch`. By itself it computes nothing.
 
     Parameters
     ----------
@@ -63,15 +65,15 @@ class Term:
     """
 
     f: Any
-    bounds: Any = None
-    l2: Any = None
+    bounds: BoundsEach | None = None
+    l2: RealNumber | None = None
     size: int | None = None
-    column: Any = None
+    column: int | str | Sequence[int | str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """One number of each row."""
+class _Column(Function):
+    """One column of each row."""
 
     column: Any
     size: int = 1
@@ -85,7 +87,7 @@ class _Column:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Function):
     """All numbers of each row."""
 
     names: tuple[str, ...] | None
@@ -100,32 +102,34 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Compiled:
+class _Compiled(Function):
+    """A function compiled by Numba."""
+
     loop: RowLoop
     size: int
     columns: Columns = None
 
     def values(self, piece: Piece) -> NDArray[np.float64]:
-        found = self.loop.values(piece.own, self.size)
-        return found.reshape(-1) if self.size == 1 else found
+        values = self.loop.values(piece.own, self.size)
+        return values.reshape(-1) if self.size == 1 else values
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    """What was computed before, one entry a row."""
+class _Stored(Function):
+    """Values that were computed before, one entry for each row."""
 
     array: NDArray[Any]
     size: int
     columns: Columns = NONE
 
     def values(self, piece: Piece) -> NDArray[Any]:
-        found = native(piece.of(self.array))
-        return found.reshape(-1) if self.size == 1 else found
+        values = native(piece.of(self.array))
+        return values.reshape(-1) if self.size == 1 else values
 
 
 @dataclass(frozen=True, slots=True)
-class _Holds:
-    """1 where a condition holds, and NaN where one of its columns is."""
+class _Holds(Function):
+    """1 where a condition holds, and NaN where one of its columns is NaN."""
 
     condition: Condition
     places: dict[Any, Any]
@@ -141,19 +145,18 @@ class _Holds:
 
 
 def listed(terms: Any) -> list[Term]:
-    """The terms of a batch, some of which may be functions alone."""
+    """Return the terms of a batch, some of which may be functions alone."""
     try:
-        given = list(terms)
+        each = [term if isinstance(term, Term) else Term(term) for term in terms]
     except Exception:  # whatever an object thinks of being a sequence
         checks.fail_kind("terms", "a sequence of functions", terms)
-    made = [term if isinstance(term, Term) else Term(term) for term in given]
-    if not made:
+    if not each:
         checks.fail("terms", "at least one", terms)
-    return made
+    return each
 
 
 def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Exact:
-    """The function of a term, once everything about it has been checked."""
+    """Return the function of a term, once everything about it has been checked."""
     if isinstance(term.f, str):
         return _named(term, source, nan, neighbors)
     function = _function(term, source, neighbors)
@@ -162,16 +165,14 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
     if term.l2 is not None:
         if term.bounds is not None:
             checks.fail("bounds", "left out with l2", term.bounds)
-        return Vector(function, _radius(term.l2), nan)
+        return Vector(function, expect_scale("l2", term.l2), nan)
     if function.size != 1:
         checks.fail("l2", "given for a function that returns several numbers", term.l2)
     return _number(function, (0, 1) if term.bounds is None else term.bounds, nan, neighbors)
 
 
-def joint(
-    terms: Sequence[Term], l2: Any, source: RowSource, nan: str | float, neighbors: str
-) -> Vector:
-    """Several functions as one vector with a bound on its length."""
+def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> Joint:
+    """Return several functions as one vector, which alone has a bound."""
     functions: list[Function] = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
@@ -179,14 +180,14 @@ def joint(
         if not isinstance(term.f, str):
             functions.append(_function(term, source, neighbors))
             continue
-        name = checks.choice("f", term.f, ("count", "value", "row"))
-        if name == "count":
-            functions.append(Count())
-        else:
-            functions.append(
-                _Column(_column(term.column, source)) if name == "value" else _row(source)
-            )
-    return Vector(Joint(tuple(functions)), _radius(l2), nan)
+        match checks.choice("f", term.f, ("count", "value", "row")):
+            case "count":
+                functions.append(Count())
+            case "value":
+                functions.append(_Column(_column(term.column, source)))
+            case _:
+                functions.append(_row(source))
+    return Joint(tuple(functions))
 
 
 def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Exact:
@@ -196,7 +197,7 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
     if name == "row":
         if term.l2 is None or term.bounds is not None or term.column is not None:
             checks.fail("l2", "given for 'row', and neither bounds nor column", term)
-        return Vector(_row(source), _radius(term.l2), nan)
+        return Vector(_row(source), expect_scale("l2", term.l2), nan)
     if term.l2 is not None:
         checks.fail("l2", "left out for a function of one number", term.l2)
     if name == "count":
@@ -221,9 +222,9 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
 
 
 def _number(
-    function: Function, given: Any, nan: str | float, neighbors: str, squared: bool = False
+    function: Function, bounds: Any, nan: str | float, neighbors: str, squared: bool = False
 ) -> Number:
-    lo, hi = checks.bounds(given)
+    lo, hi = checks.bounds(bounds)
     if squared:
         return Square(function, lo, hi, cells(lo, hi, SQUARES), nan)
     width = max(hi - lo, abs(lo), abs(hi)) if neighbors == "add-remove" else None
@@ -231,7 +232,7 @@ def _number(
 
 
 def bits(f: Any, source: RowSource, neighbors: str) -> Function:
-    """One number of each row, for somebody who asks where it is not 0."""
+    """Return one number of each row, which is true where it is not 0."""
     if isinstance(f, str):
         rule = "a condition, a function compiled by Numba, or an array with one entry a row"
         checks.fail_type("f", rule, f)
@@ -242,7 +243,7 @@ def bits(f: Any, source: RowSource, neighbors: str) -> Function:
 
 
 def _function(term: Term, source: RowSource, neighbors: str) -> Function:
-    if isinstance(term.f, RowFunction):
+    if isinstance(term.f, Function):
         return term.f
     if isinstance(term.f, Condition):
         _sized(term, 1)
@@ -270,25 +271,24 @@ def _stored(term: Term, source: RowSource, neighbors: str) -> _Stored:
     rule = "'count' or another name, a function compiled by Numba, or an array with one entry a row"
     if callable(term.f):
         checks.fail_kind("f", rule, term.f, " (compile it with numba.njit, or give its values)")
-    given = as_rows(term.f, name="f")
-    if given.dtype.names is not None or given.length is None:
+    values = as_rows(term.f, name="f")
+    if values.dtype.names is not None or values.length is None:
         checks.fail_kind("f", rule, term.f)
     if source.length is None:
         checks.fail_kind("f", "no array, for data of a length that is not known", term.f)
-    checks.entries("f", given.length, source.length, neighbors)
-    array = given.array
+    checks.entries("f", values.length, source.length, neighbors)
+    array = values.array
     if array is None:
-        shape = (given.length,) if given.width is None else (given.length, given.width)
-        array = np.empty(shape, given.dtype)
-        held = array
+        shape = (values.length,) if values.width is None else (values.length, values.width)
+        held = array = np.empty(shape, values.dtype)
 
         def keep(chunk: Any) -> None:
             held[chunk.start : chunk.start + len(chunk.rows)] = chunk.rows
 
-        given.reduce(keep, lambda a, b: None)
-    if given.length != source.length:
+        values.reduce(keep, lambda a, b: None)
+    if values.length != source.length:
         array = array[:0]  # which the pass finds too short, whatever it was
-    return _Stored(array, _sized(term, given.width or 1))
+    return _Stored(array, _sized(term, values.width or 1))
 
 
 def _row(source: RowSource) -> _Row:
@@ -297,7 +297,7 @@ def _row(source: RowSource) -> _Row:
 
 
 def _column(column: Any, source: RowSource) -> Any:
-    """The column as rows are asked for it."""
+    """Return the column as rows are asked for it."""
     names = source.dtype.names
     if names is not None:
         return checks.choice("column", column, names)
@@ -311,10 +311,3 @@ def _column(column: Any, source: RowSource) -> Any:
     if not 0 <= column < source.width:
         checks.fail("column", rule, column)
     return int(column)
-
-
-def _radius(value: Any) -> float:
-    radius = checks.positive("l2", value)
-    if not 2.0**-900 <= radius <= 2.0**900:
-        checks.fail("l2", "between 2**-900 and 2**900", value)
-    return radius

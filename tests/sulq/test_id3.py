@@ -126,9 +126,9 @@ def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
     counts = g.integers(0, 40, (4, 5, 3)) * g.integers(0, 2, (4, 5, 3))
     counts[:, 2] = 0
     counts[0, 3] = 2**33  # too large for squares in 64 bits
-    found = criteria.worth(criterion, counts)
+    found = criteria.score(criterion, counts)
     unit = 1 if criterion == "max" else 2**20
-    rough = criteria.noisy(criterion, counts.astype(float))
+    rough = criteria.noisy_score(criterion, counts.astype(float))
     for s in range(5):
         own = counts[:, s].tolist()
         expected = reference.gains(criterion, own)
@@ -283,7 +283,7 @@ def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
             more = np.array(counts)
             more[c] += 1
             before, after = (
-                int(criteria.worth(criterion, np.array(x)[None, None])[0]) for x in (counts, more)
+                int(criteria.score(criterion, np.array(x)[None, None])[0]) for x in (counts, more)
             )
             step = after - before if criterion == "max" else before - after
             assert -3 <= step <= criteria.spread(criterion, most)
@@ -297,7 +297,7 @@ def test_scores_move_in_one_direction_by_no_more_than_is_said(criterion):
 def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
     """By all that is said, but for what rounding may add."""
     before, after = (
-        int(criteria.worth("entropy", np.array([[[others, own]]]))[0]) for own in (0, 1)
+        int(criteria.score("entropy", np.array([[[others, own]]]))[0]) for own in (0, 1)
     )
     said = criteria.spread("entropy", others + 1)
     assert said - 12 < before - after <= said
