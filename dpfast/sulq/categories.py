@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from .._core import checks
 from .._kernels import sulq as cross
 from ..sources.words import Words
 from ..statistics.histogram import Bins, axes_of, categories_of
+
+Kind = TypeVar("Kind", covariant=True)
 
 #: Rows that are coded at a time.
 BLOCK = 1 << 12
@@ -61,37 +63,48 @@ def _whole(classes: Any, rounded: NDArray[np.float64]) -> NDArray[Any]:
     return rounded
 
 
-class Attributes:
-    """The public values of each column.
+class Columns(Generic[Kind]):
+    """Public facts about the columns, which arguments state for each of them or once for all.
 
     Parameters
     ----------
-    bins, bounds, categories : object
-        As in `dpfast.histogram`. One list of categories that are no text, or one number of bins,
-        is that of every column.
+    kinds : sequence
+        What is known of each column; or one item, which stands for any number of columns.
+    several : bool
+        Whether there is an item for each column. Words are never those of every column.
+    name : str
+        The argument, for errors.
 
     Attributes
     ----------
     words : list of Words or None
         The words of each column that is text; empty where none is.
     width : int or None
-        Number of columns, if these arguments state it.
+        Number of columns, if the arguments state it.
     """
 
-    def __init__(self, bins: Any, bounds: Any, categories: Any) -> None:
-        self._axes, several = axes_of(bins, bounds, categories)
-        words = [axis.words for axis in self._axes]
+    def __init__(self, kinds: Sequence[Kind], several: bool, name: str) -> None:
+        words = [kind.words if isinstance(kind, Bins) else None for kind in kinds]
         self.words: list[Words | None] = words if any(words) else []
-        self._repeat = not several and not self.words
-        self.width = None if self._repeat else len(self._axes)
-        one_number = isinstance(bins, numbers.Integral)
-        self._name = "categories" if bins is None else "bounds" if one_number else "bins"
+        self.width = len(kinds) if several or self.words else None
+        self._kinds, self._name = list(kinds), name
 
-    def axes(self, width: int) -> tuple[Bins, ...]:
-        """Return the values of each of `width` columns."""
-        axes = self._axes * width if self._repeat else self._axes
-        checks.columns(self._name, len(axes), width)
-        return axes
+    def each(self, width: int) -> list[Kind]:
+        """Return what is known of each of `width` columns."""
+        kinds = self._kinds * width if self.width is None else self._kinds
+        checks.columns(self._name, len(kinds), width)
+        return kinds
+
+
+def attributes(bins: Any, bounds: Any, categories: Any) -> Columns[Bins]:
+    """Return the public values of each column; arguments as in `dpfast.histogram`.
+
+    One list of categories that are not text, or one number of bins, is that of every column.
+    """
+    axes, several = axes_of(bins, bounds, categories)
+    one_number = isinstance(bins, numbers.Integral)
+    name = "categories" if bins is None else "bounds" if one_number else "bins"
+    return Columns(axes, several, name)
 
 
 class Coder:
@@ -115,6 +128,14 @@ class Coder:
     @property
     def width(self) -> int:
         return len(self._axes)
+
+    def tables(self, counts: NDArray[np.int64], keys: int) -> list[NDArray[np.int64]]:
+        """Return what `cross.count` counts: rows by value and key, the last value being none."""
+        starts, _ = cross.cells(self.values, keys)
+        return [
+            counts[start : start + (v + 1) * (keys + 1)].reshape(v + 1, keys + 1)[:, :keys]
+            for start, v in zip(starts.tolist(), self.values.tolist(), strict=True)
+        ]
 
     def codes(self, rows: NDArray[np.float64], out: NDArray[np.uint32]) -> None:
         """Write the codes of some rows to `out`."""

@@ -36,10 +36,9 @@ from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from .._kernels.sulq import class_totals as by_class
 from ..privacy import Loss, Pure
-from ..sources.words import Words
 from ..statistics.histogram import Bins, categories_of
 from ..summaries.cells import cells
-from .categories import BLOCK, Attributes, Classes, Coder
+from .categories import BLOCK, Classes, Coder, Columns, attributes
 from .labeled_rows import LabeledRows, Piece
 from .rounds import Part
 from .row_matrices import expect_size, nan_fills
@@ -70,41 +69,14 @@ class NumberColumn:
         return self.last - self.middle
 
 
-class Columns:
-    """Public facts about the columns: bounds of some, categories of the others.
-
-    Attributes
-    ----------
-    words : list of Words or None
-        The words of each column that is text; empty where none is.
-    width : int or None
-        Number of columns, if these arguments state it.
-    """
-
-    def __init__(self, bounds: Any, categories: Any) -> None:
-        self._repeat = False
-        self._attributes: Attributes | None = None
-        self._each: list[NumberColumn | Bins] = []
-        if categories is None:
-            pairs, is_vector = checks.pairs(bounds)
-            self._each, self._repeat = [_number(pair, bounds) for pair in pairs], not is_vector
-        elif bounds is None:
-            self._attributes = Attributes(None, None, categories)
-        else:
-            self._each = _mixed(bounds, categories)
-        words = [axis.words if isinstance(axis, Bins) else None for axis in self._each]
-        self.words: list[Words | None] = words if any(words) else []
-        self.width = None if self._repeat else len(self._each)
-        if self._attributes is not None:
-            self.words, self.width = self._attributes.words, self._attributes.width
-
-    def each(self, width: int) -> list[NumberColumn | Bins]:
-        """Return the public facts about each of `width` columns."""
-        if self._attributes is not None:
-            return list(self._attributes.axes(width))
-        each = self._each * width if self._repeat else self._each
-        checks.columns("bounds", len(each), width)
-        return each
+def columns_of(bounds: Any, categories: Any) -> Columns[NumberColumn | Bins]:
+    """Return public facts about the columns: bounds of some, categories of the others."""
+    if categories is None:
+        pairs, several = checks.pairs(bounds)
+        return Columns([_number(pair, bounds) for pair in pairs], several, "bounds")
+    if bounds is None:
+        return attributes(None, None, categories)
+    return Columns(_mixed(bounds, categories), True, "bounds")
 
 
 def _number(pair: tuple[float, float], given: Any) -> NumberColumn:
@@ -215,8 +187,7 @@ class ClassSums:
         found, fresh = np.zeros(whole.shape, np.int64), 0
         coder = self._coder
         values = np.zeros(0, np.uint32) if coder is None else coder.values
-        at, size = cross.cells(values, many)
-        table = np.zeros(size, np.int64)
+        table = np.zeros(cross.cells(values, many)[1], np.int64)
         sums = np.zeros((many + 1, 2, len(numbers)))
         missing = 0
         for rows, labels in pieces:
@@ -238,10 +209,7 @@ class ClassSums:
             tally(key, counts)
             if coder is not None:
                 cross.count(self.codes(rows), key, many, values, table)
-        tables = [
-            table[start : start + (v + 1) * (many + 1)].reshape(v + 1, many + 1)[:v, :many].T
-            for start, v in zip(at.tolist(), values.tolist(), strict=True)
-        ]
+        tables = [] if coder is None else [t[:-1].T for t in coder.tables(table, many)]
         whole = whole + found
         return counts[:many].astype(object), whole[:, 0], whole[:, 1], tables, missing
 

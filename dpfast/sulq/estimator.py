@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.types import Neighbors, Number
@@ -31,12 +31,11 @@ from ..summaries.side_by_side import width_of
 from .categories import Classes
 from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, names_of
 from .rounds import Part, Rounds, loss_of
-from .row_matrices import each_row
+from .row_matrices import Floats, each_row
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
 
-Floats = NDArray[np.float64]
 #: What a transformer returns; see `Transformer.set_output`.
 Transformed: TypeAlias = "Floats | DataFrame"
 
@@ -202,28 +201,22 @@ class Estimator(ABC):
         return each_row(self._rows(X, words), self.n_features_in_, size, function)
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import (
-            ClassifierTags,
-            InputTags,
-            RegressorTags,
-            Tags,
-            TargetTags,
-            TransformerTags,
-        )
+        from sklearn import utils
 
-        kind = self._estimator_type
-        transforms = isinstance(self, Transformer)
-        return Tags(
+        nan, kind = getattr(self, "nan", "raise"), self._estimator_type
+        tags = utils.Tags(
             estimator_type=kind,
-            target_tags=TargetTags(required=kind in ("classifier", "regressor")),
-            transformer_tags=TransformerTags(preserves_dtype=[]) if transforms else None,
-            classifier_tags=(
-                ClassifierTags(multi_class=not self._two_classes) if kind == "classifier" else None
-            ),
-            regressor_tags=RegressorTags() if kind == "regressor" else None,
-            input_tags=InputTags(allow_nan=getattr(self, "nan", "raise") != "raise"),
+            target_tags=utils.TargetTags(required=isinstance(self, _Supervised)),
+            input_tags=utils.InputTags(allow_nan=nan != "raise"),
             non_deterministic=True,
         )
+        if isinstance(self, Transformer):
+            tags.transformer_tags = utils.TransformerTags(preserves_dtype=[])
+        if kind == "classifier":
+            tags.classifier_tags = utils.ClassifierTags(multi_class=not self._two_classes)
+        if kind == "regressor":
+            tags.regressor_tags = utils.RegressorTags()
+        return tags
 
 
 class Transformer(Estimator):
@@ -443,7 +436,7 @@ class Regressor(_Supervised):
 class ProbabilisticClassifier(Classifier):
     """A classifier of public classes that learns how likely each class is for a row."""
 
-    classes: Any
+    classes: ArrayLike
 
     @abstractmethod
     def _words(self) -> Sequence[Words | None]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.types import BoundsEach, Neighbors, Number
@@ -25,14 +25,14 @@ from .._kernels.statistics import tally
 from ..errors import DataError
 from ..privacy import Loss
 from ..sources.words import Words
-from .categories import BLOCK, Attributes, Classes, Coder
+from ..statistics.histogram import Bins
+from .categories import BLOCK, Classes, Coder, Columns, attributes
 from .decision_tree import Nodes, Tree, pruned
 from .estimator import ProbabilisticClassifier, Training
 from .labeled_rows import LabeledRows, Piece, labeled_rows
 from .rounds import Part, Rounds
+from .row_matrices import Floats
 from .split_criteria import CRITERIA, noisy_score, score, spread
-
-Floats = NDArray[np.float64]
 
 #: Counts of a level, at most: 256 MB. Nodes that find no room are leaves.
 MOST_CELLS = 1 << 25
@@ -130,10 +130,10 @@ class ID3Classifier(ProbabilisticClassifier):
 
     def __init__(
         self,
-        categories: Any = None,
+        categories: ArrayLike | Sequence[ArrayLike | None] | None = None,
         *,
-        classes: Any,
-        bins: Any = None,
+        classes: ArrayLike,
+        bins: int | ArrayLike | Sequence[int | ArrayLike | None] | None = None,
         bounds: BoundsEach | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,
@@ -162,7 +162,7 @@ class ID3Classifier(ProbabilisticClassifier):
             checks.whole("most_rows", self.most_rows, 1)
         classes, public = Classes(self.classes), self._attributes()
         source = labeled_rows(X, y, public.words, classes.axis.words, public.width, relation)
-        coder = Coder(public.axes(source.width))
+        coder = Coder(public.each(source.width))
         if exact and coder.width > MOST_CHOICES:
             checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
         most = self._most(relation, source.length) if exact and criterion == "entropy" else None
@@ -183,14 +183,14 @@ class ID3Classifier(ProbabilisticClassifier):
 
         return Training(source, coder.width, source.names, depth + 1, parts, learn)
 
-    def _attributes(self) -> Attributes:
-        return Attributes(self.bins, self.bounds, self.categories)
+    def _attributes(self) -> Columns[Bins]:
+        return attributes(self.bins, self.bounds, self.categories)
 
     def _words(self) -> Sequence[Words | None]:
         return self._attributes().words
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
-        coder, tree = Coder(self._attributes().axes(self.n_features_in_)), self.tree_
+        coder, tree = Coder(self._attributes().each(self.n_features_in_)), self.tree_
         native, steps, chances = tree.native(coder.width), tree.depth, tree.chances()
 
         def likelihood(rows: Floats) -> Floats:
@@ -288,7 +288,7 @@ class _Growth:
 
         def total(source: LabeledRows) -> list[int]:
             if not exact:
-                exact[:] = self._reduce(source, depth, leaves, self._tally).tolist()
+                exact[:] = self._reduce(source, depth, leaves)[:-1].tolist()
             return exact
 
         part = _counts(len(leaves) * many, 1, self._rounds.neighbors)
@@ -317,43 +317,23 @@ class _Growth:
     def _tables(self, source: LabeledRows, level: int) -> list[NDArray[np.int64]]:
         """Count rows by value, node and class for each attribute; the last value is none."""
         many, slots = len(self._classes), len(self.open)
-        keys = slots * many
-        at, _ = cross.cells(self._coder.values, keys)
-        counts = self._reduce(source, level, self.open, self._cross)
-        return [
-            counts[start : start + (v + 1) * (keys + 1)]
-            .reshape(v + 1, keys + 1)[:, :keys]
-            .reshape(v + 1, slots, many)
-            for start, v in zip(at.tolist(), self._coder.values.tolist(), strict=True)
-        ]
-
-    def _cross(self, keys: int) -> tuple[int, Callable[..., None]]:
-        values = self._coder.values
-
-        def add(codes: NDArray[np.uint32], key: NDArray[np.uint32], out: NDArray[np.int64]) -> None:
-            cross.count(codes, key, keys, values, out)
-
-        return cross.cells(values, keys)[1], add
-
-    def _tally(self, keys: int) -> tuple[int, Callable[..., None]]:
-        def add(codes: NDArray[np.uint32], key: NDArray[np.uint32], out: NDArray[np.int64]) -> None:
-            tally(key, out)
-
-        return keys + 1, add
+        counts = self._reduce(source, level, self.open, crossed=True)
+        tables = self._coder.tables(counts, slots * many)
+        return [table.reshape(len(table), slots, many) for table in tables]
 
     def _reduce(
-        self,
-        source: LabeledRows,
-        steps: int,
-        nodes: Sequence[int],
-        counter: Callable[[int], tuple[int, Callable[..., None]]],
+        self, source: LabeledRows, steps: int, nodes: Sequence[int], crossed: bool = False
     ) -> NDArray[np.int64]:
-        """Return exact counts of the rows at some nodes, `steps` steps from the root."""
+        """Count the rows of each class at some nodes, `steps` steps from the root.
+
+        If `crossed`, the rows of each value of each attribute are counted; see `Coder.tables`.
+        """
         coder, classes, many = self._coder, self._classes, len(self._classes)
+        keys = len(nodes) * many
+        size = cross.cells(coder.values, keys)[1] if crossed else keys + 1
         native = self._nodes.native(coder.width)
         slot = np.full(len(self._nodes), cross.NONE, np.uint32)
         slot[list(nodes)] = np.arange(len(nodes))
-        size, add = counter(len(nodes) * many)
 
         def summarize(pieces: Iterator[Piece]) -> NDArray[np.int64]:
             out = np.zeros(size, np.int64)
@@ -363,7 +343,10 @@ class _Growth:
                 coder.codes(rows, codes)
                 native.walk(codes, steps, node)
                 native.keys(node, classes.codes(labels), slot, many, key)
-                add(codes, key, out)
+                if crossed:
+                    cross.count(codes, key, keys, coder.values, out)
+                else:
+                    tally(key, out)
             return out
 
         return source.reduce(summarize, np.add, BLOCK)

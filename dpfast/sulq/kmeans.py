@@ -58,10 +58,8 @@ from .estimator import Training, Transformed, Transformer
 from .labeled_rows import names_of
 from .nearest_center import Box
 from .rounds import Part, Rounds
-from .row_matrices import column_bounds
+from .row_matrices import Floats, column_bounds
 from .starting_centers import centers_of, evenly, spread, squared_distances
-
-Floats = NDArray[np.float64]
 
 #: The least width of a column, as a fraction of the sum of all, when the round is shared.
 NARROW = Fraction(1, 1 << 10)

@@ -31,9 +31,7 @@ from .estimator import Regressor, Training
 from .gram_matrix import GramMatrix
 from .labeled_rows import LabeledRows, Piece, labeled_rows
 from .rounds import Rounds
-from .row_matrices import carry, column_bounds, expect_size, refuse_nan, wholes
-
-Floats = NDArray[np.float64]
+from .row_matrices import Floats, carry, column_bounds, expect_size, refuse_nan, wholes
 
 
 class LinearRegression(Regressor):

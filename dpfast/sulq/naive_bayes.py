@@ -6,20 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from .._core import checks, nan_policy
-from .._core.types import NanPolicy, Neighbors, Number
+from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
 from ..sources.words import Words
 from .categories import Classes
-from .class_sums import ClassSums, Columns
+from .class_sums import ClassSums, columns_of
 from .estimator import ProbabilisticClassifier, Training
 from .labeled_rows import LabeledRows, labeled_rows
 from .rounds import Rounds
-from .row_matrices import expect_scale
-
-Floats = NDArray[np.float64]
+from .row_matrices import Floats, expect_scale
 
 #: The least variance, in squares of half the distance of the bounds; and of all.
 LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
@@ -101,9 +99,9 @@ class NaiveBayes(ProbabilisticClassifier):
     def __init__(
         self,
         *,
-        bounds: Any = None,
-        categories: Any = None,
-        classes: Any,
+        bounds: BoundsEach | Sequence[Bounds | None] | None = None,
+        categories: ArrayLike | Sequence[ArrayLike | None] | None = None,
+        classes: ArrayLike,
         epsilon: Number | None = None,
         delta: Number = 0.0,
         rho: Number | None = None,
@@ -121,7 +119,7 @@ class NaiveBayes(ProbabilisticClassifier):
     def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
         alpha = expect_scale("alpha", self.alpha)
         policy = checks.nan_policy(self.nan, relation)
-        classes, public = Classes(self.classes), Columns(self.bounds, self.categories)
+        classes, public = Classes(self.classes), columns_of(self.bounds, self.categories)
         source = labeled_rows(X, y, public.words, classes.axis.words, public.width, relation)
         sums = ClassSums(public.each(source.width), len(classes), policy)
         parts = sums.parts(relation, loss)
@@ -170,10 +168,10 @@ class NaiveBayes(ProbabilisticClassifier):
             self.var_[:, j] = np.maximum(np.minimum(spread, 1.0) * half**2, TINY)
 
     def _words(self) -> Sequence[Words | None]:
-        return Columns(self.bounds, self.categories).words
+        return columns_of(self.bounds, self.categories).words
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
-        each = Columns(self.bounds, self.categories).each(self.n_features_in_)
+        each = columns_of(self.bounds, self.categories).each(self.n_features_in_)
         sums = ClassSums(each, len(self.class_prior_), "drop")
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
@@ -18,9 +17,7 @@ from .estimator import Training, Transformed, Transformer
 from .gram_matrix import GramMatrix
 from .labeled_rows import names_of
 from .rounds import Rounds
-from .row_matrices import column_bounds, each_row
-
-Floats = NDArray[np.float64]
+from .row_matrices import Floats, column_bounds, each_row
 
 
 class _Components(Transformer):

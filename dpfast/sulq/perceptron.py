@@ -36,9 +36,7 @@ from .coordinates import Coordinates
 from .estimator import Classifier, Training
 from .labeled_rows import LabeledRows, labeled_rows
 from .rounds import Part, Rounds
-from .row_matrices import column_bounds, expect_scale, refuse_nan
-
-Floats = NDArray[np.float64]
+from .row_matrices import Floats, column_bounds, expect_scale, refuse_nan
 
 #: The number of wrong rows, with all of a round.
 COUNT = Part(1, 1, 1, 1)

@@ -101,7 +101,7 @@ class RowSets:
         return cls._of(n, _rng.check(rng).random_raw((r, -(-n // 64))))
 
     @classmethod
-    def from_bytes(cls, bits: Any, rows: int, sets: int) -> RowSets:
+    def from_bytes(cls, bits: bytes | bytearray | memoryview, rows: int, sets: int) -> RowSets:
         """Return the sets that `to_bytes` wrote. Bits after the last row of a set are ignored."""
         n, r = _size(rows, sets)
         size = -(-n // 8)

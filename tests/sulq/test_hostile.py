@@ -27,7 +27,7 @@ from dpfast.sulq import (
     perceptron,
 )
 from dpfast.sulq.categories import Classes
-from dpfast.sulq.class_sums import ClassSums, Columns
+from dpfast.sulq.class_sums import ClassSums, columns_of
 from dpfast.sulq.labeled_rows import labeled_rows
 from dpfast.sulq.rounds import Part, Rounds
 
@@ -291,7 +291,7 @@ def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
     """2**25 and more squares of 38 bits are beyond an int64."""
     n, bound = (1 << 25) + 5000, 1.999999
     rows, classes = np.broadcast_to(bound, n), Classes([0, 1])
-    sums = ClassSums(Columns((-bound, bound), None).each(1), 2, "raise")
+    sums = ClassSums(columns_of((-bound, bound), None).each(1), 2, "raise")
     found, missing = sums.total(
         labeled_rows(OneChunk(rows), np.broadcast_to(np.uint8(1), n)), classes
     )

@@ -19,7 +19,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import passes
 from dpfast.sulq import NaiveBayes, NotFittedError, class_sums
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.class_sums import ClassSums, Columns
+from dpfast.sulq.class_sums import ClassSums, columns_of
 
 from ..reference import sulq as neighbourly
 from ..reference import tree as reference
@@ -169,7 +169,7 @@ SPOTS = {
 def used(kind, relation, loss):
     """The largest part of the round that a row takes."""
     public, spots = SPOTS[kind]
-    each = Columns(public.get("bounds"), public.get("categories")).each(2)
+    each = columns_of(public.get("bounds"), public.get("categories")).each(2)
     own = ClassSums(each, 2, "raise")
     parts = own.parts(relation, loss)
     domain = [(*spot, label) for spot in spots for label in (0, 1, 7)]
@@ -217,7 +217,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
 def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
     """Standardised, with the unit that rounding down adds to each number that moves."""
     loss = ZCDP(Fraction(1, 10**9))
-    own = ClassSums(Columns((0, 1), None).each(1), 2, "raise")
+    own = ClassSums(columns_of((0, 1), None).each(1), 2, "raise")
     made = _rounds.Rounds(
         None, loss=loss, neighbors=relation, rounds=1, name="", budget=None,
         rng=InsecureGenerator(1),
@@ -258,7 +258,7 @@ def test_noise_hardly_moves_what_many_rows_say(relation, loss):
 
 def test_what_noise_may_have_made_is_not_believed():
     """Few rows of a class spread evenly, and no variance is below its noise."""
-    sums = ClassSums(Columns((0, 10), None).each(1), 3, "raise")
+    sums = ClassSums(columns_of((0, 10), None).each(1), 3, "raise")
     column = sums.numbers[0]
     square, half = column.reach**2, column.reach * column.grid
     counts = [29, 31, 1000]  # with noise of deviation 10, all rows at the upper end
