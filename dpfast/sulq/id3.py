@@ -130,10 +130,10 @@ class ID3Classifier(ProbabilisticClassifier):
 
     def __init__(
         self,
-        categories: ArrayLike | Sequence[ArrayLike | None] | None = None,
+        categories: Sequence[Any] | NDArray[Any] | None = None,
         *,
         classes: ArrayLike,
-        bins: int | ArrayLike | Sequence[int | ArrayLike | None] | None = None,
+        bins: int | Sequence[Any] | NDArray[Any] | None = None,
         bounds: BoundsEach | None = None,
         epsilon: Number | None = None,
         delta: Number = 0.0,

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import Bounds, Number
 from .row_functions import Columns, Function, Piece, shortened, told
 
 Numbers = NDArray[np.float64]
@@ -30,7 +31,10 @@ class Oracle(Protocol):
     def tolerance(self) -> float: ...
     @property
     def columns(self) -> tuple[Any, ...]: ...
-    def ask(self, f: Any, *, bounds: Any = None, l2: Any = None) -> Any: ...
+    @overload
+    def ask(self, f: Any, *, bounds: Bounds) -> float: ...
+    @overload
+    def ask(self, f: Any, *, l2: Number) -> Numbers: ...
     def batch(self, terms: Sequence[Any]) -> list[Any]: ...
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks, nan_policy
 from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
@@ -100,7 +100,7 @@ class NaiveBayes(ProbabilisticClassifier):
         self,
         *,
         bounds: BoundsEach | Sequence[Bounds | None] | None = None,
-        categories: ArrayLike | Sequence[ArrayLike | None] | None = None,
+        categories: Sequence[Any] | NDArray[Any] | None = None,
         classes: ArrayLike,
         epsilon: Number | None = None,
         delta: Number = 0.0,

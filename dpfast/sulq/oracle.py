@@ -45,6 +45,7 @@ def oracle_cost(
     l2: Number | None = None,
     size: int | None = None,
     loss: Literal["rho"] = "rho",
+    delta: Number = 0.0,
     neighbors: Neighbors = "add-remove",
 ) -> ZCDP: ...
 
