@@ -20,6 +20,7 @@ from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..errors import DataError
 from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from .noisy_comparison import FAR, NoisyComparison, allocate
@@ -195,7 +196,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         scales, self._spent, each = allocate(asked, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if each is not None:
-            self._noise = integer_noise(each, cells, cells * cells)
+            self._noise = integer_noise(each, Sensitivity.of_one(cells))
         relation = checks.neighbors(usual if neighbors is None else neighbors)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
         super().__init__()

@@ -70,6 +70,7 @@ from ..budget.release import release
 from ..errors import BudgetError
 from ..noise.additive import amount, analytic
 from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.table import Rows, Table
@@ -151,9 +152,9 @@ _DISTRIBUTIONS: dict[type[Any], str] = {
 def round_noise(loss: Loss, rounds: int, part: Part) -> IntegerNoise:
     """Return the noise of a part of one of so many rounds, from public numbers alone."""
     times, share = rounds * part.share.denominator, part.share.numerator
-    sizes = (part.l1, part.l2_squared, part.l0)
-    l1, l2_squared, l0 = (-(-times * x // share) for x in sizes)  # rounded up
-    return integer_noise(loss, l1, l2_squared, l0, _DISTRIBUTIONS[type(loss)])
+    sizes = (part.l0, part.l1, part.l2_squared)
+    sensitivity = Sensitivity(*(-(-times * x // share) for x in sizes))  # rounded up
+    return integer_noise(loss, sensitivity, _DISTRIBUTIONS[type(loss)])
 
 
 class Rounds:
