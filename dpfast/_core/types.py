@@ -24,10 +24,34 @@ Numbers: TypeAlias = Number | Sequence[Number] | Sequence[Sequence[Number]] | Ha
 #: Neighboring relations: one row is replaced, or added or removed.
 Neighbors: TypeAlias = Literal["replace", "add-remove"]
 #: Public limits of one column.
-Bounds: TypeAlias = tuple[Number, Number] | Sequence[Number]
+Bounds: TypeAlias = (
+    tuple[Number, Number] | Sequence[Number] | np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+)
 #: Public limits of one column or of each of several.
 BoundsEach: TypeAlias = Bounds | Sequence[Bounds]
 #: What becomes of NaN and null: an error, a bound, no row, or a public number.
 NanPolicy: TypeAlias = Literal["raise", "lower", "upper", "drop"] | Number
 #: Shape of what is returned; a single number where it is None.
 Size: TypeAlias = int | tuple[int, ...] | None
+#: A row is a record, so the only axis is that of the rows: each column has an answer of its own.
+Axis: TypeAlias = Literal[0, -2]
+#: Distributions of the noise for a smooth sensitivity, each with its calibration.
+NoiseName: TypeAlias = Literal[
+    "auto",
+    "polyplace",
+    "polyplace-finite-variance",
+    "polyplace-hladik-tetek",
+    "cauchy",
+    "cauchy-nrs",
+    "cauchy-lecture",
+    "student-t",
+    "student-t-bun-steinke",
+    "generalized-cauchy",
+    "generalized-cauchy-nrs",
+    "laplace",
+    "laplace-nrs",
+    "gaussian",
+    "gaussian-nrs",
+    "arsinh-normal",
+    "arsinh-normal-bun-steinke",
+]

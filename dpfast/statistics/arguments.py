@@ -1,15 +1,52 @@
-"""The arguments that statistics share, as one record."""
+"""The arguments that statistics share: one record of them, and their types."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import privacy
 from .._core import checks
+from .._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..privacy import Approx, Loss
 from ..rng import Generator
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Keywords(TypedDict, total=False):
+    """Keyword arguments of every release of columns, for overloads on `axis`."""
+
+    epsilon: Number | None
+    delta: Number
+    rho: Number | None
+    neighbors: Neighbors
+    where: Any
+    budget: Budget | None
+    rng: Generator | None
+
+
+class NanKeywords(Keywords, total=False):
+    """The same with what becomes of missing numbers."""
+
+    nan: NanPolicy
+
+
+class WeightKeywords(NanKeywords, total=False):
+    """The same with a weight for each row."""
+
+    weights: Any
+    weight_bounds: Bounds | None
+
+
+class NoiseKeywords(NanKeywords, total=False):
+    """The same with the distribution of noise for a smooth sensitivity."""
+
+    noise: NoiseName
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ All of them together are one release (`noise.box`): a row may move all at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
+from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
@@ -177,13 +179,13 @@ class Covariance:
 def covariance(
     data: Any,
     *,
-    bounds: Any,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
+    bounds: Sequence[Bounds] | NDArray[Any],
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
     ddof: int = 0,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,

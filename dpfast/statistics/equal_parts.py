@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import privacy
 from ..budget.release import Mechanism, release
@@ -24,7 +23,7 @@ from ..sources import Source
 from ..sources.forms import form_of
 from ..sources.intake import has_axis, read_column, read_each
 from ..sources.table import RULE
-from .arguments import Arguments
+from .arguments import Arguments, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +47,14 @@ class EqualParts:
     def reduce(self, sources: Sequence[Source]) -> list[Any]:
         return [own.reduce(one) for own, one in zip(self.columns, sources, strict=True)]
 
-    def finish(self, summary: list[Any], generator: Generator) -> NDArray[np.float64]:
+    def finish(self, summary: list[Any], generator: Generator) -> Floats:
         each = zip(self.columns, summary, strict=True)
         return np.array([own.finish(one, generator) for own, one in each], np.float64)
 
 
 def released(
     data: Any, asked: Arguments, make: Callable[[Arguments], Mechanism[float]]
-) -> float | NDArray[np.float64]:
+) -> float | Floats:
     """Release what `make` makes of the data, or of each of their columns.
 
     `make` gives the mechanism for the arguments of one column, and checks them.

@@ -4,36 +4,51 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Unpack, overload
 
+from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
 from ..rng import Generator
-from .arguments import Arguments
+from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
-from .quantiles.api import METHODS, chosen, pure
+from .quantiles.api import METHODS, Method, chosen, pure
 from .quantiles.exponential import ExponentialExtreme
 from .quantiles.smooth import SmoothExtreme, answer_grid
 from .two_steps import calibrated
 
 
+class ExtremeKeywords(NoiseKeywords, total=False):
+    """Keyword arguments of `minimum` and `maximum`."""
+
+    method: Method
+
+
+@overload
+def minimum(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[ExtremeKeywords]
+) -> float: ...
+@overload
+def minimum(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
+) -> Floats: ...
 def minimum(
     data: Any,
     *,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
-    noise: str = "auto",
-    method: str = "auto",
-    nan: str | float = "raise",
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    method: Method = "auto",
+    nan: NanPolicy = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release a low value of a column, in the place of its minimum.
 
     No private answer can follow one row. By default this is the value some ranks inside, about
@@ -126,22 +141,30 @@ def minimum(
     return released(data, asked, partial(_extreme, Fraction(0)))
 
 
+@overload
+def maximum(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[ExtremeKeywords]
+) -> float: ...
+@overload
+def maximum(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
+) -> Floats: ...
 def maximum(
     data: Any,
     *,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
-    noise: str = "auto",
-    method: str = "auto",
-    nan: str | float = "raise",
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    method: Method = "auto",
+    nan: NanPolicy = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release a high value of a column, in the place of its maximum.
 
     The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the

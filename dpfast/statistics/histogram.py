@@ -10,7 +10,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import NOISE, Expected
+from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
 from ..budget.release import release
@@ -32,6 +33,10 @@ from ..sources.masked import kept, refuse_mask
 from ..sources.row_source import RowChunk, RowSource
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
+from .arguments import Keywords
+
+#: Public values of one axis: texts, numbers or truth values.
+Categories: TypeAlias = Sequence[str] | Sequence[Number]
 
 #: Cells of the table from which a search starts, for each bin, as long as they are not too many.
 FINE, MOST_FINE = 4, 1 << 22
@@ -108,20 +113,38 @@ class Histogram:
         return counts
 
 
+@overload
+def histogram(
+    data: Any,
+    *,
+    bins: int | Sequence[Number] | None = None,
+    bounds: Bounds | None = None,
+    categories: Categories | None = None,
+    **others: Unpack[Keywords],
+) -> tuple[NDArray[np.int64], NDArray[Any]]: ...
+@overload
+def histogram(
+    data: Any,
+    *,
+    bins: Sequence[int | Sequence[Number] | NDArray[Any] | None] | NDArray[Any] | None = None,
+    bounds: BoundsEach | Sequence[Bounds | None] | None = None,
+    categories: Sequence[Categories | NDArray[Any] | None] | NDArray[Any] | None = None,
+    **others: Unpack[Keywords],
+) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]: ...
 def histogram(
     data: Any,
     *,
     bins: Any = None,
     bounds: Any = None,
     categories: Any = None,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> tuple[NDArray[np.int64], Any]:
+) -> tuple[NDArray[np.int64], NDArray[Any] | list[NDArray[Any]]]:
     """Release how many rows are in each of some public bins.
 
     Privacy

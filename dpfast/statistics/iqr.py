@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias, Unpack, get_args, overload
 
 from .._core import nan_policy
+from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
@@ -17,7 +18,7 @@ from ..sensitivity.rounding import rounded_up
 from ..sources import Source
 from ..summaries.cells import nearest
 from ..summaries.order import Ranks
-from .arguments import Arguments
+from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
 from .quantiles.api import chosen, pure, reaches
 from .quantiles.exponential import RecursiveQuantiles
@@ -25,7 +26,7 @@ from .quantiles.joint import JointQuantiles
 from .quantiles.smooth import Smooth, answer_grid
 from .two_steps import calibrated
 
-METHODS = ("auto", "smooth", "recursive", "joint")
+IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors cross for
 #: even, uniform, normal and lognormal rows (`benchmarks/crossings.py`), of one step and of two (see
 #: `quantile.TWO_STEPS_FROM`).
@@ -88,22 +89,34 @@ class SmoothRange(Smooth):
         return 0.0, self.hi - self.lo
 
 
+class IqrKeywords(NoiseKeywords, total=False):
+    """Keyword arguments of `iqr`."""
+
+    method: IqrMethod
+
+
+@overload
+def iqr(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[IqrKeywords]
+) -> float: ...
+@overload
+def iqr(data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[IqrKeywords]) -> Floats: ...
 def iqr(
     data: Any,
     *,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
-    noise: str = "auto",
-    method: str = "auto",
-    nan: str | float = "raise",
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    method: IqrMethod = "auto",
+    nan: NanPolicy = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release the interquartile range of a column.
 
     The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and
@@ -187,7 +200,7 @@ def _range(asked: Arguments) -> Mechanism[float]:
     relation, policy, loss = asked.relation, asked.policy, asked.loss
     least = TWO_STEPS_FROM if asked.two_steps else SMOOTH_FROM
     automatic = "smooth" if reaches(loss, least) else "recursive"
-    kind = chosen(asked.method, asked.noise, METHODS, automatic)
+    kind = chosen(asked.method, asked.noise, get_args(IqrMethod), automatic)
     if kind == "recursive":
         quartiles = RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss))
         return ExponentialRange(quartiles)

@@ -21,12 +21,24 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_args,
+    overload,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from .._core.types import Number
 from .._kernels import statistics as _native
 from .._kernels.noise import Script
 from .._kernels.rng import BitStream
@@ -61,6 +73,21 @@ __all__ = [
 ]
 
 Stream = BitStream | Script
+Floats: TypeAlias = NDArray[np.float64]
+#: Whether estimates are numbers or arrays.
+Shape = TypeVar("Shape", float, NDArray[np.float64])
+#: What is one value, and not an array of them.
+Scalar: TypeAlias = int | float | np.bool_ | np.number
+Label: TypeAlias = int | str | bytes | np.integer
+#: Public categories: their number, or a list of different ones.
+Labels: TypeAlias = int | Sequence[int] | Sequence[str] | Sequence[bytes] | NDArray[Any]
+Of: TypeAlias = Literal["data", "population"]
+
+
+class _Paid(TypedDict, total=False):
+    budget: Budget | None
+    rng: Generator | None
+
 
 _LARGEST = (1 << 63) - 1
 
@@ -253,15 +280,20 @@ def _respond(
     budget: Budget | None,
     rng: Generator | None,
     categories: int = 2,
-) -> Any:
+) -> NDArray[Any]:
+    """Release the answers; a scalar of NumPy for a scalar."""
     mechanism = Responses(_row_loss(epsilon, _shape(data), categories), name, answer)
-    found = release(data, mechanism, budget=budget, rng=rng)
-    return found[()] if found.ndim == 0 else found
+    answers: NDArray[Any] = release(data, mechanism, budget=budget, rng=rng)
+    return answers[()] if answers.ndim == 0 else answers
 
 
+@overload
+def binary(bits: Scalar, *, epsilon: Number, **others: Unpack[_Paid]) -> np.generic: ...
+@overload
+def binary(bits: Any, *, epsilon: Number, **others: Unpack[_Paid]) -> NDArray[Any]: ...
 def binary(
-    bits: Any, *, epsilon: Any, budget: Budget | None = None, rng: Generator | None = None
-) -> Any:
+    bits: Any, *, epsilon: Number, budget: Budget | None = None, rng: Generator | None = None
+) -> NDArray[Any] | np.generic:
     """Answer a yes-or-no question for each record: the truth, or now and then its opposite.
 
     The truth is told with probability ``exp(epsilon) / (1 + exp(epsilon))``, exactly, and
@@ -456,15 +488,33 @@ def _unsigned(array: NDArray[Any], categories: int) -> NDArray[Any]:
     return fitting.view(f"u{kind.itemsize}")
 
 
+@overload
+def kary(
+    values: Scalar | str | bytes,
+    *,
+    categories: Labels,
+    epsilon: Number,
+    default: Label | None = None,
+    **others: Unpack[_Paid],
+) -> np.generic: ...
+@overload
 def kary(
     values: Any,
     *,
-    categories: Any,
-    epsilon: Any,
-    default: Any = None,
+    categories: Labels,
+    epsilon: Number,
+    default: Label | None = None,
+    **others: Unpack[_Paid],
+) -> NDArray[Any]: ...
+def kary(
+    values: Any,
+    *,
+    categories: Labels,
+    epsilon: Number,
+    default: Label | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> NDArray[Any] | np.generic:
     """Answer with one of k categories for each record: the true one, or a uniform other one.
 
     The truth is told with probability ``exp(epsilon) / (exp(epsilon) + k - 1)``, exactly, and each
@@ -562,11 +612,11 @@ def kary(
 def unary(
     values: Any,
     *,
-    categories: Any,
-    epsilon: Any,
+    categories: Labels,
+    epsilon: Number,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> NDArray[np.bool_]:
     """Answer with one bit for each of k categories and each record (optimised unary encoding).
 
     The bit of the true category is a fair coin; each other bit is 1 with probability
@@ -653,7 +703,7 @@ def _alike(epsilon: Fraction) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Generic[Shape]):
     """What private answers say about all records: post-processing, at no further loss.
 
     Attributes
@@ -668,19 +718,19 @@ class Estimate:
         Of the interval.
     """
 
-    value: Any
-    variance: Any
-    low: Any
-    high: Any
+    value: Shape
+    variance: Shape
+    low: Shape
+    high: Shape
     confidence: float
 
 
 def _estimate(
     count: Any, n: int, keep: float, stray: float, gap: float, of: str, confidence: Any
-) -> Estimate:
+) -> Estimate[Any]:
     """From how many of n answers say so; a record that is so says it with probability `keep`, any
     other with `stray`, and gap = keep - stray."""
-    checks.choice("of", of, ("data", "population"))
+    checks.choice("of", of, get_args(Of))
     level = checks.positive("confidence", confidence)
     if level >= 1:
         checks.fail("confidence", "greater than 0 and less than 1", confidence)
@@ -738,14 +788,27 @@ def _axes(axis: Any, dimensions: int) -> int | None:
     return int(axis) % dimensions
 
 
+@overload
 def estimate_binary(
     responses: Any,
     *,
-    epsilon: Any,
-    of: str = "data",
-    confidence: Any = 0.95,
+    epsilon: Number,
+    of: Of = "data",
+    confidence: Number = 0.95,
+    axis: None = None,
+) -> Estimate[float]: ...
+@overload
+def estimate_binary(
+    responses: Any, *, epsilon: Number, of: Of = "data", confidence: Number = 0.95, axis: int
+) -> Estimate[Floats]: ...
+def estimate_binary(
+    responses: Any,
+    *,
+    epsilon: Number,
+    of: Of = "data",
+    confidence: Number = 0.95,
     axis: int | None = None,
-) -> Estimate:
+) -> Estimate[float] | Estimate[Floats]:
     """Estimate the fraction of ones behind the answers of `binary`.
 
     Parameters
@@ -795,12 +858,12 @@ def estimate_binary(
 def estimate_kary(
     responses: Any,
     *,
-    categories: Any,
-    epsilon: Any,
-    of: str = "data",
-    confidence: Any = 0.95,
+    categories: Labels,
+    epsilon: Number,
+    of: Of = "data",
+    confidence: Number = 0.95,
     axis: int | None = None,
-) -> Estimate:
+) -> Estimate[Floats]:
     """Estimate the fraction of each category behind the answers of `kary`.
 
     Parameters
@@ -859,11 +922,11 @@ def estimate_kary(
 def estimate_unary(
     responses: Any,
     *,
-    epsilon: Any,
-    of: str = "data",
-    confidence: Any = 0.95,
+    epsilon: Number,
+    of: Of = "data",
+    confidence: Number = 0.95,
     axis: int | None = None,
-) -> Estimate:
+) -> Estimate[Floats]:
     """Estimate the fraction of each category behind the answers of `unary`.
 
     Parameters

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 from .._core import checks
+from .._core.types import Bounds, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..errors import DataError
@@ -55,7 +56,11 @@ def _refuse(name: str, rule: str) -> NoReturn:
 
 
 def smooth_beta(
-    *, epsilon: Any = None, delta: Any = 0.0, rho: Any = None, noise: str = "auto"
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    noise: NoiseName = "auto",
 ) -> float:
     """The smoothness that a smooth bound has to have for a loss: public, and best as it is.
 
@@ -90,16 +95,16 @@ def smooth_beta(
 
 
 def smooth_release(
-    value: Any,
-    smooth_sensitivity: float | Callable[[float], float],
+    value: Number,
+    smooth_sensitivity: Number | Callable[[float], Number],
     *,
-    bounds: tuple[float, float],
-    beta: float | None = None,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    noise: str = "auto",
+    bounds: Bounds,
+    beta: Number | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    noise: NoiseName = "auto",
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float:

@@ -21,9 +21,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Unpack, overload
 
 from .._core import nan_policy
+from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
@@ -36,7 +37,7 @@ from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.order import Ranks
 from ..summaries.totals import settled, totals
-from .arguments import Arguments
+from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
 from .quantiles.smooth import Smooth, answer_grid
 from .two_steps import calibrated
@@ -82,22 +83,36 @@ class SmoothMean(Smooth):
         return min(max(value, self.lo), self.hi), covered
 
 
+class MeanKeywords(NoiseKeywords, total=False):
+    """Keyword arguments of both means."""
+
+    proportion: Number
+
+
+@overload
+def trimmed_mean(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[MeanKeywords]
+) -> float: ...
+@overload
+def trimmed_mean(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
+) -> Floats: ...
 def trimmed_mean(
     data: Any,
     *,
-    proportion: Any = 0.1,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
-    noise: str = "auto",
-    nan: str | float = "raise",
+    proportion: Number = 0.1,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    nan: NanPolicy = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release the mean of a column without its lowest and its highest rows.
 
     ``floor(proportion n)`` rows are left out at each end. The noise is then scaled to how far the
@@ -174,22 +189,30 @@ def trimmed_mean(
     return released(data, asked, partial(_mean, False, proportion))
 
 
+@overload
+def winsorized_mean(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[MeanKeywords]
+) -> float: ...
+@overload
+def winsorized_mean(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[MeanKeywords]
+) -> Floats: ...
 def winsorized_mean(
     data: Any,
     *,
-    proportion: Any = 0.1,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
-    noise: str = "auto",
-    nan: str | float = "raise",
+    proportion: Number = 0.1,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    nan: NanPolicy = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release the mean of a column whose lowest and highest rows are pulled in.
 
     ``floor(proportion n)`` rows at each end count as the nearest row that is kept.

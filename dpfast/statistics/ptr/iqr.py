@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks, nan_policy
+from ..._core.types import Bounds, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
 from ...budget.release import release
 from ...errors import ArgumentError
@@ -151,7 +152,7 @@ class _ScaleFree:
     test: DistanceTest
     rest: Fraction
     loss: Approx
-    neighbors: str = "replace"
+    neighbors: Neighbors = "replace"
     name: str = "interquartile range by propose-test-release"
 
     def reduce(self, source: Source) -> _Free:
@@ -203,14 +204,14 @@ def _extended(
 def iqr(
     data: Any,
     *,
-    bounds: tuple[float, float],
-    proposed: float | None = None,
-    ratio: Any = None,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    test_share: Any = 0.5,
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    bounds: Bounds,
+    proposed: Number | None = None,
+    ratio: Number | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..._core import checks
+from ..._core.types import Bounds, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
 from ...budget.release import release
 from ...rng import Generator
@@ -58,13 +59,13 @@ class _Mean:
 def mean(
     data: Any,
     *,
-    bounds: tuple[float, float],
-    proposed: float,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    test_share: Any = 0.5,
-    neighbors: str = "add-remove",
-    nan: str | float = "raise",
+    bounds: Bounds,
+    proposed: Number,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "add-remove",
+    nan: NanPolicy = "raise",
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NoAnswer:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..._core import checks, nan_policy
+from ..._core.types import Bounds, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
 from ...budget.release import release
 from ...rng import Generator
@@ -47,15 +48,15 @@ class _Quantile:
 
 def quantile(
     data: Any,
-    q: Any,
+    q: Number,
     *,
-    bounds: tuple[float, float],
-    proposed: float,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    test_share: Any = 0.5,
-    neighbors: str = "replace",
-    nan: str | float = "raise",
+    bounds: Bounds,
+    proposed: Number,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
     assume_sorted: bool = False,
     budget: Budget | None = None,
     rng: Generator | None = None,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._core import checks
+from ..._core.types import Bounds, Neighbors, Number
 from ...budget import release as _door
 from ...budget.budget import Budget
 from ...errors import DataError
@@ -52,15 +53,15 @@ def _refuse(name: str) -> None:
 
 def release(
     data: Any,
-    statistic: Callable[[Any], float],
-    distance: Callable[[Any, float], float],
+    statistic: Callable[[Any], Number],
+    distance: Callable[[Any, float], Number],
     *,
-    bounds: tuple[float, float],
-    proposed: float,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    test_share: Any = 0.5,
-    neighbors: str = "replace",
+    bounds: Bounds,
+    proposed: Number,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "replace",
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> float | NoAnswer:

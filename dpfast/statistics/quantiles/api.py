@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import privacy
 from ..._core import checks
+from ..._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, release
 from ...noise.smooth import Calibration
@@ -23,7 +24,8 @@ from .exponential import ExponentialQuantile, RecursiveQuantiles
 from .joint import JointQuantiles
 from .smooth import SmoothQuantile, smooth_quantile
 
-METHODS = ("auto", "smooth", "exponential", "exponential-round")
+Method: TypeAlias = Literal["auto", "smooth", "exponential", "exponential-round"]
+METHODS: tuple[Method, ...] = get_args(Method)
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors of the two
 #: cross for evenly and for randomly spaced values (`benchmarks/crossings.py`).
 SMOOTH_FROM = Fraction(1), Fraction(2, 5)
@@ -33,16 +35,16 @@ TWO_STEPS_FROM = Fraction(3), Fraction(3)
 
 def quantile(
     data: Any,
-    q: Any,
+    q: Number,
     *,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    noise: str = "auto",
-    method: str = "auto",
-    nan: str | float = "raise",
+    bounds: Bounds,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    noise: NoiseName = "auto",
+    method: Method = "auto",
+    nan: NanPolicy = "raise",
     where: Any = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
@@ -165,14 +167,14 @@ def quantile(
 def median(
     data: Any,
     *,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    noise: str = "auto",
-    method: str = "auto",
-    nan: str | float = "raise",
+    bounds: Bounds,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    noise: NoiseName = "auto",
+    method: Method = "auto",
+    nan: NanPolicy = "raise",
     where: Any = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,
@@ -222,14 +224,14 @@ def median(
 
 def quantiles(
     data: Any,
-    qs: Sequence[Any] | NDArray[Any],
+    qs: Sequence[Number] | NDArray[Any],
     *,
-    bounds: tuple[float, float],
-    epsilon: Any = None,
-    rho: Any = None,
-    neighbors: str = "replace",
-    method: str = "recursive",
-    nan: str | float = "raise",
+    bounds: Bounds,
+    epsilon: Number | None = None,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    method: Literal["recursive", "joint"] = "recursive",
+    nan: NanPolicy = "raise",
     where: Any = None,
     assume_sorted: bool = False,
     budget: Budget | None = None,

@@ -7,12 +7,16 @@ here arguments are checked, and it is said what each call promises.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, Unpack, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ... import privacy
 from ..._core import checks
+from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ...budget.budget import Budget
-from ...budget.release import release
+from ...budget.release import Mechanism, release
 from ...noise.additive import amount
 from ...noise.box import box_noise
 from ...noise.integer import integer_noise
@@ -21,25 +25,43 @@ from ...privacy import Loss, Pure
 from ...rng import Generator
 from ...sources.intake import View, read
 from ...summaries.cells import SQUARES, Cells, cells
-from ..arguments import Arguments
+from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
 from .each_column import EachCount, EachMean, EachSum, EachVariance, with_loss
 from .one_column import Count, Mean, Sum, Variance
 from .weighted import WeightedMean, WeightedSum
 
+Integers: TypeAlias = NDArray[np.int64]
 
+
+class CountKeywords(Keywords, total=False):
+    """Keyword arguments of `count`."""
+
+    nan: Literal["keep", "drop"]
+
+
+class VarianceKeywords(NanKeywords, total=False):
+    """Keyword arguments of `variance`."""
+
+    ddof: int
+
+
+@overload
+def count(data: Any, *, axis: None = None, **others: Unpack[CountKeywords]) -> int: ...
+@overload
+def count(data: Any, *, axis: Axis, **others: Unpack[CountKeywords]) -> Integers: ...
 def count(
     data: Any,
     *,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "add-remove",
-    axis: int | None = None,
-    nan: str = "keep",
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "add-remove",
+    axis: Axis | None = None,
+    nan: Literal["keep", "drop"] = "keep",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> int | Integers:
     """Release the number of rows of a column, or of some of its rows; or of each of several.
 
     Privacy
@@ -99,7 +121,7 @@ def count(
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
     view = read(data, relation=relation, axis=axis, where=where)
-    made: Any
+    made: Mechanism[int | Integers]
     if view.each:
         made = with_loss(EachCount(relation, loss, present, view.where, view.width))
     else:
@@ -107,22 +129,30 @@ def count(
     return release(view.source, made, budget=budget, rng=rng)
 
 
+@overload
+def sum(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[WeightKeywords]
+) -> float: ...
+@overload
+def sum(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[WeightKeywords]
+) -> Floats: ...
 def sum(
     data: Any,
     *,
-    bounds: Any,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
-    nan: str | float = "raise",
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    nan: NanPolicy = "raise",
     where: Any = None,
     weights: Any = None,
-    weight_bounds: tuple[float, float] | None = None,
+    weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release the sum of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -213,22 +243,30 @@ def sum(
     return release(view.source, made, budget=budget, rng=rng)
 
 
+@overload
+def mean(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[WeightKeywords]
+) -> float: ...
+@overload
+def mean(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[WeightKeywords]
+) -> Floats: ...
 def mean(
     data: Any,
     *,
-    bounds: Any,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
-    nan: str | float = "raise",
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    nan: NanPolicy = "raise",
     where: Any = None,
     weights: Any = None,
-    weight_bounds: tuple[float, float] | None = None,
+    weight_bounds: Bounds | None = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release the mean of a column, or of each of several, each row clamped to public bounds.
 
     Privacy
@@ -290,21 +328,29 @@ def mean(
     return release(view.source, made, budget=budget, rng=rng)
 
 
+@overload
+def variance(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[VarianceKeywords]
+) -> float: ...
+@overload
+def variance(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[VarianceKeywords]
+) -> Floats: ...
 def variance(
     data: Any,
     *,
-    bounds: Any,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    axis: int | None = None,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
     ddof: int = 0,
-    nan: str | float = "raise",
+    nan: NanPolicy = "raise",
     where: Any = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
+) -> float | Floats:
     """Release the variance of a column, or of each of several, rows clamped to public bounds.
 
     It is that of the rows themselves, the mean squared deviation from their own mean, unless `ddof`
@@ -369,7 +415,9 @@ def variance(
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
 
 
-def _plain(kind: type[Any], data: Any, asked: Arguments, *more: Any) -> tuple[View, Any]:
+def _plain(
+    kind: type[Any], data: Any, asked: Arguments, *more: Any
+) -> tuple[View, Mechanism[float | Floats]]:
     """Check the arguments, read the data, and make the mechanism."""
     relation, policy, loss = asked.relation, asked.policy, asked.loss
     amount(loss)
@@ -397,7 +445,7 @@ def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
 
 def _weighted(
     kind: type[Any], data: Any, asked: Arguments, weights: Any, weight_bounds: Any
-) -> tuple[View, Any]:
+) -> tuple[View, Mechanism[float | Floats]]:
     """Do the same for columns and the weights of their rows."""
     if weights is None or weight_bounds is None:
         checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
