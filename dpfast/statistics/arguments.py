@@ -51,7 +51,7 @@ class NoiseKeywords(NanKeywords, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What a call was given, not yet checked: each property checks its part and returns it."""
+    """Arguments of a call, not yet checked: each property checks its part and returns it."""
 
     bounds: Any
     epsilon: Any
@@ -93,7 +93,7 @@ class Arguments:
 
     @property
     def columns(self) -> int | None:
-        """Return how many columns the bounds say there are; None if one pair stands for all."""
+        """Return how many columns the bounds are for; None if one pair stands for all."""
         pairs, several = checks.pairs(self.bounds)
         return len(pairs) if several else None
 
@@ -113,7 +113,7 @@ class Arguments:
 
 
 def said(bounds: Any) -> int | None:
-    """How many columns the bounds say that there are; None if one pair stands for all."""
+    """Return how many columns the bounds are for; None if one pair stands for all."""
     pairs, several = checks.pairs(bounds)
     return len(pairs) if several else None
 

@@ -9,11 +9,11 @@ over n^2. A replaced row changes n - 1 of these terms, each by at most s_i s_j: 
 -c (1 - d) or -(1 - c) d, and any such two differ by 1 - d, 1 - c, c or d.
 
 With a private n the number of rows, the sums of w_i = 2 u_i - s_i, those of the products w_i w_j
-and of 2 w_i^2 - s_i^2 are released, which a row that comes or goes moves by at most 1, s_i, s_i s_j
-and s_i^2. One that is replaced, where there is a `where`, moves the number of rows by 1 and all
-others by at most twice as much.
+and of 2 w_i^2 - s_i^2 are released, which a row that comes or goes changes by at most 1, s_i, s_i
+s_j and s_i^2. One that is replaced, where there is a `where`, changes the number of rows by 1 and
+all others by at most twice as much.
 
-All of them together are one release (`noise.box`): a row may move all at once.
+All of them together are one release (`noise.box`): a row may change all at once.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Covariance:
 
     @property
     def known(self) -> bool:
-        """Whether the number of rows is public."""
+        """Tell whether the number of rows is public."""
         return self.neighbors == "replace" and self.where is None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """The columns of each entry of the upper triangle."""
+        """Return the columns of each entry of the upper triangle."""
         return two_of(len(self.cells))
 
     def reduce(self, source: RowSource) -> Moments:
@@ -81,7 +81,7 @@ class Covariance:
         return matrix
 
     def _known(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
-        """Each entry in cells, and by what n / (n - ddof) it may be larger than without ddof."""
+        """Return each entry in cells, and its factor n / (n - ddof)."""
         n, sums = summary.rows, summary.sums
         if n <= max(1, self.ddof):
             return [(Fraction(0), Fraction(1))] * len(self.pairs)
@@ -96,7 +96,7 @@ class Covariance:
     def _private(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
         n, sums, spans = summary.rows, summary.sums, [own.span for own in self.cells]
         d = len(spans)
-        centred = [2 * a - n * s for a, s in zip(sums, spans, strict=True)]
+        centered = [2 * a - n * s for a, s in zip(sums, spans, strict=True)]
         both = [
             4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + n * spans[i] * spans[j]
             for (i, j), p in zip(self.pairs, summary.products, strict=True)
@@ -105,7 +105,7 @@ class Covariance:
             2 * p - n * spans[i] ** 2 if i == j else p
             for (i, j), p in zip(self.pairs, both, strict=True)
         ]
-        rows, *noisy = self._noise(n).add([n, *centred, *both], generator)
+        rows, *noisy = self._noise(n).add([n, *centered, *both], generator)
         if rows <= max(1, self.ddof):
             middle = [Fraction(spans[i] ** 2, 8) if i == j else Fraction(0) for i, j in self.pairs]
             return [(entry, Fraction(1)) for entry in middle]
@@ -121,7 +121,7 @@ class Covariance:
 
     @property
     def _times(self) -> int:
-        """How many rows' sums a neighbour differs by, where the number of rows is private."""
+        """Return by how many rows the sums of neighbors differ, where n is private."""
         return 2 if self.neighbors == "replace" else 1
 
     def _noise(self, n: int) -> BoxNoise:
@@ -129,10 +129,10 @@ class Covariance:
         products = [spans[i] * spans[j] for i, j in self.pairs]
         if self.known:
             return box_noise(self.loss, [(n - 1) * product for product in products])
-        return box_noise(self.loss, [1, *(self._times * move for move in [*spans, *products])])
+        return box_noise(self.loss, [1, *(self._times * x for x in [*spans, *products])])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each entry: by the law of the noise where `n` is public, else a bound.
+        """Return the error bar of each entry: that of the noise where `n` is public, else a bound.
 
         With a private n, all in parts of its own scale: let e be the noise of the number of rows,
         f, g those of the two sums, h that of the sum of products, R = n + e, a and b the means of
@@ -145,7 +145,7 @@ class Covariance:
         half of e, so the weights are at most 1/2, 2 and 3/2, and it is no larger than twice the sum
         of three.
         """
-        spans, miss = [own.span for own in self.cells], 1 - confidence
+        spans, failure = [own.span for own in self.cells], 1 - confidence
         if rows is None:
             return unknown(confidence, ROWS)
         width = [[0.0] * len(spans) for _ in spans]
@@ -154,22 +154,22 @@ class Covariance:
         noise = self._noise(rows)
         for i, j in self.pairs:
             if self.known:
-                part = noise.within(miss) * Fraction(rows - 1, rows * (rows - self.ddof))
+                part = noise.within(failure) * Fraction(rows - 1, rows * (rows - self.ddof))
             else:
-                part = self._bound(noise, rows, miss, i == j)
+                part = self._bound(noise, rows, failure, i == j)
             most = Fraction(rows, (4 if i == j else 2) * max(1, rows - self.ddof))
             unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
             half = nearest(min(part, most) * spans[i] * spans[j] * unit)
             width[i][j] = width[j][i] = half
         return Expected(confidence, width, note=NOISE if self.known else BOUND)
 
-    def _bound(self, noise: BoxNoise, rows: int, miss: float, same: bool) -> Fraction:
-        """The error of a covariance with a private n, as a part of the product of the spans."""
-        rare = self._times * noise.within(RARE * miss / 4)
+    def _bound(self, noise: BoxNoise, rows: int, failure: float, same: bool) -> Fraction:
+        """Return the error of an entry with a private n, as a part of the product of spans."""
+        rare = self._times * noise.within(RARE * failure / 4)
         least = rows - rare
         if least <= max(1, self.ddof):
             return ALL
-        size, times = (1 - RARE) * miss, self._times
+        size, times = (1 - RARE) * failure, self._times
         linear = times * (2 * noise.within(size, 3) if same else noise.within(size, 4))
         part = (linear / least + (2 * rare / least) ** 2) / 4
         part = grown_error(part, rare, rows, least, self.ddof)
@@ -197,10 +197,10 @@ def covariance(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row of all columns, replaced (`n` is public) or added
+    Neighbors are datasets that differ in one row of all columns, replaced (`n` is public) or added
     or removed (`n` is private). The whole matrix satisfies the loss that is asked for. With a
     public `n`, entry (i, j) has the sensitivity ``(hi_i - lo_i) (hi_j - lo_j) (n - 1) / n**2``, and
-    all ``d (d + 1) / 2`` of them may move at once. With a private one, so do the number of rows,
+    all ``d (d + 1) / 2`` of them may change at once. With a private one, so do the number of rows,
     the sums and the sums of products, from which the matrix follows. All are exact integers, and so
     is the noise: that of `sum` with ``axis=0``, in proportion to what a row can do to each.
 
@@ -214,7 +214,7 @@ def covariance(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of the whole matrix: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
@@ -269,10 +269,11 @@ def covariance(
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     made = Covariance(pairs, relation, policy, loss, view.where, grids, ddof)
     spans = [own.span for own in grids]
-    moves = [spans[i] * spans[j] for i, j in made.pairs]  # at least, with a public number of rows
+    # With a public number of rows the sensitivities are n - 1 times these.
+    sensitivities = [spans[i] * spans[j] for i, j in made.pairs]
     if not made.known:
-        moves += [1, *spans]
-    spent = box_noise(loss, moves).loss
+        sensitivities += [1, *spans]
+    spent = box_noise(loss, sensitivities).loss
     made = Covariance(pairs, relation, policy, spent, view.where, grids, ddof)
     matrix: NDArray[np.float64] = release(view.source, made, budget=budget, rng=rng)
     return matrix

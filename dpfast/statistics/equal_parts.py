@@ -1,8 +1,9 @@
-"""A statistic of each column, each released for an equal part of the loss.
+"""Statistics of each column, each released for an equal part of the loss.
 
-A row may move the answers of all its columns. Where nothing serves them better together, d releases
-of a d-th of the loss each, of the same rows, are one release of all of it: epsilon, delta and rho
-add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun and Steinke, TCC 2016).
+A row may change the answers of all its columns. Where nothing serves them better together, d
+releases of a d-th of the loss each, of the same rows, are one release of all of it: epsilon, delta
+and rho add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun and Steinke, TCC
+2016).
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ class EqualParts:
 def released(
     data: Any, asked: Arguments, make: Callable[[Arguments], Mechanism[float]]
 ) -> float | Floats:
-    """Release what `make` makes of the data, or of each of their columns.
+    """Release a statistic of the data, or of each of their columns.
 
-    `make` gives the mechanism for the arguments of one column, and checks them.
+    `make` checks the arguments of one column and returns their mechanism.
     """
     form = form_of(data, "data", RULE)
     if not has_axis(asked.axis, form):
@@ -75,7 +76,7 @@ def released(
 
 
 def _together(each: Loss, width: int) -> Loss:
-    """What `width` releases of this loss come to."""
+    """Return the loss of `width` releases of this loss."""
     if isinstance(each, Pure):
         return several(each, width)
     return privacy.compose(*[each] * width)

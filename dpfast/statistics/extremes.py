@@ -1,4 +1,4 @@
-"""The least and the largest row, as far as they can be told: the public functions."""
+"""Low and high values of a column, in the place of its minimum and maximum."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def minimum(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for.
 
     ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
@@ -66,7 +66,7 @@ def minimum(
     n / 2)``, where T depends on the loss alone. A row changes u by at most 1, whether it is
     replaced, comes or goes, so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007) and of bounded
     range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
-    `dpfast.privacy.Draws`). "exponential-round" has a public base measure that favours round
+    `dpfast.privacy.Draws`). "exponential-round" has a public base measure that favors round
     numbers besides, as in `quantile`.
 
     ``method="smooth"`` adds noise to the least row itself, of a scale that its smooth sensitivity
@@ -82,17 +82,17 @@ def minimum(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     axis : {None, 0, -2}, optional
         0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
         a row is one record. `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
-        The noise law of ``method="smooth"``, as in `quantile`.
+        The noise distribution of ``method="smooth"``, as in `quantile`.
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
-        "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` law is named. The
-        noise of "smooth" is never scaled to less than the distance of the least row from the lower
-        limit, which one row might be at; it is better only where a row lies near the limit, or,
-        for an epsilon of some 3 and more, where the last rows are far apart
+        "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` distribution is
+        named. The noise of "smooth" is never scaled to less than the distance of the least row from
+        the lower limit, which one row might be at; it is better only where a row lies near the
+        limit, or, for an epsilon of some 3 and more, where the last rows are far apart
         (``benchmarks/crossings.py``).
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
@@ -172,7 +172,7 @@ def maximum(
 
     Privacy
     -------
-    As `minimum`: neighbours by `neighbors`, loss as asked, by an exact draw of the exponential
+    As `minimum`: neighbors by `neighbors`, loss as asked, by an exact draw of the exponential
     mechanism (McSherry and Talwar, FOCS 2007) or by smooth sensitivity (Nissim, Raskhodnikova and
     Smith, STOC 2007).
 
@@ -218,8 +218,10 @@ def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
         rounded = kind != "exponential"
         return ExponentialExtreme(q, lo, hi, relation, policy, pure(loss), rounded=rounded)
 
-    def made(calibration: Calibration, moves: str) -> SmoothExtreme:
+    def smooth(calibration: Calibration, relation: str) -> SmoothExtreme:
         grid = answer_grid((lo, hi), calibration)
-        return SmoothExtreme(q, lo, hi, moves, policy, calibration.loss, calibration, grid, False)
+        return SmoothExtreme(
+            q, lo, hi, relation, policy, calibration.loss, calibration, grid, False
+        )
 
-    return calibrated(asked, made)
+    return calibrated(asked, smooth)

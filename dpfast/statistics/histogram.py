@@ -1,7 +1,8 @@
 """Private histograms over public bins: exact counts with integer noise.
 
-A row is in at most one bin. One that comes or goes moves one count by 1, so the counts by 1 in the
-l1 and in the l2 norm; one that is replaced may leave one bin and enter another: 2, and sqrt(2).
+A row is in at most one bin. A row that is added or removed changes one count by 1, so the L1 and
+the L2 sensitivity of all counts is 1. A row that is replaced may leave one bin and enter another:
+the sensitivities are 2 and sqrt(2).
 """
 
 from __future__ import annotations
@@ -68,9 +69,9 @@ class Histogram:
         return tuple(axis.native.bins for axis in self.axes)
 
     def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
-        """Rows in each bin, those in none, and rows looked at."""
-        summarise: Any = self._rows if self.rows else self._column
-        found: NDArray[np.int64] = source.reduce(summarise, operator.iadd)
+        """Count the rows in each bin."""
+        summarize: Any = self._rows if self.rows else self._column
+        found: NDArray[np.int64] = source.reduce(summarize, operator.iadd)
         if self.where is not None and found[-1] != len(self.where):
             refuse_mask()
         return found[:-2]
@@ -87,7 +88,7 @@ class Histogram:
         return noisy.reshape(self.shape)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each count: by the law of the noise."""
+        """Return the error bar of each count, that of the noise."""
         return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
 
     def _column(self, chunk: Chunk) -> NDArray[np.int64]:
@@ -149,7 +150,7 @@ def histogram(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for: a replaced row changes two
     counts by 1, one that comes or goes changes one, however many bins and axes there are (Dwork,
     McSherry, Nissim and Smith, TCC 2006). The counts are exact, and so is the noise: discrete
@@ -175,7 +176,7 @@ def histogram(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone.
     budget : Budget, optional
@@ -246,7 +247,7 @@ def histogram(
 
 
 def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], bool]:
-    """The axes that are meant, and whether they are for rows of several columns."""
+    """Return the bins of each axis, and whether they are for rows of several columns."""
     if bins is None and categories is None:
         checks.fail("bins", "given, or categories instead", bins)
     if bins is not None and categories is not None:
@@ -277,7 +278,7 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
 
 
 def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
-    """The axes where each has either bins or categories."""
+    """Return the axes where each has either bins or categories."""
     rule = "given, or categories instead: for each axis one of the two, and None for the other"
     for one in (bins, categories):
         if not _listed(one) or len(one) != len(bins):
@@ -306,7 +307,7 @@ def _listed(value: Any) -> bool:
 
 
 def _nested(value: Any) -> bool:
-    """Whether a sequence holds sequences."""
+    """Tell whether a sequence holds sequences."""
     return _listed(value) and any(map(_listed, value))
 
 
@@ -339,7 +340,7 @@ def categories_of(value: Any, name: str) -> Bins:
 
 
 def _exactly(numbers: NDArray[np.float64]) -> Axis:
-    """Bins of one number each."""
+    """Return bins of one number each."""
     if len(numbers) > MOST_CELLS:
         checks.fail("categories", f"at most {MOST_CELLS} of them", len(numbers))
     return Axis(numbers, float(numbers[-1]), min(FINE * len(numbers), MOST_FINE), True)

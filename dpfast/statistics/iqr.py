@@ -36,7 +36,7 @@ TWO_STEPS_FROM = Fraction(2), Fraction(6)
 
 @dataclass(frozen=True, slots=True)
 class ExponentialRange:
-    """The distance of two quartiles that one exponential mechanism, or three, have drawn."""
+    """Distance of two quartiles that exponential mechanisms have drawn."""
 
     quartiles: RecursiveQuantiles | JointQuantiles
 
@@ -60,10 +60,10 @@ class ExponentialRange:
 
 @dataclass(frozen=True, slots=True)
 class SmoothRange(Smooth):
-    """The distance of the quartiles with noise for its smooth sensitivity.
+    """Distance of the quartiles with noise for its smooth sensitivity.
 
     The distance is rounded to float64, by at most half a step of the public grid: that its
-    neighbours differ by one step more is paid for.
+    neighbors differ by one step more is paid for.
     """
 
     lo: float
@@ -124,14 +124,14 @@ def iqr(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for.
 
     ``method="recursive"`` and ``method="joint"`` release both quartiles as `quantiles` does, by
     exponential mechanisms (McSherry and Talwar, FOCS 2007), and what leaves is their difference.
     ``method="smooth"`` adds noise to the distance itself, for a smooth bound on its local
     sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of those
-    of the quartiles, since both move the same way, under "add-remove" their sum.
+    of the quartiles, since both change in the same direction, under "add-remove" their sum.
 
     Parameters
     ----------
@@ -143,17 +143,18 @@ def iqr(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     axis : {None, 0, -2}, optional
         0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
         a row is one record. `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
-        The noise law of ``method="smooth"``, as in `quantile`.
+        The noise distribution of ``method="smooth"``, as in `quantile`.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
         "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
-        under "replace"), and "smooth" from there on or when a `noise` law is named. The rule knows
-        nothing of the data. Where many rows share a value "recursive" finds the quartiles exactly
-        at any loss; "joint" is better where they are spread out (``benchmarks/crossings.py``).
+        under "replace"), and "smooth" from there on or when a `noise` distribution is named. The
+        rule knows nothing of the data. Where many rows share a value "recursive" finds the
+        quartiles exactly at any loss; "joint" is better where they are spread out
+        (``benchmarks/crossings.py``).
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
     where : array_like of bool, shape (n,), optional
@@ -208,8 +209,8 @@ def _range(asked: Arguments) -> Mechanism[float]:
         made = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
         return ExponentialRange(made)
 
-    def smooth(calibration: Calibration, moves: str) -> SmoothRange:
+    def smooth(calibration: Calibration, relation: str) -> SmoothRange:
         grid = answer_grid((0.0, hi - lo), calibration)
-        return SmoothRange(lo, hi, moves, policy, calibration.loss, calibration, grid)
+        return SmoothRange(lo, hi, relation, policy, calibration.loss, calibration, grid)
 
     return calibrated(asked, smooth)

@@ -1,4 +1,4 @@
-"""Randomized response: each record is randomised by itself, so that nobody has to be trusted.
+"""Randomized response: each record is randomized by itself, so that nobody has to be trusted.
 
 This is the local model, the exception in this library: noise enters once a record and not once a
 release. What comes out is a private answer for each record, which may be stored, shown and shared;
@@ -6,7 +6,7 @@ its loss is that record's. The price is accuracy: a fraction of n records is kno
 ``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. Where one party may see the data, count them
 with noise instead.
 
-The law of every answer is exact: the coin that decides whether the truth is told, with an
+The distribution of every answer is exact: the coin that decides whether the truth is told, with an
 irrational probability, compares it with as many random bits as the comparison takes
 (``csrc/statistics/response.c``; in one of 2**72 answers with mpmath).
 """
@@ -115,7 +115,7 @@ class Coin:
         return self.others / (grown + self.others)
 
     def decide(self, stream: Stream) -> bool:
-        """Heads, given that the first 72 bits are those of the probability."""
+        """Tell whether it is heads, given that the first 72 bits are those of the probability."""
         tail = Tail(self.first << 64 | self.second, stream.word)
         tail.bits = 72
         return tail.below(self.probability)
@@ -141,7 +141,7 @@ def coin(epsilon: Fraction, others: int) -> Coin:
 
 
 def _leading(epsilon: Fraction, others: int) -> int:
-    """The first 72 bits of ``others / (exp(epsilon) + others)``.
+    """Return the first 72 bits of ``others / (exp(epsilon) + others)``.
 
     It is irrational, so enough digits settle every bit.
     """
@@ -167,7 +167,7 @@ def _leading_slowly(epsilon: Fraction, others: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """What the door needs to know: answers for each row, under the replace relation."""
+    """Mechanism of answers for each row, under the replace relation."""
 
     loss: Loss
     name: str
@@ -191,8 +191,7 @@ def _as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
 
 
 def _given(name: str, data: Any, kinds: str, rule: str) -> Any:
-    """Typed data as an array of one of `kinds` or as an Arrow column; what has no dtype, row by
-    row, as an array of objects.
+    """Return typed data as an array of one of `kinds` or an Arrow column; others as objects.
 
     Which of these it is, and the dtype, is a matter of types alone, and no row is read.
     """
@@ -224,8 +223,7 @@ def _shape(data: Any) -> tuple[int, ...]:
 
 
 def _each(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
-    """What `of` makes of each row of an Arrow array; `none` for a null, or a place that is not in
-    its dictionary."""
+    """Apply `of` to each row of an Arrow array; `none` for a null or no place of its dictionary."""
     from pyarrow import types
 
     if types.is_dictionary(array.type):
@@ -247,7 +245,7 @@ def _each(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[A
 
 
 def _integer(one: Any) -> int | None:
-    """The integer that a row is, by itself; None if it is none."""
+    """Return a row by itself as an integer; None if it is no integer."""
     if type(one) is int:
         return one
     exact: Any = one
@@ -261,7 +259,7 @@ def _integer(one: Any) -> int | None:
 
 
 def _row_loss(epsilon: Fraction, shape: tuple[int, ...], categories: int = 2) -> Pure:
-    """Of all answers of a row, each one of so many: of one place along the first axis."""
+    """Return the loss of all answers of a row, which is one place along the first axis."""
     each = max(1, math.prod(shape[1:]))
     if categories > 2:
         return Draws(each * epsilon, each, categories=categories)
@@ -303,7 +301,7 @@ def binary(
     -------
     Local model: each answer is epsilon-differentially private about its own bit, whoever looks at
     it and whatever is known of the others (Warner 1965; Dwork, McSherry, Nissim and Smith, TCC
-    2006). Neighbours are datasets in which one row is replaced; the number of rows is public. The
+    2006). Neighbors are datasets in which one row is replaced; the number of rows is public. The
     loss is epsilon for an array of one axis. Where there are more, a row has d entries, each with
     an answer of its own, and its loss is d epsilon. Asking again is a further loss.
 
@@ -367,7 +365,7 @@ def binary(
 
 
 def _bits(rows: Any) -> NDArray[Any]:
-    """What is not 0 where the answer is yes, in the dtype of the answers."""
+    """Return what is not 0 where the answer is yes, in the dtype of the answers."""
     if not isinstance(rows, np.ndarray):
         kind = np.bool_ if str(rows.type) == "bool" else np.int64
         each = [_each(array, lambda values: values != 0, 0) for array in rows.chunks]
@@ -402,7 +400,7 @@ class _Categories:
             checks.fail("categories", f"at most {_native.MOST} of them", categories)
 
     def rows(self, name: str, data: Any) -> Any:
-        """Rows that `codes` takes, of which none has been read."""
+        """Return rows that `codes` takes, of which none has been read."""
         if self.labels is None or self._words is None:
             return _given(name, data, "biu", "an array of integers")
         kind = self.labels.dtype.kind
@@ -410,7 +408,7 @@ class _Categories:
         return _given(name, data, kind, f"an array of {words}, as the categories are")
 
     def number(self, name: str, label: Any) -> int:
-        """The place of a category."""
+        """Return the place of a category."""
         numbers = self.labels is None or self.labels.dtype.kind in "biu"
         kinds = (int, np.integer, np.bool_) if numbers else (str, bytes)
         given = np.asarray(label if isinstance(label, kinds) else None)
@@ -423,7 +421,7 @@ class _Categories:
         return found
 
     def codes(self, data: Any) -> NDArray[np.int64]:
-        """Places of the categories; -1 for what is none."""
+        """Return the places of the categories; -1 for what is none."""
         if not isinstance(data, np.ndarray):
             each = [_each(array, self._of_arrow, -1) for array in data.chunks]
             return np.concatenate([np.empty(0, np.int64), *each])
@@ -441,7 +439,7 @@ class _Categories:
         return np.where((self._sorted[at] == data) & ~none, self._order[at], -1).astype(np.int64)
 
     def _of_arrow(self, array: Any) -> NDArray[np.int64]:
-        """The same of integers, or of an Arrow array of text or nulls."""
+        """Do the same for integers, or an Arrow array of text or nulls."""
         if isinstance(array, np.ndarray):
             return self.codes(array)
         if self._words is None:
@@ -449,7 +447,7 @@ class _Categories:
         return _whole(self._words.of_arrow(array))
 
     def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
-        """The same of rows without a dtype, each by itself."""
+        """Do the same for rows without a dtype, each by itself."""
         if self._words is not None:
             return _whole(self._words.of_objects(rows))
         if {int, bool}.issuperset(map(type, rows)):
@@ -475,7 +473,7 @@ def _whole(numbers: Any) -> NDArray[np.int64]:
 
 
 def _unsigned(array: NDArray[Any], categories: int) -> NDArray[Any]:
-    """Contiguous integers as they are, in an unsigned type that holds all categories.
+    """Return contiguous integers as they are, in an unsigned type that holds all categories.
 
     What was negative is then large, and no category.
     """
@@ -523,7 +521,7 @@ def kary(
     Privacy
     -------
     Local model: each answer is epsilon-differentially private about its own value (Kairouz,
-    Bonawitz and Ramage, ICML 2016). Neighbours are datasets in which one row is replaced; the
+    Bonawitz and Ramage, ICML 2016). Neighbors are datasets in which one row is replaced; the
     number of rows is public. A row of d entries has d answers, and its loss is d epsilon. A budget
     in rho is charged the exact supremum over orders for k answers (`dpfast.privacy.Draws`). Asking
     again is a further loss.
@@ -617,7 +615,7 @@ def unary(
     budget: Budget | None = None,
     rng: Generator | None = None,
 ) -> NDArray[np.bool_]:
-    """Answer with one bit for each of k categories and each record (optimised unary encoding).
+    """Answer with one bit for each of k categories and each record (optimized unary encoding).
 
     The bit of the true category is a fair coin; each other bit is 1 with probability
     ``1 / (exp(epsilon) + 1)``, exactly. For many categories this says more than one answer does.
@@ -626,7 +624,7 @@ def unary(
     -------
     Local model: the bits of a record together are epsilon-differentially private about its value
     (Wang, Blocki, Li and Jha, USENIX Security 2017; as pure privacy of a product, Dwork, McSherry,
-    Nissim and Smith, TCC 2006). Neighbours are datasets in which one row is replaced; the number of
+    Nissim and Smith, TCC 2006). Neighbors are datasets in which one row is replaced; the number of
     rows is public. A row of d values has a loss of d epsilon. A budget in rho is charged for it as
     for one of about exp(epsilon) + 3 answers of `kary`. Asking again is a further loss.
 
@@ -662,9 +660,9 @@ def unary(
 
     Notes
     -----
-    Between two values the bits of two categories differ in law: 1/2 against q = 1 / (e^epsilon + 1)
-    each. The largest ratio is (1/2)(1 - q) / (q (1/2)) = e^epsilon. A value without a category
-    differs from others in one bit, by less.
+    Between two values the bits of two categories differ in distribution: 1/2 against
+    q = 1 / (e^epsilon + 1) each. The largest ratio is (1/2)(1 - q) / (q (1/2)) = e^epsilon. A value
+    without a category differs from others in one bit, by less.
     Cost: one pass over the bits, with about 8 random bits each.
 
     Examples
@@ -693,7 +691,7 @@ def unary(
 
 
 def _alike(epsilon: Fraction) -> int:
-    """Categories of a single answer that costs as much as the bits of a unary encoding, or more.
+    """Return the categories of one answer that costs at least as much as the bits of `unary`.
 
     Their ratio is e^epsilon, 1 or e^-epsilon, with e^epsilon / N, 1/2 and 1 / N for
     N = 2 (e^epsilon + 1). So it is of k answers with N = e^epsilon + k - 1 (a k that is rounded
@@ -704,7 +702,7 @@ def _alike(epsilon: Fraction) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Estimate(Generic[Shape]):
-    """What private answers say about all records: post-processing, at no further loss.
+    """Fraction of all records that private answers estimate: post-processing, at no further loss.
 
     Attributes
     ----------
@@ -728,8 +726,10 @@ class Estimate(Generic[Shape]):
 def _estimate(
     count: Any, n: int, keep: float, stray: float, gap: float, of: str, confidence: Any
 ) -> Estimate[Any]:
-    """From how many of n answers say so; a record that is so says it with probability `keep`, any
-    other with `stray`, and gap = keep - stray."""
+    """Estimate a fraction from the `count` of n answers that say yes.
+
+    A record says yes with probability `keep` if that is so, else `stray`; gap = keep - stray.
+    """
     checks.choice("of", of, get_args(Of))
     level = checks.positive("confidence", confidence)
     if level >= 1:
@@ -761,8 +761,11 @@ def _estimate(
     return Estimate(shown[0], shown[1], shown[2], shown[3], level)
 
 
-def _laws(epsilon: Any, others: int) -> tuple[float, float, float]:
-    """How often the truth is told, each other answer, and the difference, without cancellation."""
+def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
+    """Return the probability of the truth, of each other answer, and the difference.
+
+    The difference is computed without cancellation.
+    """
     amount = float(_epsilon(epsilon))
     if amount < 2.0**-500:
         checks.fail("epsilon", "at least 2**-500: less tells nothing that float64 holds", epsilon)
@@ -852,7 +855,7 @@ def estimate_binary(
     line = _axes(axis, array.ndim)
     n = array.size if line is None else array.shape[line]
     count = np.count_nonzero(array, axis=line)
-    return _estimate(count, n, *_laws(epsilon, 1), of, confidence)
+    return _estimate(count, n, *_probabilities(epsilon, 1), of, confidence)
 
 
 def estimate_kary(
@@ -916,7 +919,7 @@ def estimate_kary(
     lines = lines.reshape(math.prod(rest), n)
     places = lines + k * np.arange(len(lines), dtype=np.int64)[:, None]
     count = np.bincount(places.ravel(), minlength=k * len(lines)).reshape(*rest, k)
-    return _estimate(count, n, *_laws(epsilon, k - 1), of, confidence)
+    return _estimate(count, n, *_probabilities(epsilon, k - 1), of, confidence)
 
 
 def estimate_unary(
@@ -972,6 +975,6 @@ def estimate_unary(
         checks.fail("axis", "another than the last, which is the categories", axis)
     over = tuple(range(array.ndim - 1)) if line is None else (line,)
     n = math.prod(array.shape[a] for a in over)
-    _, stray, _ = _laws(epsilon, 1)
+    _, stray, _ = _probabilities(epsilon, 1)
     gap = math.tanh(float(_epsilon(epsilon)) / 2) / 2
     return _estimate(np.count_nonzero(array, axis=over), n, 0.5, stray, gap, of, confidence)

@@ -1,4 +1,4 @@
-"""A value of any kind with noise scaled to a smooth bound that the caller has."""
+"""A value and a smooth bound of the caller's, released with noise scaled to the bound."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .quantiles.smooth import Smooth, answer_grid
 
 
 class _Given(NamedTuple):
-    """What the caller has computed; NOT PRIVATE."""
+    """Value and smooth bound that the caller has computed; NOT PRIVATE."""
 
     value: Any
     sensitivity: Any
@@ -52,7 +52,7 @@ class _SmoothRelease(Smooth):
 
 
 def _refuse(name: str, rule: str) -> NoReturn:
-    raise DataError(f"{name} must be {rule}; what it is, is not shown")
+    raise DataError(f"{name} must be {rule}; its value is not shown")
 
 
 def smooth_beta(
@@ -62,14 +62,14 @@ def smooth_beta(
     rho: Number | None = None,
     noise: NoiseName = "auto",
 ) -> float:
-    """The smoothness that a smooth bound has to have for a loss: public, and best as it is.
+    """Return the largest smoothness `beta` of a smooth bound for a loss; it is public.
 
     Parameters
     ----------
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss, as for `smooth_release`.
     noise : str, default "auto"
-        The noise law, as for `smooth_release`.
+        The noise distribution, as for `smooth_release`.
 
     Returns
     -------
@@ -116,16 +116,16 @@ def smooth_release(
     Privacy
     -------
     Let f(x) be the value and S(x) the bound for data x, both as the float64 numbers that arrive
-    here. The call satisfies the loss that it is asked for if, for all neighbours x, x' (nothing
+    here. The call satisfies the loss that it is asked for if, for all neighbors x, x' (nothing
     here can check it),
 
     1. ``abs(f(x) - f(x'))`` is at most S(x), and
     2. S(x) is at most ``exp(beta) S(x')``, but for rounding by a factor of ``1 + 2**-41``,
 
     for the `beta` that is given, or with which `smooth_sensitivity` is called. The answer is
-    ``f + (S / alpha) Z`` with an admissible law (Nissim, Raskhodnikova and Smith, STOC 2007),
-    correctly rounded to a public grid and clipped to `bounds`. Neighbours are what the bound was
-    computed for; neither f nor S may leave in any other way.
+    ``f + (S / alpha) Z``, Z of an admissible distribution (Nissim, Raskhodnikova and Smith, STOC
+    2007), correctly rounded to a public grid and clipped to `bounds`. Neighbors are what the bound
+    was computed for; neither f nor S may leave in any other way.
 
     Parameters
     ----------
@@ -165,7 +165,8 @@ def smooth_release(
         When the budget has too little left; nothing has been spent.
     DataError
         The value or the bound is NaN or no number, None say, or the bound is negative. It depends
-        on the data; the spend stands, as it does for an exception of `smooth_sensitivity`.
+        on the data; the spent budget is not refunded, nor is it for an exception of
+        `smooth_sensitivity`.
 
     Notes
     -----

@@ -11,7 +11,7 @@ m highest as b, and with the cells A and B of a and b
 Neither depends on the order of the rows or on how they come.
 
 *What rounding does.* Either is a mean of cells, so it is off by at most half a cell, and the two of
-neighbours differ by at most the smooth bound and one cell. Then it is rounded to float64, by half a
+neighbors differ by at most the smooth bound and one cell. Then it is rounded to float64, by half a
 step of the public grid of answers at most, so they differ by another step. Public numbers that
 are added to a smooth bound leave it smooth, so noise is scaled to the bound, a cell and a step.
 """
@@ -120,12 +120,12 @@ def trimmed_mean(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for. Noise of scale ``S / alpha``
     is added to the exact statistic, with a `beta`-smooth upper bound S on its local sensitivity
     (Nissim, Raskhodnikova and Smith, STOC 2007; for trimmed means Bun and Steinke, NeurIPS 2019),
-    and ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the law. All
-    rounding is covered by S (``dpfast/statistics/trimmed.py``).
+    and ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the noise
+    distribution. All rounding is covered by S (``dpfast/statistics/trimmed.py``).
 
     Parameters
     ----------
@@ -139,12 +139,12 @@ def trimmed_mean(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     axis : {None, 0, -2}, optional
         0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
         a row is one record. `bounds` is then one pair, or one for each column.
     noise : str, default "auto"
-        The noise law, as in `quantile`.
+        The noise distribution, as in `quantile`.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, as in `quantile`.
     where : array_like of bool, shape (n,), optional
@@ -219,7 +219,7 @@ def winsorized_mean(
 
     Privacy
     -------
-    As `trimmed_mean`: neighbours by `neighbors`, loss as asked, by noise for a smooth upper bound
+    As `trimmed_mean`: neighbors by `neighbors`, loss as asked, by noise for a smooth upper bound
     on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007), the sum of those of the
     two ends and of the rows between them.
 
@@ -265,9 +265,9 @@ def _mean(winsorized: bool, proportion: Any, asked: Arguments) -> Mechanism[floa
     policy = asked.policy
     rows = cells(lo, hi)
 
-    def made(calibration: Calibration, moves: str) -> SmoothMean:
+    def smooth(calibration: Calibration, relation: str) -> SmoothMean:
         grid = answer_grid((lo, hi), calibration)
-        rest = moves, policy, calibration.loss, calibration, rows, grid
+        rest = relation, policy, calibration.loss, calibration, rows, grid
         return SmoothMean(part, winsorized, lo, hi, *rest)
 
-    return calibrated(asked, made)
+    return calibrated(asked, smooth)

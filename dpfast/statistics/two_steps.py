@@ -1,4 +1,4 @@
-"""One change that is two steps: a mechanism for rows that come and go, where a row is replaced.
+"""Replacing a row in two steps, by a mechanism for rows that are added and removed.
 
 To replace a row, of which a mask may keep the old one, the new one, both or neither, is at most to
 remove a row and to add one. So a mechanism that costs `one_step(loss)` for one of these steps costs
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 
 def one_step(loss: Loss) -> Loss:
-    """A loss such that two steps together cost `loss`: half of epsilon, a quarter of rho."""
+    """Return the loss of each of two steps that cost `loss`: half of epsilon, a quarter of rho."""
     if isinstance(loss, ZCDP):
         return ZCDP(loss.rho / 4)
     half = loss.epsilon / 2
@@ -37,7 +37,7 @@ def one_step(loss: Loss) -> Loss:
 
 
 def two_steps(loss: Loss) -> Loss:
-    """What two steps cost."""
+    """Return the loss of two steps."""
     found = privacy.convert(loss, "add-remove", "replace")
     assert found is not None
     return found
@@ -46,7 +46,7 @@ def two_steps(loss: Loss) -> Loss:
 def calibrated(
     asked: Arguments, make: Callable[[Calibration, str], Mechanism[Value]]
 ) -> Mechanism[Value]:
-    """Return what `make` gives for a calibration and the relation of the rows that it sees.
+    """Return the mechanism that `make` returns for a calibration and a relation of the rows.
 
     Where a mask keeps only some rows, these can differ by two steps, and either gets its part.
     """
@@ -91,5 +91,5 @@ class TwoSteps(Generic[Value]):
         return self.inner.finish(summary, generator)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: noise that needs two steps is that for a smooth bound, a secret."""
+        """Return no error bar: the scale of noise in two steps depends on the data."""
         return unknown(confidence, SECRET)

@@ -1,4 +1,4 @@
-"""Propose, test, release: noise for a sensitivity that you propose, if the data are far from worse.
+"""Propose-test-release: noise for a proposed sensitivity, if the data are far from a larger one.
 
 The test draws a noisy distance to the nearest data whose local sensitivity is above the proposal,
 and below a threshold the answer is `dpfast.NO_ANSWER`. `proposal` has the theorem.

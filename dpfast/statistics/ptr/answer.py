@@ -1,4 +1,4 @@
-"""The answer that is none."""
+"""`NO_ANSWER`, returned where the test refuses an answer."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Propose-test-release for the interquartile range, with a proposed sensitivity or without.
 
-*Proposed.* The larger of what the two quartiles can move by (their sum under add-remove) is a bound
-on what their distance can move by (`dpfast/sensitivity/iqr.py`), so the rows to change until it is
-above the proposal are a distance for the test.
+*Proposed.* The larger local sensitivity of the two quartiles (under add-remove, their sum) bounds
+that of their distance (`dpfast/sensitivity/iqr.py`). So the number of rows to change until the
+bound is above the proposal is a distance for the test.
 
 *Without a scale* (after Dwork and Lei, STOC 2009, who test whether the logarithm of the range stays
 in its bin, for two sets of bins). Rows are replaced. Let m1, m3 be the ranks of the quartiles,
@@ -16,8 +16,8 @@ k - p from above go between. Let B > 1 be public, and
 
     D = max{d >= 0 : M(d) < B m(d)},   or for a range of 0   D = max{d >= 0 : M(d) = 0}.
 
-M(k) of x is at most M(k + 1) of a neighbour and m(k) at least m(k + 1), so D differs by at most 1;
-and if D >= 1, all neighbours have a range that differs by a factor below B, or is 0 with this one.
+M(k) of x is at most M(k + 1) of a neighbor and m(k) at least m(k + 1), so D differs by at most 1;
+and if D >= 1, all neighbors have a range that differs by a factor below B, or is 0 with this one.
 So the logarithm has the sensitivity ln B, and noise of that size is added to it: the range is
 multiplied by B^Z, Z Laplace of scale 1 / epsilon2. This is the best that bins can do, whatever
 their offset: M(d) < B m(d) if and only if some interval [v, B v) holds all ranges within d.
@@ -58,7 +58,7 @@ _LOG_GRID = 2.0**-40
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """How a column is read."""
+    """Bounds of a column, and how it is read."""
 
     lo: float
     hi: float
@@ -67,7 +67,7 @@ class _Column:
     assume_sorted: bool
 
     def windows(self, source: Source, width: int) -> tuple[Window, Window]:
-        """Order statistics about the two quartiles, in one pass."""
+        """Return the order statistics about the two quartiles, in one pass."""
         missing = nan_policy.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         ranks.prefetch([(rank_rule(q), width) for q in QUARTILES])
@@ -76,7 +76,7 @@ class _Column:
         return lower, upper
 
     def range(self, windows: tuple[Window, Window]) -> float:
-        """The interquartile range; of no rows, that of the bounds."""
+        """Return the interquartile range; for no rows, the distance of the bounds."""
         n = windows[0].n
         if n == 0:
             return self.hi - self.lo
@@ -124,14 +124,17 @@ def scale_free_distance(
     ratio: Fraction,
     most: int,
 ) -> int:
-    """D for n rows, at most `most`; `lower` and `upper` give x at ranks about the quartiles."""
+    """Return D for n rows, at most `most`.
+
+    `lower` and `upper` give x at ranks about the quartiles.
+    """
     m1, m3 = (rank_rule(q)(n) for q in QUARTILES)
     if m1 == m3:
         return most  # the range of one row is 0 whatever it is
     here = float(upper(np.array([m3]))[0] - lower(np.array([m1]))[0])
 
     def leaves(k: int) -> float:
-        """Whether k + 1 rows can take the range out of every interval that holds it."""
+        """Tell whether k + 1 rows can take the range out of every interval that holds it."""
         k += 1
         p = np.arange(k + 1)
         highest = float((upper(m3 + k - p) - lower(m1 - p)).max())
@@ -169,7 +172,7 @@ class _ScaleFree:
         if not self.test.passes(summary.distance, generator):
             return NO_ANSWER
         if summary.range == 0:
-            return 0.0  # so it is for all neighbours, but for those that delta pays for
+            return 0.0  # so it is for all neighbors, but for those that delta pays for
         # The logarithm of a float64 is at most 745 in size, and off by less than 2**-42.
         noisy = _noise.draw(
             Laplace(),
@@ -183,14 +186,17 @@ class _ScaleFree:
 
 
 def _log_up(ratio: Fraction) -> float:
-    """The logarithm of a number above 1, rounded up. (A difference of logarithms would cancel.)"""
+    """Return the logarithm of a number above 1, rounded up.
+
+    (A difference of logarithms would cancel.)
+    """
     return math.nextafter(math.log1p(float_up(ratio - 1)), math.inf)
 
 
 def _extended(
     window: Window, lo: float, hi: float
 ) -> Callable[[NDArray[np.int64]], NDArray[np.float64]]:
-    """x at ranks within the window, or beyond the first and the last row."""
+    """Return x as a function of ranks in the window, or beyond the first and the last row."""
     values = np.clip(window.values.astype(np.float64), lo, hi)
     padded = np.concatenate([[lo], values, [hi]])
 
@@ -224,7 +230,7 @@ def iqr(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
     test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
     Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and ``dpfast/statistics/ptr/iqr.py`` have
@@ -249,7 +255,7 @@ def iqr(
     test_share : float or Fraction, default 0.5
         The test's share of epsilon, between 0 and 1.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation; only "replace" without `proposed`.
+        The neighboring relation; only "replace" without `proposed`.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `dpfast.quantile`.
     assume_sorted : bool, default False

@@ -26,7 +26,10 @@ from .proposal import Measured, proposal
 
 
 def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
-    """Rows to change until the mean of n values in 0 .. span may move by more than `proposed`."""
+    """Return how many rows to change until the sensitivity of the mean is above `proposed`.
+
+    The mean is that of n values in 0 .. span.
+    """
     if neighbors == "replace":
         return most if n == 0 or span <= proposed * n else 0
     if 2 * proposed >= span:
@@ -76,7 +79,7 @@ def mean(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, added or removed (``n`` is private) or replaced.
+    Neighbors are datasets that differ in one row, added or removed (``n`` is private) or replaced.
     The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test spends the
     share `test_share` of epsilon and all of delta, the noise the rest (Dwork and Lei, STOC 2009;
     ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is as low as it can be). Rows

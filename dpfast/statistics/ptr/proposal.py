@@ -1,13 +1,13 @@
 """The test, its threshold, and the mechanism that all proposals share.
 
-Let D(x) be a whole number for each dataset, which differs by at most 1 between neighbours, such
-that D(x) = 0 wherever some neighbour x' of x has |f(x) - f(x')| > b. (The fewest rows to change
+Let D(x) be a whole number for each dataset, which differs by at most 1 between neighbors, such
+that D(x) = 0 wherever some neighbor x' of x has |f(x) - f(x')| > b. (The fewest rows to change
 until the local sensitivity is above b are such a number, and so is anything below them that
 differs by at most 1.) With K discrete Laplace, P(K = k) ~ e^(-epsilon1 |k|), and t a threshold,
 
     if D(x) + K < t: no answer; else f(x) + Laplace noise of scale b / epsilon2.
 
-Theorem. For neighbours this is (epsilon1 + epsilon2, delta)-DP with
+Theorem. For neighbors this is (epsilon1 + epsilon2, delta)-DP with
 
     delta = P(K >= t) = e^(-epsilon1 t) / (1 + e^(-epsilon1)),  t >= 0,
 
@@ -57,11 +57,12 @@ from ...rng import Generator
 from .answer import NO_ANSWER, NoAnswer
 
 _FARTHEST = 4  # thresholds
+_NOTE = "by the distribution of the noise, if there is an answer"
 
 
 @lru_cache(maxsize=256)
 def threshold(epsilon: Fraction, delta: Fraction) -> int:
-    """The least t >= 0 with ``e^(-epsilon t) / (1 + e^(-epsilon)) <= delta``."""
+    """Return the least t >= 0 with ``e^(-epsilon t) / (1 + e^(-epsilon)) <= delta``."""
     mp = context(256)
     e, d = (mp.mpf(x.numerator) / x.denominator for x in (epsilon, delta))
     exact = -mp.log(d * (1 + mp.exp(-e))) / e
@@ -71,7 +72,7 @@ def threshold(epsilon: Fraction, delta: Fraction) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DistanceTest:
-    """Whether a noisy distance reaches the threshold."""
+    """Test of a noisy distance against the threshold."""
 
     epsilon: Fraction
     delta: Fraction
@@ -82,11 +83,11 @@ class DistanceTest:
 
     @property
     def farthest(self) -> int:
-        """Distances count up to here. Public."""
+        """Return the largest distance that counts, which is public."""
         return _FARTHEST * max(self.threshold, 1)
 
     def passes(self, distance: int, generator: Generator) -> bool:
-        """One draw of the exact discrete Laplace law."""
+        """Tell whether the distance passes: one exact draw of discrete Laplace noise."""
         found = np.empty(1, np.int64)
         stream = generator.stream()
         laplace_integers(found, 1 / self.epsilon, stream, None, stream.word)
@@ -130,14 +131,14 @@ class Proposal:
         return min(max(noisy, self.lo), self.hi)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect if there is an answer, which the noise does not depend on."""
+        """Return the error bar of an answer, if there is one; the noise does not depend on that."""
         size = self.scale * -math.log(1 - confidence) + self.grid
         width = min(size, self.hi - self.lo)
-        return Expected(confidence, width, note="by the law of the noise, if there is an answer")
+        return Expected(confidence, width, note=_NOTE)
 
 
 def split(epsilon: Any, delta: Any, test_share: Any) -> tuple[Approx, DistanceTest, Fraction]:
-    """The whole loss, the test, and the epsilon that is left for the noise."""
+    """Return the whole loss, the test, and the epsilon that is left for the noise."""
     loss = privacy.loss(epsilon, delta)
     if not isinstance(loss, Approx):
         checks.fail("delta", "greater than 0 and less than 1: the test needs it", delta)
@@ -153,7 +154,7 @@ def split(epsilon: Any, delta: Any, test_share: Any) -> tuple[Approx, DistanceTe
 
 
 def laplace_scale(sensitivity: float, error: float, epsilon: Fraction) -> float:
-    """The scale of the noise, rounded up."""
+    """Return the scale of the noise, rounded up."""
     wide = math.nextafter(sensitivity, math.inf) * (1 + 2.0**-50) + 2 * error
     return math.nextafter(wide / float_down(epsilon) * (1 + 2.0**-50), math.inf)
 
@@ -169,7 +170,7 @@ def proposal(
     test_share: Any,
     neighbors: str,
 ) -> Proposal:
-    """The mechanism for checked bounds and a checked proposal."""
+    """Return the mechanism for checked bounds and a checked proposal."""
     lo, hi = bounds
     loss, test, rest = split(epsilon, delta, test_share)
     scale = laplace_scale(proposed, 2.0**-51 * max(abs(lo), abs(hi), hi - lo), rest)
@@ -182,9 +183,9 @@ def proposal(
 
 
 def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) -> int:
-    """The least k with ``at(k) > limit``, at most `most`; `at` grows, and is constant from `stop`.
+    """Return the least k with ``at(k) > limit``, at most `most`, by bisection.
 
-    By bisection, for an increasing `at`.
+    `at` increases, and is constant from `stop` on.
     """
     high = min(most, stop + 1)
     if high <= 0 or at(high - 1) <= limit:

@@ -1,4 +1,4 @@
-"""Propose-test-release for a quantile: how many rows to change until a gap about it is too wide."""
+"""Propose-test-release for a quantile: rows to change until a gap about it is too wide."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def quantile(
     """Release a quantile with noise of a proposed size, or nothing.
 
     The statistic is that of `dpfast.quantile`. The test looks for the fewest rows that have to be
-    changed until one more row may move it by more than `proposed`.
+    changed until one more row may change it by more than `proposed`.
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
     test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
     Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is as low as
@@ -90,7 +90,7 @@ def quantile(
     test_share : float or Fraction, default 0.5
         The test's share of epsilon, between 0 and 1.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         As in `dpfast.quantile`.
     assume_sorted : bool, default False

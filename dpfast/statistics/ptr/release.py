@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._core import checks
 from ..._core.types import Bounds, Neighbors, Number
-from ...budget import release as _door
+from ...budget import release as _release
 from ...budget.budget import Budget
 from ...errors import DataError
 from ...rng import Generator
@@ -70,7 +70,7 @@ def release(
     Privacy
     -------
     The call is (`epsilon`, `delta`)-DP, whether there is an answer or not, if you have proved of
-    `distance`, D, for all neighbours x, x' (nothing here can check it):
+    `distance`, D, for all neighbors x, x' (nothing here can check it):
 
     1. D(x) and D(x') differ by at most 1;
     2. if D(x) >= 1, then the statistics of x and of x', clipped to `bounds`, differ by at most
@@ -79,7 +79,7 @@ def release(
     The fewest rows to change until the local sensitivity of the statistic is above `proposed` obey
     both, and so does every lower bound of them that obeys the first. The test spends the share
     `test_share` of epsilon and all of delta, the noise the rest (Dwork and Lei, STOC 2009;
-    ``dpfast/statistics/ptr/proposal.py``). Neighbours are what the two functions were proved for.
+    ``dpfast/statistics/ptr/proposal.py``). Neighbors are what the two functions were proved for.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def release(
         When the budget has too little left; nothing has been spent.
     DataError
         A function gives no number, or a negative distance. It depends on the data, as does every
-        exception of the functions themselves, which is passed on; the spend stands.
+        exception of the functions themselves, which is passed on; the spent budget is
+        not refunded.
 
     Notes
     -----
@@ -154,4 +155,4 @@ def release(
         test_share=test_share,
         neighbors=relation,
     )
-    return _door.release(data, mechanism, budget=budget, rng=rng)
+    return _release.release(data, mechanism, budget=budget, rng=rng)

@@ -58,25 +58,25 @@ def quantile(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for: pure `epsilon`,
     (`epsilon`, `delta`), or `rho`-zCDP. Nothing but the value leaves.
 
     ``method="smooth"`` adds noise of scale ``S / alpha`` to the order statistic, for a
     `beta`-smooth upper bound ``S`` on the local sensitivity (Nissim, Raskhodnikova and Smith, STOC
     2007), with ``alpha`` and ``beta`` from the exact worst case over shifts and dilations of the
-    chosen law; the sample is correctly rounded to the grid, so it is a post-processing of the ideal
-    mechanism.
+    chosen distribution. The sample is correctly rounded to the grid, so it is a post-processing of
+    the ideal mechanism.
 
     ``method="exponential"`` draws a point ``o`` of the grid with probability proportional to
     ``exp(-epsilon u(o) / (2 D))``, ``u(o) = max(0, #{x < o} - q n, q n - #{x <= o})``, where every
     row counts as the point of the grid at or next below it. A replaced row changes ``u`` by at most
-    D = 1, an added one by at most D = max(q, 1 - q) (at q = 0 and q = 1 all of ``u`` moves in one
+    D = 1, an added one by at most D = max(q, 1 - q) (at q = 0 and q = 1 all of ``u`` changes in one
     direction, and D = 1/2), so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007; for quantiles
     Smith, STOC 2011) and of bounded range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and
     Rogers, ALT 2021; exactly: `dpfast.privacy.Draws`). The draw is exact.
 
-    ``method="exponential-round"`` is the same with a public base measure that favours round
+    ``method="exponential-round"`` is the same with a public base measure that favors round
     numbers: the probability is proportional to ``base(o) exp(-epsilon u(o) / (2 D))``, where
     ``base(o)`` is the sum of the powers ``2**k`` that divide the number of the point
     (``dpfast/noise/grid.py``). What is public costs nothing, so the loss is the same.
@@ -94,31 +94,31 @@ def quantile(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     noise : str, default "auto"
-        The noise law of ``method="smooth"``. Pure laws serve every kind of loss: "polyplace",
-        "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
+        The noise distribution of ``method="smooth"``. Pure ones serve every kind of loss:
+        "polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy". For
         (`epsilon`, `delta`) there are also "laplace" and "gaussian", for `rho` "arsinh-normal".
         "auto" is PolyPlace below an epsilon of 4, arsinh-normal below a rho of 4, and Cauchy from
-        there on. A pure law leaves `delta` unspent, and the budget is not charged for it. For
+        there on. A pure one leaves `delta` unspent, and the budget is not charged for it. For
         comparison, the looser published constants: "polyplace-hladik-tetek", "cauchy-nrs",
         "cauchy-lecture", "student-t-bun-steinke", "generalized-cauchy-nrs", "laplace-nrs",
         "gaussian-nrs", "arsinh-normal-bun-steinke".
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
         "auto" is "exponential-round" for an epsilon below 1 (with or without `delta`) or a rho
         below 0.4 (3 and 3 with `where` under "replace"), and "smooth" from there on or when a
-        `noise` law is named: the rule knows nothing of the data. The error of the exponential
-        mechanism is about ``2 ln(2) D / epsilon`` ranks, and it does not shrink below half a gap
-        between values; that of smooth sensitivity falls like ``1 / epsilon**2``, and further. Where
-        many rows share a value, such as a whole year of age, "exponential" sees one point among the
-        billions up to the next value, which `epsilon` times the number of these rows has to make up
-        for; "exponential-round" finds it sooner, and elsewhere its error is at most about twice as
-        large. The exponential mechanism is pure: it leaves `delta` unspent, and the budget is not
-        charged for it.
+        `noise` distribution is named: the rule knows nothing of the data. The error of the
+        exponential mechanism is about ``2 ln(2) D / epsilon`` ranks, and it does not shrink below
+        half a gap between values; that of smooth sensitivity falls like ``1 / epsilon**2``, and
+        further. Where many rows share a value, such as a whole year of age, "exponential" sees one
+        point among the billions up to the next value, which `epsilon` times the number of these
+        rows has to make up for; "exponential-round" finds it sooner, and elsewhere its error is at
+        most about twice as large. The exponential mechanism is pure: it leaves `delta` unspent, and
+        the budget is not charged for it.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN and null, found in the same pass: an error, the lower or upper bound, no
         row at all (add-remove only), or a public replacement number. The error of "raise" depends
-        on the data; it comes after the spend, which stands.
+        on the data; it comes after the spend, which is not refunded.
     where : array_like of bool, shape (n,), optional
         The rows to use, each a function of that row alone. How many they are is private. Under
         "replace" a row may then leave or enter, which the exponential mechanism covers as it is;
@@ -149,7 +149,7 @@ def quantile(
     Cost: one read of the data and O(w) more, where the window ``w`` is about
     ``(2 / beta) ln(R / S)`` ranks (smooth) or ``120 D / epsilon`` (exponential); memory O(w) beside
     a pivot sample. The first call of a process with smooth sensitivity also makes the table of its
-    noise law, which takes some tens of milliseconds.
+    noise distribution, which takes some tens of milliseconds.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def median(
 
     Privacy
     -------
-    As `quantile`: neighbours by `neighbors`, loss as asked, by smooth sensitivity (Nissim,
+    As `quantile`: neighbors by `neighbors`, loss as asked, by smooth sensitivity (Nissim,
     Raskhodnikova and Smith, STOC 2007) with exactly rounded admissible noise, or by an exact draw
     of the exponential mechanism (McSherry and Talwar, FOCS 2007).
 
@@ -244,7 +244,7 @@ def quantiles(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). All answers together satisfy the loss that is asked for, pure `epsilon` or
     `rho`-zCDP. Both methods are draws of exponential mechanisms (McSherry and Talwar, FOCS 2007),
     whose cost is less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
@@ -252,7 +252,7 @@ def quantiles(
 
     ``method="recursive"`` draws the middle quantile, splits the rows at it, and goes on on either
     side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the base measure of
-    ``dpfast.quantile(..., method="exponential-round")``, which favours round numbers. Each of the
+    ``dpfast.quantile(..., method="exponential-round")``, which favors round numbers. Each of the
     ``floor(log2 m) + 1`` levels takes an equal part of the loss; ties are divided so that a row
     counts once a level (``dpfast/statistics/quantiles/exponential.py`` has the proof).
 
@@ -277,7 +277,7 @@ def quantiles(
     epsilon, rho : float, Fraction or Decimal, optional
         The loss of all answers together: one of the two.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation. Under "add-remove" the answers are about twice as accurate with
+        The neighboring relation. Under "add-remove" the answers are about twice as accurate with
         the recursive method, since a replaced row can be on both sides of a split.
     method : {"recursive", "joint"}, default "recursive"
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
@@ -339,7 +339,7 @@ def many(
     nan: Any,
     assume_sorted: Any,
 ) -> RecursiveQuantiles | JointQuantiles:
-    """The mechanism of `quantiles`, from unchecked arguments."""
+    """Return the mechanism of `quantiles` for unchecked arguments."""
     wanted = _wanted(qs)
     interval = checks.bounds(bounds)
     relation = checks.neighbors(neighbors)
@@ -369,7 +369,7 @@ _HALF = Fraction(1, 2)
 
 
 def one(q: Any, bounds: Any, *rest: Any) -> Mechanism[float]:
-    """The mechanism of `quantile`, from unchecked arguments: made once, then remembered."""
+    """Return the mechanism of `quantile` for unchecked arguments, from a cache if it is there."""
     if type(bounds) is tuple and len(bounds) == 2:
         try:
             return _remembered(q, *bounds, *rest)
@@ -396,9 +396,9 @@ def _make(
     assume_sorted: Any,
     some: bool = False,
 ) -> Mechanism[float]:
-    """Check every argument and choose, from public numbers only, all that there is to choose.
+    """Check every argument and choose the mechanism, from public numbers only.
 
-    `some` says that only some rows are used, and how many is private.
+    `some` says that only some rows are used; how many is private.
     """
     where = True if some else None
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
@@ -413,14 +413,14 @@ def _make(
         rounded = kind == "exponential-round"
         return ExponentialQuantile(rank, *interval, relation, policy, pure(loss), trusted, rounded)
 
-    def made(calibration: Calibration, moves: str) -> SmoothQuantile:
-        return smooth_quantile(rank, interval, calibration, moves, policy, trusted)
+    def smooth(calibration: Calibration, relation: str) -> SmoothQuantile:
+        return smooth_quantile(rank, interval, calibration, relation, policy, trusted)
 
-    return calibrated(asked, made)
+    return calibrated(asked, smooth)
 
 
 def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> str:
-    """The method that is meant: `automatic` for "auto", smooth noise where a law is named."""
+    """Return the method: `automatic` for "auto", "smooth" where a distribution is named."""
     kind = checks.choice("method", method, methods)
     if isinstance(noise, str) and noise == "auto":
         return automatic if kind == "auto" else kind
@@ -430,11 +430,11 @@ def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> s
 
 
 def reaches(loss: privacy.Loss, least: tuple[Fraction, Fraction]) -> bool:
-    """Whether a loss is at least some epsilon, or some rho."""
+    """Tell whether a loss is at least some epsilon, or some rho."""
     epsilon, rho = least
     return loss.rho >= rho if isinstance(loss, privacy.ZCDP) else loss.epsilon >= epsilon
 
 
 def pure(loss: privacy.Loss) -> privacy.Pure | privacy.ZCDP:
-    """What the exponential mechanism spends of a loss: all but delta."""
+    """Return what the exponential mechanism spends of a loss: all but delta."""
     return privacy.Pure(loss.epsilon) if isinstance(loss, privacy.Approx) else loss

@@ -3,15 +3,15 @@
 A cell ``o`` stands for the number ``o * grid``. Every row is on the cell at or next below its
 value, or on the first or last cell if it is outside; so a tie of values is a tie on a cell. What
 counts of a column are the numbers ``less(o)`` and ``leq(o)`` of rows on lower cells, and of these
-and the rows on o. All cells between two neighbouring rows have one utility, so they make one
+and the rows on o. All cells between two neighboring rows have one utility, so they make one
 weighted run, and `noise.choice.Weights` draws among runs exactly. What a cell weighs before
-the data are seen is `noise.grid.Base`; the laws below are relative to it.
+the data are seen is `noise.grid.Base`; the distributions below are relative to it.
 
 Only the runs at ranks within some K of the target are looked at. The cells on either side of them
 make one run each, a lump, with the least distance that any of its cells can have. A lump is
 proposed about once in 2**40 draws; then one of its cells is picked, its rows are counted
 by a pass, and it is kept with the probability that its own distance gives. That is rejection
-sampling, so the law does not depend on K.
+sampling, so the distribution does not depend on K.
 
 `choose` treats all ranks of a tie as one. `divide` also says where in a tie to divide it: it draws
 a pair of a cell and one of its `parts` parts, over which the rows of the cell are spread evenly.
@@ -44,13 +44,13 @@ FARTHEST = 1 << 60
 
 
 def width(c: float, total: int, cut: float = CUT) -> int:
-    """Ranks on either side of the target beyond which cells of weight `total` come to exp(-cut)."""
+    """Return the ranks round the target beyond which cells of weight `total` come to exp(-cut)."""
     ranks = max(0.0, math.log(total) + cut) / c
     return FARTHEST if ranks >= FARTHEST else math.ceil(ranks) + 1
 
 
 class Column:
-    """One column, seen from the cells of a grid between `lo` and `hi`; NOT PRIVATE."""
+    """Column of rows on the cells of a grid between `lo` and `hi`; NOT PRIVATE."""
 
     def __init__(
         self, ranks: Ranks, lo: float, hi: float, grid: float, base: Base | None = None
@@ -66,7 +66,7 @@ class Column:
         self._seen: tuple[int, int, Window] | None = None
 
     def cells(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """The cells of ascending values of any dtype, exactly."""
+        """Return the cells of ascending values of any dtype, exactly."""
         if self.lo == self.hi:
             return np.zeros(len(values), np.int64)
         dtype = values.dtype
@@ -90,11 +90,11 @@ class Column:
         return inside
 
     def window(self, rank: int, reach: int) -> Window:
-        """The cells of the ranks round `rank`."""
+        """Return the cells of the ranks round `rank`."""
         return self.look(lambda n: min(max(1, rank), n), reach)
 
     def look(self, rule: Callable[[int], int], reach: int) -> Window:
-        """The cells of the ranks round that of a rule; those last seen are remembered."""
+        """Return the cells of the ranks round that of a rule; the last ones are cached."""
         if self._seen is not None:
             rank, width, window = self._seen
             if width == reach and (not window.n or rule(window.n) == rank):
@@ -104,25 +104,25 @@ class Column:
         return window
 
     def weight(self, first: int, last: int) -> int:
-        """What the cells of a range weigh."""
+        """Return the weight of the cells of a range."""
         if first == self.first and last == self.last:
             return self.base.total
         return self.base.weight(first, last)
 
     def less(self, cell: int, n: int) -> int:
-        """Rows, of `n`, on cells below `cell`."""
+        """Count the rows, of `n`, on cells below `cell`."""
         if cell <= self.first or cell > self.last:
             return 0 if cell <= self.first else n
         return self.ranks.less(cell * self.grid)
 
     def marks(self, value: Any) -> tuple[float, float]:
-        """Where the cell of a value begins and ends."""
+        """Return where the cell of a value begins and ends."""
         cell = int(self.cells(np.array([value]))[0])
         return cell * self.grid, (cell + 1) * self.grid
 
 
 def _cells_of_integers(x: NDArray[Any], grid: float) -> NDArray[np.int64]:
-    """Floors of x / grid, which are known to be below 2**53."""
+    """Return the floors of x / grid, which are known to be below 2**53."""
     shift = math.frexp(grid)[1] - 1
     if shift <= 0:
         # Where the grid is very fine, 0 alone is within the bounds.
@@ -170,22 +170,23 @@ class _Distances:
         self.over = int(less.searchsorted(whole, "right"))
 
     def exact(self, run: int) -> Fraction:
-        """The distance of a run."""
+        """Return the distance of a run."""
         if run < self.under:
             return self.target - int(self.leq[run])
         return int(self.less[run]) - self.target if run >= self.over else Fraction(0)
 
     def least(self) -> Fraction | None:
-        """The least of them, if there are any."""
+        """Return the least distance, if there are any."""
         if self.under < self.over:
             return Fraction(0)
         ends = [i for i in (self.under - 1, self.over) if 0 <= i < len(self.less)]
         return min(map(self.exact, ends), default=None)
 
     def above(self, least: Fraction) -> NDArray[np.float64]:
-        """The distances above `least`, to a relative 2**-51: two numbers of one sign are added.
+        """Return the distances above `least`, to a relative 2**-51.
 
-        None of them is below `least`, so where one is 0, `least` is 0.
+        Two numbers of one sign are added. None of them is below `least`, so where one is 0, `least`
+        is 0.
         """
         out = np.zeros(len(self.less))
         if self.under:
@@ -200,7 +201,7 @@ class _Distances:
 
 
 def _split(x: Fraction) -> tuple[int, float]:
-    """The floor of a number, and what is above it."""
+    """Return the floor of a number, and the rest."""
     whole, rest = divmod(x.numerator, x.denominator)
     return whole, rest / x.denominator
 
@@ -208,7 +209,7 @@ def _split(x: Fraction) -> tuple[int, float]:
 def _survey(
     column: Column, target: Fraction, c: float, cells: tuple[int, int], cut: float, ties: bool
 ) -> _Runs:
-    """The runs of cells; with `ties`, the ranks of a tie are known where the window cuts it."""
+    """Return the runs of cells; with `ties`, also the ranks of a tie that the window cuts."""
     a, b = cells
     window = column.window(math.ceil(target), width(c, column.weight(a, b), cut))
     rows, before, n = window.values, window.first - 1, window.n
@@ -280,7 +281,7 @@ def choose(
     *,
     cut: float = CUT,
 ) -> int:
-    """A cell ``o`` of ``cells = (first, last)`` with probability proportional to exp(-c u(o)).
+    """Draw a cell ``o`` of ``cells = (first, last)`` with probability proportional to exp(-c u(o)).
 
     ``u(o) = max(0, less(o) - target, target - leq(o))``. The target is a rank position, from 0 to
     n, and not outside the ranks that the cells have.
@@ -340,7 +341,7 @@ def divide(
     parts: int = PARTS,
     cut: float = CUT,
 ) -> tuple[int, Fraction]:
-    """A cell ``o`` of `cells` and a rank position in it, to divide the rows at.
+    """Draw a cell ``o`` of `cells` and a rank position in it, to divide the rows at.
 
     Drawn are a cell and a part ``j`` of 0 .. parts - 1, with probability proportional to
     ``exp(-c |p - target|)``, where p is the position of the part:
@@ -419,7 +420,7 @@ def divide(
 def _blocks(
     cell: int, low: Fraction, high: Fraction, target: Fraction, c: float, parts: int
 ) -> list[_Block]:
-    """The parts of a cell, in blocks that grow with the distance from the target.
+    """Return the parts of a cell, in blocks that grow with the distance from the target.
 
     The first has about 1 / c ranks, the next twice as many, and so on: the distances in a block are
     like the least of them, or have no weight.
@@ -441,7 +442,7 @@ def _blocks(
 
 
 def _thin(c: float, distance: Fraction, share: Fraction, stream: BitStream) -> bool:
-    """A coin of probability share exp(-c distance), which may be a distance below 0."""
+    """Flip a coin of probability share exp(-c distance); the distance may be below 0."""
     x = Fraction(c) * distance
     extra = (abs(x.numerator) // x.denominator).bit_length()
 

@@ -1,4 +1,4 @@
-"""Quantiles by the exponential mechanism, as mechanisms for the door: one, and many by recursion.
+"""Quantiles by the exponential mechanism: one, and many by recursion.
 
     ExponentialQuantile(q, lo, hi, neighbors, nan, loss, assume_sorted=False, rounded=False)
     ExponentialExtreme(q, lo, hi, neighbors, nan, loss, rounded=False), q = 0 or 1
@@ -18,17 +18,17 @@ Every row is first put on the cell of the public grid at or next below it, a cha
 by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
 candidate is a cell ``o``, t = q n is the target. The utility is minus
 ``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. The base measure, what cells weigh whatever the data
-are, is uniform, or with `rounded` that of `_grid.Base`, which favours round numbers. A row that is
-added moves ``#{x < o} - t`` by ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``, so
-u by D = max(q, 1 - q) at most; a row that is replaced leaves t and moves u by at most D = 1. So
-probabilities proportional to ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and
+are, is uniform, or with `rounded` that of `_grid.Base`, which favors round numbers. A row that is
+added changes ``#{x < o} - t`` by ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``,
+so u by D = max(q, 1 - q) at most; a row that is replaced leaves t and changes u by at most D = 1.
+So probabilities proportional to ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and
 Talwar, FOCS 2007), of range epsilon moreover, which costs less than ``epsilon**2 / 8`` in zCDP
 (Cesar and Rogers, ALT 2021; exactly: `privacy.Draws`). At the ends, q = 0 and q = 1, u is
-``#{x < o}`` or ``#{x > o}``, which a row moves by 0 or 1 and in one direction for all cells. So
+``#{x < o}`` or ``#{x > o}``, which a row changes by 0 or 1 and in one direction for all cells. So
 there the range of the changes is 1, and c = epsilon: D = 1/2.
 
-Where only some rows are kept, a row that is replaced may also leave them or enter. That moves u by
-no more than D = 1 either, or 1/2 at the ends, so nothing changes but that n is private.
+Where only some rows are kept, a row that is replaced may also leave them or enter. That changes u
+by no more than D = 1 either, or 1/2 at the ends, so nothing changes but that n is private.
 
 Many quantiles
 --------------
@@ -49,9 +49,9 @@ distance of ``q' M`` from the mass below (v, f), or in a leaf from what lies bet
 v and the mass up to v. A row of mass s in the node has a part w s of it below, with w from 0 to 1,
 and is worth ``s (w - q')``, so:
 
-* Adding a row moves the utility by at most ``b = D s``.
-* Replacing a row of mass s by one of mass s' moves it by at most
-  ``b = D max(s, s') + (1 - D) min(s, s')``. What moves is ``s' (w' - q') - s (w - q')``. If the row
+* Adding a row changes the utility by at most ``b = D s``.
+* Replacing a row of mass s by one of mass s' changes it by at most
+  ``b = D max(s, s') + (1 - D) min(s, s')``. The change is ``s' (w' - q') - s (w - q')``. If the row
   that goes is the lower one, w >= w', and at the corners of this triangle that is ``q' (s - s')``,
   ``(1 - q') (s' - s)`` or ``-(1 - q') s - q' s'``, none of them larger than b in size. If it is the
   higher one, exchange the rows.
@@ -113,7 +113,7 @@ class Node(NamedTuple):
 
 
 def plan(qs: list[Fraction], loss: Pure | ZCDP, neighbors: str) -> Node:
-    """The recursion over ascending different quantiles; see the top of this file."""
+    """Return the recursion over ascending different quantiles; see the top of this file."""
     levels = len(qs).bit_length()
     size = [0] * levels
 
@@ -143,7 +143,7 @@ def plan(qs: list[Fraction], loss: Pure | ZCDP, neighbors: str) -> Node:
 
 
 def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone: bool) -> float:
-    """``c = e / (2 k)`` of a node, rounded down; `alone` says that no other is on its level."""
+    """Return ``c = e / (2 k)`` of a node, rounded down; `alone` if no other is on its level."""
     end = place in (0, 1)
     most = Fraction(1, 2) if end else max(place, 1 - place)
     both = Fraction(1, 2) if end else Fraction(1)
@@ -166,7 +166,7 @@ def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone
 
 
 def _charged(loss: Pure | ZCDP, levels: int) -> Pure | ZCDP:
-    """What draws of bounded range cost, of which the levels share a pure loss."""
+    """Return the loss of draws of bounded range, whose levels share a pure loss."""
     return loss if isinstance(loss, ZCDP) else Draws(loss.epsilon, levels, bounded_range=True)
 
 
@@ -180,7 +180,7 @@ def draw_all(
     parts: int = PARTS,
     cut: float = CUT,
 ) -> list[int]:
-    """The cells of all quantiles of a plan, ascending: one exact draw of the whole recursion."""
+    """Draw the cells of all quantiles of a plan, ascending: the whole recursion, exactly."""
     cells = [0] * count
     waiting = [(root, (column.first, column.last), (Fraction(0), Fraction(n)))]
     while waiting:
@@ -239,7 +239,7 @@ class ExponentialQuantile:
 
     @property
     def cells(self) -> tuple[int, int]:
-        """The first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
+        """Return the first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
         return ends(self.lo, self.hi, self.grid)
 
     def reduce(self, source: Source) -> tuple[Column, int]:
@@ -254,7 +254,7 @@ class ExponentialQuantile:
         return column, window.n
 
     def target(self, n: int) -> Fraction:
-        """The rank position that is looked for, from 0 to n."""
+        """Return the target rank position, from 0 to n."""
         return self.q * n
 
     def finish(self, summary: tuple[Column, int], generator: Generator) -> float:
@@ -265,10 +265,11 @@ class ExponentialQuantile:
         return cell * self.grid
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect, in ranks: McSherry and Talwar's bound, whatever the data.
+        """Return the error bar in ranks: McSherry and Talwar's bound, whatever the data.
 
         The quantile's own cell has u = 0 and a weight of at least 1. All cells with u > g together
-        weigh at most ``total exp(-c g)``, which is `miss` for g = ln(total / miss) / c.
+        weigh at most ``total exp(-c g)``, which is the failure probability p for g = ln(total / p)
+        / c.
         """
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
@@ -295,7 +296,7 @@ class ExponentialExtreme(ExponentialQuantile):
 
     @property
     def ranks(self) -> int:
-        """T, the ranks between the end and the target."""
+        """Return T, the ranks between the end and the target."""
         return math.ceil(INSIDE / Fraction(self.rate))
 
     def target(self, n: int) -> Fraction:
@@ -331,12 +332,12 @@ class RecursiveQuantiles:
 
     @property
     def cells(self) -> tuple[int, int]:
-        """The first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
+        """Return the first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
         return ends(self.lo, self.hi, self.grid)
 
     @property
     def rate(self) -> float:
-        """``c`` of the first draw."""
+        """Return ``c`` of the first draw."""
         return self.root.rate
 
     def reduce(self, source: Source) -> tuple[Column, int]:
@@ -367,7 +368,7 @@ class RecursiveQuantiles:
         return np.array([released[q] for q in self.qs])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each quantile, in ranks: the bound of one draw, draw by draw.
+        """Return the error bar of each quantile in ranks: the bound of one draw, draw by draw.
 
         A draw is off by what the ends of its range are off, in the proportion of its place between
         them, and by g of its own, as in `ExponentialQuantile.error`; one that divides a cell has
@@ -378,21 +379,21 @@ class RecursiveQuantiles:
             return Expected(confidence, 0.0, 0.0)
         different = sorted(set(self.qs))
         total = base(*self.cells).total
-        miss = (1 - confidence) / len(different).bit_length()
-        found: dict[int, float] = {}
+        failure = (1 - confidence) / len(different).bit_length()
+        errors: dict[int, float] = {}
 
         def walk(node: Node | None, low: float, high: float) -> None:
             if node is None:
                 return
-            own = (1 - float(node.place)) * low + float(node.place) * high
+            error = (1 - float(node.place)) * low + float(node.place) * high
             leaf = node.left is None and node.right is None
-            own += math.log(total / miss * (1 if leaf else PARTS)) / node.rate + (not leaf)
-            found[node.number] = own
-            walk(node.left, low, own)
-            walk(node.right, own, high)
+            error += math.log(total / failure * (1 if leaf else PARTS)) / node.rate + (not leaf)
+            errors[node.number] = error
+            walk(node.left, low, error)
+            walk(node.right, error, high)
 
         walk(self.root, 0.0, 0.0)
-        ranks = [found[different.index(q)] for q in self.qs]
+        ranks = [errors[different.index(q)] for q in self.qs]
         return Expected(confidence, None, ranks, RANKS)
 
 

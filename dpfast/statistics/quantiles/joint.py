@@ -45,14 +45,14 @@ EVERY = 1 << 60
 
 
 def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
-    """The length of the interval that the changes of all utilities lie in, for one neighbour.
+    """Return the length of the interval of the changes of all utilities, for one neighbor.
 
     `qs` ascend. Let g_1, ..., g_(m + 1) be the gaps between 0, the quantiles and 1, and x_j =
     count_j - g_j n for a candidate, which divides the rows into so many intervals; the utility is
     minus the sum of |x_j|. The x_j add up to 0, and x_j >= 0 where g_j = 0. How a row is read by a
     candidate is the interval that it falls into.
 
-    *A row is added*, and falls into interval k. Its term moves by |x_k + 1 - g_k| - |x_k|, the
+    *A row is added*, and falls into interval k. Its term changes by |x_k + 1 - g_k| - |x_k|, the
     others by |x_j - g_j| - |x_j|: between -2 (1 - g_k) and 2 (1 - g_k) in all.
 
     - The upper end is reached where x_k >= 0 >= x_j for all others, so by some candidate whatever
@@ -60,7 +60,8 @@ def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
     - The lower end asks for x_k <= g_k - 1, so for g_k > 0, and for x_j >= g_j for all others: the
       least is -2 (1 - g'), g' the least gap that is not 0. If that is 1, all rows belong into one
       interval, and the change is 0 there.
-    - Where g_k = 0 its term moves by 1, and the others by no less than -1 all together: at least 0.
+    - Where g_k = 0 its term changes by 1, and the others by no less than -1 all together: at least
+    0.
 
     *A row is replaced*, and goes from interval a to interval b. |x_a - 1| - |x_a| is between -1 and
     1, and -1 where g_a = 0; |x_b + 1| - |x_b| is too, and 1 where g_b = 0. If the row moves up,
@@ -75,7 +76,7 @@ def spread(qs: tuple[Fraction, ...], neighbors: str) -> Fraction:
 
 
 def rounding(m: int) -> Fraction:
-    """A bound on the logarithm of (computed / exact) for the probability of any answer.
+    """Bound the logarithm of (computed / exact) for the probability of any answer.
 
     An answer is drawn block by block (quantiles that share a run), last first. A block that ends
     with quantile s is drawn by a product that is rounded at most 4 s + 11 times, over sums that are
@@ -87,13 +88,13 @@ def rounding(m: int) -> Fraction:
 
 
 def _wide(mp: Any, x: Any) -> tuple[Any, int]:
-    """The mantissa, in [2**-256, 2**256], and the exponent of a positive mpmath number."""
+    """Return the mantissa, in [2**-256, 2**256], and the exponent of a positive mpmath number."""
     e = (mp.mag(x) + 255) // BITS
     return mp.ldexp(x, -BITS * e), e
 
 
 def _decay(mp: Any, c: float, distance: Fraction) -> Wide:
-    """exp(-c distance)."""
+    """Return exp(-c distance)."""
     x = mp.mpf(c) * distance.numerator / distance.denominator
     m, e = _wide(mp, mp.exp(-x))
     return float(m), e
@@ -101,7 +102,7 @@ def _decay(mp: Any, c: float, distance: Fraction) -> Wide:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """The noise-free summary: runs of grid points, and the sums over them."""
+    """Noise-free summary: runs of grid points, and the sums over them."""
 
     first: NDArray[np.int64]  # first cell of each run
     length: NDArray[np.int64]
@@ -113,7 +114,7 @@ class Joint:
 def summary(
     rows: NDArray[np.int64], ends: tuple[int, int], qs: tuple[Fraction, ...], c: float
 ) -> Joint:
-    """The table of weights for ascending `rows`, which are cells; those below a cell count."""
+    """Return the table of weights for ascending `rows`, which are cells."""
     n, m = len(rows), len(qs)
     edges = np.concatenate([[ends[0] - 1], rows, [ends[1]]])
     length = np.diff(edges)
@@ -145,7 +146,7 @@ def summary(
 
 
 def _coin(weight: Wide, scale: Wide, bound: int, stream: BitStream) -> bool:
-    """Whether U < 2**60 weight / (scale bound)."""
+    """Tell whether U < 2**60 weight / (scale bound)."""
     shift = 60 + BITS * (weight[1] - scale[1])
 
     def probability(mp: Any) -> Any:
@@ -155,7 +156,7 @@ def _coin(weight: Wide, scale: Wide, bound: int, stream: BitStream) -> bool:
 
 
 def pick(weights: list[Wide], stream: BitStream) -> int:
-    """An index with probability proportional to its weight, exactly."""
+    """Draw an index with probability proportional to its weight, exactly."""
     e = max(w[1] for w in weights if w[0])
     scale = max((w[0], w[1]) for w in weights if w[1] == e)
     bounds = []
@@ -174,7 +175,7 @@ def pick(weights: list[Wide], stream: BitStream) -> int:
 
 
 def together(length: int, r: int, stream: BitStream) -> list[int]:
-    """r of `length` cells in ascending order, repeats allowed: each such choice equally likely."""
+    """Draw r of `length` cells, repeats allowed, in ascending order: uniform over such choices."""
     # Ordered choices with repeats are the r-subsets of length + r - 1, spread out (Floyd's draw).
     chosen: set[int] = set()
     for top in range(length - 1, length + r - 1):
@@ -184,7 +185,7 @@ def together(length: int, r: int, stream: BitStream) -> list[int]:
 
 
 def draw(found: Joint, m: int, stream: BitStream) -> list[int]:
-    """One ordered m-tuple of cells."""
+    """Draw one ordered m-tuple of cells."""
     table = found.table
     out = [0] * m
     step, stop, position = m + 1, len(found.at), found.n
@@ -226,7 +227,7 @@ class JointQuantiles:
         nan: str | float,
         assume_sorted: bool,
     ) -> JointQuantiles:
-        """From checked arguments."""
+        """Return the mechanism for checked arguments."""
         lo, hi = bounds
         grid = public_grid(lo, hi)
         if hi > lo and hi - lo < grid:

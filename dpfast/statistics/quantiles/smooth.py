@@ -20,16 +20,16 @@ from ...summaries.order import Ranks
 
 
 def spacing(lo: float, hi: float, widest: float) -> float:
-    """The public grid, coarser where the widest possible noise could not be counted on it.
+    """Return the public grid, coarser where the widest noise could not be counted on it.
 
-    (Were the grid to follow the secret noise scale, two neighbours whose scales straddle a power of
+    (Were the grid to follow the secret noise scale, two neighbors whose scales straddle a power of
     two would have different supports.)
     """
     return max(public_grid(lo, hi), math.ldexp(1.0, math.frexp(widest)[1] - 49))
 
 
 def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
-    """The public grid of an answer within `bounds`, whose smooth bound is at least that grid."""
+    """Return the public grid of an answer within `bounds`; no smooth bound is below it."""
     lo, hi = bounds
     widest = (hi - lo) / calibration.alpha
     if not widest < 2.0**900:
@@ -48,7 +48,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
 
 
 class Smooth:
-    """What mechanisms share that add noise scaled to a smooth bound.
+    """Base of mechanisms that add noise scaled to a smooth bound.
 
     Their `reduce` gives the value and the bound.
     """
@@ -62,11 +62,11 @@ class Smooth:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Those of the answer."""
+        """Return the bounds of the answer."""
         return self.lo, self.hi
 
     def finish(self, summary: tuple[float, float], generator: Generator) -> float:
-        """The value with noise scaled to its smooth bound, on the grid and within the limits."""
+        """Add noise scaled to the smooth bound, on the grid, and clamp to the limits."""
         value, sensitivity = summary
         lo, hi = self.limits
         if lo == hi:
@@ -82,7 +82,7 @@ class Smooth:
         return min(max(found, first * self.grid), last * self.grid)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: its noise is as large as the data make it, so nothing is public."""
+        """Return no error bar: the scale of the noise depends on the data."""
         return unknown(confidence, SECRET)
 
 
@@ -137,7 +137,7 @@ def smooth_quantile(
     nan: str | float,
     assume_sorted: bool,
 ) -> SmoothQuantile:
-    """The mechanism for checked arguments; its grid is chosen from public numbers only."""
+    """Return the mechanism for checked arguments; its grid depends on public numbers only."""
     lo, hi = bounds
     grid = answer_grid(bounds, calibration)
     return SmoothQuantile(

@@ -1,7 +1,7 @@
 """`count`, `sum`, `mean` and `variance` of a column, or of each column of a table.
 
-The mechanisms are in `one_column` and `each_column`, and in `_weighted` for rows with weights;
-here arguments are checked, and it is said what each call promises.
+The mechanisms are in `one_column` and `each_column`, and in `weighted` for rows with weights. Here
+are the public functions, which check the arguments.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def count(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, added or removed, or replaced. The call
+    Neighbors are datasets that differ in one row, added or removed, or replaced. The call
     satisfies the loss that it is asked for. A row changes the count by at most 1; the noise is an
     exact integer for that (discrete Laplace, Ghosh, Roughgarden and Sundararajan, STOC 2009;
     discrete Gaussian, Canonne, Kamath and Steinke, NeurIPS 2020). The number of all rows does not
@@ -81,7 +81,7 @@ def count(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"add-remove", "replace"}, default "add-remove"
-        The neighbouring relation.
+        The neighboring relation.
     axis : {None, 0, -2}, optional
         As in `sum`.
     nan : {"keep", "drop"}, default "keep"
@@ -157,7 +157,7 @@ def sum(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for. Rows are clamped and put on
     a public grid, and their sum is an exact integer of known sensitivity: ``hi - lo`` for a
     replaced row, ``max(|lo|, |hi|)`` for one that comes or goes, and
@@ -183,7 +183,7 @@ def sum(
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation.
+        The neighboring relation.
     axis : {None, 0, -2}, optional
         0 (or -2) for data of several columns: one answer a column. A row is a record, whose numbers
         belong together, so there is no other axis.
@@ -271,7 +271,7 @@ def mean(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for. With a public `n`, noise for
     a sensitivity of ``(hi - lo) / n`` is added to the exact mean. With a private one, two exact
     integers get noise: how much of the rows lies towards the upper, and how much towards the lower
@@ -358,7 +358,7 @@ def variance(
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced (`n` is public) or added or removed
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call satisfies the loss that it is asked for. With a public `n`, noise for
     the sensitivity ``(hi - lo)**2 (n - 1) / n**2`` of the variance is added to it. With a private
     one, three exact integers get noise, from which the number of rows, their sum and the sum of
@@ -446,7 +446,7 @@ def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
 def _weighted(
     kind: type[Any], data: Any, asked: Arguments, weights: Any, weight_bounds: Any
 ) -> tuple[View, Mechanism[float | Floats]]:
-    """Do the same for columns and the weights of their rows."""
+    """Do the same as `_plain` for columns and the weights of their rows."""
     if weights is None or weight_bounds is None:
         checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
     limits = checks.bounds(weight_bounds, "weight_bounds")
@@ -460,11 +460,11 @@ def _weighted(
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in (*pairs, limits))
     rest = view.where, grids, view.weights, not view.each
     made = kind((*pairs, limits), relation, policy, loss, *rest)
-    return view, replace(made, loss=box_noise(loss, made.moves).loss)
+    return view, replace(made, loss=box_noise(loss, made.sensitivities).loss)
 
 
 def _spent(loss: Loss, vectors: int = 1) -> Loss:
-    """What is spent of a loss: no delta where noise without it is smaller.
+    """Return what is spent of a loss: no delta where noise without it is smaller.
 
     That is decided by the loss alone, for a sensitivity so large that the grid plays no part. What
     its noise costs in rho is another matter, and said of the noise itself.

@@ -4,18 +4,18 @@ A row is a record, and may change in all its columns at once: with d columns, ea
 the integers that `one_column` speaks of, all those integers are one vector, and `noise.box` says
 what noise it needs, in proportion to what a row can do to each.
 
-*n is public*: d sums of cells, each moved by at most its span s; or d sums of squared distances of
-pairs, each moved by (n - 1) s^2.
+*n is public*: d sums of cells, each changed by at most its span s; or d sums of squared distances
+of pairs, each changed by (n - 1) s^2.
 
-*n is private*: a sum of cells moves by max |c|. For means, with w = 2 u - s, of -s .. s, the sums
-of w and the number of rows; a row moves them by s and by 1. m = (1 + sum(w) / (n s)) / 2 is the
+*n is private*: a sum of cells changes by max |c|. For means, with w = 2 u - s, of -s .. s, the sums
+of w and the number of rows; a row changes them by s and by 1. m = (1 + sum(w) / (n s)) / 2 is the
 mean's place between the bounds. Here d columns share one number of rows, so this is d + 1 numbers
-and not d pairs. For variances the sums of 2 w^2 - s^2 besides, moved by s^2: centred, for that is
-half of what 2 w^2 by itself would ask for. Each column has its own number of rows if its missing
+and not d pairs. For variances the sums of 2 w^2 - s^2 besides, changed by s^2: centered, for that
+is half of what 2 w^2 by itself would ask for. Each column has its own number of rows if its missing
 numbers are dropped.
 
-Under "replace" with `where`, a row may also leave or enter. That moves the number of rows by 1, as
-before, and everything else by at most twice as much.
+Under "replace" with `where`, a row may also leave or enter. That changes the number of rows by 1,
+as before, and everything else by at most twice as much.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Own = TypeVar("Own", bound=OfCells)
 
 @dataclass(frozen=True, slots=True)
 class EachCount:
-    """How many rows of each column have a number, or how many there are; see `dpfast.count`."""
+    """Number of rows, or of those that have a number, in each column; see `dpfast.count`."""
 
     neighbors: str
     loss: Loss
@@ -67,7 +67,7 @@ class EachCount:
         return [found[0].rows + found[0].missing]
 
     def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
-        """Without a look at the numbers all columns have one count, and it is drawn once."""
+        """Add noise; without a look at the numbers all columns have one count, drawn once."""
         if self.present:
             noisy = box_noise(self.loss, [1] * self.width).add(summary, generator)
         else:
@@ -79,7 +79,7 @@ class EachCount:
         return np.array(noisy, np.int64)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each: by the law of the noise."""
+        """Return the error bar of each, that of the noise."""
         if self.present:
             size = math.ceil(box_noise(self.loss, [1] * self.width).within(1 - confidence))
         else:
@@ -90,7 +90,7 @@ class EachCount:
 
 @dataclass(frozen=True, slots=True)
 class _Each(Generic[Own]):
-    """What the statistics of cells share; `columns` are the mechanisms of each column alone."""
+    """Base of statistics of cells; `columns` are the mechanisms of each column alone."""
 
     columns: tuple[Own, ...]
 
@@ -104,7 +104,7 @@ class _Each(Generic[Own]):
 
     @property
     def known(self) -> bool:
-        """Whether the number of rows is public."""
+        """Tell whether the number of rows is public."""
         return self.columns[0].known
 
     @property
@@ -126,34 +126,42 @@ class _Each(Generic[Own]):
 
     @property
     def counts(self) -> int:
-        """Numbers of rows that are released."""
+        """Return how many numbers of rows are released."""
         return len(self.columns) if self.columns[0].nan == "drop" else 1
 
     def with_rows(
-        self, moves: Sequence[int], values: Sequence[int], rows: Sequence[int], generator: Generator
+        self,
+        sensitivities: Sequence[int],
+        values: Sequence[int],
+        rows: Sequence[int],
+        generator: Generator,
     ) -> tuple[list[int], list[int]]:
-        """One release of the numbers of rows and of other integers: the first for each column."""
-        noisy = self.noise_with_rows(moves).add([*rows[: self.counts], *values], generator)
+        """Add noise to the numbers of rows and to other integers, together.
+
+        Return a number of rows for each column, and the other integers.
+        """
+        noisy = self.noise_with_rows(sensitivities).add([*rows[: self.counts], *values], generator)
         counts = noisy[: self.counts]
         return counts * (len(self.columns) // self.counts), noisy[self.counts :]
 
-    def noise_with_rows(self, moves: Sequence[int]) -> BoxNoise:
-        """The noise of that release."""
-        shares = count_shares(self.counts, len(moves))
-        all_moves = [1] * self.counts + [self.times * move for move in moves]
-        return box_noise(self.loss, all_moves, shares)
+    def noise_with_rows(self, sensitivities: Sequence[int]) -> BoxNoise:
+        """Return the noise of `with_rows`."""
+        shares = count_shares(self.counts, len(sensitivities))
+        each = [1] * self.counts + [self.times * sensitivity for sensitivity in sensitivities]
+        return box_noise(self.loss, each, shares)
 
     def sizes(
-        self, moves: Sequence[int], miss: float, kinds: int
+        self, sensitivities: Sequence[int], failure: float, kinds: int
     ) -> tuple[Fraction, list[list[Fraction]]]:
-        """What noise of the number of rows, and of other integers, keeps within, all at once.
+        """Bound the noise of the number of rows and of the other integers, all at once.
 
-        In units of a row: each with an equal part of the probability to miss, of the `kinds` and
-        the number of rows that one answer is made of.
+        In units of a row. The number of rows and the other `kinds` of integers that one answer is
+        made of share the failure probability equally.
         """
-        noise, part, width = self.noise_with_rows(moves), miss / (kinds + 1), len(self.columns)
-        each = [self.times * noise.within(part, 1, self.counts + i) for i in range(len(moves))]
-        return noise.within(part, 1, 0), [each[i : i + width] for i in range(0, len(each), width)]
+        noise, width = self.noise_with_rows(sensitivities), len(self.columns)
+        part, many = failure / (kinds + 1), len(sensitivities)
+        each = [self.times * noise.within(part, 1, self.counts + i) for i in range(many)]
+        return noise.within(part, 1, 0), [each[i : i + width] for i in range(0, many, width)]
 
 
 def _array(found: Sequence[float]) -> NDArray[np.float64]:
@@ -174,7 +182,7 @@ class EachSum(_Each[Sum]):
         return _array([own.answer(one, value) for own, one, value in each])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each: by the law of the noise."""
+        """Return the error bar of each, that of the noise."""
         noise = box_noise(self.loss, [own.sensitivity for own in self.columns])
         part = noise.within(1 - confidence)
         width = [nearest(part * own.sensitivity * Fraction(own.cells.grid)) for own in self.columns]
@@ -198,29 +206,29 @@ class EachMean(_Each[Mean]):
         elif not any(spans):
             places = [half] * len(spans)
         else:
-            centred = [2 * one.sum - one.rows * s for one, s in zip(summary, spans, strict=True)]
-            rows, centred = self.with_rows(spans, centred, rows, generator)
+            centered = [2 * one.sum - one.rows * s for one, s in zip(summary, spans, strict=True)]
+            rows, centered = self.with_rows(spans, centered, rows, generator)
             places = [
                 (1 + Fraction(w, n * span)) / 2 if n > 0 and span else half
-                for w, n, span in zip(centred, rows, spans, strict=True)
+                for w, n, span in zip(centered, rows, spans, strict=True)
             ]
         each = zip(self.columns, places, strict=True)
         return _array([own.place(m) if own.cells.span else own.lo for own, m in each])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each: by the law of the noise where `n` is public, else a bound.
+        """Return the error bar of each: that of the noise where `n` is public, else a bound.
 
         With e the noise of the number of rows and f that of sum(w) / s, the error of m is (f - a e)
         / (2 (n + e)), for a mean of w / s, which is between -1 and 1.
         """
-        miss = 1 - confidence
+        failure = 1 - confidence
         if rows is None:
             return unknown(confidence, ROWS)
         if self.known:
-            part = box_noise(self.loss, self.spans).within(miss) / max(1, rows)
+            part = box_noise(self.loss, self.spans).within(failure) / max(1, rows)
             parts = [part] * len(self.columns)
         else:
-            e, (f,) = self.sizes(self.spans, miss, 1)
+            e, (f,) = self.sizes(self.spans, failure, 1)
             parts = [(own + e) / (2 * (rows - e)) if rows > e else ALL for own in f]
         width = [own.width(part) for own, part in zip(self.columns, parts, strict=True)]
         return Expected(confidence, width, note=NOISE if self.known else BOUND)
@@ -239,18 +247,18 @@ class EachVariance(_Each[Variance]):
         if self.known:
             if rows[0] <= max(1, self.columns[0].ddof):
                 return np.zeros(len(spans))
-            moves = [own.sensitivity(rows[0]) for own in self.columns]
+            sensitivities = [own.sensitivity(rows[0]) for own in self.columns]
             exact = [one.rows * one.squares - one.sum**2 for one in summary]
-            noisy = box_noise(self.loss, moves).add(exact, generator)
+            noisy = box_noise(self.loss, sensitivities).add(exact, generator)
             each = zip(self.columns, noisy, rows, strict=True)
             return _array([own.of_pairs(pairs, n) for own, pairs, n in each])
         both = list(zip(summary, spans, strict=True))
-        centred = [2 * one.sum - one.rows * s for one, s in both]
+        centered = [2 * one.sum - one.rows * s for one, s in both]
         squares = [
             8 * (one.squares - s * one.sum) + one.rows * s**2 for one, s in both
         ]  # 2 w^2 - s^2, of w = 2 u - s
-        moves = [*spans, *(span**2 for span in spans)]
-        rows, noisy = self.with_rows(moves, [*centred, *squares], rows, generator)
+        sensitivities = [*spans, *(span**2 for span in spans)]
+        rows, noisy = self.with_rows(sensitivities, [*centered, *squares], rows, generator)
         found = []
         for j, (own, n, span) in enumerate(zip(self.columns, rows, spans, strict=True)):
             w, q = noisy[j], noisy[len(spans) + j]
@@ -259,25 +267,25 @@ class EachVariance(_Each[Variance]):
         return _array(found)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each: by the law of the noise where `n` is public, else a bound.
+        """Return the error bar of each: that of the noise where `n` is public, else a bound.
 
         As for a variance in `Covariance.error`, with e, f, g the noises of the number of rows, of
         sum(w) / s and of the sum of squares: 4 / s^2 times the variance is off by at most (|g| / 2
         + 2 |f| + 3/2 |e|) / R + ((|f| + |e|) / R)^2.
         """
-        miss = 1 - confidence
+        failure = 1 - confidence
         if rows is None:
             return unknown(confidence, ROWS)
         if self.known:
             if rows <= max(1, self.columns[0].ddof):
                 return Expected(confidence, [0.0] * len(self.columns), note=NOISE)
-            moves = [own.sensitivity(rows) for own in self.columns]
-            part = box_noise(self.loss, moves).within(miss)
-            each = zip(self.columns, moves, strict=True)
-            known = [own.width_of_pairs(part * move, rows) for own, move in each]
+            sensitivities = [own.sensitivity(rows) for own in self.columns]
+            part = box_noise(self.loss, sensitivities).within(failure)
+            each = zip(self.columns, sensitivities, strict=True)
+            known = [own.width_of_pairs(part * sensitivity, rows) for own, sensitivity in each]
             return Expected(confidence, known, note=NOISE)
         spans = self.spans
-        e, (firsts, seconds) = self.sizes([*spans, *(span**2 for span in spans)], miss, 2)
+        e, (firsts, seconds) = self.sizes([*spans, *(span**2 for span in spans)], failure, 2)
         width = []
         for own, f, g in zip(self.columns, firsts, seconds, strict=True):
             least, part = rows - e, ALL
@@ -288,20 +296,20 @@ class EachVariance(_Each[Variance]):
 
 
 def with_loss(made: Any) -> Any:
-    """A mechanism, with what it is charged of the loss that it was asked for.
+    """Return a mechanism with the loss that it is charged for.
 
     That is no delta where noise without it is smaller: a matter of the loss and of how many numbers
-    there are, not of what moves them. What moves a single one says what its Laplace noise costs.
+    there are, not of their sensitivities. That of a single one says what its Laplace noise costs.
     """
     if isinstance(made, EachCount):
         numbers = made.width if made.present else 1
         return replace(made, loss=box_noise(made.loss, [1] * numbers).loss)
     if isinstance(made, EachSum):
-        moves = [own.sensitivity for own in made.columns]
+        sensitivities = [own.sensitivity for own in made.columns]
     else:
         variance = isinstance(made, EachVariance)
-        moves = [span**2 for span in made.spans] if variance else made.spans
+        sensitivities = [span**2 for span in made.spans] if variance else made.spans
         if not made.known:
-            moves = [1] * made.counts + moves * (2 if variance else 1)
-    spent = box_noise(made.loss, moves).loss
+            sensitivities = [1] * made.counts + sensitivities * (2 if variance else 1)
+    spent = box_noise(made.loss, sensitivities).loss
     return replace(made, columns=tuple(replace(own, loss=spent) for own in made.columns))

@@ -5,17 +5,17 @@ Everything is computed on integers: a row is a cell of a public grid, u of 0 .. 
 dividing comes last. So the sensitivities below are those of the code, not of an ideal that it
 approximates.
 
-*n is public* (a row is replaced, no `where`). A sum of cells moves by at most s. The sum of all
-squared distances of pairs, V = n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2, moves by at most
+*n is public* (a row is replaced, no `where`). A sum of cells changes by at most s. The sum of all
+squared distances of pairs, V = n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2, changes by at most
 (n - 1) s^2, since n - 1 of its terms change, each between 0 and s^2.
 
-*n is private.* A sum of the cells themselves (c = first + u) moves by max |c| when a row comes or
+*n is private.* A sum of the cells themselves (c = first + u) changes by max |c| when a row comes or
 goes. A mean needs the number of rows as well. Instead of that and the sum, each with a share of the
 loss, release the pair A = sum(u) and B = sum(s - u): a row adds (u, s - u), whose l1 norm is s and
 whose l2 norm is at most s, so noise for s on either costs what noise for s on one number does, and
 (A + B) / s is the number of rows. With m = A / (A + B), the mean's place between the bounds, and
 noise of variance v in units of s, the error of m is ((1 - m) e_A - m e_B) / n to first order, of
-variance v ((1 - m)^2 + m^2) / n^2: between v / 2 and v. For comparison, the sum centred at the
+variance v ((1 - m)^2 + m^2) / n^2: between v / 2 and v. For comparison, the sum centered at the
 middle with a share 1 - a of epsilon and the count with a share a have
 
     v (1 / (1 - a)^2 + (2 m - 1)^2 / a^2) / (4 n^2),
@@ -53,7 +53,7 @@ from ...summaries.totals import Totals, settled, totals
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many rows, or how many of those that `where` keeps; see `dpfast.count`."""
+    """Number of rows, or of those that `where` keeps; see `dpfast.count`."""
 
     neighbors: str
     loss: Loss
@@ -64,7 +64,7 @@ class Count:
 
     @property
     def sensitivity(self) -> int:
-        """A row that is replaced stays one row, unless something asks what it holds."""
+        """Return the sensitivity: 0 where a row is replaced and nothing of it is looked at."""
         return int(self.neighbors == "add-remove" or self.where is not None or self.present)
 
     def reduce(self, source: Source) -> int:
@@ -84,13 +84,13 @@ class Count:
         return self.noise.add([summary], generator)[0]
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: by the law of the noise."""
+        """Return the error bar, that of the noise."""
         return Expected(confidence, float(self.noise.within(1 - confidence)), note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
 class OfCells:
-    """What the statistics of one column of cells share."""
+    """Base of statistics of one column of cells."""
 
     lo: float
     hi: float
@@ -104,13 +104,13 @@ class OfCells:
 
     @property
     def known(self) -> bool:
-        """Whether the number of rows is public."""
+        """Tell whether the number of rows is public."""
         return self.neighbors == "replace" and self.where is None
 
     @property
     def vectors(self) -> int:
-        """How many rows' vectors a neighbour differs by; with a public number of rows it is one
-        number that moves."""
+        """Return by how many rows' vectors neighbors differ; with a public number of rows one
+        number changes."""
         return 2 if self.neighbors == "replace" and self.where is not None else 1
 
     def reduce(self, source: Source) -> Totals:
@@ -118,7 +118,7 @@ class OfCells:
         return settled(found, self.nan, self.lo, self.hi, self.cells)
 
     def noises(self, size: int, several: int) -> IntegerNoise:
-        """Noise for `several` integers that make up one vector of l1 norm `size` for each row.
+        """Return noise for `several` integers: a row adds a vector of L1 norm `size` to them.
 
         The vectors are not negative, so no coordinate of a difference is larger than `size`.
         """
@@ -127,15 +127,15 @@ class OfCells:
 
     @property
     def charged(self) -> Loss:
-        """What the noise costs, with its law; of a variance, whatever the number of rows."""
+        """Return the loss of the noise, which for a variance holds for any number of rows."""
         return self.noises(self.cells.span ** (2 if self.squares else 1), 1).loss
 
     def width(self, part: Fraction) -> float:
-        """A part of the distance of the bounds, at most all of it."""
+        """Return a part of the distance of the bounds, at most all of it."""
         return nearest(Fraction(self.cells.grid) * self.cells.span * min(part, Fraction(1)))
 
     def place(self, m: Fraction) -> float:
-        """The number at a place between the bounds, 0 for the lower and 1 for the upper."""
+        """Return the number at a place between the bounds, 0 for the lower and 1 for the upper."""
         m = min(max(m, Fraction(0)), Fraction(1))
         found = nearest(Fraction(self.cells.grid) * (self.cells.first + m * self.cells.span))
         return min(max(found, self.lo), self.hi)
@@ -149,7 +149,7 @@ class Sum(OfCells):
 
     @property
     def sensitivity(self) -> int:
-        """In cells."""
+        """Return the sensitivity in cells."""
         first, last = self.cells.first, self.cells.last
         if self.known:
             return last - first
@@ -158,7 +158,7 @@ class Sum(OfCells):
         return max(abs(first), abs(last))
 
     def exact(self, summary: Totals) -> int:
-        """The sum in cells."""
+        """Return the sum in cells."""
         return summary.sum + summary.rows * self.cells.first
 
     def answer(self, summary: Totals, noisy: int) -> float:
@@ -178,7 +178,7 @@ class Sum(OfCells):
         return self.answer(summary, self.noise.add([self.exact(summary)], generator)[0])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: by the law of the noise."""
+        """Return the error bar, that of the noise."""
         size = Fraction(self.noise.within(1 - confidence)) * Fraction(self.cells.grid)
         return Expected(confidence, nearest(size), note=NOISE)
 
@@ -203,24 +203,24 @@ class Mean(OfCells):
         return self.place(Fraction(upper, both) if both > 0 else Fraction(1, 2))
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: by the law of the noise where `n` is public, else a bound.
+        """Return the error bar: that of the noise where `n` is public, else a bound.
 
         With e, f the noises in rows, the error of m is ((1 - m) e - m f) / (n + e + f). A sum of
         symmetric numbers with log-concave densities is likeliest to be large when all its weight is
         on one of them (Proschan, Ann. Math. Statist. 1965), so the numerator is no larger than e.
         The rest of the probability is for a denominator that is smaller than is allowed for.
         """
-        span, miss = self.cells.span, 1 - confidence
+        span, failure = self.cells.span, 1 - confidence
         if not span:
             return Expected(confidence, 0.0, note=NOISE)
         if rows is None:
             return unknown(confidence, ROWS)
         if self.known:
-            moved = self.noises(span, 1).within(miss)
-            return Expected(confidence, self.width(Fraction(moved, rows * span)), note=NOISE)
+            deviation = self.noises(span, 1).within(failure)
+            return Expected(confidence, self.width(Fraction(deviation, rows * span)), note=NOISE)
         noise = self.noises(span, 2)
-        least = rows - Fraction(2 * noise.within(RARE * miss / 2), span)
-        size = Fraction(noise.within((1 - RARE) * miss), span)
+        least = rows - Fraction(2 * noise.within(RARE * failure / 2), span)
+        size = Fraction(noise.within((1 - RARE) * failure), span)
         return Expected(confidence, self.width(size / least if least > 0 else ALL), note=BOUND)
 
 
@@ -252,22 +252,22 @@ class Variance(OfCells):
         return self.of_moments(rows, (high + Fraction(middle, 2)) / span, Fraction(high))
 
     def sensitivity(self, n: int) -> int:
-        """Of the sum of squared distances of pairs, in squares of cells."""
+        """Return that of the sum of squared distances of pairs, in squares of cells."""
         return (n - 1) * self.cells.span**2
 
     def of_pairs(self, pairs: int, n: int) -> float:
-        """The variance of n rows from that sum."""
+        """Return the variance of n rows from that sum."""
         return self._within(Fraction(pairs, n * (n - self.ddof)), Fraction(n, n - self.ddof))
 
     def of_moments(self, rows: Fraction, first: Fraction, second: Fraction) -> float:
-        """The variance from a number of rows, and from sums of cells and of their squares."""
+        """Return the variance from a number of rows, and sums of cells and of their squares."""
         if rows <= max(1, self.ddof):
             return self._within(Fraction(self.cells.span**2, 8), Fraction(1))
         grown = rows / (rows - self.ddof)
         return self._within((second / rows - (first / rows) ** 2) * grown, grown)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: by the law of the noise where `n` is public, else a bound.
+        """Return the error bar: that of the noise where `n` is public, else a bound.
 
         Let e, f, g be the noises in rows, R = n + e + f + g, and m and r the means of u / s and of
         its square. With d = ((1 - m) e + (1/2 - m) f - m g) / R, the error of the mean, that of the
@@ -276,7 +276,7 @@ class Variance(OfCells):
         |1 - 2 m| + 2 m (1 - m) and 1 - m + m^2), so it is no larger than e (see `Mean.error`), and
         those of d add up to at most 3/2.
         """
-        span, miss = self.cells.span, 1 - confidence
+        span, failure = self.cells.span, 1 - confidence
         if not span:
             return Expected(confidence, 0.0, note=NOISE)
         if rows is None:
@@ -285,28 +285,28 @@ class Variance(OfCells):
         if self.known:
             if rows <= max(1, self.ddof):
                 return Expected(confidence, 0.0, note=NOISE)
-            moved = self.noises(self.sensitivity(rows), 1).within(miss)
-            return Expected(confidence, self.width_of_pairs(Fraction(moved), rows), note=NOISE)
+            deviation = self.noises(self.sensitivity(rows), 1).within(failure)
+            return Expected(confidence, self.width_of_pairs(Fraction(deviation), rows), note=NOISE)
         noise = self.noises(square, 3)
-        rare = Fraction(noise.within(RARE * miss / 3), square)
-        size, least = Fraction(noise.within((1 - RARE) * miss), square), rows - 3 * rare
+        rare = Fraction(noise.within(RARE * failure / 3), square)
+        size, least = Fraction(noise.within((1 - RARE) * failure), square), rows - 3 * rare
         part = size / least + (Fraction(3, 2) * rare / least) ** 2 if least > 0 else ALL
         return Expected(confidence, self.width_of(part, 3 * rare, rows), note=BOUND)
 
-    def width_of_pairs(self, moved: Fraction, n: int) -> float:
-        """The error of a variance whose sum over pairs is off by so much, in squares of cells."""
+    def width_of_pairs(self, deviation: Fraction, n: int) -> float:
+        """Return the error of a variance whose sum over pairs is off by `deviation`."""
         most = Fraction(self.cells.span**2, 4) * Fraction(n, n - self.ddof)
-        part = min(moved / (n * (n - self.ddof)), most)
+        part = min(deviation / (n * (n - self.ddof)), most)
         return nearest(part * Fraction(self.cells.grid) ** 2)
 
-    def width_of(self, part: Fraction, moved: Fraction, n: int) -> float:
-        """The error of a variance that is off by a part of s^2 but for its factor R / (R - ddof).
+    def width_of(self, part: Fraction, deviation: Fraction, n: int) -> float:
+        """Return the error of a variance off by a part of s^2, times its factor R / (R - ddof).
 
-        R, the noisy number of rows, is off by at most `moved`.
+        R, the noisy number of rows, is off by at most `deviation`.
         """
-        least, grown = n - moved, Fraction(1)
+        least, grown = n - deviation, Fraction(1)
         if least > max(1, self.ddof):
-            part = grown_error(part, moved, n, least, self.ddof)
+            part = grown_error(part, deviation, n, least, self.ddof)
             grown = least / (least - self.ddof)
         else:
             part = ALL
@@ -314,6 +314,6 @@ class Variance(OfCells):
         return nearest(most * Fraction(self.cells.grid) ** 2)
 
     def _within(self, found: Fraction, grown: Fraction) -> float:
-        """In the data's units, within what a variance can be."""
+        """Clamp to what a variance can be, and return it in the data's units."""
         found = min(max(found, Fraction(0)), Fraction(self.cells.span**2, 4) * grown)
         return nearest(found * Fraction(self.cells.grid) ** 2)

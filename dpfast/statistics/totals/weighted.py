@@ -8,11 +8,11 @@ product.
 of ends.
 
 *Means*, for weights that are not negative: release W = sum(w) and V = sum(w (2 u - s)). A row adds
-w and w (2 u - s), at most b and b s in size, and one that is replaced moves W by at most b - a, or
-by b where it may leave, and V by at most 2 b s. (1 + V / (W s)) / 2 is the mean's place between the
-bounds. Columns share one W, unless their missing numbers are dropped.
+w and w (2 u - s), at most b and b s in size, and one that is replaced changes W by at most b - a,
+or by b where it may leave, and V by at most 2 b s. (1 + V / (W s)) / 2 is the mean's place between
+the bounds. Columns share one W, unless their missing numbers are dropped.
 
-All of these are one release (`noise.box`): a row may move all at once.
+All of these are one release (`noise.box`): a row may change all at once.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ...summaries.moments import Moments, weighted_moments
 
 @dataclass(frozen=True, slots=True)
 class _Weighted:
-    """What the two share. `bounds` and `cells` are those of the columns, then of the weights.
+    """Base of both. `bounds` and `cells` are those of the columns, then of the weights.
 
     The weights are the last column of the rows, or those `beside` them. `single` is for one number
     instead of an array of one.
@@ -65,11 +65,11 @@ class WeightedSum(_Weighted):
     name: ClassVar[str] = "weighted sum"
 
     @property
-    def moves(self) -> list[int]:
-        """In products of cells."""
-        return [self._move(own) for own in self.cells[:-1]]
+    def sensitivities(self) -> list[int]:
+        """Return the sensitivities in products of cells."""
+        return [self._sensitivity(own) for own in self.cells[:-1]]
 
-    def _move(self, own: Cells) -> int:
+    def _sensitivity(self, own: Cells) -> int:
         weights = self.cells[-1]
         ends = [c * w for c in (own.first, own.last) for w in (weights.first, weights.last)]
         if self.neighbors == "add-remove":
@@ -85,20 +85,20 @@ class WeightedSum(_Weighted):
             u, w = one.sums
             both = one.products[0] + weights.first * u + own.first * w
             exact.append(both + one.rows * own.first * weights.first)
-        noisy = box_noise(self.loss, self.moves).add(exact, generator)
+        noisy = box_noise(self.loss, self.sensitivities).add(exact, generator)
         return self.form([nearest(unit * x) for unit, x in zip(self.units, noisy, strict=True)])
 
     @property
     def units(self) -> list[Fraction]:
-        """What a product of cells is."""
+        """Return what a product of cells is in the data's units."""
         *columns, weights = self.cells
         return [Fraction(own.grid) * Fraction(weights.grid) for own in columns]
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect of each: by the law of the noise."""
-        part = box_noise(self.loss, self.moves).within(1 - confidence)
-        each = zip(self.units, self.moves, strict=True)
-        width = [nearest(unit * part * move) for unit, move in each]
+        """Return the error bar of each, that of the noise."""
+        part = box_noise(self.loss, self.sensitivities).within(1 - confidence)
+        each = zip(self.units, self.sensitivities, strict=True)
+        width = [nearest(unit * part * sensitivity) for unit, sensitivity in each]
         return Expected(confidence, width[0] if self.single else width, note=NOISE)
 
 
@@ -110,12 +110,12 @@ class WeightedMean(_Weighted):
 
     @property
     def totals(self) -> int:
-        """How many sums of weights are released."""
+        """Return how many sums of weights are released."""
         return len(self.cells) - 1 if self.nan == "drop" else 1
 
     @property
-    def moves(self) -> list[int]:
-        """In cells of the weights, then in products of cells."""
+    def sensitivities(self) -> list[int]:
+        """Return the sensitivities in cells of the weights, then in products of cells."""
         *columns, weights = self.cells
         if not any(own.span for own in columns):
             return [0] * (self.totals + len(columns))
@@ -127,12 +127,12 @@ class WeightedMean(_Weighted):
     def finish(self, summary: list[Moments], generator: Generator) -> float | NDArray[np.float64]:
         *columns, weights = self.cells
         total = [one.sums[1] + one.rows * weights.first for one in summary]
-        centred = [
+        centered = [
             2 * (one.products[0] + weights.first * one.sums[0]) - own.span * w
             for own, one, w in zip(columns, summary, total, strict=True)
         ]
-        noise = box_noise(self.loss, self.moves, count_shares(self.totals, len(columns)))
-        noisy = noise.add([*total[: self.totals], *centred], generator)
+        noise = box_noise(self.loss, self.sensitivities, count_shares(self.totals, len(columns)))
+        noisy = noise.add([*total[: self.totals], *centered], generator)
         total = noisy[: self.totals] * (len(columns) // self.totals)
         found = []
         for own, w, v, (lo, hi) in zip(
@@ -145,5 +145,5 @@ class WeightedMean(_Weighted):
         return self.form(found)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: it depends on the sum of all weights, which is private."""
+        """Return no error bar: it depends on the sum of all weights, which is private."""
         return unknown(confidence, "the sum of the weights is private")
