@@ -70,8 +70,8 @@ class Covariance:
         return moments(source, self.bounds, self.cells, self.nan, self.where)
 
     def finish(self, summary: Moments, generator: Generator) -> NDArray[np.float64]:
-        found = self._known if self.known else self._private
-        entries = found(summary, generator)
+        entries_of = self._known if self.known else self._private
+        entries = entries_of(summary, generator)
         matrix = np.empty((len(self.cells), len(self.cells)))
         for (i, j), (entry, grown) in zip(self.pairs, entries, strict=True):
             most = Fraction(self.cells[i].span * self.cells[j].span, 4) * grown
@@ -94,7 +94,7 @@ class Covariance:
         return [(Fraction(entry, n * (n - self.ddof)), grown) for entry in noisy]
 
     def _private(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
-        n, sums, spans = summary.rows, summary.sums, [own.span for own in self.cells]
+        n, sums, spans = summary.rows, summary.sums, [column.span for column in self.cells]
         d = len(spans)
         centered = [2 * a - n * s for a, s in zip(sums, spans, strict=True)]
         both = [
@@ -125,7 +125,7 @@ class Covariance:
         return 2 if self.neighbors == "replace" else 1
 
     def _noise(self, n: int) -> BoxNoise:
-        spans = [own.span for own in self.cells]
+        spans = [column.span for column in self.cells]
         products = [spans[i] * spans[j] for i, j in self.pairs]
         if self.known:
             return box_noise(self.loss, [(n - 1) * product for product in products])
@@ -145,7 +145,7 @@ class Covariance:
         half of e, so the weights are at most 1/2, 2 and 3/2, and it is no larger than twice the sum
         of three.
         """
-        spans, failure = [own.span for own in self.cells], 1 - confidence
+        spans, failure = [column.span for column in self.cells], 1 - confidence
         if rows is None:
             return unknown(confidence, ROWS)
         width = [[0.0] * len(spans) for _ in spans]
@@ -267,13 +267,13 @@ def covariance(
     amount(loss)
     view = read_rows(data, "bounds", len(pairs), relation, where)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
-    made = Covariance(pairs, relation, policy, loss, view.where, grids, ddof)
-    spans = [own.span for own in grids]
+    mechanism = Covariance(pairs, relation, policy, loss, view.where, grids, ddof)
+    spans = [grid.span for grid in grids]
     # With a public number of rows the sensitivities are n - 1 times these.
-    sensitivities = [spans[i] * spans[j] for i, j in made.pairs]
-    if not made.known:
+    sensitivities = [spans[i] * spans[j] for i, j in mechanism.pairs]
+    if not mechanism.known:
         sensitivities += [1, *spans]
     spent = box_noise(loss, sensitivities).loss
-    made = Covariance(pairs, relation, policy, spent, view.where, grids, ddof)
-    matrix: NDArray[np.float64] = release(view.source, made, budget=budget, rng=rng)
+    mechanism = Covariance(pairs, relation, policy, spent, view.where, grids, ddof)
+    matrix: NDArray[np.float64] = release(view.source, mechanism, budget=budget, rng=rng)
     return matrix

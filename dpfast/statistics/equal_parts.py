@@ -46,11 +46,16 @@ class EqualParts:
         return f"{self.columns[0].name} of each column"
 
     def reduce(self, sources: Sequence[Source]) -> list[Any]:
-        return [own.reduce(one) for own, one in zip(self.columns, sources, strict=True)]
+        return [
+            mechanism.reduce(source)
+            for mechanism, source in zip(self.columns, sources, strict=True)
+        ]
 
     def finish(self, summary: list[Any], generator: Generator) -> Floats:
         each = zip(self.columns, summary, strict=True)
-        return np.array([own.finish(one, generator) for own, one in each], np.float64)
+        return np.array(
+            [mechanism.finish(column, generator) for mechanism, column in each], np.float64
+        )
 
 
 def released(
@@ -62,9 +67,9 @@ def released(
     """
     form = form_of(data, "data", RULE)
     if not has_axis(asked.axis, form):
-        made = make(asked)
-        source = read_column(form, made.neighbors, asked.where).kept
-        return release(source, made, budget=asked.budget, rng=asked.rng)
+        mechanism = make(asked)
+        source = read_column(form, mechanism.neighbors, asked.where).kept
+        return release(source, mechanism, budget=asked.budget, rng=asked.rng)
     _ = asked.loss
     sources = read_each(form, asked.relation, asked.columns, asked.where)
     each = asked.of_columns(len(sources))

@@ -71,10 +71,10 @@ class Histogram:
     def reduce(self, source: Source | RowSource) -> NDArray[np.int64]:
         """Count the rows in each bin."""
         summarize: Any = self._rows if self.rows else self._column
-        found: NDArray[np.int64] = source.reduce(summarize, operator.iadd)
-        if self.where is not None and found[-1] != len(self.where):
+        counts: NDArray[np.int64] = source.reduce(summarize, operator.iadd)
+        if self.where is not None and counts[-1] != len(self.where):
             refuse_mask()
-        return found[:-2]
+        return counts[:-2]
 
     @property
     def noise(self) -> IntegerNoise:
@@ -240,8 +240,8 @@ def histogram(
         view = read_column(data, relation, where)
     moved = 2 if relation == "replace" else 1
     spent = integer_noise(loss, Sensitivity(moved, moved, moved)).loss
-    made = Histogram(axes, relation, spent, view.where, rows)
-    counts = release(view.source, made, budget=budget, rng=rng)
+    mechanism = Histogram(axes, relation, spent, view.where, rows)
+    counts = release(view.source, mechanism, budget=budget, rng=rng)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]
 
@@ -257,8 +257,8 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
             checks.fail("bounds", "left out with categories", bounds)
         several = _nested(categories)
         return tuple(
-            categories_of(one, f"categories[{i}]" if several else "categories")
-            for i, one in enumerate(categories if several else [categories])
+            categories_of(values, f"categories[{i}]" if several else "categories")
+            for i, values in enumerate(categories if several else [categories])
         ), several
     pairs, several = ((), False) if bounds is None else checks.pairs(bounds)
     if not several:
@@ -272,27 +272,27 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
     if len(each) != len(limits):
         checks.fail("bins", f"for as many axes as there are bounds, {len(limits)}", bins)
     return tuple(
-        _bins(one, limit, f"bins[{i}]")
-        for i, (one, limit) in enumerate(zip(each, limits, strict=True))
+        _bins(values, limit, f"bins[{i}]")
+        for i, (values, limit) in enumerate(zip(each, limits, strict=True))
     ), True
 
 
 def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
     """Return the axes where each has either bins or categories."""
     rule = "given, or categories instead: for each axis one of the two, and None for the other"
-    for one in (bins, categories):
-        if not _listed(one) or len(one) != len(bins):
+    for listing in (bins, categories):
+        if not _listed(listing) or len(listing) != len(bins):
             checks.fail("bins", rule, bins)
     limits = [None] * len(bins) if bounds is None else bounds
     if not _listed(limits) or len(limits) != len(bins):
         checks.fail("bounds", f"for as many axes as there are bins, {len(bins)}", bounds)
     axes = []
-    for i, (own, limit, listed) in enumerate(zip(bins, limits, categories, strict=True)):
-        if (own is None) == (listed is None):
+    for i, (edges, limit, listed) in enumerate(zip(bins, limits, categories, strict=True)):
+        if (edges is None) == (listed is None):
             checks.fail("bins", rule, bins)
         if listed is None:
             pair = None if limit is None else checks.bounds(limit, f"bounds[{i}]")
-            axes.append(_bins(own, pair, f"bins[{i}]"))
+            axes.append(_bins(edges, pair, f"bins[{i}]"))
             continue
         if limit is not None:
             checks.fail(f"bounds[{i}]", "None for an axis with categories", limit)
@@ -317,26 +317,30 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
         checks.fail_type(name, rule, value)
     if _nested(value) or np.ndim(value) != 1 or len(value) < least:
         checks.fail(name, rule, value)
-    found = np.array([checks.number(name, one, rule) for one in value])
+    numbers = np.array([checks.number(name, number, rule) for number in value])
     with np.errstate(over="ignore"):
-        if not (np.diff(found) > 0).all() or not math.isfinite(found[-1] - found[0]):
+        if not (np.diff(numbers) > 0).all() or not math.isfinite(numbers[-1] - numbers[0]):
             checks.fail(name, rule, value)
-    if len(found) > MOST_CELLS:
-        checks.fail(name, f"at most {MOST_CELLS} numbers", f"{len(found)} of them")
-    return found
+    if len(numbers) > MOST_CELLS:
+        checks.fail(name, f"at most {MOST_CELLS} numbers", f"{len(numbers)} of them")
+    return numbers
 
 
 def categories_of(value: Any, name: str) -> Bins:
-    if _listed(value) and len(value) and all(isinstance(one, str) for one in value):
-        listed = [checks.text(f"{name}[{i}]", one) for i, one in enumerate(value)]
+    if _listed(value) and len(value) and all(isinstance(category, str) for category in value):
+        listed = [checks.text(f"{name}[{i}]", category) for i, category in enumerate(value)]
         if len(set(listed)) < len(listed):
             checks.fail(name, "a list of different texts", value)
         return Bins(np.array(listed), _exactly(np.arange(float(len(listed)))), Words(listed))
-    if _listed(value) and len(value) and all(isinstance(one, (bool, np.bool_)) for one in value):
-        truths = _numbers([int(one) for one in value], name, 1)
+    if (
+        _listed(value)
+        and len(value)
+        and all(isinstance(category, (bool, np.bool_)) for category in value)
+    ):
+        truths = _numbers([int(category) for category in value], name, 1)
         return Bins(truths.astype(np.bool_), _exactly(truths))
-    found = _numbers(value, name, 1)
-    return Bins(found, _exactly(found))
+    numbers = _numbers(value, name, 1)
+    return Bins(numbers, _exactly(numbers))
 
 
 def _exactly(numbers: NDArray[np.float64]) -> Axis:

@@ -79,10 +79,10 @@ class SmoothRange(Smooth):
     def reduce(self, source: Source) -> tuple[float, float]:
         missing = nan_policy.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing)
-        found = iqr_from_ranks(ranks, self.calibration.beta, self.lo, self.hi, self.neighbors)
-        nan_policy.refuse(self.nan, found.missing)
-        value = nearest(Fraction(found.upper) - Fraction(found.lower))
-        return value, rounded_up(found.sensitivity + self.grid)
+        bound = iqr_from_ranks(ranks, self.calibration.beta, self.lo, self.hi, self.neighbors)
+        nan_policy.refuse(self.nan, bound.missing)
+        value = nearest(Fraction(bound.upper) - Fraction(bound.lower))
+        return value, rounded_up(bound.sensitivity + self.grid)
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -227,13 +227,13 @@ def _each(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[A
     from pyarrow import types
 
     if types.is_dictionary(array.type):
-        own = _each(array.dictionary, of, none)
+        codes = _each(array.dictionary, of, none)
         places, present = arrow_values(array.indices)
-        inside = (places >= 0) & (places < len(own))
+        inside = (places >= 0) & (places < len(codes))
         if present is not None:
             inside &= present
-        out = np.full(len(places), none, own.dtype)
-        out[inside] = own[places[inside]]
+        out = np.full(len(places), none, codes.dtype)
+        out[inside] = codes[places[inside]]
         return out
     if family(array.type) != "integers":
         return of(array)
@@ -244,16 +244,16 @@ def _each(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[A
     return out
 
 
-def _integer(one: Any) -> int | None:
+def _integer(row: Any) -> int | None:
     """Return a row by itself as an integer; None if it is no integer."""
-    if type(one) is int:
-        return one
-    exact: Any = one
-    if not isinstance(one, (numbers.Real, Decimal, np.bool_)) or isinstance(one, np.timedelta64):
+    if type(row) is int:
+        return row
+    exact: Any = row
+    if not isinstance(row, (numbers.Real, Decimal, np.bool_)) or isinstance(row, np.timedelta64):
         return None
     try:
-        found = int(exact)
-        return found if found == exact else None
+        integer = int(exact)
+        return integer if integer == exact else None
     except Exception:  # infinite, or whatever an object thinks of being a number
         return None
 
@@ -415,10 +415,10 @@ class _Categories:
         alike = (
             given.dtype.kind in "biu" if numbers else given.dtype.kind == self._sorted.dtype.kind
         )
-        found = int(self.codes(given)) if alike else -1
-        if found < 0:
+        place = int(self.codes(given)) if alike else -1
+        if place < 0:
             checks.fail(name, "one of the categories", label)
-        return found
+        return place
 
     def codes(self, data: Any) -> NDArray[np.int64]:
         """Return the places of the categories; -1 for what is none."""
@@ -428,9 +428,9 @@ class _Categories:
         if data.dtype.kind == "O":
             return self._of_objects(data.ravel().tolist()).reshape(data.shape)
         if self.labels is None:
-            found = data.astype(np.int64)
-            found[(data < 0) | (data >= self.count)] = -1
-            return found
+            codes = data.astype(np.int64)
+            codes[(data < 0) | (data >= self.count)] = -1
+            return codes
         none = np.zeros(data.shape, np.bool_)
         if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
             none = data > _LARGEST
@@ -457,19 +457,19 @@ class _Categories:
                 pass
         return np.fromiter(map(self._place, rows), np.int64, len(rows))
 
-    def _place(self, one: Any) -> int:
-        found = _integer(one)
+    def _place(self, row: Any) -> int:
+        integer = _integer(row)
         if self.labels is None:
-            return -1 if found is None or not 0 <= found < self.count else found
-        return -1 if found is None else self._places.get(found, -1)
+            return -1 if integer is None or not 0 <= integer < self.count else integer
+        return -1 if integer is None else self._places.get(integer, -1)
 
     def answers(self, codes: NDArray[Any]) -> NDArray[Any]:
         return codes if self.labels is None else np.asarray(self.labels[codes])
 
 
 def _whole(numbers: Any) -> NDArray[np.int64]:
-    found = np.asarray(numbers, np.float64)
-    return np.where(np.isnan(found), -1, found).astype(np.int64)
+    codes = np.asarray(numbers, np.float64)
+    return np.where(np.isnan(codes), -1, codes).astype(np.int64)
 
 
 def _unsigned(array: NDArray[Any], categories: int) -> NDArray[Any]:
@@ -742,9 +742,9 @@ def _estimate(
     value = (said - stray) / gap
     if of == "data":
         # Linear in the fraction, so the plug-in is unbiased; positive for every count.
-        one, other = keep * (1 - keep), stray * (1 - stray)
-        steep = (one - other) / (n * gap * gap)
-        variance = other / (n * gap * gap) + value * steep
+        told, strays = keep * (1 - keep), stray * (1 - stray)
+        steep = (told - strays) / (n * gap * gap)
+        variance = strays / (n * gap * gap) + value * steep
         # The score interval: every fraction f with (value - f)^2 <= z^2 times the variance at f.
         # With the variance at `value` it would be far too short where a rare answer did not come.
         middle = value + z * z * steep / 2

@@ -37,10 +37,10 @@ class _SmoothRelease(Smooth):
     name: str = "smooth release"
 
     def reduce(self, source: _Given) -> tuple[float, float]:
-        value, found = source
-        if callable(found):
-            found = found(self.calibration.beta)
-        number, bound = checks.real(value), checks.real(found)
+        value, bound_or_rule = source
+        if callable(bound_or_rule):
+            bound_or_rule = bound_or_rule(self.calibration.beta)
+        number, bound = checks.real(value), checks.real(bound_or_rule)
         if number is None or math.isnan(number):
             _refuse("value", "a number, not NaN")
         if bound is None or not bound >= 0:

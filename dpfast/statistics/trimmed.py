@@ -65,20 +65,20 @@ class SmoothMean(Smooth):
     def reduce(self, source: Source) -> tuple[float, float]:
         missing = nan_policy.replacement(self.nan, self.lo, self.hi)
         column = Given(Ranks(source, missing=missing), self.lo, self.hi, self.neighbors, self.nan)
-        found = from_ranks(column, self.proportion, self.calibration.beta, self.winsorized)
-        covered = rounded_up(found.sensitivity + self.cells.grid + self.grid)
+        bound = from_ranks(column, self.proportion, self.calibration.beta, self.winsorized)
+        covered = rounded_up(bound.sensitivity + self.cells.grid + self.grid)
         if not self.cells.span:
             return self.lo, covered
-        if not found.n:
+        if not bound.n:
             return nearest((Fraction(self.lo) + Fraction(self.hi)) / 2), covered
-        first, last = self.cells.cell(found.low), self.cells.cell(found.high)
+        first, last = self.cells.cell(bound.low), self.cells.cell(bound.high)
         clamped = Cells(self.cells.grid, self.cells.first + first, last - first)
         rows = settled(totals(source, clamped, None), self.nan, self.lo, self.hi, clamped)
-        total = rows.sum + found.n * first
-        kept = found.n
+        total = rows.sum + bound.n * first
+        kept = bound.n
         if not self.winsorized:
-            kept -= 2 * found.cut
-            total -= found.cut * (first + last)
+            kept -= 2 * bound.cut
+            total -= bound.cut * (first + last)
         value = nearest((self.cells.first + Fraction(total, kept)) * Fraction(self.cells.grid))
         return min(max(value, self.lo), self.hi), covered
 

@@ -38,9 +38,9 @@ def one_step(loss: Loss) -> Loss:
 
 def two_steps(loss: Loss) -> Loss:
     """Return the loss of two steps."""
-    found = privacy.convert(loss, "add-remove", "replace")
-    assert found is not None
-    return found
+    together = privacy.convert(loss, "add-remove", "replace")
+    assert together is not None
+    return together
 
 
 def calibrated(
@@ -51,19 +51,19 @@ def calibrated(
     Where a mask keeps only some rows, these can differ by two steps, and either gets its part.
     """
     noise, relation = asked.noise, asked.relation
-    found = calibrate(noise, epsilon=asked.epsilon, delta=asked.delta, rho=asked.rho)
+    calibration = calibrate(noise, epsilon=asked.epsilon, delta=asked.delta, rho=asked.rho)
     if not asked.two_steps:
-        return make(found, relation)
+        return make(calibration, relation)
     loss = one_step(asked.loss)
     try:
         if isinstance(loss, ZCDP):
-            found = calibrate(noise, rho=loss.rho)
+            calibration = calibrate(noise, rho=loss.rho)
         else:
             part = loss.delta if isinstance(loss, Approx) else 0
-            found = calibrate(noise, epsilon=loss.epsilon, delta=part)
+            calibration = calibrate(noise, epsilon=loss.epsilon, delta=part)
     except ArgumentError as error:  # it shows a number that nobody has written
         raise ArgumentError(f"{error}, the part of either of two steps (see `where`)") from None
-    return TwoSteps(make(found, "add-remove"))
+    return TwoSteps(make(calibration, "add-remove"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,8 +201,8 @@ def _extended(
     padded = np.concatenate([[lo], values, [hi]])
 
     def at(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = padded[np.clip(ranks - window.first + 1, 0, len(padded) - 1)]
-        return found
+        values: NDArray[np.float64] = padded[np.clip(ranks - window.first + 1, 0, len(padded) - 1)]
+        return values
 
     return at
 

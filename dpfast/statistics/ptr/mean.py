@@ -48,9 +48,9 @@ class _Mean:
 
     def __call__(self, source: Source, most: int) -> Measured:
         cells = self.cells
-        found = settled(totals(source, cells, None), self.nan, self.lo, self.hi, cells)
-        n, span = found.rows, cells.span
-        middle = Fraction(found.sum, n) if n else Fraction(span, 2)
+        rows = settled(totals(source, cells, None), self.nan, self.lo, self.hi, cells)
+        n, span = rows.rows, cells.span
+        middle = Fraction(rows.sum, n) if n else Fraction(span, 2)
         grid = Fraction(cells.grid)
         value = min(max(nearest((cells.first + middle) * grid), self.lo), self.hi)
         limit = Fraction(self.proposed) / grid

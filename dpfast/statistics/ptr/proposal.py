@@ -88,10 +88,10 @@ class DistanceTest:
 
     def passes(self, distance: int, generator: Generator) -> bool:
         """Tell whether the distance passes: one exact draw of discrete Laplace noise."""
-        found = np.empty(1, np.int64)
+        noise = np.empty(1, np.int64)
         stream = generator.stream()
-        laplace_integers(found, 1 / self.epsilon, stream, None, stream.word)
-        return min(distance, self.farthest) + int(found[0]) >= self.threshold
+        laplace_integers(noise, 1 / self.epsilon, stream, None, stream.word)
+        return min(distance, self.farthest) + int(noise[0]) >= self.threshold
 
 
 class Measured(NamedTuple):

@@ -36,11 +36,11 @@ class _Called:
         return Measured(min(max(value, self.lo), self.hi), whole)
 
 
-def _number(found: Any, name: str) -> float:
+def _number(value: Any, name: str) -> float:
     try:
-        return float(found)
+        return float(value)
     except OverflowError:
-        return math.inf if found > 0 else -math.inf
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         _refuse(name)
         raise

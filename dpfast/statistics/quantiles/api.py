@@ -160,8 +160,12 @@ def quantile(
     True
     """
     some = where is not None
-    made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some)
-    return release(read_column(data, made.neighbors, where).kept, made, budget=budget, rng=rng)
+    mechanism = one(
+        q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
+    )
+    return release(
+        read_column(data, mechanism.neighbors, where).kept, mechanism, budget=budget, rng=rng
+    )
 
 
 def median(
@@ -218,8 +222,10 @@ def median(
     """
     some = where is not None
     rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
-    made = one(_HALF, bounds, *rest)
-    return release(read_column(data, made.neighbors, where).kept, made, budget=budget, rng=rng)
+    mechanism = one(_HALF, bounds, *rest)
+    return release(
+        read_column(data, mechanism.neighbors, where).kept, mechanism, budget=budget, rng=rng
+    )
 
 
 def quantiles(

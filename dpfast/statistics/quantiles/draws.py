@@ -74,7 +74,7 @@ class Column:
             x = np.minimum(np.maximum(values, self.lo, dtype=np.float64), self.hi)
             cell = np.floor(x / self.grid)  # exact, or an underflow towards 0
             cell -= cell * self.grid > x
-            found = cell.astype(np.int64)
+            cells = cell.astype(np.int64)
         else:
             low, high = least_from(dtype, self.lo), math.floor(self.hi) + 1
             info = np.iinfo(dtype)
@@ -83,10 +83,10 @@ class Column:
                 i = int(np.searchsorted(values, low))
             if high <= info.max:
                 j = int(np.searchsorted(values, dtype.type(max(high, info.min))))
-            found = np.full(len(values), self.first)
-            found[i:j] = _cells_of_integers(values[i:j], self.grid)
-            found[j:] = self.last
-        inside: NDArray[np.int64] = np.minimum(np.maximum(found, self.first), self.last)
+            cells = np.full(len(values), self.first)
+            cells[i:j] = _cells_of_integers(values[i:j], self.grid)
+            cells[j:] = self.last
+        inside: NDArray[np.int64] = np.minimum(np.maximum(cells, self.first), self.last)
         return inside
 
     def window(self, rank: int, reach: int) -> Window:

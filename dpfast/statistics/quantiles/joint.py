@@ -184,11 +184,11 @@ def together(length: int, r: int, stream: BitStream) -> list[int]:
     return [place - k for k, place in enumerate(sorted(chosen))]
 
 
-def draw(found: Joint, m: int, stream: BitStream) -> list[int]:
+def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
     """Draw one ordered m-tuple of cells."""
-    table = found.table
+    table = summary.table
     out = [0] * m
-    step, stop, position = m + 1, len(found.at), found.n
+    step, stop, position = m + 1, len(summary.at), summary.n
     while step > 1:
         total, scale = table.look(step, stop, position)
         while True:
@@ -197,9 +197,9 @@ def draw(found: Joint, m: int, stream: BitStream) -> list[int]:
                 break
         last = step - 1
         r = 1 + pick(table.terms(last, i), stream)
-        run = int(found.first[i])
-        out[last - r : last] = [run + k for k in together(int(found.length[i]), r, stream)]
-        step, stop, position = last - r + 1, i, int(found.at[i])
+        run = int(summary.first[i])
+        out[last - r : last] = [run + k for k in together(int(summary.length[i]), r, stream)]
+        step, stop, position = last - r + 1, i, int(summary.at[i])
     return out
 
 
@@ -272,7 +272,7 @@ class JointQuantiles:
     def finish(self, summary: Joint | None, generator: Generator) -> NDArray[np.float64]:
         out = np.full(len(self.qs), self.lo)
         if summary is not None:
-            found = draw(summary, len(self.qs), generator.stream())
+            cells = draw(summary, len(self.qs), generator.stream())
             order = sorted(range(len(self.qs)), key=lambda k: self.qs[k])
-            out[order] = np.array(found, np.float64) * self.grid
+            out[order] = np.array(cells, np.float64) * self.grid
         return out

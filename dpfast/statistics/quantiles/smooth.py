@@ -71,7 +71,7 @@ class Smooth:
         lo, hi = self.limits
         if lo == hi:
             return lo
-        found = _noise.draw(
+        noisy = _noise.draw(
             self.calibration.distribution,
             value=value,
             scale=sensitivity / self.calibration.alpha,
@@ -79,7 +79,7 @@ class Smooth:
             generator=generator,
         )
         first, last = ends(lo, hi, self.grid)
-        return min(max(found, first * self.grid), last * self.grid)
+        return min(max(noisy, first * self.grid), last * self.grid)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: the scale of the noise depends on the data."""
@@ -107,7 +107,7 @@ class SmoothQuantile(Smooth):
     def reduce(self, source: Source) -> tuple[float, float]:
         missing = nan_policy.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        found = smooth_from_ranks(
+        bound = smooth_from_ranks(
             ranks,
             self.q,
             beta=self.calibration.beta,
@@ -116,8 +116,8 @@ class SmoothQuantile(Smooth):
             neighbors=self.neighbors,
             floor=self.grid,
         )
-        nan_policy.refuse(self.nan, found.missing)
-        return found.value, found.sensitivity
+        nan_policy.refuse(self.nan, bound.missing)
+        return bound.value, bound.sensitivity
 
 
 @dataclass(frozen=True, slots=True)

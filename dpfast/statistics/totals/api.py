@@ -121,12 +121,12 @@ def count(
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
     view = read(data, relation=relation, axis=axis, where=where)
-    made: Mechanism[int | Integers]
+    mechanism: Mechanism[int | Integers]
     if view.each:
-        made = with_loss(EachCount(relation, loss, present, view.where, view.width))
+        mechanism = with_loss(EachCount(relation, loss, present, view.where, view.width))
     else:
-        made = Count(relation, _spent(loss), present, view.where)
-    return release(view.source, made, budget=budget, rng=rng)
+        mechanism = Count(relation, _spent(loss), present, view.where)
+    return release(view.source, mechanism, budget=budget, rng=rng)
 
 
 @overload
@@ -235,12 +235,12 @@ def sum(
     """
     loss = epsilon, delta, rho
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
-    view, made = (
+    view, mechanism = (
         _plain(Sum, data, asked)
         if weights is None and weight_bounds is None
         else _weighted(WeightedSum, data, asked, weights, weight_bounds)
     )
-    return release(view.source, made, budget=budget, rng=rng)
+    return release(view.source, mechanism, budget=budget, rng=rng)
 
 
 @overload
@@ -320,12 +320,12 @@ def mean(
     """
     loss = epsilon, delta, rho
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
-    view, made = (
+    view, mechanism = (
         _plain(Mean, data, asked)
         if weights is None and weight_bounds is None
         else _weighted(WeightedMean, data, asked, weights, weight_bounds)
     )
-    return release(view.source, made, budget=budget, rng=rng)
+    return release(view.source, mechanism, budget=budget, rng=rng)
 
 
 @overload
@@ -408,8 +408,8 @@ def variance(
     ddof = checks.whole("ddof", ddof)
     loss = epsilon, delta, rho
     asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
-    view, made = _plain(Variance, data, asked, ddof)
-    return release(view.source, made, budget=budget, rng=rng)
+    view, mechanism = _plain(Variance, data, asked, ddof)
+    return release(view.source, mechanism, budget=budget, rng=rng)
 
 
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
@@ -459,8 +459,8 @@ def _weighted(
     pairs = asked.pairs(view.width) if view.each else (asked.interval,)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in (*pairs, limits))
     rest = view.where, grids, view.weights, not view.each
-    made = kind((*pairs, limits), relation, policy, loss, *rest)
-    return view, replace(made, loss=box_noise(loss, made.sensitivities).loss)
+    mechanism = kind((*pairs, limits), relation, policy, loss, *rest)
+    return view, replace(mechanism, loss=box_noise(loss, mechanism.sensitivities).loss)
 
 
 def _spent(loss: Loss, vectors: int = 1) -> Loss:

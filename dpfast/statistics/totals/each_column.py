@@ -61,10 +61,10 @@ class EachCount:
     def reduce(self, source: Data) -> list[int]:
         if not self.present and self.where is None and source.length is not None:
             return [source.length]
-        found = column_totals(source, [None] * self.width, self.where)
+        summaries = column_totals(source, [None] * self.width, self.where)
         if self.present:
-            return [one.rows for one in found]
-        return [found[0].rows + found[0].missing]
+            return [summary.rows for summary in summaries]
+        return [summaries[0].rows + summaries[0].missing]
 
     def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
         """Add noise; without a look at the numbers all columns have one count, drawn once."""
@@ -113,15 +113,15 @@ class _Each(Generic[Own]):
 
     @property
     def spans(self) -> list[int]:
-        return [own.cells.span for own in self.columns]
+        return [column.cells.span for column in self.columns]
 
     def reduce(self, source: Data) -> list[Totals]:
         first = self.columns[0]
-        cells = [own.cells for own in self.columns]
-        found = column_totals(source, cells, first.where, first.squares)
+        cells = [column.cells for column in self.columns]
+        summaries = column_totals(source, cells, first.where, first.squares)
         return [
-            settled(one, own.nan, own.lo, own.hi, own.cells)
-            for one, own in zip(found, self.columns, strict=True)
+            settled(summary, column.nan, column.lo, column.hi, column.cells)
+            for summary, column in zip(summaries, self.columns, strict=True)
         ]
 
     @property
@@ -164,8 +164,8 @@ class _Each(Generic[Own]):
         return noise.within(part, 1, 0), [each[i : i + width] for i in range(0, many, width)]
 
 
-def _array(found: Sequence[float]) -> NDArray[np.float64]:
-    return np.array(found, np.float64)
+def _array(answers: Sequence[float]) -> NDArray[np.float64]:
+    return np.array(answers, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +175,20 @@ class EachSum(_Each[Sum]):
     name: ClassVar[str] = "sum of each column"
 
     def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
-        exact = [own.exact(one) for own, one in zip(self.columns, summary, strict=True)]
-        noise = box_noise(self.loss, [own.sensitivity for own in self.columns])
+        exact = [column.exact(totals) for column, totals in zip(self.columns, summary, strict=True)]
+        noise = box_noise(self.loss, [column.sensitivity for column in self.columns])
         noisy = noise.add(exact, generator)
         each = zip(self.columns, summary, noisy, strict=True)
-        return _array([own.answer(one, value) for own, one, value in each])
+        return _array([column.answer(totals, value) for column, totals, value in each])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each, that of the noise."""
-        noise = box_noise(self.loss, [own.sensitivity for own in self.columns])
+        noise = box_noise(self.loss, [column.sensitivity for column in self.columns])
         part = noise.within(1 - confidence)
-        width = [nearest(part * own.sensitivity * Fraction(own.cells.grid)) for own in self.columns]
+        width = [
+            nearest(part * column.sensitivity * Fraction(column.cells.grid))
+            for column in self.columns
+        ]
         return Expected(confidence, width, note=NOISE)
 
 
@@ -196,9 +199,9 @@ class EachMean(_Each[Mean]):
     name: ClassVar[str] = "mean of each column"
 
     def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
-        spans, rows, half = self.spans, [one.rows for one in summary], Fraction(1, 2)
+        spans, rows, half = self.spans, [totals.rows for totals in summary], Fraction(1, 2)
         if self.known:
-            noisy = box_noise(self.loss, spans).add([one.sum for one in summary], generator)
+            noisy = box_noise(self.loss, spans).add([totals.sum for totals in summary], generator)
             places = [
                 Fraction(total, n * span) if n and span else half
                 for total, n, span in zip(noisy, rows, spans, strict=True)
@@ -206,14 +209,16 @@ class EachMean(_Each[Mean]):
         elif not any(spans):
             places = [half] * len(spans)
         else:
-            centered = [2 * one.sum - one.rows * s for one, s in zip(summary, spans, strict=True)]
+            centered = [
+                2 * totals.sum - totals.rows * s for totals, s in zip(summary, spans, strict=True)
+            ]
             rows, centered = self.with_rows(spans, centered, rows, generator)
             places = [
                 (1 + Fraction(w, n * span)) / 2 if n > 0 and span else half
                 for w, n, span in zip(centered, rows, spans, strict=True)
             ]
         each = zip(self.columns, places, strict=True)
-        return _array([own.place(m) if own.cells.span else own.lo for own, m in each])
+        return _array([column.place(m) if column.cells.span else column.lo for column, m in each])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each: that of the noise where `n` is public, else a bound.
@@ -229,8 +234,8 @@ class EachMean(_Each[Mean]):
             parts = [part] * len(self.columns)
         else:
             e, (f,) = self.sizes(self.spans, failure, 1)
-            parts = [(own + e) / (2 * (rows - e)) if rows > e else ALL for own in f]
-        width = [own.width(part) for own, part in zip(self.columns, parts, strict=True)]
+            parts = [(column + e) / (2 * (rows - e)) if rows > e else ALL for column in f]
+        width = [column.width(part) for column, part in zip(self.columns, parts, strict=True)]
         return Expected(confidence, width, note=NOISE if self.known else BOUND)
 
 
@@ -241,30 +246,30 @@ class EachVariance(_Each[Variance]):
     name: ClassVar[str] = "variance of each column"
 
     def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
-        spans, rows = self.spans, [one.rows for one in summary]
+        spans, rows = self.spans, [totals.rows for totals in summary]
         if not any(spans):
             return np.zeros(len(spans))
         if self.known:
             if rows[0] <= max(1, self.columns[0].ddof):
                 return np.zeros(len(spans))
-            sensitivities = [own.sensitivity(rows[0]) for own in self.columns]
-            exact = [one.rows * one.squares - one.sum**2 for one in summary]
+            sensitivities = [column.sensitivity(rows[0]) for column in self.columns]
+            exact = [totals.rows * totals.squares - totals.sum**2 for totals in summary]
             noisy = box_noise(self.loss, sensitivities).add(exact, generator)
             each = zip(self.columns, noisy, rows, strict=True)
-            return _array([own.of_pairs(pairs, n) for own, pairs, n in each])
+            return _array([column.of_pairs(pairs, n) for column, pairs, n in each])
         both = list(zip(summary, spans, strict=True))
-        centered = [2 * one.sum - one.rows * s for one, s in both]
+        centered = [2 * totals.sum - totals.rows * s for totals, s in both]
         squares = [
-            8 * (one.squares - s * one.sum) + one.rows * s**2 for one, s in both
+            8 * (totals.squares - s * totals.sum) + totals.rows * s**2 for totals, s in both
         ]  # 2 w^2 - s^2, of w = 2 u - s
         sensitivities = [*spans, *(span**2 for span in spans)]
         rows, noisy = self.with_rows(sensitivities, [*centered, *squares], rows, generator)
-        found = []
-        for j, (own, n, span) in enumerate(zip(self.columns, rows, spans, strict=True)):
+        answers = []
+        for j, (column, n, span) in enumerate(zip(self.columns, rows, spans, strict=True)):
             w, q = noisy[j], noisy[len(spans) + j]
             first, second = n * span + w, q + 4 * span * w + 3 * n * span**2  # 2 u, and 8 u^2
-            found.append(own.of_moments(Fraction(n), Fraction(first, 2), Fraction(second, 8)))
-        return _array(found)
+            answers.append(column.of_moments(Fraction(n), Fraction(first, 2), Fraction(second, 8)))
+        return _array(answers)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each: that of the noise where `n` is public, else a bound.
@@ -279,37 +284,41 @@ class EachVariance(_Each[Variance]):
         if self.known:
             if rows <= max(1, self.columns[0].ddof):
                 return Expected(confidence, [0.0] * len(self.columns), note=NOISE)
-            sensitivities = [own.sensitivity(rows) for own in self.columns]
+            sensitivities = [column.sensitivity(rows) for column in self.columns]
             part = box_noise(self.loss, sensitivities).within(failure)
             each = zip(self.columns, sensitivities, strict=True)
-            known = [own.width_of_pairs(part * sensitivity, rows) for own, sensitivity in each]
+            known = [
+                column.width_of_pairs(part * sensitivity, rows) for column, sensitivity in each
+            ]
             return Expected(confidence, known, note=NOISE)
         spans = self.spans
         e, (firsts, seconds) = self.sizes([*spans, *(span**2 for span in spans)], failure, 2)
         width = []
-        for own, f, g in zip(self.columns, firsts, seconds, strict=True):
+        for column, f, g in zip(self.columns, firsts, seconds, strict=True):
             least, part = rows - e, ALL
             if least > 0:
                 part = ((g / 2 + 2 * f + 3 * e / 2) / least + ((f + e) / least) ** 2) / 4
-            width.append(own.width_of(part, e, rows))
+            width.append(column.width_of(part, e, rows))
         return Expected(confidence, width, note=BOUND)
 
 
-def with_loss(made: Any) -> Any:
+def with_loss(mechanism: Any) -> Any:
     """Return a mechanism with the loss that it is charged for.
 
     That is no delta where noise without it is smaller: a matter of the loss and of how many numbers
     there are, not of their sensitivities. That of a single one says what its Laplace noise costs.
     """
-    if isinstance(made, EachCount):
-        numbers = made.width if made.present else 1
-        return replace(made, loss=box_noise(made.loss, [1] * numbers).loss)
-    if isinstance(made, EachSum):
-        sensitivities = [own.sensitivity for own in made.columns]
+    if isinstance(mechanism, EachCount):
+        numbers = mechanism.width if mechanism.present else 1
+        return replace(mechanism, loss=box_noise(mechanism.loss, [1] * numbers).loss)
+    if isinstance(mechanism, EachSum):
+        sensitivities = [column.sensitivity for column in mechanism.columns]
     else:
-        variance = isinstance(made, EachVariance)
-        sensitivities = [span**2 for span in made.spans] if variance else made.spans
-        if not made.known:
-            sensitivities = [1] * made.counts + sensitivities * (2 if variance else 1)
-    spent = box_noise(made.loss, sensitivities).loss
-    return replace(made, columns=tuple(replace(own, loss=spent) for own in made.columns))
+        variance = isinstance(mechanism, EachVariance)
+        sensitivities = [span**2 for span in mechanism.spans] if variance else mechanism.spans
+        if not mechanism.known:
+            sensitivities = [1] * mechanism.counts + sensitivities * (2 if variance else 1)
+    spent = box_noise(mechanism.loss, sensitivities).loss
+    return replace(
+        mechanism, columns=tuple(replace(column, loss=spent) for column in mechanism.columns)
+    )

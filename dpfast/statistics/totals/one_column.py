@@ -73,8 +73,8 @@ class Count:
                 return source.length
             if len(self.where) == source.length:
                 return int(np.count_nonzero(self.where))
-        found = totals(source, None, self.where)
-        return found.rows + (0 if self.present else found.missing)
+        summary = totals(source, None, self.where)
+        return summary.rows + (0 if self.present else summary.missing)
 
     @property
     def noise(self) -> IntegerNoise:
@@ -114,8 +114,8 @@ class OfCells:
         return 2 if self.neighbors == "replace" and self.where is not None else 1
 
     def reduce(self, source: Source) -> Totals:
-        found = totals(source, self.cells, self.where, self.squares)
-        return settled(found, self.nan, self.lo, self.hi, self.cells)
+        summary = totals(source, self.cells, self.where, self.squares)
+        return settled(summary, self.nan, self.lo, self.hi, self.cells)
 
     def noises(self, size: int, several: int) -> IntegerNoise:
         """Return noise for `several` integers: a row adds a vector of L1 norm `size` to them.
@@ -137,8 +137,8 @@ class OfCells:
     def place(self, m: Fraction) -> float:
         """Return the number at a place between the bounds, 0 for the lower and 1 for the upper."""
         m = min(max(m, Fraction(0)), Fraction(1))
-        found = nearest(Fraction(self.cells.grid) * (self.cells.first + m * self.cells.span))
-        return min(max(found, self.lo), self.hi)
+        value = nearest(Fraction(self.cells.grid) * (self.cells.first + m * self.cells.span))
+        return min(max(value, self.lo), self.hi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class Variance(OfCells):
         most = Fraction(self.cells.span**2) * grown * min(part, Fraction(1, 4))
         return nearest(most * Fraction(self.cells.grid) ** 2)
 
-    def _within(self, found: Fraction, grown: Fraction) -> float:
+    def _within(self, variance: Fraction, grown: Fraction) -> float:
         """Clamp to what a variance can be, and return it in the data's units."""
-        found = min(max(found, Fraction(0)), Fraction(self.cells.span**2, 4) * grown)
-        return nearest(found * Fraction(self.cells.grid) ** 2)
+        variance = min(max(variance, Fraction(0)), Fraction(self.cells.span**2, 4) * grown)
+        return nearest(variance * Fraction(self.cells.grid) ** 2)

@@ -54,8 +54,8 @@ class _Weighted:
     def reduce(self, source: RowSource) -> list[Moments]:
         return weighted_moments(source, self.beside, self.bounds, self.cells, self.nan, self.where)
 
-    def form(self, found: list[float]) -> float | NDArray[np.float64]:
-        return found[0] if self.single else np.array(found, np.float64)
+    def form(self, answers: list[float]) -> float | NDArray[np.float64]:
+        return answers[0] if self.single else np.array(answers, np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,11 @@ class WeightedSum(_Weighted):
     @property
     def sensitivities(self) -> list[int]:
         """Return the sensitivities in products of cells."""
-        return [self._sensitivity(own) for own in self.cells[:-1]]
+        return [self._sensitivity(column) for column in self.cells[:-1]]
 
-    def _sensitivity(self, own: Cells) -> int:
+    def _sensitivity(self, column: Cells) -> int:
         weights = self.cells[-1]
-        ends = [c * w for c in (own.first, own.last) for w in (weights.first, weights.last)]
+        ends = [c * w for c in (column.first, column.last) for w in (weights.first, weights.last)]
         if self.neighbors == "add-remove":
             return max(map(abs, ends))
         if self.where is None:
@@ -81,10 +81,10 @@ class WeightedSum(_Weighted):
     def finish(self, summary: list[Moments], generator: Generator) -> float | NDArray[np.float64]:
         *columns, weights = self.cells
         exact = []
-        for own, one in zip(columns, summary, strict=True):
-            u, w = one.sums
-            both = one.products[0] + weights.first * u + own.first * w
-            exact.append(both + one.rows * own.first * weights.first)
+        for column, sums in zip(columns, summary, strict=True):
+            u, w = sums.sums
+            both = sums.products[0] + weights.first * u + column.first * w
+            exact.append(both + sums.rows * column.first * weights.first)
         noisy = box_noise(self.loss, self.sensitivities).add(exact, generator)
         return self.form([nearest(unit * x) for unit, x in zip(self.units, noisy, strict=True)])
 
@@ -92,7 +92,7 @@ class WeightedSum(_Weighted):
     def units(self) -> list[Fraction]:
         """Return what a product of cells is in the data's units."""
         *columns, weights = self.cells
-        return [Fraction(own.grid) * Fraction(weights.grid) for own in columns]
+        return [Fraction(column.grid) * Fraction(weights.grid) for column in columns]
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each, that of the noise."""
@@ -117,32 +117,34 @@ class WeightedMean(_Weighted):
     def sensitivities(self) -> list[int]:
         """Return the sensitivities in cells of the weights, then in products of cells."""
         *columns, weights = self.cells
-        if not any(own.span for own in columns):
+        if not any(column.span for column in columns):
             return [0] * (self.totals + len(columns))
         times = 2 if self.neighbors == "replace" else 1
         known = self.neighbors == "replace" and self.where is None
         total = weights.span if known else weights.last
-        return [total] * self.totals + [times * weights.last * own.span for own in columns]
+        return [total] * self.totals + [times * weights.last * column.span for column in columns]
 
     def finish(self, summary: list[Moments], generator: Generator) -> float | NDArray[np.float64]:
         *columns, weights = self.cells
-        total = [one.sums[1] + one.rows * weights.first for one in summary]
+        total = [sums.sums[1] + sums.rows * weights.first for sums in summary]
         centered = [
-            2 * (one.products[0] + weights.first * one.sums[0]) - own.span * w
-            for own, one, w in zip(columns, summary, total, strict=True)
+            2 * (sums.products[0] + weights.first * sums.sums[0]) - column.span * w
+            for column, sums, w in zip(columns, summary, total, strict=True)
         ]
         noise = box_noise(self.loss, self.sensitivities, count_shares(self.totals, len(columns)))
         noisy = noise.add([*total[: self.totals], *centered], generator)
         total = noisy[: self.totals] * (len(columns) // self.totals)
-        found = []
-        for own, w, v, (lo, hi) in zip(
+        answers = []
+        for column, w, v, (lo, hi) in zip(
             columns, total, noisy[self.totals :], self.bounds[:-1], strict=True
         ):
-            place = (1 + Fraction(v, w * own.span)) / 2 if w > 0 and own.span else Fraction(1, 2)
+            place = (
+                (1 + Fraction(v, w * column.span)) / 2 if w > 0 and column.span else Fraction(1, 2)
+            )
             place = min(max(place, Fraction(0)), Fraction(1))
-            value = nearest(Fraction(own.grid) * (own.first + place * own.span))
-            found.append(min(max(value, lo), hi))
-        return self.form(found)
+            value = nearest(Fraction(column.grid) * (column.first + place * column.span))
+            answers.append(min(max(value, lo), hi))
+        return self.form(answers)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return no error bar: it depends on the sum of all weights, which is private."""
