@@ -6,20 +6,16 @@ its loss is that record's. The price is accuracy: a fraction of n records is kno
 ``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. Where one party may see the data, count them
 with noise instead.
 
-The distribution of every answer is exact: the coin that decides whether the truth is told, with an
-irrational probability, compares it with as many random bits as the comparison takes
-(``csrc/statistics/response.c``; in one of 2**72 answers with mpmath).
+The distribution of every answer is exact, as the coins are that decide whether the truth is told
+(``dpfast/statistics/coin.py``).
 """
 
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from statistics import NormalDist
 from typing import (
     Any,
@@ -40,27 +36,15 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Number
 from .._kernels import statistics as _native
-from .._kernels.noise import Script
-from .._kernels.rng import BitStream
 from ..budget.budget import Budget
 from ..budget.release import release
-from ..noise.distributions.exact import Tail
 from ..privacy import Draws, Loss, Pure
 from ..privacy.enclosure import Interval, exp
 from ..rng import Generator
-from ..sources.array import arrow_values
-from ..sources.forms import (
-    chunked,
-    converted,
-    is_arrow,
-    is_untyped,
-    unmasked,
-    untyped_rows,
-    unwrapped,
-)
-from ..sources.ids import family
 from ..sources.untyped import truths
-from ..sources.words import Words
+from .arguments import Floats
+from .categories import Categories, Label, Labels, as_array, each_row, rows_of
+from .coin import Stream, coin
 
 __all__ = [
     "Estimate",
@@ -72,15 +56,10 @@ __all__ = [
     "unary",
 ]
 
-Stream = BitStream | Script
-Floats: TypeAlias = NDArray[np.float64]
 #: Whether estimates are numbers or arrays.
-Shape = TypeVar("Shape", float, NDArray[np.float64])
+Value = TypeVar("Value", float, Floats)
 #: What is one value, and not an array of them.
 Scalar: TypeAlias = int | float | np.bool_ | np.number
-Label: TypeAlias = int | str | bytes | np.integer
-#: Public categories: their number, or a list of different ones.
-Labels: TypeAlias = int | Sequence[int] | Sequence[str] | Sequence[bytes] | NDArray[Any]
 Of: TypeAlias = Literal["data", "population"]
 
 
@@ -89,80 +68,8 @@ class _Paid(TypedDict, total=False):
     rng: Generator | None
 
 
-_LARGEST = (1 << 63) - 1
-
 #: Bytes that are worked on at a time, which stay in the cache.
 PART = 1 << 18
-
-
-class Coin:
-    """A coin that shows heads with probability ``others / (exp(epsilon) + others)``, exactly.
-
-    `first` and `second` are the first 8 bits of that number and its next 64.
-    """
-
-    def __init__(self, epsilon: Fraction, others: int) -> None:
-        self.epsilon = epsilon
-        self.others = others
-        leading = _leading(epsilon, others)
-        self.first, self.second = leading >> 64, leading & (1 << 64) - 1
-
-    def probability(self, mp: Any) -> Any:
-        # An error of epsilon is one of the exponential relatively.
-        extra = math.floor(self.epsilon).bit_length()
-        with mp.extraprec(extra):
-            grown = mp.exp(mp.mpf(self.epsilon.numerator) / self.epsilon.denominator)
-        return self.others / (grown + self.others)
-
-    def decide(self, stream: Stream) -> bool:
-        """Tell whether it is heads, given that the first 72 bits are those of the probability."""
-        tail = Tail(self.first << 64 | self.second, stream.word)
-        tail.bits = 72
-        return tail.below(self.probability)
-
-    def flip(self, bits: NDArray[np.uint8], stream: Stream) -> None:
-        """Change each of the contiguous `bits` (0 or 1) where a coin of its own shows heads."""
-        if _native.flip(self.first, self.second, bits, stream):
-            self._settle(bits, stream)
-
-    def answer(self, values: NDArray[Any], out: NDArray[Any], stream: Stream) -> None:
-        """Write whether `values` are not 0 to `out`, and change these bits as `flip` does."""
-        if _native.binary(self.first, self.second, values, out, stream):
-            self._settle(out, stream)
-
-    def _settle(self, bits: NDArray[Any], stream: Stream) -> None:
-        for i in np.flatnonzero(bits & _native.OPEN).tolist():
-            bits[i] ^= _native.OPEN | self.decide(stream)
-
-
-@lru_cache(maxsize=256)
-def coin(epsilon: Fraction, others: int) -> Coin:
-    return Coin(epsilon, others)
-
-
-def _leading(epsilon: Fraction, others: int) -> int:
-    """Return the first 72 bits of ``others / (exp(epsilon) + others)``.
-
-    It is irrational, so enough digits settle every bit.
-    """
-    near = Interval.of(others << 72) / (exp(Interval.of(epsilon)) + others)
-    low, high = (math.floor(min(end, Decimal(1 << 72))) for end in (near.low, near.high))
-    return low if low == high else _leading_slowly(epsilon, others)
-
-
-def _leading_slowly(epsilon: Fraction, others: int) -> int:
-    from mpmath import MPContext
-
-    mp = MPContext()
-    mp.prec = 256
-    while True:
-        x = mp.mpf(epsilon.numerator) / epsilon.denominator
-        near = mp.ldexp(others / (mp.exp(x) + others), 72)
-        slack = mp.ldexp(near * (1 + x), 8 - mp.prec)
-        low, high = int(mp.floor(near - slack)), int(mp.floor(near + slack))
-        if low == high:
-            return low
-        mp.prec *= 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,81 +88,8 @@ class Responses:
         return self.answer(summary, generator.stream())
 
 
-def _as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
-    array: NDArray[Any] = converted(data, name, rule, np.asarray)
-    if array.dtype.kind == "O" or array.dtype.kind not in kinds:
-        if array.size == 0 and not hasattr(data, "dtype"):
-            return array.astype(np.int64)  # an empty list
-        checks.fail_kind(name, rule, data, f" of dtype {array.dtype}")
-    return array
-
-
-def _given(name: str, data: Any, kinds: str, rule: str) -> Any:
-    """Return typed data as an array of one of `kinds` or an Arrow column; others as objects.
-
-    Which of these it is, and the dtype, is a matter of types alone, and no row is read.
-    """
-    data, text = unwrapped(data), kinds in "US"
-    if is_untyped(data):
-        return _objects(untyped_rows(data, name))
-    if is_arrow(data):
-        column = chunked(data, name, rule)
-        if family(column.type) not in (("text", "bytes", "nothing") if text else ("integers",)):
-            checks.fail_kind(name, rule, data, f" of Arrow type {column.type}")
-        return column
-    if not hasattr(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
-        return _objects([data]).reshape(())
-    array: NDArray[Any] = converted(data, name, rule, np.asarray)
-    if text and array.dtype.kind == "T":
-        array = array.astype(object)
-    objects = array.dtype.kind == "O" and array.ndim > 0
-    if not objects and array.dtype.kind not in kinds:
-        checks.fail_kind(name, rule, data, f" of dtype {array.dtype}")
-    return unmasked(data) if isinstance(data, np.ma.MaskedArray) else array
-
-
-def _objects(rows: Sequence[Any]) -> NDArray[Any]:
-    return np.fromiter(rows, object, len(rows))
-
-
 def _shape(data: Any) -> tuple[int, ...]:
     return data.shape if isinstance(data, np.ndarray) else (len(data),)
-
-
-def _each(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
-    """Apply `of` to each row of an Arrow array; `none` for a null or no place of its dictionary."""
-    from pyarrow import types
-
-    if types.is_dictionary(array.type):
-        codes = _each(array.dictionary, of, none)
-        places, present = arrow_values(array.indices)
-        inside = (places >= 0) & (places < len(codes))
-        if present is not None:
-            inside &= present
-        out = np.full(len(places), none, codes.dtype)
-        out[inside] = codes[places[inside]]
-        return out
-    if family(array.type) != "integers":
-        return of(array)
-    values, present = arrow_values(array.cast("uint8") if types.is_boolean(array.type) else array)
-    out = of(values)
-    if present is not None:
-        out[~present] = none
-    return out
-
-
-def _integer(row: Any) -> int | None:
-    """Return a row by itself as an integer; None if it is no integer."""
-    if type(row) is int:
-        return row
-    exact: Any = row
-    if not isinstance(row, (numbers.Real, Decimal, np.bool_)) or isinstance(row, np.timedelta64):
-        return None
-    try:
-        integer = int(exact)
-        return integer if integer == exact else None
-    except Exception:  # infinite, or whatever an object thinks of being a number
-        return None
 
 
 def _row_loss(epsilon: Fraction, shape: tuple[int, ...], categories: int = 2) -> Pure:
@@ -349,7 +183,7 @@ def binary(
     (dtype('bool'), (4,))
     """
     amount = _epsilon(epsilon)
-    rows = _given("bits", bits, "biu", "an array of booleans or integers")
+    rows = rows_of("bits", bits, "biu", "an array of booleans or integers")
     flipped = coin(amount, 1)
 
     def answer(rows: Any, stream: Stream) -> NDArray[Any]:
@@ -368,108 +202,9 @@ def _bits(rows: Any) -> NDArray[Any]:
     """Return what is not 0 where the answer is yes, in the dtype of the answers."""
     if not isinstance(rows, np.ndarray):
         kind = np.bool_ if str(rows.type) == "bool" else np.int64
-        each = [_each(array, lambda values: values != 0, 0) for array in rows.chunks]
+        each = [each_row(array, lambda values: values != 0, 0) for array in rows.chunks]
         return np.concatenate([np.empty(0, np.bool_), *each]).astype(kind)
     return truths(rows.ravel().tolist()).reshape(rows.shape) if rows.dtype.kind == "O" else rows
-
-
-class _Categories:
-    """Public categories: 0 .. k - 1, or k labels."""
-
-    def __init__(self, categories: Any) -> None:
-        rule = "a number of categories of at least 1, or a list of different labels"
-        self.labels: NDArray[Any] | None = None
-        self._words: Words | None = None
-        if checks.is_whole(categories):
-            self.count = checks.whole("categories", categories, 1)
-        else:
-            labels = _as_array("categories", categories, "biuUS", rule)
-            if labels.ndim != 1 or not labels.size or len(np.unique(labels)) != labels.size:
-                checks.fail("categories", rule, categories)
-            self.labels, self.count = labels, labels.size
-            if labels.dtype.kind in "biu":
-                if int(labels.max()) > _LARGEST:
-                    checks.fail("categories", f"at most {_LARGEST} each", categories)
-                labels = labels.astype(np.int64)
-            self._order = np.argsort(labels, kind="stable")
-            self._sorted = labels[self._order]
-            self._places = {label: place for place, label in enumerate(labels.tolist())}
-            if labels.dtype.kind in "US":
-                self._words = Words(labels.tolist())
-        if self.count > _native.MOST:
-            checks.fail("categories", f"at most {_native.MOST} of them", categories)
-
-    def rows(self, name: str, data: Any) -> Any:
-        """Return rows that `codes` takes, of which none has been read."""
-        if self.labels is None or self._words is None:
-            return _given(name, data, "biu", "an array of integers")
-        kind = self.labels.dtype.kind
-        words = "text" if kind == "U" else "bytes"
-        return _given(name, data, kind, f"an array of {words}, as the categories are")
-
-    def number(self, name: str, label: Any) -> int:
-        """Return the place of a category."""
-        numbers = self.labels is None or self.labels.dtype.kind in "biu"
-        kinds = (int, np.integer, np.bool_) if numbers else (str, bytes)
-        given = np.asarray(label if isinstance(label, kinds) else None)
-        alike = (
-            given.dtype.kind in "biu" if numbers else given.dtype.kind == self._sorted.dtype.kind
-        )
-        place = int(self.codes(given)) if alike else -1
-        if place < 0:
-            checks.fail(name, "one of the categories", label)
-        return place
-
-    def codes(self, data: Any) -> NDArray[np.int64]:
-        """Return the places of the categories; -1 for what is none."""
-        if not isinstance(data, np.ndarray):
-            each = [_each(array, self._of_arrow, -1) for array in data.chunks]
-            return np.concatenate([np.empty(0, np.int64), *each])
-        if data.dtype.kind == "O":
-            return self._of_objects(data.ravel().tolist()).reshape(data.shape)
-        if self.labels is None:
-            codes = data.astype(np.int64)
-            codes[(data < 0) | (data >= self.count)] = -1
-            return codes
-        none = np.zeros(data.shape, np.bool_)
-        if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
-            none = data > _LARGEST
-            data = data.astype(np.int64)
-        at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
-        return np.where((self._sorted[at] == data) & ~none, self._order[at], -1).astype(np.int64)
-
-    def _of_arrow(self, array: Any) -> NDArray[np.int64]:
-        """Do the same for integers, or an Arrow array of text or nulls."""
-        if isinstance(array, np.ndarray):
-            return self.codes(array)
-        if self._words is None:
-            return np.full(len(array), -1)
-        return _whole(self._words.of_arrow(array))
-
-    def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
-        """Do the same for rows without a dtype, each by itself."""
-        if self._words is not None:
-            return _whole(self._words.of_objects(rows))
-        if {int, bool}.issuperset(map(type, rows)):
-            try:
-                return self.codes(np.array(rows, np.int64))
-            except OverflowError:
-                pass
-        return np.fromiter(map(self._place, rows), np.int64, len(rows))
-
-    def _place(self, row: Any) -> int:
-        integer = _integer(row)
-        if self.labels is None:
-            return -1 if integer is None or not 0 <= integer < self.count else integer
-        return -1 if integer is None else self._places.get(integer, -1)
-
-    def answers(self, codes: NDArray[Any]) -> NDArray[Any]:
-        return codes if self.labels is None else np.asarray(self.labels[codes])
-
-
-def _whole(numbers: Any) -> NDArray[np.int64]:
-    codes = np.asarray(numbers, np.float64)
-    return np.where(np.isnan(codes), -1, codes).astype(np.int64)
 
 
 def _unsigned(array: NDArray[Any], categories: int) -> NDArray[Any]:
@@ -577,7 +312,7 @@ def kary(
     'tea'
     """
     amount = _epsilon(epsilon)
-    known = _Categories(categories)
+    known = Categories(categories)
     rows = known.rows("values", values)
     instead = 0 if default is None else known.number("default", default)
     told = coin(amount, max(1, known.count - 1))
@@ -672,7 +407,7 @@ def unary(
     (4, 3)
     """
     amount = _epsilon(epsilon)
-    known = _Categories(categories)
+    known = Categories(categories)
     rows = known.rows("values", values)
     noisy = coin(amount, 1)
 
@@ -701,7 +436,7 @@ def _alike(epsilon: Fraction) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate(Generic[Shape]):
+class Estimate(Generic[Value]):
     """Fraction of all records that private answers estimate: post-processing, at no further loss.
 
     Attributes
@@ -716,10 +451,10 @@ class Estimate(Generic[Shape]):
         Of the interval.
     """
 
-    value: Shape
-    variance: Shape
-    low: Shape
-    high: Shape
+    value: Value
+    variance: Value
+    low: Value
+    high: Value
     confidence: float
 
 
@@ -775,7 +510,7 @@ def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
 
 
 def _zeros_and_ones(responses: Any) -> NDArray[Any]:
-    array = _as_array("responses", responses, "biu", "an array of booleans or integers")
+    array = as_array("responses", responses, "biu", "an array of booleans or integers")
     if array.size and (array.min() < 0 or array.max() > 1):
         checks.fail("responses", "0 or 1, as answers are", (array.min(), array.max()))
     return array
@@ -905,7 +640,7 @@ def estimate_kary(
     >>> found.value.round(3)
     array([0.211, 0.211, 0.578])
     """
-    known = _Categories(categories)
+    known = Categories(categories)
     if known.count < 2:
         checks.fail("categories", "at least 2, or nothing is to be estimated", categories)
     codes = known.codes(known.rows("responses", responses))

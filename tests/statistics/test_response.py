@@ -31,6 +31,7 @@ from dpfast._kernels.rng import isa_paths
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.coin import Coin, leading_slowly
 
 from ..reference import response as plain
 from ..support.hostile import Hostile
@@ -150,14 +151,14 @@ def test_every_instruction_set_gives_the_same_answers():
 )
 @settings(max_examples=60)
 def test_the_bits_of_the_probability(epsilon, others):
-    got = response.Coin(epsilon, others)
+    got = Coin(epsilon, others)
     assert got.first << 64 | got.second == plain.leading(epsilon, others, 72)
-    assert got.first << 64 | got.second == response._leading_slowly(epsilon, others)
+    assert got.first << 64 | got.second == leading_slowly(epsilon, others)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**300), Fraction(10**4), Fraction(10**300)])
 def test_the_bits_of_extreme_probabilities(epsilon):
-    got = response.Coin(epsilon, 1)
+    got = Coin(epsilon, 1)
     leading = got.first << 64 | got.second
     assert leading == (2**71 - 1 if epsilon < 1 else 0)
 
@@ -192,7 +193,7 @@ def probability_of_heads(coin):
 def test_the_kernel_by_enumeration(epsilon, others):
     """The probability of heads, summed over all bits, is within 2**-72 of the exact one; what is
     left is the open coin's."""
-    got = probability_of_heads(response.Coin(epsilon, others))
+    got = probability_of_heads(Coin(epsilon, others))
     with mpmath.workdps(60):
         exact = others / (mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator) + others)
         low = mpmath.mpf(got.numerator) / got.denominator
@@ -201,7 +202,7 @@ def test_the_kernel_by_enumeration(epsilon, others):
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_an_open_coin_is_decided_by_more_bits(epsilon):
-    coin = response.Coin(epsilon, 1)
+    coin = Coin(epsilon, 1)
     more = plain.leading(epsilon, 1, 136) & (1 << 64) - 1
     last = plain.leading(epsilon, 1, 200) & (1 << 64) - 1
     for extra, heads in (
@@ -221,7 +222,7 @@ def test_an_open_coin_is_decided_by_more_bits(epsilon):
 
 
 def test_a_coin_next_to_never():
-    coin = response.Coin(Fraction(10**300), 1)
+    coin = Coin(Fraction(10**300), 1)
     bits = np.zeros(1, np.uint8)
     script = Script([0, 0, 0, 0, 1])
     coin.flip(bits, script)
@@ -269,8 +270,8 @@ def test_the_loss_by_enumeration(epsilon, k):
         q = [
             mpmath.mpf(c.first << 64 | c.second) / 2**72
             for c in (
-                response.Coin(Fraction(str(epsilon)), k - 1),
-                response.Coin(Fraction(str(epsilon)), 1),
+                Coin(Fraction(str(epsilon)), k - 1),
+                Coin(Fraction(str(epsilon)), 1),
             )
         ]
         told = [[1 - q[0] if j == v else q[0] / (k - 1) for j in range(k)] for v in range(k)]

@@ -1,0 +1,207 @@
+"""Rows of randomized response, and the public categories that they are among.
+
+Which form data have, and their dtype, is a matter of types alone: no row is read before the spend.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._core import checks
+from .._kernels import statistics as _native
+from ..sources.array import arrow_values
+from ..sources.forms import (
+    chunked,
+    converted,
+    is_arrow,
+    is_untyped,
+    unmasked,
+    untyped_rows,
+    unwrapped,
+)
+from ..sources.ids import family
+from ..sources.words import Words
+
+Label: TypeAlias = int | str | bytes | np.integer
+#: Public categories: their number, or a list of different ones.
+Labels: TypeAlias = int | Sequence[int] | Sequence[str] | Sequence[bytes] | NDArray[Any]
+
+_LARGEST = (1 << 63) - 1
+
+
+def as_array(name: str, data: Any, kinds: str, rule: str) -> NDArray[Any]:
+    array: NDArray[Any] = converted(data, name, rule, np.asarray)
+    if array.dtype.kind == "O" or array.dtype.kind not in kinds:
+        if array.size == 0 and not hasattr(data, "dtype"):
+            return array.astype(np.int64)  # an empty list
+        checks.fail_kind(name, rule, data, f" of dtype {array.dtype}")
+    return array
+
+
+def rows_of(name: str, data: Any, kinds: str, rule: str) -> Any:
+    """Return typed data as an array of one of `kinds` or an Arrow column; others as objects.
+
+    Which of these it is, and the dtype, is a matter of types alone, and no row is read.
+    """
+    data, text = unwrapped(data), kinds in "US"
+    if is_untyped(data):
+        return _objects(untyped_rows(data, name))
+    if is_arrow(data):
+        column = chunked(data, name, rule)
+        if family(column.type) not in (("text", "bytes", "nothing") if text else ("integers",)):
+            checks.fail_kind(name, rule, data, f" of Arrow type {column.type}")
+        return column
+    if not hasattr(data, "dtype") and isinstance(data, (str, bytes) if text else numbers.Real):
+        return _objects([data]).reshape(())
+    array: NDArray[Any] = converted(data, name, rule, np.asarray)
+    if text and array.dtype.kind == "T":
+        array = array.astype(object)
+    objects = array.dtype.kind == "O" and array.ndim > 0
+    if not objects and array.dtype.kind not in kinds:
+        checks.fail_kind(name, rule, data, f" of dtype {array.dtype}")
+    return unmasked(data) if isinstance(data, np.ma.MaskedArray) else array
+
+
+def _objects(rows: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(rows, object, len(rows))
+
+
+def each_row(array: Any, of: Callable[[Any], NDArray[Any]], none: int) -> NDArray[Any]:
+    """Apply `of` to each row of an Arrow array; `none` for a null or no place of its dictionary."""
+    from pyarrow import types
+
+    if types.is_dictionary(array.type):
+        codes = each_row(array.dictionary, of, none)
+        places, present = arrow_values(array.indices)
+        inside = (places >= 0) & (places < len(codes))
+        if present is not None:
+            inside &= present
+        out = np.full(len(places), none, codes.dtype)
+        out[inside] = codes[places[inside]]
+        return out
+    if family(array.type) != "integers":
+        return of(array)
+    values, present = arrow_values(array.cast("uint8") if types.is_boolean(array.type) else array)
+    out = of(values)
+    if present is not None:
+        out[~present] = none
+    return out
+
+
+def _integer(row: Any) -> int | None:
+    """Return a row by itself as an integer; None if it is no integer."""
+    if type(row) is int:
+        return row
+    exact: Any = row
+    if not isinstance(row, (numbers.Real, Decimal, np.bool_)) or isinstance(row, np.timedelta64):
+        return None
+    try:
+        integer = int(exact)
+        return integer if integer == exact else None
+    except Exception:  # infinite, or whatever an object thinks of being a number
+        return None
+
+
+class Categories:
+    """Public categories: 0 .. k - 1, or k labels."""
+
+    def __init__(self, categories: Any) -> None:
+        rule = "a number of categories of at least 1, or a list of different labels"
+        self.labels: NDArray[Any] | None = None
+        self._words: Words | None = None
+        if checks.is_whole(categories):
+            self.count = checks.whole("categories", categories, 1)
+        else:
+            labels = as_array("categories", categories, "biuUS", rule)
+            if labels.ndim != 1 or not labels.size or len(np.unique(labels)) != labels.size:
+                checks.fail("categories", rule, categories)
+            self.labels, self.count = labels, labels.size
+            if labels.dtype.kind in "biu":
+                if int(labels.max()) > _LARGEST:
+                    checks.fail("categories", f"at most {_LARGEST} each", categories)
+                labels = labels.astype(np.int64)
+            self._order = np.argsort(labels, kind="stable")
+            self._sorted = labels[self._order]
+            self._places = {label: place for place, label in enumerate(labels.tolist())}
+            if labels.dtype.kind in "US":
+                self._words = Words(labels.tolist())
+        if self.count > _native.MOST:
+            checks.fail("categories", f"at most {_native.MOST} of them", categories)
+
+    def rows(self, name: str, data: Any) -> Any:
+        """Return rows that `codes` takes, of which none has been read."""
+        if self.labels is None or self._words is None:
+            return rows_of(name, data, "biu", "an array of integers")
+        kind = self.labels.dtype.kind
+        words = "text" if kind == "U" else "bytes"
+        return rows_of(name, data, kind, f"an array of {words}, as the categories are")
+
+    def number(self, name: str, label: Any) -> int:
+        """Return the place of a category."""
+        numbers = self.labels is None or self.labels.dtype.kind in "biu"
+        kinds = (int, np.integer, np.bool_) if numbers else (str, bytes)
+        given = np.asarray(label if isinstance(label, kinds) else None)
+        alike = (
+            given.dtype.kind in "biu" if numbers else given.dtype.kind == self._sorted.dtype.kind
+        )
+        place = int(self.codes(given)) if alike else -1
+        if place < 0:
+            checks.fail(name, "one of the categories", label)
+        return place
+
+    def codes(self, data: Any) -> NDArray[np.int64]:
+        """Return the places of the categories; -1 for what is none."""
+        if not isinstance(data, np.ndarray):
+            each = [each_row(array, self._of_arrow, -1) for array in data.chunks]
+            return np.concatenate([np.empty(0, np.int64), *each])
+        if data.dtype.kind == "O":
+            return self._of_objects(data.ravel().tolist()).reshape(data.shape)
+        if self.labels is None:
+            codes = data.astype(np.int64)
+            codes[(data < 0) | (data >= self.count)] = -1
+            return codes
+        none = np.zeros(data.shape, np.bool_)
+        if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
+            none = data > _LARGEST
+            data = data.astype(np.int64)
+        at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
+        return np.where((self._sorted[at] == data) & ~none, self._order[at], -1).astype(np.int64)
+
+    def _of_arrow(self, array: Any) -> NDArray[np.int64]:
+        """Do the same for integers, or an Arrow array of text or nulls."""
+        if isinstance(array, np.ndarray):
+            return self.codes(array)
+        if self._words is None:
+            return np.full(len(array), -1)
+        return _whole(self._words.of_arrow(array))
+
+    def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
+        """Do the same for rows without a dtype, each by itself."""
+        if self._words is not None:
+            return _whole(self._words.of_objects(rows))
+        if {int, bool}.issuperset(map(type, rows)):
+            try:
+                return self.codes(np.array(rows, np.int64))
+            except OverflowError:
+                pass
+        return np.fromiter(map(self._place, rows), np.int64, len(rows))
+
+    def _place(self, row: Any) -> int:
+        integer = _integer(row)
+        if self.labels is None:
+            return -1 if integer is None or not 0 <= integer < self.count else integer
+        return -1 if integer is None else self._places.get(integer, -1)
+
+    def answers(self, codes: NDArray[Any]) -> NDArray[Any]:
+        return codes if self.labels is None else np.asarray(self.labels[codes])
+
+
+def _whole(numbers: Any) -> NDArray[np.int64]:
+    codes = np.asarray(numbers, np.float64)
+    return np.where(np.isnan(codes), -1, codes).astype(np.int64)
