@@ -94,12 +94,15 @@ class Arguments:
     @property
     def columns(self) -> int | None:
         """Return how many columns the bounds are for; None if one pair stands for all."""
-        pairs, several = checks.pairs(self.bounds)
-        return len(pairs) if several else None
+        return said(self.bounds)
 
     def pairs(self, width: int) -> tuple[tuple[float, float], ...]:
         """Return the bounds of each of some columns."""
-        return pairs_for(self.bounds, width)
+        pairs, several = checks.pairs(self.bounds)
+        if several and len(pairs) != width:
+            rule = f"one pair, or one for each column of the data, {width}"
+            checks.fail("bounds", rule, f"{len(pairs)} of them")
+        return pairs if several else pairs * width
 
     def of_columns(self, width: int) -> list[Arguments]:
         """Return the arguments of each column: its bounds, and an equal part of the loss."""
@@ -116,12 +119,3 @@ def said(bounds: Any) -> int | None:
     """Return how many columns the bounds are for; None if one pair stands for all."""
     pairs, several = checks.pairs(bounds)
     return len(pairs) if several else None
-
-
-def pairs_for(bounds: Any, width: int) -> tuple[tuple[float, float], ...]:
-    """Return the bounds of each of some columns."""
-    pairs, several = checks.pairs(bounds)
-    if several and len(pairs) != width:
-        rule = f"one pair, or one for each column of the data, {width}"
-        checks.fail("bounds", rule, f"{len(pairs)} of them")
-    return pairs if several else pairs * width

@@ -15,7 +15,7 @@ from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
 from .quantiles.api import METHODS, Method, chosen, pure
 from .quantiles.exponential import ExponentialExtreme
-from .quantiles.smooth import SmoothExtreme, answer_grid
+from .quantiles.smooth import SmoothExtreme, SmoothQuantile, smooth_quantile
 from .two_steps import calibrated
 
 
@@ -218,10 +218,7 @@ def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
         rounded = kind != "exponential"
         return ExponentialExtreme(q, lo, hi, relation, policy, pure(loss), rounded=rounded)
 
-    def smooth(calibration: Calibration, relation: str) -> SmoothExtreme:
-        grid = answer_grid((lo, hi), calibration)
-        return SmoothExtreme(
-            q, lo, hi, relation, policy, calibration.loss, calibration, grid, False
-        )
+    def smooth(calibration: Calibration, relation: str) -> SmoothQuantile:
+        return smooth_quantile(q, (lo, hi), calibration, relation, policy, False, SmoothExtreme)
 
     return calibrated(asked, smooth)

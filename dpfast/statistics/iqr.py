@@ -66,13 +66,7 @@ class SmoothRange(Smooth):
     neighbors differ by one step more is paid for.
     """
 
-    lo: float
-    hi: float
-    neighbors: str
     nan: str | float
-    loss: Loss
-    calibration: Calibration
-    grid: float
 
     name: ClassVar[str] = "interquartile range"
 
@@ -206,11 +200,11 @@ def _range(asked: Arguments) -> Mechanism[float]:
         quartiles = RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss))
         return ExponentialRange(quartiles)
     if kind == "joint":
-        made = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
-        return ExponentialRange(made)
+        joint = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
+        return ExponentialRange(joint)
 
     def smooth(calibration: Calibration, relation: str) -> SmoothRange:
         grid = answer_grid((0.0, hi - lo), calibration)
-        return SmoothRange(lo, hi, relation, policy, calibration.loss, calibration, grid)
+        return SmoothRange(lo, hi, relation, calibration, grid, policy)
 
     return calibrated(asked, smooth)

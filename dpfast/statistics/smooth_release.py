@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from .._core import checks
 from .._core.types import Bounds, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..errors import DataError
-from ..noise.smooth import Calibration, calibrate
-from ..privacy import Loss
+from ..noise.smooth import calibrate
 from ..rng import Generator
 from ..sensitivity.rounding import rounded_up
 from .quantiles.smooth import Smooth, answer_grid
@@ -28,13 +27,7 @@ class _Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _SmoothRelease(Smooth):
-    lo: float
-    hi: float
-    neighbors: str
-    loss: Loss
-    calibration: Calibration
-    grid: float
-    name: str = "smooth release"
+    name: ClassVar[str] = "smooth release"
 
     def reduce(self, source: _Given) -> tuple[float, float]:
         value, bound_or_rule = source
@@ -197,8 +190,7 @@ def smooth_release(
         if not checks.positive("beta", beta) <= calibration.beta:
             rule = f"at most {calibration.beta!r} for this loss and noise"
             checks.fail("beta", rule, beta)
-    mechanism = _SmoothRelease(
-        lo, hi, relation, calibration.loss, calibration, answer_grid((lo, hi), calibration)
-    )
+    grid = answer_grid((lo, hi), calibration)
+    mechanism = _SmoothRelease(lo, hi, relation, calibration, grid)
     given = _Given(value, smooth_sensitivity)
     return release(given, mechanism, budget=budget, rng=rng)

@@ -28,7 +28,6 @@ from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseN
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
-from ..privacy import Loss
 from ..rng import Generator
 from ..sensitivity.column import Given, share
 from ..sensitivity.rounding import rounded_up
@@ -49,14 +48,8 @@ class SmoothMean(Smooth):
 
     proportion: Fraction
     winsorized: bool
-    lo: float
-    hi: float
-    neighbors: str
     nan: str | float
-    loss: Loss
-    calibration: Calibration
     cells: Cells
-    grid: float
 
     @property
     def name(self) -> str:
@@ -267,7 +260,6 @@ def _mean(winsorized: bool, proportion: Any, asked: Arguments) -> Mechanism[floa
 
     def smooth(calibration: Calibration, relation: str) -> SmoothMean:
         grid = answer_grid((lo, hi), calibration)
-        rest = relation, policy, calibration.loss, calibration, rows, grid
-        return SmoothMean(part, winsorized, lo, hi, *rest)
+        return SmoothMean(lo, hi, relation, calibration, grid, part, winsorized, policy, rows)
 
     return calibrated(asked, smooth)

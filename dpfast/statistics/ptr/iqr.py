@@ -49,6 +49,7 @@ from ...sensitivity.ranks import column, rank_rule
 from ...sensitivity.rounding import float_up
 from ...sources import Source, as_source
 from ...summaries.order import Ranks, Window
+from ..arguments import Arguments
 from .answer import NO_ANSWER, NoAnswer
 from .proposal import DistanceTest, Measured, first_above, laplace_scale, proposal, split
 
@@ -295,11 +296,11 @@ def iqr(
     >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
     True
     """
-    lo, hi = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    lo, hi = asked.interval
+    relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
-    given = _Column(lo, hi, relation, policy, trusted)
+    column = _Column(lo, hi, relation, policy, trusted)
     if proposed is None:
         if relation != "replace":
             raise ArgumentError(
@@ -310,20 +311,12 @@ def iqr(
         if factor is not None and not factor > 1:
             checks.fail("ratio", "a finite number greater than 1", ratio)
         loss, test, rest = split(epsilon, delta, test_share)
-        return release(
-            as_source(data), _ScaleFree(given, factor, test, rest, loss), budget=budget, rng=rng
-        )
+        scale_free = _ScaleFree(column, factor, test, rest, loss)
+        return release(as_source(data), scale_free, budget=budget, rng=rng)
     if ratio is not None:
         checks.fail("ratio", "left out when proposed is given", ratio)
     size = checks.positive("proposed", proposed)
-    mechanism = proposal(
-        "interquartile range by propose-test-release",
-        _Proposed(given, size),
-        bounds=(0.0, hi - lo),
-        proposed=size,
-        epsilon=epsilon,
-        delta=delta,
-        test_share=test_share,
-        neighbors=relation,
-    )
+    name, limits = "interquartile range by propose-test-release", (0.0, hi - lo)
+    measure = _Proposed(column, size)
+    mechanism = proposal(name, measure, asked, size, test_share, limits=limits)
     return release(as_source(data), mechanism, budget=budget, rng=rng)

@@ -21,6 +21,7 @@ from ...rng import Generator
 from ...sources import Source, as_source
 from ...summaries.cells import Cells, cells, nearest
 from ...summaries.totals import settled, totals
+from ..arguments import Arguments
 from .answer import NoAnswer
 from .proposal import Measured, proposal
 
@@ -137,18 +138,9 @@ def mean(
     >>> dp.ptr.mean(ages[:99], bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-9)
     dpfast.NO_ANSWER
     """
-    lo, hi = checks.bounds(bounds)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    lo, hi = asked.interval
     size = checks.positive("proposed", proposed)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
-    mechanism = proposal(
-        "mean by propose-test-release",
-        _Mean(lo, hi, cells(lo, hi), size, relation, policy),
-        bounds=(lo, hi),
-        proposed=size,
-        epsilon=epsilon,
-        delta=delta,
-        test_share=test_share,
-        neighbors=relation,
-    )
+    measure = _Mean(lo, hi, cells(lo, hi), size, asked.relation, asked.policy)
+    mechanism = proposal("mean by propose-test-release", measure, asked, size, test_share)
     return release(as_source(data), mechanism, budget=budget, rng=rng)

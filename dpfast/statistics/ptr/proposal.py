@@ -54,6 +54,7 @@ from ...noise.distributions.discrete import laplace_integers
 from ...noise.grid import public_grid
 from ...privacy import Approx, float_down
 from ...rng import Generator
+from ..arguments import Arguments
 from .answer import NO_ANSWER, NoAnswer
 
 _FARTHEST = 4  # thresholds
@@ -162,24 +163,22 @@ def laplace_scale(sensitivity: float, error: float, epsilon: Fraction) -> float:
 def proposal(
     name: str,
     measure: Callable[[Any, int], Measured],
-    *,
-    bounds: tuple[float, float],
+    asked: Arguments,
     proposed: float,
-    epsilon: Any,
-    delta: Any,
     test_share: Any,
-    neighbors: str,
+    *,
+    limits: tuple[float, float] | None = None,
 ) -> Proposal:
-    """Return the mechanism for checked bounds and a checked proposal."""
-    lo, hi = bounds
-    loss, test, rest = split(epsilon, delta, test_share)
+    """Return the mechanism of a checked proposal; the limits of an answer are the bounds."""
+    lo, hi = limits or asked.interval
+    loss, test, rest = split(asked.epsilon, asked.delta, test_share)
     scale = laplace_scale(proposed, 2.0**-51 * max(abs(lo), abs(hi), hi - lo), rest)
     if not 2.0**-900 < scale < 2.0**900:
         rule = "such that the noise, proposed / epsilon, lies between 2**-900 and 2**900"
         checks.fail("proposed", rule, proposed)
     fine = math.ldexp(1.0, max(math.frexp(scale)[1] - 31, -1000))
     grid = min(public_grid(lo, hi), fine) if lo < hi else fine
-    return Proposal(name, lo, hi, neighbors, loss, test, scale, grid, measure)
+    return Proposal(name, lo, hi, asked.relation, loss, test, scale, grid, measure)
 
 
 def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) -> int:

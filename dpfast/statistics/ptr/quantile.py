@@ -15,6 +15,7 @@ from ...sensitivity.quantile import local_in_window
 from ...sensitivity.ranks import column, of_nothing, rank_rule
 from ...sources import Source, as_source
 from ...summaries.order import Ranks
+from ..arguments import Arguments
 from .answer import NoAnswer
 from .proposal import Measured, first_above, proposal
 
@@ -131,19 +132,12 @@ def quantile(
     dpfast.NO_ANSWER
     """
     rank = checks.quantile(q)
-    lo, hi = checks.bounds(bounds)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    lo, hi = asked.interval
     size = checks.positive("proposed", proposed)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
+    relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
-    mechanism = proposal(
-        f"quantile {rank} by propose-test-release",
-        _Quantile(rank, lo, hi, size, relation, policy, trusted),
-        bounds=(lo, hi),
-        proposed=size,
-        epsilon=epsilon,
-        delta=delta,
-        test_share=test_share,
-        neighbors=relation,
-    )
+    measure = _Quantile(rank, lo, hi, size, relation, policy, trusted)
+    name = f"quantile {rank} by propose-test-release"
+    mechanism = proposal(name, measure, asked, size, test_share)
     return release(as_source(data), mechanism, budget=budget, rng=rng)

@@ -13,6 +13,7 @@ from ...budget import release as _release
 from ...budget.budget import Budget
 from ...errors import DataError
 from ...rng import Generator
+from ..arguments import Arguments
 from .answer import NoAnswer
 from .proposal import Measured, proposal
 
@@ -139,20 +140,12 @@ def release(
     >>> 0 <= found < 10
     True
     """
-    lo, hi = checks.bounds(bounds)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors)
+    lo, hi = asked.interval
     size = checks.positive("proposed", proposed)
-    relation = checks.neighbors(neighbors)
     for name, function in (("statistic", statistic), ("distance", distance)):
         if not callable(function):
             checks.fail_type(name, "a function", function)
-    mechanism = proposal(
-        "propose-test-release",
-        _Called(statistic, distance, lo, hi, size),
-        bounds=(lo, hi),
-        proposed=size,
-        epsilon=epsilon,
-        delta=delta,
-        test_share=test_share,
-        neighbors=relation,
-    )
+    measure = _Called(statistic, distance, lo, hi, size)
+    mechanism = proposal("propose-test-release", measure, asked, size, test_share)
     return _release.release(data, mechanism, budget=budget, rng=rng)

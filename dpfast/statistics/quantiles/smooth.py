@@ -47,18 +47,22 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
     return grid
 
 
+@dataclass(frozen=True, slots=True)
 class Smooth:
     """Base of mechanisms that add noise scaled to a smooth bound.
 
-    Their `reduce` gives the value and the bound.
+    Their `reduce` returns the value and the bound.
     """
-
-    __slots__ = ()
 
     lo: float
     hi: float
+    neighbors: str
     calibration: Calibration
     grid: float
+
+    @property
+    def loss(self) -> Loss:
+        return self.calibration.loss
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -91,13 +95,7 @@ class SmoothQuantile(Smooth):
     """The lower q-quantile plus noise scaled to its smooth sensitivity; see `dpfast.quantile`."""
 
     q: Fraction
-    lo: float
-    hi: float
-    neighbors: str
     nan: str | float
-    loss: Loss
-    calibration: Calibration
-    grid: float
     assume_sorted: bool
 
     @property
@@ -136,10 +134,8 @@ def smooth_quantile(
     neighbors: str,
     nan: str | float,
     assume_sorted: bool,
+    kind: type[SmoothQuantile] = SmoothQuantile,
 ) -> SmoothQuantile:
     """Return the mechanism for checked arguments; its grid depends on public numbers only."""
-    lo, hi = bounds
     grid = answer_grid(bounds, calibration)
-    return SmoothQuantile(
-        q, lo, hi, neighbors, nan, calibration.loss, calibration, grid, assume_sorted
-    )
+    return kind(*bounds, neighbors, calibration, grid, q, nan, assume_sorted)

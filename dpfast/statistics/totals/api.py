@@ -233,13 +233,8 @@ def sum(
     >>> bool(abs(found / [120_000, 2_400_000] - 1).max() < 0.05)
     True
     """
-    loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
-    view, mechanism = (
-        _plain(Sum, data, asked)
-        if weights is None and weight_bounds is None
-        else _weighted(WeightedSum, data, asked, weights, weight_bounds)
-    )
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
+    view, mechanism = _plain_or_weighted(Sum, WeightedSum, data, asked, weights, weight_bounds)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
 
@@ -318,13 +313,8 @@ def mean(
     >>> dp.mean(both, axis=0, bounds=[(0, 120), (0, 240)], epsilon=1.0).round(-1).tolist()
     [50.0, 110.0]
     """
-    loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
-    view, mechanism = (
-        _plain(Mean, data, asked)
-        if weights is None and weight_bounds is None
-        else _weighted(WeightedMean, data, asked, weights, weight_bounds)
-    )
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
+    view, mechanism = _plain_or_weighted(Mean, WeightedMean, data, asked, weights, weight_bounds)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
 
@@ -406,13 +396,21 @@ def variance(
     True
     """
     ddof = checks.whole("ddof", ddof)
-    loss = epsilon, delta, rho
-    asked = Arguments(bounds, *loss, neighbors, axis, nan=nan, where=where)
+    asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
     view, mechanism = _plain(Variance, data, asked, ddof)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
 
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
+
+
+def _plain_or_weighted(
+    kind: type[Any], weighted: type[Any], data: Any, asked: Arguments, weights: Any, limits: Any
+) -> tuple[View, Mechanism[float | Floats]]:
+    """Make the mechanism for rows with weights, or for rows without."""
+    if weights is None and limits is None:
+        return _plain(kind, data, asked)
+    return _weighted(weighted, data, asked, weights, limits)
 
 
 def _plain(
