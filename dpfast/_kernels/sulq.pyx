@@ -266,7 +266,7 @@ def gram_add(const double[:, ::1] rows not None, double scale, const double[:, :
     """Add the sums of all columns to `sums`, and those of ``z_i z_j``, i <= j, to `products`.
 
     Stops before the first stretch of rows that has a NaN; how many rows have been added. What z is,
-    and the limits, are those of `box.whole`.
+    and the limits, are those of `box_whole`.
     """
     cdef size_t n = rows.shape[0], width = rows.shape[1], done = 0
     cdef dpf_box_limits limits
