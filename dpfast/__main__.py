@@ -13,7 +13,7 @@ def main() -> int:
         if (error.name or "").split(".")[0] not in ("typer", "rich", "click"):
             raise
         print(
-            f'dpfast: error: the command line needs {error.name}: pip install "dpfast[cli]"',
+            f"dpfast: error: the command line needs {error.name}: pip install typer rich",
             file=sys.stderr,
         )
         return 2

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..errors import MissingExtraError
 from . import checks
+from .extras import extra
 
 #: Seconds between two reports.
 PERIOD = 0.05
@@ -102,11 +102,5 @@ def _bar(total: int | None, what: str) -> Iterator[Callable[[int, int | None], N
 
 
 def _rich() -> Any:
-    try:
-        from rich import console, progress
-    except ImportError:
-        raise MissingExtraError(
-            'a progress bar needs Rich: pip install "dpfast[cli]" (or give a function of '
-            "(done, total) as progress)"
-        ) from None
-    return console, progress
+    purpose = "a progress bar, unlike a function of (done, total) as progress,"
+    return extra("rich.console", purpose), extra("rich.progress", purpose)

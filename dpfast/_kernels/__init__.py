@@ -1,8 +1,10 @@
 """Compiled kernels: typed buffers in, the caller's buffer filled. No defaults, no messages."""
 
-try:
-    from . import rng as _built  # noqa: F401
-except ImportError as error:
-    if getattr(error, "name", None) != __name__:
-        raise
-    raise ImportError("dpfast is not built: run pip install -e . where its setup.py is") from None
+from importlib.machinery import EXTENSION_SUFFIXES
+from os import listdir
+from os.path import dirname
+
+_files = listdir(dirname(__file__))
+_built = {file.partition(".")[0] for file in _files if file.endswith(tuple(EXTENSION_SUFFIXES))}
+if not {file.removesuffix(".pyi") for file in _files if file.endswith(".pyi")} <= _built:
+    raise ImportError("dpfast is not built: run pip install -e . where its setup.py is")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingExtraError
+from .._core.extras import extra
 
 Matrix = NDArray[np.float64]
 
@@ -48,13 +48,4 @@ def _minimize(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
 
 
 def _scipy(name: str) -> Any:
-    try:
-        if name == "sparse":
-            from scipy import sparse as module
-        else:
-            from scipy import optimize as module
-    except ImportError:
-        raise MissingExtraError(
-            'linear programming needs SciPy: pip install "dpfast[audit]"'
-        ) from None
-    return module
+    return extra(f"scipy.{name}", "linear programming")

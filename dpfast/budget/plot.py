@@ -9,7 +9,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from .._core import checks
-from ..errors import MissingExtraError, SourceError
+from .._core.extras import extra
+from ..errors import SourceError
 from .budget import Budget
 
 if TYPE_CHECKING:
@@ -22,16 +23,12 @@ def figure(budget: Budget) -> Figure:
     A clock that was put back does not draw a step back: a line stands no earlier than those
     before it.
     """
-    try:
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError('a plot needs matplotlib: pip install "dpfast[plot]"') from None
+    dates, figures = (extra(f"matplotlib.{name}", "a plot") for name in ("dates", "figure"))
     lines = budget.history
     times = list(accumulate((datetime.fromisoformat(line.time) for line in lines), max))
     limited = {name: amount for name, amount in budget.limit.items() if amount}
     end = max([datetime.now(UTC), *times[-1:]])
-    made = Figure(figsize=(8, 3 * len(limited)), layout="constrained")
+    made: Figure = figures.Figure(figsize=(8, 3 * len(limited)), layout="constrained")
     panels = made.subplots(len(limited), squeeze=False, sharex=True)[:, 0]
     for panel, (name, limit) in zip(panels, limited.items(), strict=True):
         costs = (getattr(line.counted, name) for line in lines)
@@ -42,9 +39,9 @@ def figure(budget: Budget) -> Figure:
         panel.axhline(float(limit), color="0.3", linestyle="--", label="limit")
         panel.set(ylabel=name, ylim=(0, 1.08 * float(limit)))
         panel.legend(loc="lower right")
-    locator = AutoDateLocator(minticks=2, maxticks=6)  # type: ignore[no-untyped-call]
+    locator = dates.AutoDateLocator(minticks=2, maxticks=6)
     panels[-1].xaxis.set_major_locator(locator)
-    shown = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    shown = dates.ConciseDateFormatter(locator)
     panels[-1].xaxis.set_major_formatter(shown)
     panels[-1].set_xlabel("time (UTC)")
     panels[0].set_title(budget.name.replace("$", r"\$"))

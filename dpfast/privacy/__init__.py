@@ -5,7 +5,7 @@ so ten of them are one. Whatever cannot be a fraction (a hyperbolic tangent) is 
 loss. Whatever goes to a float kernel (`float_down`) is rounded towards less epsilon, so a mechanism
 never spends more than was charged.
 
-`LossDistribution` (privacy-loss distributions) needs ``pip install dpfast[accounting]``.
+`LossDistribution` (privacy-loss distributions) needs ``pip install dp-accounting``.
 """
 
 from .calibration import float_down, laplace_within, pure_within, range_within

@@ -1,6 +1,6 @@
 """Privacy-loss distributions, computed by dp-accounting.
 
-Needs ``pip install dpfast[accounting]``.
+Needs ``pip install dp-accounting``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any, NoReturn
 
 from .._core import checks
+from .._core.extras import extra
 from .._core.types import Number
-from ..errors import MissingExtraError
 from .conversions import LEAST_DELTA, LEAST_EPSILON
 from .enclosure import up
 from .losses import Approx, Pure, _delta, _positive
@@ -26,13 +26,7 @@ _MOST_PLACES = 1 << 25
 
 
 def _library() -> Any:
-    try:
-        from dp_accounting.pld import privacy_loss_distribution
-    except ImportError:
-        raise MissingExtraError(
-            'a privacy-loss distribution needs dp-accounting: pip install "dpfast[accounting]"'
-        ) from None
-    return privacy_loss_distribution
+    return extra("dp_accounting.pld.privacy_loss_distribution", "a privacy-loss distribution")
 
 
 class LossDistribution:

@@ -29,8 +29,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.extras import extra
 from .._core.types import Bounds, Number
-from ..errors import DataError, MissingExtraError
+from ..errors import DataError
 from .quantile import global_quantile
 from .ranks import effective_floor
 from .rounding import inflated, rounded_up
@@ -46,13 +47,7 @@ class _Graph(NamedTuple):
 
 
 def _csgraph() -> Any:
-    try:
-        from scipy.sparse import csgraph
-    except ImportError as error:
-        raise MissingExtraError(
-            'cuts of graphs need SciPy: pip install "dpfast[graphs]"'
-        ) from error
-    return csgraph
+    return extra("scipy.sparse.csgraph", "a cut of a graph")
 
 
 def _graph(edges: Any, weights: Any, bounds: Any) -> _Graph:

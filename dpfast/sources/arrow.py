@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DpfastError, MissingExtraError, SourceError
+from ..errors import DpfastError, SourceError
 from .array import Numbers, arrow_chunk, arrow_numbers
 from .base import Chunk, RandomWords
+from .forms import pyarrow_for
 from .ids import family
 from .pick import Pick
 from .prefetch import overlapped
@@ -37,14 +38,8 @@ DRIFT = 16.0
 
 
 def pyarrow(path: object) -> Any:
-    """Return the pyarrow module, or the line that installs it."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError(
-            f'reading {os.path.basename(str(path))} needs pyarrow: pip install "dpfast[io]"'
-        ) from None
-    return pa
+    """The pyarrow module, or the line that installs it."""
+    return pyarrow_for(os.path.basename(str(path)))
 
 
 def numbers(kind: Any, column: str, path: Path) -> Numbers:

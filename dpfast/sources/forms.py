@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..errors import MissingExtraError
+from .._core.extras import extra
 from .base import Source
 from .row_source import RowSource, WithRows
 
@@ -238,11 +238,7 @@ def streamed(data: Any, name: str, rule: str) -> Any:
 
 def pyarrow_for(name: str) -> Any:
     """Return the pyarrow module, or the line that installs it."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError(f'reading {name} needs pyarrow: pip install "dpfast[io]"') from None
-    return pa
+    return extra("pyarrow", f"reading {name}")
 
 
 def numpy_array(data: Any) -> NDArray[Any]:

@@ -6,7 +6,6 @@ keep what was computed from the answers. A learner says in `_training` what it a
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import sys
@@ -19,9 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.extras import extra
 from .._core.types import Neighbors, Number
 from ..budget.budget import Budget
-from ..errors import DpfastError, MissingExtraError
+from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources.row_source import RowSource
@@ -325,17 +325,10 @@ class Transformer(Estimator):
         """Return the numbers for the rows of X in the form that is asked for."""
         if self._form() == "default":
             return numbers
-        pandas = _pandas()
+        pandas = extra("pandas", "transform='pandas'")
         index = X.index if isinstance(X, (pandas.DataFrame, pandas.Series)) else None
         table: DataFrame = pandas.DataFrame(numbers, index, self.get_feature_names_out())
         return table
-
-
-def _pandas() -> Any:
-    try:
-        return importlib.import_module("pandas")
-    except ImportError:
-        raise MissingExtraError("transform='pandas' needs pandas: pip install pandas") from None
 
 
 class _Supervised(Estimator):

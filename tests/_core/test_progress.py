@@ -88,6 +88,6 @@ def test_a_bar_on_stderr(capsys):
 
 
 def test_without_rich(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich", None)
-    with pytest.raises(MissingExtraError, match=r'needs Rich: pip install "dpfast\[cli\]"'):
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    with pytest.raises(MissingExtraError, match="needs rich: pip install rich"):
         check(True)

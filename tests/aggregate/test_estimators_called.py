@@ -213,7 +213,7 @@ def test_arguments_are_checked_before_the_spend(monkeypatch):
     lock = threading.Lock()
     refused(ArgumentError, "can be sent", lambda b: lock, executor="processes")
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
-    refused(MissingExtraError, "dpfast.processes", lambda b: 1.0, time_limit=5)
+    refused(MissingExtraError, "pip install cloudpickle", lambda b: 1.0, time_limit=5)
 
 
 def test_the_refusal_is_not_a_matter_of_course():

@@ -631,7 +631,7 @@ def test_without_cloudpickle(monkeypatch):
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
     rows, offsets = blocks([1, 2])
     assert not np.isnan(in_processes(faults.median, rows, offsets)).any()
-    with pytest.raises(MissingExtraError, match=r'pip install "dpfast\[processes\]"'):
+    with pytest.raises(MissingExtraError, match="pip install cloudpickle"):
         WorkerPool(lambda b: 1.0, None, "estimator")
 
 

@@ -119,8 +119,8 @@ def test_bad_trees():
 
 
 def test_without_scipy(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "scipy.sparse", None)
-    with pytest.raises(MissingExtraError, match=r"dpfast\[graphs\]"):
+    monkeypatch.setitem(__import__("sys").modules, "scipy.sparse.csgraph", None)
+    with pytest.raises(MissingExtraError, match="pip install scipy"):
         tree([(0, 1)], [0.5], 1, 0)
 
 

@@ -951,7 +951,7 @@ def test_without_pyarrow(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     frame = pd.DataFrame({"a": [1.0, 2.0], "u": np.array(["x", "y"], object)})
     check(frame, plain.table({"a": [1, 2]}), ids="u")
-    with pytest.raises(MissingExtraError, match=r'needs pyarrow: pip install "dpfast\[io\]"'):
+    with pytest.raises(MissingExtraError, match="needs pyarrow: pip install pyarrow"):
         as_rows(Stream(None))
 
 

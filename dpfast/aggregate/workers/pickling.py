@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._core import checks
-from ...errors import MissingExtraError
+from ..._core.extras import extra
 
 
 def packed(function: Callable[[Any], Any], name: str) -> bytes:
@@ -30,13 +30,10 @@ def packed(function: Callable[[Any], Any], name: str) -> bytes:
             return plain
     except Exception:  # an object may raise anything where it is pickled
         pass
-    try:
-        import cloudpickle
-    except ImportError:
-        raise MissingExtraError(
-            f"a worker process cannot import {name}, so its code must be sent, which needs "
-            'cloudpickle: pip install "dpfast[processes]" (or put it in a module)'
-        ) from None
+    cloudpickle = extra(
+        "cloudpickle",
+        f"a worker process cannot import {name} (put it in a module), and sending its code",
+    )
     try:
         by_value: bytes = cloudpickle.dumps(function)
     except Exception as error:

@@ -13,7 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
-from ...errors import MissingExtraError, SourceError
+from ..._core.extras import extra
+from ...errors import SourceError
 from ...privacy import ZCDP, Approx, Loss
 from .plan import Release
 from .runner import Answer, Outcome, Results, words
@@ -211,13 +212,7 @@ def _unwritable(path: Path, why: str | None) -> SourceError:
 
 
 def _pyarrow(path: Path) -> Any:
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise MissingExtraError(
-            f'writing {path.name} needs pyarrow: pip install "dpfast[io]"'
-        ) from None
-    return pa
+    return extra("pyarrow", f"writing {path.name}")
 
 
 def write(results: Results, path: Path) -> None:
