@@ -318,7 +318,7 @@ class Transformer(Estimator):
             theirs = get_config().get("transform_output", "default")
             form = checks.choice("scikit-learn's transform_output", theirs, FORMS)
         if form == "pandas":
-            _pandas()
+            extra("pandas", "transform='pandas'")
         return str(form)
 
     def _in_form(self, numbers: Floats, X: Any) -> Transformed:
