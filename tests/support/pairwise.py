@@ -1,0 +1,146 @@
+"""Fewer rows of a product of parametrisations: those that cover every pair, or every value.
+
+The decorators stand above the `pytest.mark.parametrize` of a test and fold them into one:
+
+    @pairwise
+    @pytest.mark.parametrize("dtype", DTYPES)
+    @pytest.mark.parametrize("layout", LAYOUTS)
+    @pytest.mark.parametrize("axis", AXES)
+    def test_...
+
+The rows that cover stay quick. All others are marked `full`, or left out with `drop=True` where
+the whole product shows nothing that its pairs do not.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+
+def all_values(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the fewest rows in which every value of every factor stands."""
+    rows = range(max(sizes)) if all(sizes) else ()
+    return [tuple(row % size for size in sizes) for row in rows]
+
+
+def all_pairs(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return rows in which every two values of two factors meet, found greedily."""
+    if len(sizes) < 2 or 0 in sizes:
+        return all_values(sizes)
+    missing = {
+        (a, i, b, j)
+        for a, b in itertools.combinations(range(len(sizes)), 2)
+        for i, j in itertools.product(range(sizes[a]), range(sizes[b]))
+    }
+    rows = []
+    for a, i, b, j in sorted(missing):
+        if (a, i, b, j) not in missing:
+            continue
+        row = {a: i, b: j}
+        for own in range(len(sizes)):
+            if own in row:
+                continue
+            gains = [
+                sum(pair in missing for pair in pairs_of({**row, own: value}))
+                for value in range(sizes[own])
+            ]
+            # Among equals another value for each row, so that more than the pairs is seen.
+            best = [value for value, gain in enumerate(gains) if gain == max(gains)]
+            row[own] = best[len(rows) % len(best)]
+        missing.difference_update(pairs_of(row))
+        rows.append(tuple(row[own] for own in range(len(sizes))))
+    return rows
+
+
+def pairs_of(row: dict[int, int]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the pairs of a row, or of the part of it that is there."""
+    for a, b in itertools.combinations(sorted(row), 2):
+        yield a, row[a], b, row[b]
+
+
+def name_of(value: Any, argument: str, index: int) -> str:
+    """Return what pytest calls a value that has no id of its own."""
+    if isinstance(value, (str, int, float, bool, complex, type(None))):
+        return str(value)
+    if isinstance(getattr(value, "__name__", None), str):
+        return value.__name__
+    return f"{argument}{index}"
+
+
+def factor(mark: Any) -> tuple[list[str], list[Any]]:
+    """Return the arguments of a parametrisation, and its values with the id of each."""
+    names, values = mark.args
+    if isinstance(names, str):
+        names = [name.strip() for name in names.split(",") if name.strip()]
+    assert set(mark.kwargs) <= {"ids"}, "only ids go with values here"
+    ids = mark.kwargs.get("ids")
+    given = None if ids is None or callable(ids) else list(ids)
+    rows = []
+    for index, value in enumerate(values):
+        marks, own = (), None
+        if hasattr(value, "marks"):  # a pytest.param
+            parts, marks, own = value.values, value.marks, value.id
+        else:
+            parts = (value,) if len(names) == 1 else tuple(value)
+        assert len(parts) == len(names), (names, parts)
+        if own is None and given is not None:
+            own = None if given[index] is None else str(given[index])
+        if own is None:
+            called = [ids(part) if callable(ids) else None for part in parts]
+            own = "-".join(
+                name_of(part, name, index) if told is None else str(told)
+                for part, name, told in zip(parts, names, called, strict=True)
+            )
+        rows.append(pytest.param(*parts, id=own, marks=marks))
+    return list(names), rows
+
+
+def folded(cover: Callable[[Sequence[int]], list[tuple[int, ...]]], test: Any, drop: bool) -> Any:
+    """Fold the parametrisations of a test into one."""
+    marks = getattr(test, "pytestmark", [])
+    factors = [factor(mark) for mark in marks if mark.name == "parametrize"]
+    assert len(factors) > 1, f"{test.__name__} is no product"
+    test.pytestmark = [mark for mark in marks if mark.name != "parametrize"]
+    sizes = [len(values) for _, values in factors]
+    quick = cover(sizes)
+    kept = set(quick)
+    rows = []
+    for chosen in quick if drop else itertools.product(*map(range, sizes)):
+        parts = [values[i] for (_, values), i in zip(factors, chosen, strict=True)]
+        rows.append(
+            pytest.param(
+                *(value for part in parts for value in part.values),
+                id="-".join(part.id for part in parts),
+                marks=[
+                    *(mark for part in parts for mark in part.marks),
+                    *([] if chosen in kept else [pytest.mark.full]),
+                ],
+            )
+        )
+    return pytest.mark.parametrize([name for names, _ in factors for name in names], rows)(test)
+
+
+def pairwise(test: Any = None, *, drop: bool = False) -> Any:
+    """Keep quick what covers every pair of values."""
+    if test is None:
+        return lambda own: folded(all_pairs, own, drop)
+    return folded(all_pairs, test, drop)
+
+
+def every_value(test: Any = None, *, drop: bool = False) -> Any:
+    """Keep quick what covers every value."""
+    if test is None:
+        return lambda own: folded(all_values, own, drop)
+    return folded(all_values, test, drop)
+
+
+def some(values: Sequence[Any], quick: int = 1) -> list[Any]:
+    """Return the values of one parametrisation, of which the first stay quick."""
+    return [
+        value if index < quick else pytest.param(value, marks=pytest.mark.full)
+        for index, value in enumerate(values)
+    ]

@@ -1,0 +1,96 @@
+"""What covers the pairs, and the values, of a product of parametrisations."""
+
+import itertools
+
+import pytest
+
+from .support import pairwise as folding
+from .support.pairwise import all_pairs, all_values, every_value, pairwise
+
+SIZES = [(1,), (4,), (2, 3), (1, 1, 1), (2, 2, 2), (3, 5, 12), (5, 3, 4, 2), (2,) * 9, (7, 1, 6, 6)]
+
+
+def gaps(rows, sizes):
+    """The pairs of values that meet in no row."""
+    return [
+        (a, i, b, j)
+        for a, b in itertools.combinations(range(len(sizes)), 2)
+        for i, j in itertools.product(range(sizes[a]), range(sizes[b]))
+        if not any(row[a] == i and row[b] == j for row in rows)
+    ]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_every_pair_is_there_in_few_rows(sizes):
+    rows = all_pairs(sizes)
+    assert gaps(rows, sizes) == [] and len(set(rows)) == len(rows)
+    assert set(rows) <= set(itertools.product(*map(range, sizes)))
+    assert {i for (i, *_) in rows} == set(range(sizes[0]))
+    largest = sorted(sizes)[-2:]
+    assert len(rows) <= 2 * largest[0] * largest[-1]
+    assert rows == all_pairs(sizes)
+
+
+def test_a_gap_is_caught():
+    """Planted: without any one of its rows a cover of two factors has a gap."""
+    rows = all_pairs((2, 3))
+    for row in rows:
+        assert gaps([other for other in rows if other != row], (2, 3)) != []
+    assert gaps(all_values((2, 3, 4)), (2, 3, 4)) != []
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_every_value_is_there(sizes):
+    rows = all_values(sizes)
+    assert len(rows) == max(sizes)
+    assert [set(column) for column in zip(*rows, strict=True)] == [set(range(n)) for n in sizes]
+
+
+@pytest.mark.parametrize("cover", [all_pairs, all_values])
+def test_without_values_there_are_no_rows(cover):
+    assert cover((3, 0, 2)) == []
+
+
+def example():
+    """A test with three factors, as a decorator finds it."""
+
+    @pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.slow), None])
+    @pytest.mark.parametrize(("b", "c"), [(1, 2), (3, len)], ids=["one", None])
+    @pytest.mark.parametrize("d, e", [("x", [1]), ("y", {})])
+    def test(a, b, c, d, e): ...
+
+    return test
+
+
+def marks_of(row):
+    return {mark.name for mark in row.marks}
+
+
+@pytest.mark.parametrize("fold", [pairwise, every_value])
+def test_the_rest_is_full_or_left_out(fold):
+    (mark,) = fold(example()).pytestmark
+    names, rows = mark.args
+    assert names == ["d", "e", "b", "c", "a"]
+    assert len({row.id for row in rows}) == len(rows) == 12
+    quick = [row.values for row in rows if "full" not in marks_of(row)]
+    assert 0 < len(quick) < 12
+    (mark,) = fold(drop=True)(example()).pytestmark
+    fewer = mark.args[1]
+    assert sorted(map(str, quick)) == sorted(str(row.values) for row in fewer)
+    for row in [*rows, *fewer]:
+        assert ("slow" in marks_of(row)) == (row.values[-1] == 2)
+    assert "x-e0-one-1" in {row.id for row in rows}
+    assert "y-e1-3-len-None" in {row.id for row in rows}
+
+
+def test_one_factor_is_no_product():
+    @pytest.mark.parametrize("a", [1, 2])
+    def test(a): ...
+
+    with pytest.raises(AssertionError, match="no product"):
+        pairwise(test)
+
+
+def test_the_first_of_some_are_quick():
+    one, *others = folding.some([1, 2, 3])
+    assert one == 1 and all(marks_of(other) == {"full"} for other in others)
