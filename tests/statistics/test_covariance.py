@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.errors import ArgumentError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics import covariance as room
 from dpfast.statistics.covariance import covariance
@@ -193,10 +193,7 @@ def test_what_is_spent():
         ({"bounds": [(0, 1)]}, ArgumentError, "as many columns as the data have, 3"),
         ({"bounds": [(0, 1), (1, 0), (0, 1)]}, ArgumentError, "bounds"),
         ({"nan": "drop"}, ArgumentError, "nan"),
-        ({"ddof": -1}, ArgumentError, "ddof"),
         ({"epsilon": 1000}, ArgumentError, "epsilon"),
-        ({"where": [True] * 3}, ArgumentError, "where must be as long as the data, 5 rows"),
-        ({"data": np.full((5, 3), "a")}, ArgumentTypeError, "data"),
         ({"data": np.zeros(5)}, ArgumentError, "as many columns as the data have, 1"),
     ],
 )

@@ -571,64 +571,23 @@ class Untouched:
         raise AssertionError("the data were read")
 
 
-BAD = {
-    "bounds": [
-        None,
-        (1, 0),
-        (0, math.inf),
-        (0, "1"),
-        7,
-        (-1e308, 1e308),
-    ],
-    "epsilon": [0, -1, math.nan, math.inf, "1", None],
-    "neighbors": ["rows", None, 3],
-    "nan": ["skip", math.nan, "drop", None],
-    "where": [
-        np.array([1, 0, 1, 1, 0]),
-        np.ones(4, bool),
-        np.ones((5, 1), bool),
-        "yes",
-        [True] * 6,
-    ],
-    "noise": ["white", 3],
-    "rng": [5],
-    "budget": [5],
-}
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"), [(a, v) for a, values in BAD.items() for v in values], ids=str
-)
 @pytest.mark.parametrize("name", list(RELEASES))
-def test_bad_arguments_cost_nothing(name, argument, value):
-    budget = dp.Budget(epsilon=1)
-    kw = {"bounds": (0, 1), "epsilon": 0.5, "budget": budget, argument: value}
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=r".+ must "):
-        RELEASES[name](Untouched(), **kw)
-    assert not budget.history
-
-
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_more_bad_arguments_cost_nothing(name):
+def test_bad_arguments_cost_nothing(name):
+    """What `test_conformance` does not try."""
     budget = dp.Budget(epsilon=1)
     kw = dict(bounds=(0, 1), budget=budget)
-    bad = [dict(epsilon=0.5, rho=0.5), dict(), dict(epsilon=0.5, delta=2)]
+    bad = [dict(epsilon=0.5, delta=2), dict(epsilon=0.5, nan="drop"), dict(epsilon=0.5, nan=None)]
     if name in MEANS:
-        bad += [dict(epsilon=0.5, proportion=p) for p in (0.5, -0.1, math.nan, "a tenth", None)]
         bad.append(dict(epsilon=1e-300))  # the exponential mechanism can have any loss
         bad += [dict(epsilon=0.5, bounds=b) for b in ((0, 1e300), (1.0, math.nextafter(1, 2)))]
     else:
-        bad += [dict(epsilon=0.5, method=m) for m in ("laplace", None)]
         method = "recursive" if name == "iqr" else "exponential"
         bad.append(dict(epsilon=0.5, method=method, noise="cauchy"))
     for more in bad:
         with pytest.raises((ArgumentError, ArgumentTypeError)):
             RELEASES[name](Untouched(), **{**kw, **more})
-    for data in ("text", np.array(["a"]), np.ones((2, 2)), 1j * np.ones(3), object()):
-        with pytest.raises((ArgumentError, ArgumentTypeError)):
-            RELEASES[name](data, epsilon=0.5, **kw)
-    with pytest.raises(BudgetError):
-        RELEASES[name](Untouched(), epsilon=2, **kw)
+    with pytest.raises((ArgumentError, ArgumentTypeError)):
+        RELEASES[name](np.ones((2, 2)), epsilon=0.5, **kw)
     assert not budget.history
 
 

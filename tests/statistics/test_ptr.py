@@ -488,14 +488,7 @@ def test_what_is_no_number(bad):
     "change, match",
     [
         (dict(delta=0), "delta must be greater than 0"),
-        (dict(epsilon=0), "epsilon"),
-        (dict(epsilon=None), "epsilon"),
-        (dict(proposed=0), "proposed"),
-        (dict(proposed=1e300), "proposed"),
-        (dict(test_share=1), "test_share"),
         (dict(test_share=1e-15), "test_share"),
-        (dict(bounds=(1, 0)), "bounds"),
-        (dict(neighbors="any"), "neighbors"),
         (dict(nan="drop", neighbors="replace"), "nan"),
     ],
 )
@@ -512,9 +505,5 @@ def test_bad_arguments(change, match):
 def test_what_does_not_go_together():
     with pytest.raises(ArgumentError, match="ratio must be left out"):
         ptr.iqr([1], bounds=(0, 1), proposed=1, ratio=2, **PAPER)
-    with pytest.raises(ArgumentError, match="ratio must be"):
-        ptr.iqr([1], bounds=(0, 1), ratio=1, **PAPER)
     with pytest.raises(ArgumentError, match="neighbors must be 'replace'"):
         ptr.iqr([1], bounds=(0, 1), neighbors="add-remove", **PAPER)
-    with pytest.raises(ArgumentTypeError, match="distance must be a function"):
-        ptr.release([1], len, 3, bounds=(0, 1), proposed=1, **PAPER)

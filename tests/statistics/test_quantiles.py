@@ -88,13 +88,8 @@ def test_what_is_charged():
     "change, message",
     [
         ({"method": "best"}, "method must be one of 'auto', 'smooth', 'exponential', 'expon"),
-        ({"method": None}, "method"),
         ({"method": "exponential-round", "noise": "cauchy"}, "with method='exponential-round'"),
         ({"method": "exponential", "noise": "cauchy"}, "noise must be left out"),
-        ({"method": "exponential", "noise": "salt"}, "noise"),
-        ({"noise": "salt"}, "noise"),
-        ({"method": "exponential", "delta": 2}, "delta"),
-        ({"method": "exponential", "epsilon": 0}, "epsilon"),
         ({"method": "exponential", "bounds": (1, 1 + 2.0**-60 * 0, 3)}, "bounds"),
         ({"method": "exponential", "bounds": (1e300, 1e300 * (1 + 2**-52))}, "bounds"),
         ({"method": "exponential", "nan": "drop"}, "nan"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import ArgumentError, BudgetError, DataError
 from dpfast.noise.integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, array
@@ -434,19 +434,9 @@ def test_what_is_spent():
 @pytest.mark.parametrize(
     ("kw", "error", "words"),
     [
-        ({"bounds": (2, 1)}, ArgumentError, "bounds"),
-        ({"bounds": None}, ArgumentError, "bounds"),
-        ({"bounds": (-1e308, 1e308)}, ArgumentError, "overflow"),
         ({"bounds": (1.0, math.nextafter(1.0, 2))}, ArgumentError, "apart"),
-        ({"epsilon": 0}, ArgumentError, "epsilon"),
         ({"epsilon": 501}, ArgumentError, "epsilon"),
-        ({"epsilon": 1, "rho": 1}, ArgumentError, "rho"),
-        ({"neighbors": "both"}, ArgumentError, "neighbors"),
         ({"nan": "drop"}, ArgumentError, "nan"),
-        ({"where": [True]}, ArgumentError, "where must be as long as the data, 3 rows"),
-        ({"where": np.array([1, 0, 1])}, ArgumentTypeError, "where"),
-        ({"where": np.ones((3, 1), bool)}, ArgumentTypeError, "where"),
-        ({"data": np.array(["a", "b", "c"])}, ArgumentTypeError, "data"),
         ({"data": np.ones((3, 2))}, ArgumentError, "axis must be 0"),
     ],
 )

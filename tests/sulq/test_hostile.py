@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 from decimal import Decimal
 from fractions import Fraction
@@ -31,6 +32,7 @@ from dpfast.sulq.class_sums import ClassSums, columns_of
 from dpfast.sulq.labeled_rows import labeled_rows
 from dpfast.sulq.rounds import Part, Rounds
 
+from ..support import battery, surface
 from .test_components import recorded as recorded_components
 from .test_sums import recorded
 
@@ -43,6 +45,37 @@ def untouched(loss):
     """A budget, and a check that nothing of it has been spent."""
     budget = dp.Budget(**loss)
     return budget, lambda: budget.history == ()
+
+
+# --- what all learners take ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", surface.LEARNERS, ids=lambda kind: kind.__name__)
+def test_bad_arguments_that_all_have_cost_nothing(kind):
+    """What is special to a learner is tried in its own file."""
+    budget = dp.Budget(epsilon=100, delta=0.5)
+    right = {**surface.LEARNERS[kind], "epsilon": 2, "X": surface.ROWS, "budget": budget}
+    bad = [{"rho": 1}, {"rho": 1, "epsilon": None, "delta": 0.1}]
+    own = {*right, *inspect.signature(kind).parameters, "rng"}
+    common = own & {"bounds", "epsilon", "delta", "rho", "neighbors", "nan", "budget", "rng"}
+    bad += [{name: value} for name in sorted(common) for value in battery.BAD[name]]
+    bad += [{"X": value} for value in battery.BAD_DATA["table"]]
+    if set(right) & {"y_bounds", "classes"} or kind is Perceptron:
+        right["y"] = surface.LABELS
+        bad.append({"y": None})
+    if "y_bounds" in right:
+        bad.append({"y_bounds": None})
+
+    def fit(**given):
+        fitted = {name: given.pop(name) for name in ("y", "budget", "rng") if name in given}
+        kind(**{name: given[name] for name in given if name != "X"}).fit(given["X"], **fitted)
+
+    for change in bad:
+        with pytest.raises((ArgumentError, ArgumentTypeError)):
+            fit(**{**right, **change})
+    assert budget.history == ()
+    fit(**right)
+    assert len(budget.history) == 1
 
 
 # --- shares of a loss -----------------------------------------------------------------------------
