@@ -135,13 +135,6 @@ def test_contiguous_blocks_under_add_remove_say_why():
         call(partition="contiguous", neighbors="add-remove")
 
 
-def test_an_insecure_generator_cannot_be_paid_for():
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(BudgetError, match="private noise only"):
-        call(budget=budget, rng=InsecureGenerator(1))
-    assert budget.history == ()
-
-
 def test_the_ledger_is_asked_before_data_and_randomness(monkeypatch):
     calls = []
 

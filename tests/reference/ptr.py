@@ -24,13 +24,6 @@ def textbook_delta(epsilon, delta):
     return 0.5 * math.exp(-epsilon * textbook_threshold(epsilon, delta))
 
 
-def noise_mass(epsilon, most=4000):
-    """Probabilities of discrete Laplace noise at -most .. most."""
-    q = math.exp(-epsilon)
-    k = np.abs(np.arange(-most, most + 1))
-    return (1 - q) / (1 + q) * q**k
-
-
 def pass_probability(distance, epsilon, threshold):
     """P(distance + K >= threshold)."""
     q, m = math.exp(-epsilon), threshold - distance

@@ -502,30 +502,6 @@ def test_monotone_scores_are_so_when_rows_come_and_go():
             draw([1, 2], sensitivity=1, epsilon=0.6, monotone=True, budget=budget)
 
 
-def test_a_seeded_generator_is_not_paid_for():
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(BudgetError):
-        selection.exponential([1, 2], sensitivity=1, epsilon=1, budget=budget, rng=seeded())
-    assert not budget.history
-
-
-def test_a_refused_spend_draws_nothing():
-    class Counting(dp.rng.SecureGenerator):
-        drawn = 0
-
-        def stream(self):
-            Counting.drawn += 1
-            return super().stream()
-
-    budget = dp.Budget(epsilon=0.1)
-    for draw in ALL:
-        with pytest.raises(BudgetError):
-            draw([1.0, 2.0], sensitivity=1, epsilon=1, budget=budget, rng=Counting())
-    assert not Counting.drawn
-    selection.exponential([1.0, 2.0], sensitivity=1, epsilon=1, rng=Counting())
-    assert Counting.drawn
-
-
 # The factor c
 
 

@@ -519,15 +519,3 @@ def test_threads_change_nothing(monkeypatch):
         monkeypatch.setenv("DPFAST_NUM_THREADS", workers)
         for form in [data, np.asfortranarray(data)]:
             assert recorded("variance", form, neighbors="add-remove")[:2] == found
-
-
-@pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.1}])
-def test_the_same_bits_for_every_form_of_data(loss, tmp_path):
-    data = np.random.default_rng(6).integers(-8, 9, (500, 3)).astype(np.float64)
-    given = [form for _, form in forms(data)] + list(files(data, tmp_path)) + [data[::-1]]
-    for name in ["sum", "mean", "variance"]:
-        answers = {
-            tuple(STATISTICS[name](form, axis=0, bounds=BOUNDS, rng=InsecureGenerator(9), **loss))
-            for form in given
-        }
-        assert len(answers) == 1

@@ -178,14 +178,6 @@ def test_bounds_that_are_one_number():
         assert found[1].tolist() == [0, 0]
 
 
-def test_what_is_spent():
-    data = np.random.default_rng(0).normal(0, 1, (50, 3))
-    budget = dp.Budget(epsilon=1, delta=1e-6)
-    covariance(data, bounds=BOUNDS, epsilon=1, delta=1e-6, budget=budget, nan="lower")
-    (line,) = budget.history
-    assert line.what == "covariance" and line.loss.epsilon == 1
-
-
 @pytest.mark.parametrize(
     ("kw", "error", "words"),
     [

@@ -760,10 +760,3 @@ def test_bad_arguments_are_refused_before_the_spend():
         RecursiveQuantiles(DECILES, 0.0, 5e-324, "replace", "raise", Pure(1))
     with pytest.raises(ArgumentError, match="epsilon must be larger"):
         ExponentialQuantile(HALF, 0.0, 1.0, "replace", "raise", Pure(Fraction(1, 10**300)))
-
-
-def test_a_budget_pays_the_loss():
-    budget = dp.Budget(epsilon=1, neighbors="add-remove")
-    mechanism = RecursiveQuantiles(DECILES, 0.0, 1.0, "add-remove", "raise", Pure(Fraction(3, 4)))
-    release(np.zeros(10), mechanism, budget=budget, rng=None)
-    assert budget.remaining["epsilon"] == Fraction(1, 4)
