@@ -39,6 +39,7 @@ from .support.battery import (
     public,
     same,
 )
+from .support.pairwise import every_value
 
 EVERY = pytest.mark.parametrize("name", list(CASES))
 FED = pytest.mark.parametrize(
@@ -415,6 +416,7 @@ TRAPS = {
 }
 
 
+@every_value
 @pytest.mark.parametrize("trap", list(TRAPS))
 @FED
 def test_traps_of_floating_point(name, trap):
@@ -461,6 +463,7 @@ def test_bounds_of_every_size(name):
         assert isinstance(numbers, dp.ptr.NoAnswer) or np.isfinite(numbers).all()
 
 
+@every_value
 @pytest.mark.parametrize("chunks", [1, 7, 64, 1000])
 @FED
 def test_chunks(name, chunks):

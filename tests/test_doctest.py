@@ -11,6 +11,7 @@ import pytest
 import dpfast as dp
 
 from .support.battery import NO_RELEASES, public
+from .support.pairwise import quick_rows
 
 MODULES = [
     m.name
@@ -19,6 +20,7 @@ MODULES = [
 ]
 
 
+@quick_rows(7)
 @pytest.mark.parametrize("name", ["dpfast", *MODULES])
 def test_examples(name):
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)

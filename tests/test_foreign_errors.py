@@ -15,6 +15,7 @@ import dpfast as dp
 from dpfast._core import checks
 from dpfast.errors import ArgumentError, DpfastError, SlowWarning
 
+from .support.pairwise import quick_rows
 from .support.surface import CALLS, LOSSES, TOLD, VALUES
 
 #: What a function of the caller's raises is passed on as it is, so what can be called is none of
@@ -104,6 +105,7 @@ def test_the_right_arguments_are_right(name):
         call.function(**call.make())
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("part", range(4))
 def test_some_pairs(part):
     """One of each argument of each thing, and some more: others in each part."""

@@ -14,6 +14,7 @@ from dpfast.errors import ArgumentError, DataError
 from dpfast.sulq import ID3Classifier, LinearRegression, NaiveBayes, Perceptron, RowSets
 
 from .support.battery import CASES
+from .support.pairwise import pairwise
 
 N = 331
 BESIDE = [(name, row) for name, case in CASES.items() for row in case.rows]
@@ -40,6 +41,7 @@ def refused(call, relation, **loss):
         assert f"{N} rows" in str(error.value)
 
 
+@pairwise
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize(("name", "row"), BESIDE, ids=map("-".join, BESIDE))
@@ -63,6 +65,7 @@ LEARNERS = {
 ROWS = np.arange(2.0 * N).reshape(N, 2) % 2
 
 
+@pairwise
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize("learner", list(LEARNERS))
@@ -72,6 +75,7 @@ def test_labels(learner, more, relation):
     refused(lambda budget: made.fit(ROWS, wrong(np.ones(N), more), budget=budget), relation)
 
 
+@pairwise
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize("what", ["rows", "f", "vector", "sets"])
@@ -131,6 +135,7 @@ TABLES = {
 }  # fmt: skip
 
 
+@pairwise
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("more", [-N, -1, 1])
 @pytest.mark.parametrize("call", list(TABLES))

@@ -31,6 +31,7 @@ from dpfast.sources.row_source import RowSource
 
 from .support import hostile
 from .support.battery import CASES, NO_RELEASES, Case, public
+from .support.pairwise import quick_rows
 
 VALUES = hostile.values()
 N = 24
@@ -414,6 +415,7 @@ def check(name, containers, places):
 PAIRS = list(zip(EVERY, itertools.cycle(UNTYPED), strict=False))
 
 
+@quick_rows(7)
 @pytest.mark.parametrize(("name", "container"), PAIRS)
 @pytest.mark.usefixtures("some_values")
 def test_rows_without_a_dtype(name, container):
@@ -493,6 +495,7 @@ def typed(name):
     return make, [of(1)] * N, of
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", TYPED)
 def test_a_null_in_a_declared_type(kind, monkeypatch):
     """The rows, a mask, ids, labels and answers of randomized response."""
@@ -600,6 +603,7 @@ FAULTS = [
 ]
 
 
+@quick_rows(3)
 @pytest.mark.parametrize(("fault", "name"), FAULTS)
 def test_every_fault_is_found(fault, name, monkeypatch):
     check(name, ["list"], [0])

@@ -4,8 +4,7 @@ import itertools
 
 import pytest
 
-from .support import pairwise as folding
-from .support.pairwise import all_pairs, all_values, every_value, pairwise
+from .support.pairwise import all_pairs, all_values, every_value, pairwise, quick_rows
 
 SIZES = [(1,), (4,), (2, 3), (1, 1, 1), (2, 2, 2), (3, 5, 12), (5, 3, 4, 2), (2,) * 9, (7, 1, 6, 6)]
 
@@ -91,6 +90,20 @@ def test_one_factor_is_no_product():
         pairwise(test)
 
 
-def test_the_first_of_some_are_quick():
-    one, *others = folding.some([1, 2, 3])
-    assert one == 1 and all(marks_of(other) == {"full"} for other in others)
+@pytest.mark.parametrize("quick", [1, 3, 11, 12, 99])
+def test_few_rows(quick):
+    (mark,) = quick_rows(quick)(example()).pytestmark
+    rows = mark.args[1]
+    assert len(rows) == 12
+    assert sum("full" not in marks_of(row) for row in rows) == min(quick, 12)
+    assert "full" not in marks_of(rows[0])
+
+
+def test_few_rows_of_one_parametrisation():
+    @quick_rows(1)
+    @pytest.mark.parametrize(("a", "b"), [(1, 2), (3, 4)])
+    def test(a, b): ...
+
+    (mark,) = test.pytestmark
+    assert [row.values for row in mark.args[1]] == [(1, 2), (3, 4)]
+    assert [marks_of(row) for row in mark.args[1]] == [set(), {"full"}]

@@ -27,6 +27,7 @@ from dpfast.rng import Generator, InsecureGenerator, SecureGenerator, check, def
 
 from .reference import chacha20
 from .reference.faulty_rng import ProcessGlobal
+from .support.pairwise import quick_rows
 
 ROOT = Path(__file__).parents[1]
 KEY = bytes(range(32))
@@ -164,6 +165,7 @@ def run(code: str):
     return json.loads(done.stdout)
 
 
+@quick_rows(1)
 @needs_fork
 @pytest.mark.parametrize("fork", ["os.fork()", "ctypes.PyDLL(None).fork()"])
 @pytest.mark.parametrize("make", ["SecureGenerator()", "default_generator()"])
@@ -304,6 +306,7 @@ if __name__ == "__main__":
 pools = pytest.mark.parametrize("method", ["spawn", pytest.param("fork", marks=needs_fork)])
 
 
+@quick_rows(1)
 @pools
 def test_pool_workers_draw_other_bits(method):
     draws = run(POOL.format(make="SecureGenerator()", method=method))
@@ -311,6 +314,7 @@ def test_pool_workers_draw_other_bits(method):
     assert len(set(draws)) == 14
 
 
+@quick_rows(1)
 @pools
 def test_the_pool_test_catches_state_that_travels(method):
     draws = run(POOL.format(make="ProcessGlobal()", method=method))

@@ -16,6 +16,8 @@ from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 SURE = 0.95
 DRAWS = 1000
 
@@ -131,6 +133,7 @@ def _source(data, axis):
     return as_rows(data) if np.ndim(data) == 2 else as_source(data)
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("name", ["mean", "variance", "sum"])
 def test_with_a_public_n_the_law_of_the_noise(name, loss):
@@ -143,6 +146,7 @@ def test_with_a_public_n_the_law_of_the_noise(name, loss):
     assert short > upper(0.05 * DRAWS, DRAWS)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("name", ["mean", "variance"])
 @pytest.mark.parametrize("ddof", [0, 1])
@@ -161,6 +165,7 @@ def test_with_a_private_n_a_bound_that_some_data_nearly_attain(name, loss, ddof)
     assert worst > upper(0.05 * 500, 500)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_covariances(neighbors, loss):
@@ -180,6 +185,7 @@ def test_covariances(neighbors, loss):
     assert worst > upper(0.05 * 500, 500)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("name", ["mean", "variance", "sum"])
@@ -199,6 +205,7 @@ def test_each_column_of_a_table(name, neighbors, loss):
     assert worst > upper(0.05 * 500, 500)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("name", ["mean", "variance"])
@@ -242,6 +249,7 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
     assert 0.5 < reached <= 1 + 1e-6
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_counts_of_columns_and_sums_with_weights(loss):
     data = np.stack([PLACES["spread"]] * 3, axis=1)

@@ -11,6 +11,7 @@ import pytest
 from dpfast._kernels.rng import isa, isa_paths
 
 from ..support import paths
+from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path, run
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +69,7 @@ def test_paths_of_this_processor():
     assert isa() in isa_paths()
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("path", isa_paths())
 def test_a_path_can_be_forced(path):
     assert probe(path)["isa"] == path
@@ -79,6 +81,7 @@ def test_the_widest_path_is_taken_unasked(path):
     assert done.stdout.strip() == isa_paths()[-1]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("path", ["sse9", "AVX2", "avx2 ", "-1"])
 def test_an_impossible_path_is_one_clear_error(path):
     code = (

@@ -14,6 +14,8 @@ from dpfast._kernels import jit
 from dpfast._kernels.jit import tiles
 from dpfast.errors import ArgumentTypeError, MissingExtraError
 
+from ..support.pairwise import quick_rows
+
 
 def values(function, data, count):
     """The scores of all candidates."""
@@ -47,6 +49,7 @@ def test_what_is_compiled():
         assert not jit.is_compiled(other)
 
 
+@pytest.mark.full
 def test_numba_is_imported_by_a_compiled_function_only():
     code = (
         "import sys, warnings, dpfast\n"
@@ -67,6 +70,7 @@ def test_without_numba_the_line_that_installs_it_is_named(monkeypatch):
         jit.load()
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     ("data", "function", "dtype"),
     [
@@ -86,6 +90,7 @@ def test_results_keep_their_value_and_kind(data, function, dtype):
     assert got.tolist() == [function(data, c) for c in range(70)]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     ("data", "function"),
     [
@@ -120,6 +125,7 @@ def test_explicit_signatures():
         jit.Tiles(score, "text", 3)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("count", [1, 31, 32, 33, 64, 1000])
 def test_every_candidate_once_and_none_beyond(count):
     seen = np.zeros(2000, np.int64)
@@ -140,6 +146,7 @@ def test_data_that_numba_does_not_know(data):
     assert caught.value.__cause__ is not None or caught.value.__context__ is not None
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(
     "function",
     [
@@ -227,6 +234,7 @@ def test_a_type_is_compiled_once():
     assert len(tiles._loops(score)[0].signatures) == 2
 
 
+@pytest.mark.full
 def test_functions_are_forgotten(monkeypatch):
     small = tiles.functools.lru_cache(maxsize=2)(tiles._loops.__wrapped__)
     monkeypatch.setattr(tiles, "_loops", small)

@@ -17,6 +17,7 @@ from dpfast._kernels.jit import BlockLoop, blocks
 from dpfast.errors import ArgumentTypeError
 
 from ..reference.compiled import answers
+from ..support.pairwise import quick_rows
 
 RNG = np.random.default_rng(5)
 PERSON = np.dtype([("age", "f8"), ("kind", "i4"), ("place", "f4", (2,))])
@@ -85,6 +86,7 @@ def own_error(block):
     return total
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     ("function", "d"),
     [
@@ -111,6 +113,7 @@ def test_as_python_calls_it(function, d):
         np.testing.assert_array_equal(found, expected)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("dtype", ["f4", "i1", "u8", "?"], ids=str)
 def test_every_kind_of_number(dtype):
     limit = 2 if dtype == "?" else 120
@@ -124,6 +127,7 @@ def test_every_kind_of_number(dtype):
         np.testing.assert_array_equal(outputs(first, rows, offsets, None, is_ours), expected)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     ("rows", "function", "d"),
     [
@@ -160,6 +164,7 @@ def test_mapped_rows(tmp_path):
         assert outputs(first, rows, np.array([0, 9, 50]), None, True).tolist() == [[0], [9]]
 
 
+@pytest.mark.full
 def test_nothing_is_compiled_for_a_call():
     rows = np.arange(12.0)
     rows.flags.writeable = False
@@ -173,6 +178,7 @@ def test_nothing_is_compiled_for_a_call():
     assert len(loop._fill.signatures) == 1
 
 
+@pytest.mark.full
 def test_workers_and_places_do_not_matter():
     """Not even to functions whose sums the compiler may reorder."""
 
@@ -200,11 +206,13 @@ def test_workers_and_places_do_not_matter():
             np.testing.assert_array_equal(out[0], whole[b])
 
 
+@pytest.mark.full
 def test_no_blocks_with_rows():
     zeros = np.zeros(5, np.int64)
     assert np.isnan(outputs(numba.njit(lambda b: b[0]), np.empty(0), zeros)).all()
 
 
+@pytest.mark.full
 def test_signatures_of_its_own():
     fixed = numba.njit("float64(float64[:])")(lambda b: b[0])
     assert outputs(fixed, np.arange(4.0), np.array([0, 3, 4])).tolist() == [[0], [3]]
@@ -222,6 +230,7 @@ def test_out_of_range_is_noticed_with_boundscheck():
 # -- refusals --------------------------------------------------------------------------------------
 
 
+@quick_rows(3)
 @pytest.mark.parametrize(
     "function",
     [
@@ -269,6 +278,7 @@ def test_calls_of_the_interpreter_are_refused():
             BlockLoop(function, np.dtype("f8"), False)
 
 
+@pytest.mark.full
 def test_printing_and_linear_algebra_are_not(capfd):
     def loud(block):
         print("block of", len(block))
@@ -303,6 +313,7 @@ def through_record(block):
 WRITERS = [past_read_only, in_place, through_record]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("function", WRITERS)
 def test_the_callers_rows_are_not_written_to(function):
     """By no way that there is, and some lead past read-only arrays."""
@@ -316,6 +327,7 @@ def test_the_callers_rows_are_not_written_to(function):
     assert rows.tobytes() != before
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("is_ours", [False, True])
 def test_a_block_is_not_changed_by_another(is_ours):
     @numba.njit
@@ -353,6 +365,7 @@ def fails(block):
     return refuse(block) + behind.sum()
 
 
+@pytest.mark.full
 def test_failures_do_not_keep_the_rows(monkeypatch):
     """An exception keeps the references of the calls that it passes through."""
     assert not is_kept(fails, True)
@@ -410,6 +423,7 @@ def test_a_slow_block_holds_up_no_other():
     assert sum(done) == 100
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_ticks_add_up(workers):
     rows, offsets = RNG.random(3000), cut(3000, 2000)
@@ -418,6 +432,7 @@ def test_ticks_add_up(workers):
     assert sum(done) == 2000 and min(done) >= 0
 
 
+@pytest.mark.full
 def test_an_error_of_the_progress_bar_passes():
     def tick(count):
         raise RuntimeError("no terminal")
@@ -426,6 +441,7 @@ def test_an_error_of_the_progress_bar_passes():
         outputs(numba.njit(lambda b: b[0]), np.ones(5), np.arange(6), tick=tick)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are not simulated there")
 def test_an_interrupt_stops_the_threads():
     rows = np.zeros(10_000, np.int64)
@@ -474,6 +490,7 @@ def test_threads_compile_one_loop():
     assert len(loops[0]._fill.signatures) == 1
 
 
+@pytest.mark.full
 def test_a_form_is_compiled_once():
     function = numba.njit(lambda b: b[0])
     rows = np.ones((4, 2))
@@ -484,6 +501,7 @@ def test_a_form_is_compiled_once():
     assert len(blocks._loop(function, "array").signatures) == 1
 
 
+@pytest.mark.full
 def test_functions_are_forgotten(monkeypatch):
     for name in ("_one", "_loop", "_interprets"):
         small = blocks.functools.lru_cache(maxsize=1)(getattr(blocks, name).__wrapped__)
@@ -499,6 +517,7 @@ def test_functions_are_forgotten(monkeypatch):
     assert [r() is None for r in seen] == [True, True, False]
 
 
+@pytest.mark.full
 def test_functions_cached_on_disk(tmp_path):
     source = tmp_path / "kept_on_disk.py"
     source.write_text("import numba\n@numba.njit(cache=True)\ndef f(b):\n    return b[0] + 1\n")

@@ -25,6 +25,7 @@ from dpfast.privacy import Pure
 from dpfast.rng import Generator, InsecureGenerator
 
 from ..support.names import shown
+from ..support.pairwise import pairwise, quick_rows
 from ..support.paths import on_every_path
 from .test_replay import BOUNDS, KEY, ids_for, recorded
 
@@ -233,6 +234,7 @@ ONE_COLUMN.append("trimmed-mean")
 SEVERAL = ["correlation", "least-squares", "logistic-regression"]
 
 
+@pairwise
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("estimator", [*ONE_COLUMN, *SEVERAL], ids=str)
@@ -337,6 +339,7 @@ def test_auto_says_what_it_chose(caplog):
 # --- outputs --------------------------------------------------------------------------------------
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("n", [0, 1, 3, 10, 200])
 @pytest.mark.parametrize("blocks", [1, 2, 10, 37])
 @pytest.mark.parametrize("partition", ["random", "key", "contiguous"])
@@ -413,6 +416,7 @@ def forms(x, folder):
     yield dp.scan(folder / "x.npy")
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=shown)
 def test_the_same_seed_gives_the_same_bits(estimator, tmp_path):
     """Over forms of the data and numbers of workers; another seed gives others."""
@@ -462,6 +466,7 @@ print(json.dumps(everything()))
 """
 
 
+@pytest.mark.full
 def test_all_instruction_sets_give_the_same_bits():
     expected = everything()
     assert len(set(expected)) > len(expected) / 2

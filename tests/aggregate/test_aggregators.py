@@ -26,6 +26,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference import aggregators as reference
 from ..reference.aggregators import sorted_with_bounds
+from ..support.pairwise import every_value, pairwise, quick_rows
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]
 LOSSES = [Pure(1), Approx(1, Fraction(1, 10**6)), ZCDP(Fraction(1, 2))]
@@ -89,6 +90,7 @@ def test_cells_lie_within_the_bounds_where_a_quotient_underflows(bounds):
     assert hi - Fraction(grid.step) < last <= hi
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("k", [1, 5, 8191, 8192, 8193, 30_000])
 def test_a_total_is_the_sum_of_cells(k):
     """Part by part, of all cells and of some of them; and the sorted cells beside it."""
@@ -332,6 +334,7 @@ def end_to_end(make, home, monkeypatch, k, rescale=lambda z, scale: scale):
     )
 
 
+@pairwise
 @pytest.mark.parametrize("k", [3, 4, 5])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
 @pytest.mark.parametrize("name", ["trimmed-mean", "attention"])
@@ -415,6 +418,7 @@ def test_the_contract(name, z):
         aggregators.make(name, 5, 0.0, 1.0, Pure(1)).release(z, InsecureGenerator(1))
 
 
+@every_value(drop=True)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "change",

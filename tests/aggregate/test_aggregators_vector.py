@@ -23,6 +23,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..reference import aggregators as reference
+from ..support.pairwise import pairwise, quick_rows
 
 #: Three coordinates of unlike spans, the spans of their grids too.
 BOUNDS = ((0.0, 1.0), (-3.0, 700.0), (1.0, 1.001))
@@ -161,6 +162,7 @@ def test_coordinates_that_cannot_move_take_no_share():
 NAMES = [name for name in aggregators.AGGREGATORS if name not in ("auto", "mean")]
 
 
+@pairwise
 @pytest.mark.parametrize("d", [1, 2, 7])
 @pytest.mark.parametrize("loss", [Pure(1), ZCDP(Fraction(1, 3)), Approx(2, Fraction(1, 1000))])
 @pytest.mark.parametrize("name", NAMES)
@@ -185,6 +187,7 @@ def test_shares_add_up_exactly(name, loss, d):
             assert made.loss == Draws(loss.epsilon, draws=d, bounded_range=ranged)
 
 
+@pairwise
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "20"])
 @pytest.mark.parametrize("delta", ["1e-300", "1e-6", "0.5", "0.999999"])
 @pytest.mark.parametrize("name, gain", [("trimmed-mean", 2), ("exponential-median", 8)])
@@ -229,6 +232,7 @@ TINY = [
 ]
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("name", ["auto", "mean", *NAMES])
 @pytest.mark.parametrize("d", [2, 100])
 def test_a_small_loss_has_shares_that_do(name, d):

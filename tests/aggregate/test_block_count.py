@@ -1,8 +1,8 @@
 """How many blocks: against trying all of them, and against errors that are measured."""
 
+import itertools
 import math
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..reference.aggregators import sorted_with_bounds
+from ..support.pairwise import every_value, pairwise, quick_rows
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]
 #: Their noise has tails that are no heavier than those of Laplace noise.
@@ -32,6 +33,7 @@ def suggest(n=10_000, **change):
 # ---- The least error, by trying all numbers of blocks ----
 
 
+@pairwise
 @pytest.mark.parametrize("loss", [{"epsilon": 0.3}, {"epsilon": 2, "delta": 1e-3}, {"rho": 0.1}])
 @pytest.mark.parametrize("bias", [0.01, 1.0, 30.0, 1e6])
 @pytest.mark.parametrize("n, smallest", [(1, 1), (10, 1), (1000, 1), (1000, 7), (40_000, 20)])
@@ -43,6 +45,7 @@ def test_the_mean_by_brute_force(n, smallest, bias, loss):
     assert found == k[np.argmin(error)]
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("loss", [{"epsilon": 0.3}, {"epsilon": 5}, {"rho": 0.1}])
 @pytest.mark.parametrize("bias, spread", [(0.3, 0.001), (3.0, 0.02), (0.0, 0.01)])
 @pytest.mark.parametrize("name", aggregators.AGGREGATORS)
@@ -87,9 +90,10 @@ def test_the_mean_needs_no_spread():
 
 
 def monotone(found, sign):
-    return all(sign * (b - a) >= 0 for a, b in pairwise(found))
+    return all(sign * (b - a) >= 0 for a, b in itertools.pairwise(found))
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("name", aggregators.AGGREGATORS)
 def test_more_bias_means_fewer_blocks(name):
     found = [suggest(aggregator=name, bias=b, spread=0.01) for b in (0.01, 0.1, 1, 10, 100, 1e4)]
@@ -118,6 +122,7 @@ def test_wider_bounds_mean_more_blocks():
 # ---- Where nothing is known ----
 
 
+@every_value
 @pytest.mark.parametrize("n", [1, 2, 17, 10**4, 10**6, 10**12])
 @pytest.mark.parametrize("name", [name for name in aggregators.AGGREGATORS if name != "mean"])
 def test_the_fallback(name, n):
@@ -144,6 +149,7 @@ def measured(name, errors):
     return float(np.median(np.abs(errors))) / PROBABLE
 
 
+@quick_rows(12)
 @pytest.mark.parametrize("loss, k", [(Pure(1), 60), (Pure(1), 600), (ZCDP(Fraction(1, 20)), 300)])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_expected_error(name, loss, k):
@@ -220,6 +226,7 @@ def test_the_suggestion_is_nearly_the_best(name):
     assert regret(name, 1, 150) <= 1.25
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", ["mean", "trimmed-mean"])
 @pytest.mark.parametrize("change", [lambda k: k * 6, lambda k: max(1, k // 6)])
 def test_a_wrong_suggestion_is_told_from_it(name, change):
@@ -236,6 +243,7 @@ def test_every_suggestion_is_nearly_the_best(name, epsilon):
 # ---- Whatever is asked ----
 
 
+@pytest.mark.full
 @settings(max_examples=150, deadline=None)
 @given(
     n=st.integers(1, 10**12),

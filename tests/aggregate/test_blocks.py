@@ -33,6 +33,7 @@ from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
 from ..reference import blocks as twin
+from ..support.pairwise import every_value, quick_rows
 from ..support.paths import run
 
 SECRET = bytes(range(32))
@@ -46,6 +47,7 @@ def random(blocks: int) -> RandomLabels:
 # --- random labels --------------------------------------------------------------------------------
 
 
+@every_value
 @pytest.mark.parametrize("blocks", [1, 2, 3, 1000, 65_537, 2**31])
 @pytest.mark.parametrize("start", [0, 509, 2**36 - 3, 2**36 * 5 + 2**35 - 1, 2**62])
 def test_labels_equal_the_plain_twin(blocks, start):
@@ -365,6 +367,7 @@ def spreads():
     }
 
 
+@quick_rows(9)
 @pytest.mark.parametrize("name", spreads())
 def test_runs_of_all_lengths(name):
     x = spreads()[name]
@@ -621,6 +624,7 @@ def sorted_by(labels, rows):
 STRUCT = np.dtype([("age", "i2"), ("name", "S5")])
 
 
+@every_value
 @pytest.mark.parametrize(
     "rows",
     [
@@ -726,6 +730,7 @@ def probe(path: str) -> dict:
     return json.loads(done.stdout)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("path", isa_paths())
 def test_every_path_gives_the_same_bits(path):
     expected = probe("baseline")

@@ -34,6 +34,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
 from dpfast.sources.row_source import RowChunk
 
 from ..reference import blocks as twin
+from ..support.pairwise import quick_rows
 
 scatter_module = sys.modules[
     "dpfast.aggregate.blocks.counting_sort"
@@ -157,6 +158,7 @@ def same(found, expected):
 NAMES = ["f8", "f4", "i8", "u1", "matrix", "struct"]
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("kind", ["random", "contiguous", "key"])
 @pytest.mark.parametrize("name, blocks", [*itertools.product(NAMES, [1, 40, 2049]), ("f8", 70_001)])
 @pytest.mark.parametrize("drop", [False, True])
@@ -191,6 +193,7 @@ def test_equals_a_dict_of_lists(small, tmp_path, kind, name, drop, blocks):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 @given(st.data())
 def test_chunks_and_workers_change_nothing(data):
     n, k = data.draw(st.integers(0, 300)), data.draw(st.sampled_from([1, 3, 50, 5000]))
@@ -526,6 +529,7 @@ def peak(work):
 N = 1 << 21
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", ["random", "key"])
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("blocks", [100, 50_000])
@@ -566,6 +570,7 @@ def test_extra_memory_where_one_id_has_all_rows():
     assert peak(work) < 1.3 * rows.nbytes + 3 * 8 * 50_000
 
 
+@pytest.mark.full
 def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
     rows = table("f8", N)
     monkeypatch.setattr(layout, "RUN", 1 << 18)
@@ -694,6 +699,7 @@ def limited(tmp_path, rows, spare, kind):
     return path.stat().st_size
 
 
+@pytest.mark.full
 @linux
 def test_a_parquet_file_beyond_the_address_space_that_is_left(tmp_path):
     assert limited(tmp_path, 9 << 20, 60 << 20, "RLIMIT_AS") > 60 << 20

@@ -30,6 +30,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.sources.table import as_rows
 
 from ..reference import estimators as twin
+from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path, run
 
 KEY = native.Key(bytes(range(32)))
@@ -112,6 +113,7 @@ def shapes(n):
 SIZES = [*range(1, 20), 31, 32, 33, 63, 64, 65, 66, 100, 127, 255, 256, 257, 1023, 1024, 1025, 3000]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
 def test_equal_to_the_definition_on_misleading_rows(estimator):
     for n in SIZES:
@@ -119,6 +121,7 @@ def test_equal_to_the_definition_on_misleading_rows(estimator):
             assert_close(one(estimator, rows), due(estimator, rows), rows, name)
 
 
+@every_value
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 1000, 2047, 2048, 8000, 40_000])
 @pytest.mark.parametrize("effort", [0, 1, 2, native.EFFORT])
 def test_every_rank_is_a_value_of_the_sorted_rows(n, effort):
@@ -180,6 +183,7 @@ def test_trimmed_values_are_those_of_the_sorted_rows(effort):
                 )
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
 @given(
     block=st.lists(
@@ -304,6 +308,7 @@ def test_a_trimmed_mean_that_trims_nothing_is_the_mean():
 DTYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
 
 
+@every_value
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
 def test_other_types_are_compared_as_floats(estimator, dtype):
@@ -405,6 +410,7 @@ def test_logistic_equals_the_plain_twin(n, width, penalty, intercept):
     assert abs(gradient(rows, found, 2 * penalty + 1, intercept)).max() > 1e-8
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("intercept", [True, False])
 def test_logistic_equals_scikit_learn(intercept):
     linear = pytest.importorskip("sklearn.linear_model")
@@ -554,6 +560,7 @@ print(hashlib.sha256(b"".join(t.everything())).hexdigest())
 """
 
 
+@pytest.mark.full
 def test_all_instruction_sets_give_the_same_bits():
     assert len(on_every_path(PROBE)) == 64
 

@@ -21,6 +21,7 @@ from dpfast.sources.table import as_rows
 
 from ..reference import called as reference
 from ..support import faults
+from ..support.pairwise import quick_rows
 
 EXECUTORS = ["threads", "processes"]
 
@@ -104,6 +105,7 @@ def test_a_model_is_released(executor):
     assert abs(found - 2) < 0.2
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_every_executor_and_number_of_workers_gives_the_same(workers):
     codes = np.random.default_rng(1).integers(0, 30, 120)
@@ -140,6 +142,7 @@ def test_so_do_faults_in_processes():
     assert np.array_equal(found[codes == 0], sound[codes == 0])
 
 
+@pytest.mark.full
 def test_so_do_crashes_and_calls_that_hang():
     codes = np.zeros(30)
     codes[[2, 9, 15, 16, 23, 29]] = 11, 12, 13, 14, 15, 16

@@ -22,6 +22,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
 
 from ..reference.compiled import answers
+from ..support.pairwise import quick_rows
 
 RNG = np.random.default_rng(8)
 N = 700
@@ -70,6 +71,7 @@ def partitions():
     yield KeyedLabels(BLOCKS, key), np.arange(N) // 3
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", CASES)
 def test_as_python_calls_it(name):
     """For every partition and number of workers; the caller's rows stay as they are."""
@@ -101,6 +103,7 @@ def test_blocks_that_fail_and_blocks_that_do_not():
     assert 0 < np.isnan(found).sum() < BLOCKS
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("partition", ["contiguous", "random"])
 def test_a_release(partition):
     budget = dp.Budget(epsilon=200.0, neighbors="replace")
@@ -132,6 +135,7 @@ array = numba.njit(lambda b: b[:2])
 pair = numba.njit(lambda b: (b[0], 1))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     ("function", "bounds", "error", "text"),
     [

@@ -38,6 +38,7 @@ from dpfast.sources.row_source import RowChunk
 from dpfast.sources.table import as_rows
 
 from ..reference import sums as twin
+from ..support.pairwise import every_value, pairwise, quick_rows
 
 KEY = Key(bytes(range(32)))
 NAN = math.nan
@@ -174,6 +175,7 @@ def check(estimator, definition, rows, partition, ids=None, rtol=1e-9):
 PARTITIONS = list(itertools.product(["contiguous", "random", "key"], [False, True]))
 
 
+@pairwise
 @pytest.mark.parametrize("name", BY_COLUMN)
 @pytest.mark.parametrize("kind,drop", PARTITIONS)
 @pytest.mark.parametrize("columns", [None, 1, 3])
@@ -184,6 +186,7 @@ def test_each_column_by_definition(name, kind, drop, columns):
     check(*BY_COLUMN[name], rows, partition_of(kind, 12, 3000, drop), ids_of(kind, 3000))
 
 
+@pairwise
 @pytest.mark.parametrize("name", BY_ROW)
 @pytest.mark.parametrize("kind,drop", PARTITIONS)
 @pytest.mark.parametrize("columns", [2, 4])
@@ -194,6 +197,7 @@ def test_rows_by_definition(name, kind, drop, columns):
     check(*BY_ROW[name], rows, partition_of(kind, 12, 3000, drop), ids_of(kind, 3000))
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("name", [*BY_COLUMN, *BY_ROW])
 @pytest.mark.parametrize("kind", ["contiguous", "random", "key"])
 @pytest.mark.parametrize("dtype", ["f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
@@ -209,6 +213,7 @@ def test_dtypes(name, kind, dtype):
 NAMED = np.dtype([("age", "i2"), ("height", "f4"), ("member", "?"), ("pay", ">f8")])
 
 
+@every_value
 @pytest.mark.parametrize("name", [*BY_COLUMN, *BY_ROW])
 @pytest.mark.parametrize("kind,drop", PARTITIONS)
 def test_named_columns(name, kind, drop):
@@ -282,6 +287,7 @@ def same_for_all_chunks(estimator, kind, drop, columns=3):
         np.testing.assert_array_equal(outputs(estimator, source, partition, width), due)
 
 
+@every_value
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
 @pytest.mark.parametrize("kind,drop", PARTITIONS)
 def test_chunks_workers_and_order_leave_no_trace(estimator, kind, drop):
@@ -326,6 +332,7 @@ def test_a_row_touches_its_own_block_only(estimator, kind):
         assert set(moved) <= {int(partition.labels.read(i, 1)[0])}
 
 
+@every_value
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
 @pytest.mark.parametrize("kind", ["contiguous", "random", "key"])
 def test_a_nan_or_an_infinity_spoils_its_block_only(estimator, kind):
@@ -347,6 +354,7 @@ def test_a_nan_or_an_infinity_spoils_its_block_only(estimator, kind):
             assert (spoilt == math.inf).all()
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
 @pytest.mark.parametrize("kind", ["contiguous", "random", "key"])
 @pytest.mark.parametrize("n", [0, 1, 3])
@@ -409,6 +417,7 @@ def is_exact_about_an_offset(rows, blocks=8):
         np.testing.assert_allclose(lines[b, 1:], near, atol=1e-8)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
 def test_a_large_offset_costs_no_digits(offset):
     is_exact_about_an_offset(offset_rows(offset=offset))
@@ -587,6 +596,7 @@ def test_any_rows(pairs, blocks, kind, drop, cuts, ddof):
 # --- the tallies beneath --------------------------------------------------------------------------
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
 @pytest.mark.parametrize("shift", [None, np.array([7.5]), np.linspace(5, 9, 7)[:, None]])
 @pytest.mark.parametrize("products", [False, True])
@@ -678,6 +688,7 @@ class Made:
         return reduce(merge, map(one, range(0, self.length, 10_000)))
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("estimator", ALL, ids=repr)
 @pytest.mark.parametrize("kind,drop", PARTITIONS)
 @pytest.mark.parametrize("in_memory", [True, False])
@@ -807,6 +818,7 @@ def tables(directory, n):
     yield dp.scan(path, ["a", "b"]), "who"
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("kind,drop", PARTITIONS)
 def test_tables_and_files(tmp_path, kind, drop):
     n = 5000

@@ -24,6 +24,8 @@ from dpfast.noise.distributions import Laplace
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles import exponential as intervals
 
+from ..support.pairwise import quick_rows
+
 K = 2
 PEOPLE = 3
 GENERATOR = InsecureGenerator(1)
@@ -198,6 +200,7 @@ CASES = [
 ]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("estimator, nan", [("mean", "drop"), ("min", "keep")])
 @pytest.mark.parametrize("partition, relation", CASES)
 @pytest.mark.parametrize("name", list(DENSITIES))

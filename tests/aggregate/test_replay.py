@@ -29,6 +29,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure
 
 from ..reference import coupling
 from ..reference.coupling import Row
+from ..support.pairwise import quick_rows
 
 KEY = Key(bytes(range(32)))
 BOUNDS = (-10.0, 10.0)
@@ -153,6 +154,7 @@ SAFE = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(("name", "relation"), list(SAFE))
 def test_partitions_that_change_one_block(name, relation):
     assert worst(SAFE[name, relation], relation, [STARTS[0][:3]]) == 1
@@ -168,6 +170,7 @@ UNSAFE = {
 }
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", list(UNSAFE))
 def test_partitions_that_change_more_are_caught(name):
     scheme, relation, values = UNSAFE[name]
@@ -294,6 +297,7 @@ every_estimator = pytest.mark.parametrize("case", list(estimators()), ids=name_o
 quiet = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy's, from inf - inf
 
 
+@quick_rows(2)
 @quiet
 @every_estimator
 @pytest.mark.parametrize("partition", ["random", "contiguous", "key"])
@@ -316,6 +320,7 @@ def test_a_row_is_replaced(case, partition, rows, at, new, nan):
     one_changed(before, after, labels[at])
 
 
+@quick_rows(2)
 @quiet
 @every_estimator
 @quick
@@ -346,6 +351,7 @@ def test_labels_that_stay_with_the_place_are_caught():
         one_changed(before, after)
 
 
+@quick_rows(2)
 @quiet
 @every_estimator
 @quick

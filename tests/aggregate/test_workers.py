@@ -25,6 +25,7 @@ from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
 from ..reference import called as reference
 from ..reference.called import blocks, in_file
 from ..support import faults
+from ..support.pairwise import quick_rows
 
 
 def mild_faults(seed, size=300):
@@ -374,6 +375,7 @@ def test_late_although_it_came_back():
 # --- processes ----------------------------------------------------------------------------------
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("d, function", [(1, faults.by_code), (2, faults.two_by_code)])
 def test_processes_equal_threads(workers, d, function):
@@ -383,6 +385,7 @@ def test_processes_equal_threads(workers, d, function):
     np.testing.assert_array_equal(found, in_threads(function, rows, offsets, d))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_deadly_blocks_change_their_own_rows_only(workers):
     codes = np.zeros(60)
@@ -405,6 +408,7 @@ def test_hanging_blocks_change_their_own_rows_only():
     assert np.array_equal(found[~bad], reference.call_blocks(np.sum, rows, offsets, 1)[~bad])
 
 
+@pytest.mark.full
 def test_a_crew_works_again_and_leaves_nothing_behind():
     def open_files():
         return len(os.listdir("/dev/fd"))
@@ -494,6 +498,7 @@ print("alive")
 """
 
 
+@quick_rows(1)
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is of Linux")
 @pytest.mark.parametrize("fault", ["none", "planted"])
 def test_a_function_that_cuts_shared_memory_short_is_not_the_end_of_the_parent(fault):
@@ -768,6 +773,7 @@ def test_workers_do_not_outlive_their_parent(start):
     assert one.communicate(timeout=30)[0] == ""
 
 
+@pytest.mark.full
 def test_what_the_function_has_started_ends_with_its_worker(start):
     child = (
         "import subprocess; subprocess.run([sys.executable, '-c', 'import time; time.sleep(999)'])"

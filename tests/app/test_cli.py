@@ -19,6 +19,8 @@ import dpfast as dp  # noqa: E402
 from dpfast.app.cli import demo, main  # noqa: E402
 from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
 
+from ..support.pairwise import every_value, quick_rows  # noqa: E402
+
 SURE = ["--epsilon", "200"]
 
 
@@ -172,6 +174,7 @@ def test_from_text_of_any_kind(shell, tmp_path):
 # --- errors -------------------------------------------------------------------------------------
 
 
+@every_value(drop=True)
 @pytest.mark.parametrize(
     "change, code, message",
     [
@@ -365,6 +368,7 @@ def test_the_demo_pays(monkeypatch):
 # --- as a program -------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_as_a_program(table):
     done = process("median", table, "--column", "age", "--bounds", 0, 120, *SURE, "--json")
     assert done.returncode == 0 and done.stderr == ""
@@ -374,6 +378,7 @@ def test_as_a_program(table):
     assert "Traceback" not in done.stderr
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_without_an_extra(missing):
     code = f"""
@@ -398,6 +403,7 @@ sys.exit(cli.run(sys.argv[2:]))
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="opens a pseudo-terminal")
 @pytest.mark.parametrize("patience, seen", [("0", True), ("1e9", False)])
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
@@ -431,6 +437,7 @@ def test_a_bar_when_it_takes_long_and_only_on_a_terminal(table, name, patience, 
         assert done.returncode == 0 and done.stderr == ""
 
 
+@pytest.mark.full
 def test_a_reader_that_leaves_early(table):
     words = [sys.executable, "-m", "dpfast", "median", str(table), "--column", "age"]
     running = subprocess.Popen(
@@ -458,6 +465,7 @@ def test_a_number_of_absurd_size_is_refused_at_once(shell, table, number):
     assert (code, out, err.count("\n")) == (2, "", 1) and "epsilon" in err
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full and a POSIX shell")
 @pytest.mark.parametrize(
     "words, code, out, err",

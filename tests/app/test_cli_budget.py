@@ -14,6 +14,8 @@ from dpfast.app.cli import main
 from dpfast.budget import plot
 from dpfast.privacy import Approx, Pure
 
+from ..support.pairwise import quick_rows
+
 
 @pytest.fixture
 def shell(capfd):
@@ -95,6 +97,7 @@ def test_no_answers_no_column(shell, tmp_path):
     assert "answer" not in shell("history", tmp_path / "a.db")[1]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("command", ["show", "history"])
 def test_a_plot(shell, ledger, command):
     pytest.importorskip("matplotlib")
@@ -123,6 +126,7 @@ def test_what_is_drawn(ledger, monkeypatch):
     assert [list(p.get_lines()[0].get_ydata()) for p in plot.figure(empty).axes] == [[0, 0]]
 
 
+@quick_rows(5)
 @pytest.mark.parametrize(
     "words, code, said",
     [

@@ -145,6 +145,7 @@ def test_no_entropy_and_an_interrupt(shell, path, monkeypatch):
     assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
 
 
+@pytest.mark.full
 def test_the_documented_example(tmp_path):
     (example,) = re.findall(r"```toml\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
     adult = Path(dp.__file__).with_name("data") / "adult.parquet"

@@ -36,6 +36,8 @@ from dpfast.sources.scan import columns as of  # noqa: E402
 from dpfast.sources.scan import reader  # noqa: E402
 from dpfast.sources.text import TextReader  # noqa: E402
 
+from ..support.pairwise import quick_rows  # noqa: E402
+
 ROWS = 30_000
 
 
@@ -182,6 +184,7 @@ CALLS = [
 ]  # fmt: skip
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "arrow", "npy"])
 def test_the_same_answers_as_alone_in_as_many_passes_as_the_longest(table, ending, monkeypatch):
     """With the same random bits, whatever the format; and each alone makes its own passes."""
@@ -760,6 +763,7 @@ def release(text, column='column = "a"\n'):
 MEAN = 'statistic = "mean"\n'
 
 
+@quick_rows(23)
 @pytest.mark.parametrize(
     "change, kind, said",
     [

@@ -10,6 +10,7 @@ pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kills", [5, pytest.param(200, marks=pytest.mark.slow)])
 def test_two_processes_killed_at_random_moments(kills):
     found = crash("job_crash", "random", "none", kills, 1)
@@ -17,6 +18,7 @@ def test_two_processes_killed_at_random_moments(kills):
     assert found["kills"] >= kills
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("step, least", [(41, 4), pytest.param(1, 150, marks=pytest.mark.slow)])
 def test_killed_before_statements_and_after_commits(step, least):
     found = crash("job_crash", "steps", "none", 0, step)
@@ -24,6 +26,7 @@ def test_killed_before_statements_and_after_commits(step, least):
     assert found["kills"] >= least
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fault, first, wanted",
     [("told", 205, "told what is not recorded"), ("paid", 115, "paid twice")],

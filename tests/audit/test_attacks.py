@@ -19,6 +19,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..support import attacks
 from ..support.attacks import ATTACKS, interfaces
+from ..support.pairwise import quick_rows
 
 EVERY = pytest.mark.parametrize("name", list(ATTACKS))
 SHARP = pytest.mark.parametrize("name", [name for name, one in ATTACKS.items() if one.sharp])
@@ -119,6 +120,7 @@ def test_a_new_interface_without_an_attack_is_noticed(monkeypatch):
 # ---- At the full budget. ----
 
 
+@quick_rows(3)
 @EVERY
 def test_no_more_is_recovered_than_privacy_allows(name):
     attack = dataclasses.replace(ATTACKS[name], queries=3 * ATTACKS[name].rows)
@@ -126,12 +128,14 @@ def test_no_more_is_recovered_than_privacy_allows(name):
     assert (recovered(attack, attack.loss, REPEATS, 1) <= limit(attack, bits)).all()
 
 
+@quick_rows(9)
 @EVERY
 def test_the_same_questions_without_much_noise_give_the_bits_away(name):
     attack = ATTACKS[name]
     assert (recovered(attack, attack.careless(), 1, 2) > 0.93 * attack.rows).all()
 
 
+@quick_rows(9)
 @pytest.mark.parametrize("name", [name for name, one in ATTACKS.items() if not one.own_budget])
 def test_the_attack_spends_the_whole_budget(name):
     attack = ATTACKS[name]
@@ -145,6 +149,7 @@ def test_the_attack_spends_the_whole_budget(name):
         attack.ask(bits, sets, attack.loss, {"budget": budget})
 
 
+@quick_rows(1)
 @SHARP
 def test_one_bit_at_the_full_loss_and_noise_of_half_the_deviation(name):
     attack = ATTACKS[name]
@@ -208,6 +213,7 @@ def planted(deviation, rng):
     return attacks.Attack(ask, ask, attacks.EPSILON, rows=96, queries=768)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("power", [0.0, 0.25])
 def test_noise_of_less_than_the_order_of_sqrt_n_is_broken(power):
     interface = planted(96**power, np.random.default_rng(11))
@@ -215,12 +221,14 @@ def test_noise_of_less_than_the_order_of_sqrt_n_is_broken(power):
     assert (found > 0.95 * 96).all() and (found > limit(interface, 96)).all()
 
 
+@pytest.mark.full
 def test_noise_of_a_multiple_of_sqrt_n_is_not():
     interface = planted(6 * np.sqrt(96), np.random.default_rng(11))
     found = recovered(interface, interface.loss, 3, 12)
     assert (found < limit(interface, 3 * 96)).all()
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["counts epsilon", "sums rho", "histograms rho", "batches rho"])
 def test_an_interface_that_charges_once_for_all_questions_is_caught(name):
     """The fault: each of some questions has the noise of one."""

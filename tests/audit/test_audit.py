@@ -100,6 +100,7 @@ def test_linear_programming_bears_with_answers_that_are_altogether_wrong():
     assert correct["least-squares"] < 0.8 and correct["lp-max"] < 0.8
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("n", "m", "sigma"), [(60, 240, 3.0), (60, 600, 6.0), (40, 160, 2.0)])
 def test_least_squares_does_as_well_as_is_expected(n, m, sigma):
     found = []

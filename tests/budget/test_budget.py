@@ -18,6 +18,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, BudgetError
 from dpfast.privacy import ZCDP, Approx, Draws, Pure, convert, float_down
 
+from ..support.pairwise import quick_rows
+
 REP, AR = "replace", "add-remove"
 
 
@@ -213,6 +215,7 @@ def test_a_decimal_of_absurd_size_is_refused_at_once(tiny):
     assert dp.Budget(epsilon=1, delta=Decimal("0e-999999999")).remaining["delta"] == 0
 
 
+@quick_rows(1)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("held", [False, True])
 def test_a_forked_copy_cannot_be_spent(held):

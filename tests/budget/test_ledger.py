@@ -35,6 +35,8 @@ from dpfast.errors import (
 )
 from dpfast.privacy import ZCDP, Approx, Draws, Loss, Pure
 
+from ..support.pairwise import quick_rows
+
 ROOT = Path(__file__).parents[2]
 REP, AR = "replace", "add-remove"
 
@@ -675,6 +677,7 @@ def kept(path):
     return budget, ask
 
 
+@quick_rows(12)
 @pytest.mark.parametrize("where", ["open", "opened again"])
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_was_recorded_cannot_be_changed(path, name, where):
@@ -924,6 +927,7 @@ def test_a_full_disk(path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@quick_rows(1)
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else"
 )

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from ..support.crashes import MEMORY, crash
+from ..support.pairwise import quick_rows
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
 
@@ -17,6 +18,7 @@ def test_four_processes_killed_at_random_moments(kills, folder):
     assert found["kills"] == kills and found["releases"] > kills / 5
 
 
+@pytest.mark.full
 def test_killed_before_every_statement_and_after_every_commit():
     found = crash("ledger_crash", "steps", "none", 0, folder=MEMORY)
     assert found["violations"] == []
@@ -24,6 +26,7 @@ def test_killed_before_every_statement_and_after_every_commit():
     assert found["kills"] > 60 and found["lost"] == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("first", [70, pytest.param(0, marks=pytest.mark.slow)])
 def test_killed_before_every_statement_that_seals_a_ledger_of_before(first):
     found = crash("ledger_crash", "renew", "none", first, folder=MEMORY)
@@ -36,6 +39,7 @@ def test_a_ledger_that_is_sealed_in_more_than_one_transaction_is_caught():
     assert found["violations"][0].startswith(("unreadable", "lines were lost", "a process failed"))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", ["late", "torn"])
 @pytest.mark.parametrize("how, numbers", [("random", (200, 1)), ("steps", (45,))])
 def test_a_planted_fault_is_caught(fault, how, numbers):

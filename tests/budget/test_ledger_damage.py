@@ -9,6 +9,7 @@ from dpfast.budget.ledger import chain, file
 
 from ..support.crashes import MEMORY
 from ..support.ledger_damage import BYTES, FILES, battery, made, rollbacks, told
+from ..support.pairwise import quick_rows
 
 KINDS = [*BYTES, *FILES]
 LONG = pytest.mark.slow
@@ -48,6 +49,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found(folder, monkeypatch, name):
     kinds, plant = FAULTS[name]
@@ -70,6 +72,7 @@ def test_who_has_seen_more_is_refused_and_nobody_else(folder, count, seeds):
         assert found["violations"] == [] and found["refused"]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", ["nothing", "a count"])
 def test_a_planted_memory_is_found(folder, monkeypatch, fault):
     """Of nothing, or of how many rows there were."""

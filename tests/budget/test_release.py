@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ..support.pairwise import quick_rows
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
 #: Each way calls a function with the data, through the door; `forks` is what it calls there.
@@ -103,6 +105,7 @@ WAYS = ["blocks", "thread", "propose", "reduce", "stream"]
 WAYS += ["past-python"] if sys.platform == "linux" else []
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("way", WAYS)
 def test_the_forked_copy_of_a_release_is_refused(way):
     _, (kind, said) = run(way)
@@ -114,6 +117,7 @@ def test_also_where_both_may_spend_from_the_ledger(tmp_path):
     assert run("blocks", path=tmp_path / "study.db")[1][0] == "BudgetError"
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("way", ["blocks", "thread", "propose", "reduce"])
 def test_a_planted_door_releases_twice(way):
     (_, one), (kind, other) = run(way, "old")

@@ -13,6 +13,7 @@ figures = program("attacks")
 KEPT = json.loads((FIGURES / "attacks.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.full
 def test_the_page_runs_and_prints_what_it_shows(tmp_path):
     text, _ = runs(GUIDE / "attacks.md", tmp_path)
     assert build["images"](text) == ["../figures/attacks.png"]
@@ -24,6 +25,7 @@ def key(row):
     return tuple(row[name] for name in row if name not in ("recovered", "expected", "bound"))
 
 
+@pytest.mark.full
 def test_the_figures_of_the_page_are_those_of_the_library(tmp_path):
     """Means of two runs lie about those kept; 256 bits have a deviation of 1 / 32 at most."""
     figures.main(["--quick", "--out", str(tmp_path)])

@@ -87,6 +87,7 @@ def test_joint_rounded_and_trimmed():
     assert all(ratio < 1.05 for rows, ratio in ratios.items() if rows >= 200)
 
 
+@pytest.mark.full
 def test_it_can_be_measured_again(quick):
     assert KEPT["repeats"] >= 200 and quick["repeats"] == crossings.QUICK
     for name in ("epsilon", "rho"):

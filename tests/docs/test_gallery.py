@@ -21,6 +21,7 @@ ROWS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_a_page_runs_and_makes_its_plots(page, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for programs that a page starts

@@ -25,6 +25,7 @@ def quick(tmp_path_factory):
     return out
 
 
+@pytest.mark.full
 def test_the_page_runs_and_prints_what_it_shows(tmp_path):
     text, shown = runs(PAGE, tmp_path)
     assert shown > 15
@@ -35,6 +36,7 @@ def test_the_threshold_of_the_page_is_that_of_the_library():
     assert threshold(Fraction(1, 2), Fraction(1, 32_561**2)) == 41
 
 
+@pytest.mark.full
 def test_the_quick_run_writes_what_the_page_shows(quick):
     for name in SHOWN:
         assert (quick / name).read_bytes().startswith(b"\x89PNG")

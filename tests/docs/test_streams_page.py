@@ -73,6 +73,7 @@ def test_what_the_page_says_of_the_figures():
         assert rows[-1]["epsilon"] < 4 * rows[0]["epsilon"]
 
 
+@pytest.mark.full
 def test_it_can_be_measured_again(quick):
     """Truth and promises are public and the same; errors of two runs are of the same kind."""
     for way in streams.WAYS:

@@ -45,6 +45,7 @@ def figures(folder):
     return result, {one["learner"]: one for one in result["learners"]}
 
 
+@pytest.mark.full
 def test_the_figures_of_the_page_are_those_of_the_library(quick):
     """The least of a few errors is within nine tenths of those kept, the largest above a tenth."""
     (few, again), (kept, shown) = figures(quick), figures(FIGURES)

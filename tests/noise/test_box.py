@@ -18,6 +18,7 @@ from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..reference import box as reference
+from ..support.pairwise import quick_rows
 
 CASES = [((3, 5), 4), ((1, 1, 1), 1), ((4,), 8), ((2, 7), 4), ((6, 6), 3)]
 
@@ -60,6 +61,7 @@ def law_of_radius(moves, steps, epsilon):
     return dict(enumerate(reference.radii(moves, steps, epsilon, 400)))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(("moves", "steps"), CASES)
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5, 2)])
 def test_the_radius_has_its_law(moves, steps, epsilon):
@@ -100,6 +102,7 @@ def test_points_of_a_box_are_uniform():
     assert len(counts) == 15 and chisquare(counts).pvalue > 1e-3
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("moves", [(1, 1), (1, 1, 1)])
 def test_counts_get_the_law_on_the_integers_themselves(moves):
     noise = box_noise(Pure(2), moves)
@@ -112,6 +115,7 @@ def test_counts_get_the_law_on_the_integers_themselves(moves):
     assert chisquare(*frequencies(drawn, smaller)).pvalue < 1e-6  # the control
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("moves", [(1, 1 << 40), (5, 0, 1 << 70, 3 << 20), (1 << 30,) * 12])
 @pytest.mark.parametrize("epsilon", [1.0, 100.0, 2.0**-20])
 def test_deviations_are_in_proportion_to_the_moves(moves, epsilon):

@@ -17,6 +17,7 @@ from dpfast.noise import choice
 from dpfast.rng import InsecureGenerator
 
 from ..reference import choice as twin
+from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
 
 mp = mpmath.MPContext()
@@ -484,6 +485,7 @@ def test_rows_are_the_twins(n):
         assert a.used == b.used
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("n", [1, 2, 7, 16, 100, 1001])
 def test_subset_rows_are_the_twins(n):
     values, best, exact, gap = table(12, n, n)

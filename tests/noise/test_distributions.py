@@ -18,6 +18,7 @@ from dpfast.noise.distributions.exact import Tail
 from dpfast.noise.distributions.table import prepare
 
 from ..reference import noise as twin
+from ..support.pairwise import quick_rows
 
 LAWS = [
     laws.Laplace(),
@@ -170,6 +171,7 @@ def check_bounds(law, n: int) -> None:
         assert tail(m.number(zi) - ei) >= m.p(i + 1), (law, i, "below")
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("law", LAWS, **IDS)
 def test_bounds_hold(law):
     check_bounds(law, 3000)
@@ -181,6 +183,7 @@ def test_bounds_hold_at_a_million_points(law):
     check_bounds(law, 1_000_000 // len(LAWS) + 1)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("law", SLOW_LAWS, **IDS)
 def test_bounds_hold_without_elementary_formulas(law, step):

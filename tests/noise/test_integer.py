@@ -19,6 +19,8 @@ from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import every_value
+
 LOSSES = [
     Pure(1),
     Pure(Fraction(1, 10**6)),
@@ -50,6 +52,7 @@ def satisfied(noise, l1, l2_squared):
     return delta <= float(loss.delta) * (1 + 1e-6)
 
 
+@every_value
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize(
     ("l1", "l2_squared"), [(1, 1), (2, 2), (5, 9), (1 << 30, 1 << 60), (1 << 20, 1 << 33)]
@@ -75,6 +78,7 @@ def test_noise_is_as_much_as_the_theorems_ask_for(loss, l1, l2_squared):
         assert noise.loss == loss
 
 
+@every_value
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("bits", [48, 62, 90, 140])
 def test_large_integers_are_divided_first(loss, bits):

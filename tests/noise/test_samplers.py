@@ -22,6 +22,7 @@ from dpfast.noise.distributions.table import Prepared, prepare
 from dpfast.rng import InsecureGenerator
 
 from ..reference import noise as twin
+from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
 
 LAWS = [
@@ -95,6 +96,7 @@ def words_near_boundaries(law, n: int, ratio: float, seed: int) -> list[int]:
 # --- exact rounding -------------------------------------------------------------------------------
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("law", LAWS, **IDS)
 def test_samples_are_correctly_rounded(law):
     """Against the definition: random and extreme words, and words at the edge of a cell."""
@@ -103,6 +105,7 @@ def test_samples_are_correctly_rounded(law):
     assert scripted(prepare(law), words) == defined(law, words)
 
 
+@every_value
 @pytest.mark.parametrize(
     ("value", "scale", "granularity"),
     [
@@ -126,6 +129,7 @@ def test_values_scales_and_grids(law, value, scale, granularity):
     assert got == defined(law, words, value, scale, granularity)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("law", LAWS, **IDS)
 @pytest.mark.parametrize("factor", [2.0**10, 2.0**18, math.inf])
 def test_forced_fallback_gives_the_same_samples(law, factor):
@@ -138,6 +142,7 @@ def test_forced_fallback_gives_the_same_samples(law, factor):
     assert scripted(doubtful, words) == scripted(known, words)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("law", LAWS, **IDS)
 def test_no_decision_depends_on_the_table(law):
     """Lanes that float64 decides are what arbitrary precision would have decided."""
@@ -219,6 +224,7 @@ def doubtful(law, factor):
     return Prepared(law, rows, known.knee)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("scale", WIDTHS, ids=str)
 def test_discrete_laplace_is_its_definition(scale):
     words = extreme_words(300, 21) + words_near_steps(scale, 100, 22)
@@ -432,6 +438,7 @@ def test_arrays_are_what_scalars_are():
     assert (mixed / grid == np.rint(mixed / grid)).all()
 
 
+@pytest.mark.full
 def test_more_undecided_samples_than_room():
     """A grid so fine that most lanes are undecided, over several refills of the list."""
     out = noise.laplace(1.0, 9000, granularity=2.0**-51, rng=InsecureGenerator(12))

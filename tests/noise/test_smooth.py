@@ -28,6 +28,7 @@ from dpfast.noise.smooth import (
 )
 
 from ..reference import admissible as audit
+from ..support.pairwise import every_value, quick_rows
 
 EPSILONS = (1e-3, 0.05, 0.3, 1.0, 3.0, 8.0, 20.0)
 EXACT = ("polyplace", "polyplace-finite-variance", "cauchy", "student-t", "generalized-cauchy")
@@ -49,6 +50,7 @@ def slack(c):
 # ---- pure laws -----------------------------------------------------------------------------------
 
 
+@every_value
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("noise", EXACT + LOOSE)
 def test_pure_loss_is_never_above_epsilon(noise, epsilon):
@@ -60,6 +62,7 @@ def test_pure_loss_is_never_above_epsilon(noise, epsilon):
         assert loss > 0.9999 * epsilon
 
 
+@every_value
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("noise", EXACT)
 def test_the_audit_catches_an_alpha_or_a_beta_that_is_too_large(noise, epsilon):
@@ -159,6 +162,7 @@ def test_polyplace_exact_alpha_against_vectors(share, gains):
         assert c.alpha / (share * epsilon) == pytest.approx(gain, abs=6e-4)
 
 
+@quick_rows(14)
 @pytest.mark.parametrize("shape", [1.05, 1.5, 2.5, 4.0, 30.0])
 @pytest.mark.parametrize("epsilon", [0.02, 0.5, 2.0, 6.0])
 def test_polyplace_exact_alpha_for_any_shape_and_beta(shape, epsilon):
@@ -215,6 +219,7 @@ def test_gains_over_the_published_constants():
 PAIRS = [(0.1, 1e-6), (0.5, 1e-3), (1.0, 1e-6), (3.0, 1e-9), (8.0, 1e-5)]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("epsilon, delta", PAIRS)
 @pytest.mark.parametrize("noise", ["laplace", "gaussian", "laplace-nrs", "gaussian-nrs"])
 def test_hockey_stick_by_integration(noise, epsilon, delta):
@@ -227,6 +232,7 @@ def test_hockey_stick_by_integration(noise, epsilon, delta):
         assert audit.delta_exceeds(1.02 * delta, c.distribution, epsilon, c.alpha, 1.05 * c.beta)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(
     "epsilon, delta",
     [
@@ -330,6 +336,7 @@ def test_published_approximate_constants_are_refused_where_they_break():
     assert max(deltas) > 1e-6
 
 
+@quick_rows(5)
 @pytest.mark.parametrize(
     "epsilon, alpha, beta",
     [
@@ -378,6 +385,7 @@ def test_mills_ratio():
 ORDERS = np.concatenate([1 + np.geomspace(1e-3, 1, 12), np.geomspace(2.1, 900, 60)])
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("e", [0.05, 0.13, 0.4, 1.0, 2.1, 4.0])
 def test_renyi_divergence_of_arsinh_normal(e):
     c = calibrate("arsinh-normal", rho=e * e / 2)
@@ -558,6 +566,7 @@ def _sampled_loss(law, alpha, beta, seed):
     return math.log(k / m), 5 * math.sqrt(1 / k + 1 / m)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("noise", ["polyplace", "cauchy", "student-t", "generalized-cauchy"])
 def test_samples_of_the_worst_pair(noise):
     """Black box: the laws that are drawn are the ones that were calibrated."""

@@ -17,6 +17,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference import online_median, online_mwem, online_weights, sparse
 from ..support import streams
+from ..support.pairwise import quick_rows
 
 QUERIES = [(1, 0), (0.5, 1)]
 DATABASES = [(j, 4 - j) for j in range(5)]
@@ -77,6 +78,7 @@ def told(stream):
     return tuple(found)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", ["MedianMechanism", "PrivateMultiplicativeWeights"])
 def test_the_shipped_code_has_the_law(kind):
     """Chi-square; and of half the noise, which fails."""

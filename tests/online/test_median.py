@@ -27,6 +27,7 @@ from ..reference import online_median as reference
 from ..reference import sparse
 from ..support import streams
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
 
 G = np.random.default_rng(0)
@@ -220,6 +221,7 @@ def test_planted_faults_are_caught_by_the_enumeration(fault):
 # --- accuracy -----------------------------------------------------------------------------------
 
 
+@quick_rows(9)
 @pytest.mark.parametrize("name", streams.NAMES)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}, {"epsilon": 1, "delta": 1e-6}])
 def test_accuracy_is_kept_and_hard_answers_are_few(name, loss):

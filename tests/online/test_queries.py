@@ -14,6 +14,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
 from ..support.names import shown
+from ..support.pairwise import every_value, quick_rows
 
 HISTOGRAM = [7000, 2000, 1000]
 HOMES = ["Peru", "China", "Kenya"]
@@ -77,6 +78,7 @@ def test_a_table_of_one_column_of_texts(open_, column):
     assert stream._counts.tolist() == HISTOGRAM
 
 
+@pytest.mark.full
 def test_a_compiled_query_of_texts():
     stream = dp.online.MedianMechanism(HISTOGRAM, universe=HOMES, **GIVEN)
     assert stream._universe.values(numba.njit(lambda home: home == "China")).tolist() == [0, 1, 0]
@@ -120,6 +122,7 @@ def test_data_of_another_kind_than_the_universe_spend_nothing(open_, data, unive
     assert not budget.history
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("dtype", [">i4", "<u2", "f2", "f4", ">f8", np.longdouble])
 def test_elements_of_every_type_of_number(dtype):
     universe = np.array([1, 2, 3], dtype)
@@ -166,6 +169,7 @@ def refused(open_, wrong, error, word):
     assert not budget.history
 
 
+@every_value
 @EVERY
 @pytest.mark.parametrize(("wrong", "error", "word"), BAD, ids=shown)
 def test_bad_arguments_spend_nothing(open_, wrong, error, word):
@@ -260,6 +264,7 @@ def left_of(stream):
     return *public, getattr(getattr(stream, "_comparison", None), "state", None), shares
 
 
+@every_value
 @EVERY
 @pytest.mark.parametrize("query", BAD_QUERIES, ids=shown)
 def test_a_bad_query_leaves_the_state_as_it_was(open_, query):

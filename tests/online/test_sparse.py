@@ -27,6 +27,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference import sparse as reference
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 
 LOSSES = {"pure": {"epsilon": 1}, "rho": {"rho": 0.2}}
 
@@ -160,6 +161,7 @@ def test_planted_faults_are_caught_by_the_enumeration(fault):
     assert lost(good) <= 1 < 1.2 < lost(broken)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", list(LOSSES))
 @pytest.mark.parametrize("many", [False, True])
 def test_transcripts_have_the_law(kind, many):

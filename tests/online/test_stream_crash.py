@@ -5,22 +5,26 @@ import os
 import pytest
 
 from ..support.crashes import crash
+from ..support.pairwise import quick_rows
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
 def test_pairs_of_processes_killed_at_random_moments(kills):
     found = crash("stream_crash", "random", "none", kills, 1)
     assert found["violations"] == [] and found["kills"] >= kills
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stride", [61, pytest.param(1, marks=pytest.mark.slow)])
 def test_killed_before_a_statement(stride):
     found = crash("stream_crash", "steps", "none", 0, stride)
     assert found["violations"] == [] and found["steps"] > 100
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     ("fault", "word"),
     [

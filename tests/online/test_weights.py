@@ -17,6 +17,7 @@ from dpfast.rng import InsecureGenerator
 from ..reference import online_weights as reference
 from ..support import streams
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 
 GIVEN = {"epsilon": 1, "queries": 20, "accuracy": 0.15}
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
@@ -62,6 +63,7 @@ def test_answers_are_those_of_the_twin(seed):
     assert hard and shipped.remaining == shipped.hard - hard
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("universe", [1, 7, 8, 300, BLOCK, 3 * BLOCK + 5])
 def test_a_hypothesis_is_a_softmax(universe):
     g = np.random.default_rng(universe)
@@ -97,6 +99,7 @@ def test_no_weight_is_lost_however_often_it_is_moved():
     np.testing.assert_allclose(hypothesis.distribution, [0.5, 0.5])
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", streams.NAMES)
 @pytest.mark.parametrize("loss", [{"epsilon": 1}, {"rho": 0.1}, {"epsilon": 1, "delta": 1e-6}])
 def test_accuracy_is_kept_and_hard_answers_are_few(name, loss):

@@ -14,6 +14,7 @@ from dpfast.online import queries as _queries
 from dpfast.online.public_distribution import PublicDistribution
 
 from ..reference import weights as reference
+from ..support.pairwise import every_value
 from ..support.paths import on_every_path
 
 SIZES = [1, 7, 8, 9, 255, 256, 257, 1000]
@@ -75,6 +76,7 @@ def test_numbers_that_are_none_are_told_and_count_as_the_nearer_end(stranger):
             assert compare(part, counts, query, 16.0, 0, size) == (told, exact, 0)
 
 
+@every_value
 @pytest.mark.parametrize("step", [0.5, -3.0, 1e-3, 700.0, -2000.0])
 @pytest.mark.parametrize("size", SIZES)
 def test_a_move_is_that_of_the_twin(size, step):

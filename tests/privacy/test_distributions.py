@@ -17,10 +17,12 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.privacy import ZCDP, Approx, LossDistribution, Pure, optimal_composition
 
 from ..reference import privacy as plain
+from ..support.pairwise import quick_rows
 
 DELTA = Fraction(1, 10**6)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("rho", [0.001, 0.1, 0.5, 3.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
 def test_zcdp_to_approx_beside_dp_accounting(rho, delta):
@@ -56,6 +58,7 @@ def test_composition_of_equal_losses(each, times):
     assert exact * (1 - 1e-9) <= found <= exact + times * 1e-4
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("scale", [1.0, 5.0])
 def test_gaussian(scale):
     """k releases of scale s are one of s / sqrt(k), of which delta is known in closed form."""

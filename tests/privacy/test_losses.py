@@ -34,6 +34,7 @@ from dpfast.privacy import (
 )
 
 from ..reference import privacy as plain
+from ..support.pairwise import pairwise, quick_rows
 
 AR, REP = "add-remove", "replace"
 TIGHT = Fraction(1, 10**13)
@@ -135,6 +136,7 @@ def test_zcdp_to_approx(rho, delta):
     assert plain.number(got.epsilon) <= simple * (1 + mpmath.mpf(10) ** -13)
 
 
+@pytest.mark.full
 @given(amounts(-4, 1), amounts(-3, 2))
 @few
 def test_zcdp_to_approx_delta(rho, epsilon):
@@ -177,6 +179,7 @@ def test_the_largest_rho_within(epsilon, delta):
     assert more.to_approx(delta).epsilon > epsilon
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("epsilon", ["1e-300", "1e-30", "1e30", "1e300"])
 @pytest.mark.parametrize("delta", ["1e-300", "0.9"])
 def test_the_largest_rho_within_the_ends(epsilon, delta):
@@ -196,6 +199,7 @@ def test_a_far_too_small_epsilon_has_no_delta():
         ZCDP(10**9).to_approx_delta(1)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("rho", ["1e-300", "1e-20", "1e20", "1e300"])
 @pytest.mark.parametrize("delta", ["1e-300", "1e-9", "0.5"])
 def test_zcdp_at_the_ends(rho, delta):
@@ -401,6 +405,7 @@ def test_optimal_composition_at_an_epsilon(epsilon, times, percent):
     rounded_up(optimal_composition(Pure(epsilon), times, epsilon=wanted).delta, exact)
 
 
+@pairwise
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), 1])
 @pytest.mark.parametrize("times", [1, 2, 3, 5])
 @pytest.mark.parametrize("delta", [Fraction(1, 10**6), Fraction(1, 20)])

@@ -21,6 +21,7 @@ from dpfast.privacy.prices import rho_of_laplace, rho_of_range, rho_of_response
 from dpfast.statistics.totals import api
 
 from ..reference import privacy as plain
+from ..support.pairwise import every_value, quick_rows
 
 EPSILONS = ["1e-6", "1e-3", "0.1", "0.5", "1", "2", "5", "10", "50"]
 #: Orders 1 + t, from next to 1 to where D_a / a is next to nothing.
@@ -62,6 +63,7 @@ def discrete_laplace(epsilon, cells, moved):
     return np.array(p) / (1 + math.exp(-h)), h * np.array([moved, *(moved - 2 * k), -moved])
 
 
+@every_value
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("cells", [1, 2, 3, 10, 400])
 def test_integer_laplace_noise(epsilon, cells):
@@ -139,6 +141,7 @@ def test_continuous_laplace_noise(epsilon):
     assert worst(e) > 0.999 * price
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("grid", [0.05, 0.5, 3.0])
 def test_rounding_to_a_grid_costs_nothing(epsilon, grid):
@@ -228,6 +231,7 @@ def two_points(epsilon, t):
     return [p, 1 - p], [t, t - epsilon]
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_draws_of_bounded_range(epsilon):
     e, price = float(F(epsilon)), rho_of_range(F(epsilon))
@@ -241,6 +245,7 @@ def test_draws_of_bounded_range(epsilon):
     assert price <= min(F(epsilon) ** 2 / 8, Pure(F(epsilon)).to_zcdp().rho)
 
 
+@pytest.mark.full
 def test_the_exponential_mechanism_beside_its_price():
     """All pairs of scores on a few candidates, with utilities that move by at most 1."""
     for epsilon in (0.5, 3.0, 10.0):
@@ -267,6 +272,7 @@ def answers(epsilon, k):
     return p[p > 0], np.array([epsilon, -epsilon, 0.0])[p > 0]
 
 
+@every_value
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 8, 9, 12, 100, 10**4, 10**8])
 def test_one_of_k_answers(epsilon, k):

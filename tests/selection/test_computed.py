@@ -17,6 +17,8 @@ from dpfast.selection.scores import computed
 from dpfast.selection.scores.computed import Computed
 from dpfast.selection.scores.stored import Stored
 
+from ..support.pairwise import pairwise, quick_rows
+
 
 @numba.njit
 def from_table(table, candidate):
@@ -63,6 +65,7 @@ def make(kind, table):
         return Computed(read, table, len(table))
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("kind", ["compiled", "python"])
 @pytest.mark.parametrize("name", list(tables()))
 def test_the_same_as_stored(kind, name, stretch):
@@ -127,6 +130,7 @@ def test_other_things_from_a_python_function(value):
     assert type(value).__name__ in str(caught.value)
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("kind", ["compiled", "python"])
 @pytest.mark.parametrize("place", [0, 63, 64, 199])
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -220,6 +224,7 @@ def failing_later(state, candidate):
     return np.nan if state[0] > 200 else 0.0
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("function", [drifting, failing_later], ids=["more", "NaN"])
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_function_with_a_memory_is_caught(function, compiled, monkeypatch):

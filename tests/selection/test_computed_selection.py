@@ -12,6 +12,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.selection.api import exponential
 from dpfast.selection.scores import computed
 
+from ..support.pairwise import quick_rows
+
 DATA = np.random.default_rng(4).integers(0, 40, 500)
 
 
@@ -51,6 +53,7 @@ def pvalue(found, n, epsilon):
     return chisquare(count, expected).pvalue
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("short", [False, True], ids=["kept", "evaluated again"])
 @pytest.mark.parametrize("block", [None, 16], ids=lambda b: f"block {b}")
 def test_law(short, block, monkeypatch):
@@ -126,6 +129,7 @@ BAD = {
 }
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("name", list(BAD))
 def test_what_goes_wrong_in_the_pass_spends_nothing(name):
     function, data, count, error = BAD[name]

@@ -7,6 +7,8 @@ import pytest
 
 import dpfast as dp
 
+from ..support.pairwise import every_value
+
 N = 4_000_000
 LOSS = {"sensitivity": 1, "epsilon": 1.0}
 FORMS = {
@@ -44,6 +46,7 @@ def peak(call, scores):
         tracemalloc.stop()
 
 
+@every_value
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("call", CALLS)
 def test_memory_is_a_small_part_of_the_scores(scores, form, call):

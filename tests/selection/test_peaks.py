@@ -18,6 +18,7 @@ from dpfast.selection.scores.stored import Stored, row_peaks
 from dpfast.sources import CHUNK_DTYPES
 
 from ..reference import peaks as reference
+from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
 
 DTYPES = [d.str for d in CHUNK_DTYPES]
@@ -109,6 +110,7 @@ def test_planted_faults_are_caught(fault, monkeypatch):
         check(values, 100)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("odd", [math.nan, math.inf])
 def test_one_bad_value_anywhere_is_seen(dtype, odd):
@@ -181,6 +183,7 @@ print(seen.hexdigest())
 """
 
 
+@pytest.mark.full
 def test_all_paths_agree_to_the_bit():
     assert len(on_every_path(PROBE)) == 64
 
@@ -202,6 +205,7 @@ def layouts(values):
     yield "column", np.stack([values, values], axis=1)[:, 1]
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("dtype", ALL)
 def test_stored_scores_of_every_layout(dtype, tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "CHUNK", 128)

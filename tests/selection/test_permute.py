@@ -20,6 +20,7 @@ from dpfast.selection import permute
 from dpfast.selection.scores.stored import Stored
 
 from ..reference import permute as reference
+from ..support.pairwise import quick_rows
 
 # The seeds are fixed, so a test passes always or never; a right sampler would fail with this
 # probability if they were drawn anew.
@@ -144,6 +145,7 @@ def coin_tests(found, blocks, e):
             yield fits(pairs, (64 - np.arange(1, 64)) / 2016)
 
 
+@quick_rows(4)
 @pytest.mark.parametrize(
     ("exponent", "shift", "blocks"),
     [
@@ -168,6 +170,7 @@ def test_the_law_of_the_coins(exponent, shift, blocks):
         assert p > ALPHA
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", ["always", "alone"])
 def test_faulty_coins_are_caught(fault):
     """Negative control: sets that are always kept, and blocks with one head at most."""
@@ -329,6 +332,7 @@ def tally(found, places):
     return counts[places]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("case", CASES)
 def test_the_pmf(case, path, monkeypatch):
@@ -359,6 +363,7 @@ def test_the_exponential_mechanism_is_told_apart():
     assert fits(np.bincount(wrong, minlength=8), chances(scores)) < ALPHA
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("path", ["all time", "mostly after t"])
 def test_an_exponent_one_too_large_is_caught(path, monkeypatch):
     """Negative control: 2**-e below the best probability of a block."""
@@ -376,6 +381,7 @@ def test_an_exponent_one_too_large_is_caught(path, monkeypatch):
     assert fits(tally(draws(placed(scores, places), FEWER, 6), places), chances(scores)) < ALPHA
 
 
+@pytest.mark.full
 def test_a_time_after_t_without_its_condition_is_caught(monkeypatch):
     """Negative control: heads after t must have the probability given no heads before."""
     monkeypatch.setattr(permute, "FEW", 64)  # two blocks with e = 0, so t = 1 / 2
@@ -422,6 +428,7 @@ class Loose(Stored):
         return self.off(super().distance(index), np.where(np.asarray(index) % 3 == 1, 1, -1))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("few", [math.inf, 150.0, 2.0])
 def test_distances_that_are_known_loosely(few, monkeypatch):
     monkeypatch.setattr(permute, "FEW", few)
@@ -439,6 +446,7 @@ def test_distances_that_are_known_loosely(few, monkeypatch):
 LARGE = {"equal": [0.0], "classes": [0.0, -4.0, -8.5, -13.0], "steep": [0.0, -25.0, -26.0]}
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("case", LARGE)
 @pytest.mark.parametrize("few", [math.inf, 500.0, 1.0])
 def test_many_candidates(case, few, monkeypatch):
@@ -460,6 +468,7 @@ def test_many_candidates(case, few, monkeypatch):
         assert stats.kstest(found / 9_001, "uniform").pvalue > ALPHA
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i2", "u1", "f4", "f2", ">f8", "b1"])
 def test_scores_of_any_dtype(dtype):
     scores = [1, 0, 1, 0, 0] if dtype == "b1" else [9, 3, 7, 8, 5]

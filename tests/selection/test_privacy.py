@@ -20,6 +20,7 @@ from dpfast import selection
 from dpfast.selection import api
 
 from ..reference import selection as twin
+from ..support.pairwise import pairwise, quick_rows
 
 BAD = (dp.errors.ArgumentError, dp.errors.ArgumentTypeError)
 EPSILONS = (0.5, 1.0, 3.0, 8.0)
@@ -91,6 +92,7 @@ CALLS = {"exponential": selection.exponential, "permute-and-flip": selection.per
 ROUNDING = 1e-12
 
 
+@pairwise
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -149,6 +151,7 @@ def test_the_curve_is_that_of_the_definition():
     assert abs(curve(p[5:6], q[5:6], [1 + 1e-6]) - float(kullback)) < 1e-5
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("rho", [1 / 32, 1 / 8, 9 / 8, 8])
 def test_the_zcdp_curve_of_the_exponential_mechanism_is_below_rho(rho, monotone):

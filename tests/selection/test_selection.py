@@ -25,6 +25,8 @@ from dpfast.selection.exponential_race import Race, Top, block_length
 from dpfast.selection.scores.stored import Stored
 from dpfast.selection.scores.tilted import REACH, TiltedScores
 
+from ..support.pairwise import every_value, pairwise, quick_rows
+
 INF, NAN = math.inf, math.nan
 DRAWS = [selection.exponential, selection.permute_and_flip, selection.noisy_max]
 
@@ -80,6 +82,7 @@ def one_error(caught):
     return "\n" not in str(error) and (error.__context__ is None or error.__suppress_context__)
 
 
+@every_value
 @pytest.mark.parametrize("draw", ALL, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_argument_is_refused_before_the_spend(draw, case):
@@ -219,6 +222,7 @@ def certain(shape, axis, seed=0):
     return scores, best
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3])
 @pytest.mark.parametrize("layout", ["C", "F", "reversed", "strided"])
@@ -238,6 +242,7 @@ def test_each_row_has_its_own_draw(dtype, axis, layout):
     assert (np.take(top, 1, axis) != best).all()
 
 
+@every_value
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(6,), (4, 6), (2, 3, 6), (2, 5000)])
 def test_scores_that_are_not_aligned(dtype, shape):
@@ -347,6 +352,8 @@ def shares(draw, scores):
     return np.bincount(found, minlength=2)[:2] / 2000
 
 
+@quick_rows(29)
+@pairwise(drop=True)
 @pytest.mark.parametrize("draw", [selection.exponential, selection.permute_and_flip])
 @pytest.mark.parametrize("kind", UNTYPED)
 @pytest.mark.parametrize("mixed", MIXED)
@@ -370,6 +377,7 @@ def test_scores_that_numpy_made_floats_of_are_caught(mixed):
     assert abs(found[1] - 1 / (1 + math.exp(-2))) > 0.3
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("mixed", MIXED)
 def test_scores_of_python_in_blocks_and_with_weights(mixed):
     """More than are looked at one by one, with a base, and what to expect of them."""
@@ -874,6 +882,7 @@ def surprise(race, weights, k, runs):
     return min(chisquare(c, e).pvalue for c, e in zip(counts, expected, strict=True))
 
 
+@pytest.mark.full
 def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
     """Small blocks, opened as soon as anything is in vain; others than those drawn run alone."""
     monkeypatch.setattr(_race, "SMALL", 0)

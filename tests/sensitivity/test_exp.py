@@ -51,6 +51,7 @@ def check_exp(function, count):
     return error[normal].max() < 0.53 and error[~normal].max() < 1.03
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_exp_on_many_points(count):
     assert check_exp(exp_product, count)

@@ -53,6 +53,7 @@ def test_a_limit_ends_the_search():
     assert asked[:7] == [0, 1, 2, 3, 4, 5, 0]
 
 
+@pytest.mark.full
 def test_compiled_functions_give_the_same():
     beta = 0.05
     data = np.sort(np.random.default_rng(0).random(500))

@@ -10,6 +10,7 @@ from dpfast import sensitivity
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
 
 from ..reference import graphs as reference
+from ..support.pairwise import quick_rows
 
 BETAS = (0.1, 0.5, 1.5, 8.0)
 COMPLETE = list(itertools.combinations(range(4), 2))
@@ -34,6 +35,7 @@ def smooth_tree(edges, weights, top, beta):
     return sensitivity.smooth_tree_cost(edges, weights, beta=beta, bounds=(0, top))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(GRAPHS))
 def test_trees_equal_the_definition(name):
     count, edges, top = GRAPHS[name]

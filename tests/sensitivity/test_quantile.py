@@ -17,6 +17,7 @@ from dpfast.sensitivity.ranks import column, effective_floor, rank_rule, starts
 from dpfast.summaries.order import Ranks
 
 from ..reference import sensitivity as reference
+from ..support.pairwise import pairwise, quick_rows
 
 EXCESS = 1 + 2.0**-41
 HALF = Fraction(1, 2)
@@ -36,6 +37,7 @@ def smooth(data, q, beta, lo, hi, neighbors="replace"):
 # ---- The definition, on all datasets of a small domain. ----
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_replace_equals_its_definition(n):
     domain = (-1, 0, 2, 5, 9)
@@ -103,6 +105,7 @@ def test_a_faulty_mirror_fails_the_same_test(fault, universes):
     assert not agrees_with_its_definition(fault, universes)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("q", QUANTILES)
 def test_add_remove_equals_its_definition(q):
     domain, most = (0, 1, 3, 7), 9
@@ -210,6 +213,7 @@ def test_replace_equals_the_twin():
                 assert close(found.smooth_replace(m, beta, floor, method), want), method
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("q", QUANTILES)
 def test_add_remove_equals_the_twin(q):
     rng = np.random.default_rng(5)
@@ -279,6 +283,7 @@ def shapes(n, rng):
     yield "jump", np.where(e < 0.5, e * 1e-3, 0.9 + e * 1e-3)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("n", [4500, 40_000])
 def test_large_data_by_the_other_method(n):
     for _, x in shapes(n, np.random.default_rng(n)):
@@ -393,6 +398,7 @@ EXTREME = [
 ]
 
 
+@pairwise
 @pytest.mark.parametrize("data", EXTREME)
 @pytest.mark.parametrize("beta", [1e-300, 1e-17, 0.3, 700.0, 1e6, 1e300])
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])

@@ -16,6 +16,7 @@ from dpfast import sensitivity
 from dpfast.sensitivity import generic, mean
 
 from ..reference import graphs
+from ..support.pairwise import quick_rows
 
 EXCESS = 1 + mpmath.mpf(2) ** -41
 
@@ -135,6 +136,7 @@ def always_fits(name):
     )
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", list(CASES))
 def test_rounded_towards_more_noise_and_no_more_than_stated(name):
     assert always_fits(name)

@@ -12,6 +12,7 @@ from dpfast import sensitivity
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 
 from ..reference import statistics as reference
+from ..support.pairwise import quick_rows
 
 BETAS = (0.05, 0.3, 1.0, 7.0)
 EXCESS = 1 + 2.0**-41
@@ -54,6 +55,7 @@ def test_mean_replace(n):
     assert close(got, every.at_distance[-1].max())
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("proportion", [0, TENTH, FIFTH, FOUR, HALF])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 def test_trimmed_mean(n, proportion):
@@ -68,6 +70,7 @@ def test_trimmed_mean(n, proportion):
     assert close(got, every.at_distance[-1].max())
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("proportion", [0, FIFTH, FOUR, HALF])
 @pytest.mark.parametrize("n", [1, 2, 4, 5, 6])
 def test_winsorized_mean(n, proportion):
@@ -103,6 +106,7 @@ def centred(lo, hi, n):
     return [Fraction(s, n - 1) for s in range(lo * (n - 1), hi * (n - 1) + 1)]
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("ddof", [0, 1])
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_variance(n, ddof):
@@ -116,6 +120,7 @@ def test_variance(n, ddof):
     assert close(got, every.at_distance[-1].max())
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("ddof", [0, 1])
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_variance_at_distance(n, ddof):
@@ -303,6 +308,7 @@ LOCAL = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", list(SMOOTH))
 @settings(deadline=None, max_examples=60)
 @given(data=rows, place=st.integers(0, 24), new=st.floats(-3, 12), beta=st.floats(0.01, 5))
@@ -314,6 +320,7 @@ def test_neighbours_have_smooth_bounds(name, data, place, new, beta):
     assert a >= LOCAL[name](data, bounds=(0, 9)) * (1 - 1e-12)
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("name", list(SMOOTH))
 @settings(deadline=None, max_examples=30)
 @given(data=rows, beta=st.floats(0.01, 5))
@@ -377,6 +384,7 @@ def test_the_corner_pair_fails_the_same_test():
     assert not equals_its_pairs(with_the_corner_pair)
 
 
+@pytest.mark.full
 def test_windows_are_as_good_as_the_whole_column():
     """Far more rows than the window holds; the ends are looked for without a sort."""
     rng = np.random.default_rng(4)

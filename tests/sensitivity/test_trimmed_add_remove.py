@@ -13,6 +13,7 @@ from dpfast.sensitivity import trimmed_add_remove
 from dpfast.sensitivity.trimmed_add_remove import largest_pair
 
 from ..reference import statistics as reference
+from ..support.pairwise import quick_rows
 
 S = dp.sensitivity
 BETAS = (0.05, 0.3, 1.0, 3.0)
@@ -40,6 +41,7 @@ MEANS = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("size", list(DOMAINS))
 @pytest.mark.parametrize("share", SHARES, ids=str)
 @pytest.mark.parametrize("name", list(MEANS))
@@ -54,6 +56,7 @@ def test_means(name, share, size):
         assert is_smooth_bound(every, bound, beta)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("ddof", [0, 1])
 @pytest.mark.parametrize("size", list(DOMAINS))
 def test_variance(size, ddof):
@@ -82,6 +85,7 @@ def faulty(monkeypatch, fault):
         )
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     "fault",
     ["none", "a third of a pair", "ends do not move", "as many rows as there are", "another beta"],
@@ -116,6 +120,7 @@ def test_the_largest_pair_is_the_twins(lower, upper, ahead, rate):
     assert want * (1 - 2.0**-43) <= got <= want * (1 + 2.0**-50)
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("name", list(MEANS))
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 10), Fraction(2, 5)], ids=str)
 def test_a_window_is_as_good_as_all_rows(name, share, monkeypatch):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ..support.damage import FORMATS, ROOT, run
+from ..support.pairwise import quick_rows
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -17,6 +18,7 @@ TYPED = ["npy", "arrow", "arrows", "feather"]
 GOOD = {"answer", "SourceError", "DataError", "ArgumentError", "ArgumentTypeError"}
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("count", [120, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_a_damaged_file_is_an_error_of_ours_or_an_answer(form, count):
@@ -26,6 +28,7 @@ def test_a_damaged_file_is_an_error_of_ours_or_an_answer(form, count):
     assert form in ("npz", "csv.gz") or found["answer"] > count // 40
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     "form, fault, seen",
     [
@@ -60,6 +63,7 @@ print(type(found).__name__)
 """
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", ["none", "planted"])
 def test_parquet_whose_column_metadata_disagree_with_its_schema(tmp_path, fault):
     """pyarrow ends the process as soon as anybody asks for the statistics of such a column."""
@@ -110,6 +114,7 @@ except dp.errors.SourceError as error:
 """
 
 
+@quick_rows(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is mapped cannot be cut there")
 @pytest.mark.parametrize(
     "name, when, fault",

@@ -15,6 +15,8 @@ from dpfast.errors import DpfastError, SourceError
 from dpfast.sources import arrow, text
 from dpfast.sources.scan import scan
 
+from ..support.pairwise import quick_rows
+
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.csv")
 
@@ -128,6 +130,7 @@ def _by_the_library(line, delimiter, path):
         raise SourceError(f"{path.name} cannot be read as a table of text: {error}") from None
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", ["quotes", "words", "context"])
 def test_the_faults_of_before_are_found(tmp_path, capfd, caplog, monkeypatch, fault):
     if fault == "quotes":

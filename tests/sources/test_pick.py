@@ -5,6 +5,7 @@ import pytest
 
 from dpfast._kernels.sources import both, pick
 
+from ..support.pairwise import every_value
 from ..support.paths import on_every_path, run
 
 MASKS = {
@@ -16,6 +17,7 @@ MASKS = {
 }
 
 
+@every_value
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u4", "i2", "u1"])
 @pytest.mark.parametrize("mask", MASKS)
 def test_beside_numpy(dtype, mask):

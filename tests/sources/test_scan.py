@@ -30,6 +30,8 @@ from dpfast.sources.prefetch import decoders, overlapped
 from dpfast.sources.row_source import Table
 from dpfast.sources.scan import scan
 
+from ..support.pairwise import every_value, quick_rows
+
 pa = pytest.importorskip("pyarrow")
 csv = pytest.importorskip("pyarrow.csv")
 feather = pytest.importorskip("pyarrow.feather")
@@ -159,6 +161,7 @@ def test_chunking_changes_nothing(tmp_path, monkeypatch, name, batch):
     assert got[1] == want[1]
 
 
+@every_value
 @pytest.mark.parametrize("name", sorted(TYPED))
 @pytest.mark.parametrize(
     "dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"]
@@ -204,6 +207,7 @@ def test_decimals_dictionaries_and_nothing_but_null(tmp_path, name):
     assert rows(scan(tmp_path / name, "n"))[1] == 3
 
 
+@every_value(drop=True)
 @pytest.mark.parametrize("name", sorted(TYPED))
 @pytest.mark.parametrize(
     "values",
@@ -479,6 +483,7 @@ def spoil(path, first, last):
     path.write_bytes(data)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zip", "lz4.ipc", "checked.parquet"])
 def test_damage_amid_the_rows_is_one_error_and_no_thread_stays(tmp_path, name):
     path = tmp_path / name
@@ -494,6 +499,7 @@ def test_damage_amid_the_rows_is_one_error_and_no_thread_stays(tmp_path, name):
     assert threading.active_count() == before
 
 
+@pytest.mark.full
 def test_a_cut_stream_and_a_cut_archive(tmp_path):
     table = pa.table({"v": np.random.default_rng(0).normal(size=200_000)})
     for name in ("stream.arrow", "t.csv.gz"):
@@ -577,6 +583,7 @@ def lines(cells):
 NUMBERS = [f"{i}.25" for i in range(400_000)]  # several blocks of the parser
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("place", [3, 399_000])
 @pytest.mark.parametrize("bad", ["SECRET", "1,SECRET", "12.5.SECRET", '"SEC\nRET"'])
 def test_a_bad_row_is_an_answer_that_repeats_nothing_of_it(tmp_path, place, bad):
@@ -766,6 +773,7 @@ def test_an_error_of_the_kernel_ends_the_threads(tmp_path, error):
         assert str(path) not in opened
 
 
+@pytest.mark.full
 def test_ctrl_c_from_outside(tmp_path):
     """A signal in the middle of a pass: the program ends at once, by KeyboardInterrupt."""
     if sys.platform == "win32":
@@ -865,6 +873,7 @@ def extra_megabytes(small, large, whole=""):
     return extra
 
 
+@quick_rows(1)
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="measures on Linux")
 @pytest.mark.parametrize(
     "name, count, group",
@@ -926,6 +935,7 @@ def flights_csv():
     return next(Path(f.locate()) for f in files if f.name == "flights.csv.zip")
 
 
+@pytest.mark.full
 def test_delays_of_flights(flights_csv, tmp_path):
     import pandas
 

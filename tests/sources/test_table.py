@@ -34,6 +34,7 @@ from dpfast.sources.row_source import RowChunk, RowSource, Table
 from dpfast.sources.table import as_rows
 
 from ..reference import rows as plain
+from ..support.pairwise import every_value, pairwise, quick_rows
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -84,6 +85,8 @@ def forms(base):
     }
 
 
+@quick_rows(95)
+@pairwise(drop=True)
 @pytest.mark.parametrize("workers", [None, 1, 3])
 @pytest.mark.parametrize("shape", [(ROWS,), (ROWS, 3), (0,), (0, 2), (1, 1)])
 @pytest.mark.parametrize("dtype", [d.str for d in CHUNK_DTYPES] + ["<f2", "|b1"])
@@ -545,6 +548,7 @@ def write(columns, path):
 FILES = ["t.parquet", "t.arrow", "t.arrows", "t.csv"]
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("workers", [None, 1, 3])
 @pytest.mark.parametrize("name", FILES)
 def test_files(cut, tmp_path, name, workers):
@@ -711,6 +715,8 @@ IDS = {
 }
 
 
+@quick_rows(22)
+@every_value(drop=True)
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("workers", [1, 3])
 def test_ids_stay_beside_their_rows(cut, name, workers):
@@ -810,6 +816,7 @@ class Made(Own):
         return functools.reduce(merge, map(summarise, self.chunks))
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("estimator", ["mean", "median", len])
 @pytest.mark.parametrize("partition", ["random", "contiguous", "key"])
 @pytest.mark.parametrize(
@@ -1012,6 +1019,7 @@ print(peak - before, rows)
 """
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="measures on Linux")
 def test_a_pass_over_a_parquet_table_does_not_hold_it(tmp_path):
     def write_rows(path, n):

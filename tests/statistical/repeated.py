@@ -6,9 +6,14 @@ import sys
 from contextlib import ExitStack
 from unittest.mock import patch
 
+import dpfast as dp
 from dpfast import rng as generators
 from dpfast.budget.release import release
 from dpfast.sources import as_source
+
+# A module that is imported when it is first asked for would keep the `door` of that moment.
+for name in dp.__all__:
+    getattr(dp, name)
 
 
 def answers(call, size):

@@ -17,6 +17,7 @@ from dpfast.aggregate import api
 from dpfast.aggregate.aggregators import make
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
 from .test_aggregators_audit import PAIRS
 
 ALPHA = 1e-6
@@ -116,16 +117,19 @@ WAYS = [
 ]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_quick_audit_of_each_aggregator(name):
     assert audit(neighbours(name, "random", "add-remove"), 1_200) <= 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(("partition", "relation"), WAYS)
 def test_a_quick_audit_of_each_partition(partition, relation):
     assert audit(neighbours("mean", partition, relation), 1_200) <= 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_a_quick_audit_of_each_loss(loss):
     """Tight enough to see a good part of what is spent."""
@@ -160,11 +164,13 @@ def moved():
     return alone, [first, second]
 
 
+@pytest.mark.full
 def test_an_id_that_becomes_another_is_paid_for():
     estimator, calls = moved()
     assert 0.3 < audit(calls, 1_200, estimator=estimator) <= 1
 
 
+@pytest.mark.full
 def test_an_id_that_is_charged_for_one_block_only_is_caught(monkeypatch):
     monkeypatch.setattr(api, "_one_block", lambda loss: loss)
     estimator, calls = moved()
@@ -188,12 +194,14 @@ def repeated(times):
     return Repeated
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_noise_for_twice_as_many_blocks_is_caught(loss, monkeypatch):
     monkeypatch.setattr(api, "make", repeated(2))
     assert audit(neighbours("mean", "contiguous", "replace"), 2_000, loss) > 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", [n for n in PAIRS if n != "mean"])
 def test_each_aggregator_for_too_many_blocks_is_caught(name, monkeypatch):
     """A robust one hides a part of what it spends too much."""

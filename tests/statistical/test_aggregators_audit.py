@@ -11,6 +11,7 @@ from dpfast.aggregate import aggregators
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
 from .test_median_audit import lower_bound
 
 PAIRS = {
@@ -44,11 +45,13 @@ def audit(name, epsilon, size):
         return lower_bound(*samples(name, epsilon, size))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_quick_audit(name):
     assert audit(name, 1, 3_000) <= 1.0
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_planted_fault_is_caught(name):
     assert audit(name, FAULT[name], 6_000) > 1.0

@@ -12,6 +12,8 @@ from dpfast.aggregate.blocks import KeyedLabels, RandomLabels
 from dpfast.aggregate.blocks.labels import secret
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
+
 N = 1 << 21
 ALPHA = 1e-9
 #: Lanes of a vector, words of a block, groups, pairs of groups, runs of the kernel: and neighbours.
@@ -70,6 +72,7 @@ def test_biased_labels_are_caught():
     assert uniform((words.astype(np.int64) * 10_000) >> 16, 10_000) > 1
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("period", [16, 256, 512, 2048])
 def test_used_up_counters_are_caught(period):
     """Every stretch of rows repeats the one before now and then."""
@@ -109,6 +112,7 @@ def written(kind: str):
     return [f"{i:09d}@example.org" for i in numbers.tolist()]
 
 
+@quick_rows(7)
 @pytest.mark.parametrize("blocks", [2, 3, 10, 1000, 65_537])
 @pytest.mark.parametrize("kind", ["integers", "text", "bytes", "strings of Python"])
 def test_labels_of_ids_are_uniform(kind, blocks):

@@ -15,6 +15,7 @@ from dpfast.noise.box import box_noise
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api, each_column
 
+from ..support.pairwise import quick_rows
 from .test_median_audit import lower_bound
 
 LOW, HIGH = [0.0, 0.0, -5.0], [1.0, 100.0, 5.0]
@@ -80,12 +81,14 @@ def audit(name, size, **kw):
         return lower_bound(*told(name, size, **kw))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_quick_audit(name):
     for norm in ["box", "laplace"]:
         assert audit(name, 500, norm=norm, epsilon=1.0) <= 1.0
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["sum, replace", "sum, add-remove"])
 def test_it_is_nearly_reached(name):
     """So that the bound is worth something: no noise is wasted."""
@@ -97,6 +100,7 @@ ASKED = {"variance, add-remove": 3.0, "mean, add-remove": 2.0}
 QUICK = ["sum, replace", "mean, add-remove", "count, add-remove"]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in PAIRS]
 )

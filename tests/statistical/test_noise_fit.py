@@ -14,6 +14,7 @@ from dpfast import noise
 from dpfast.rng import InsecureGenerator
 
 from ..reference import noise as twin
+from ..support.pairwise import quick_rows
 
 N = 1_000_000
 ALPHA = 1e-9
@@ -77,6 +78,7 @@ def signs(z: np.ndarray) -> float:
     return abs((z > 0).sum() - len(z) / 2) / (math.sqrt(len(z)) / 2 * special.ndtri(1 - ALPHA / 2))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", CASES)
 def test_fit(name):
     sampler, cdf = CASES[name]
@@ -94,6 +96,7 @@ def test_fit(name):
     assert signs(np.abs(z)) > 1
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("name", CASES)
 def test_tails(name):
     """Counts beyond probabilities down to 1e-4, where Kolmogorov-Smirnov sees nothing."""

@@ -23,6 +23,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference import sparse as reference
 from ..support import streams
+from ..support.pairwise import quick_rows
 
 ALPHA = 1e-6
 
@@ -68,6 +69,7 @@ def audit(name, size, epsilon=4):
     return lower_bound(*(runs(v, size, epsilon, c, 1) for v in (one, other))) / (2 * epsilon)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(NEIGHBOURS))
 def test_a_quick_audit(name):
     assert audit(name, 4_000) <= 1
@@ -91,6 +93,7 @@ FAULTS = {
 CASES = [pytest.param(f, marks=pytest.mark.slow if "threshold" in f else ()) for f in FAULTS]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", CASES)
 def test_planted_faults_are_caught(monkeypatch, fault):
     """In the shipped code, whose scales are divided by something."""
@@ -108,6 +111,7 @@ def test_planted_faults_are_caught(monkeypatch, fault):
     assert lower_bound(*(runs(v, size, epsilon, 1, threshold) for v in (one, other))) > epsilon
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", list(reference.CAUGHT))
 def test_published_variants_that_are_broken_are_caught(name):
     """By runs drawn from their exact laws, as if they were black boxes."""
@@ -151,12 +155,14 @@ def linear_bound(kind, size, epsilon, queries, threshold, divide=(1, 1, 1)):
     )
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("size", [1_500, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", LINEAR)
 def test_no_transcript_of_linear_queries_exceeds_epsilon(kind, size):
     assert linear_bound(kind, size, 2, 4, 6) <= 2
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", LINEAR)
 @pytest.mark.parametrize(
     "divide", [(1, 1, 1000), (8, 8, 8)], ids=["exact answers", "an eighth of all noise"]
@@ -180,11 +186,13 @@ def mwem_bound(size, epsilon):
     return lower_bound(*(fits(h, size, epsilon) for h in [(4, 0), (3, 1)]))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [1_500, pytest.param(40_000, marks=pytest.mark.slow)])
 def test_no_fit_exceeds_epsilon(size):
     assert mwem_bound(size, 2) <= 2
 
 
+@pytest.mark.full
 def test_a_fit_with_an_eighth_of_the_noise_is_caught(monkeypatch):
     shares = mwem._shares
 

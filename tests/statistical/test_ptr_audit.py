@@ -10,6 +10,7 @@ from scipy.stats import beta as beta_law
 import dpfast as dp
 from dpfast.statistics.ptr.proposal import DistanceTest
 
+from ..support.pairwise import quick_rows
 from . import repeated
 
 ALPHA = 1e-6
@@ -86,6 +87,7 @@ NEAR = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", list(NEAR))
 def test_neighbours_lose_no_more_than_epsilon_and_delta(name):
     call, a, b = NEAR[name]

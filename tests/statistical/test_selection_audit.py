@@ -16,6 +16,8 @@ from scipy.stats import beta as beta_law
 
 import dpfast as dp
 
+from ..support.pairwise import quick_rows
+
 ALPHA = 1e-7
 
 
@@ -94,6 +96,7 @@ def audit(mechanism, pair, draws, epsilon, **options):
     return lower_bound(*drawn, max(labels[0]) + 1)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_quick_audit(mechanism, name):
@@ -110,6 +113,7 @@ def test_no_event_exceeds_epsilon(mechanism, name, epsilon):
     assert audit(MECHANISMS[mechanism], PAIRS[name], draws, epsilon) <= epsilon
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("mechanism", [exponential, permute_and_flip])
 def test_monotone_scores(mechanism):
     assert audit(mechanism, MONOTONE, 50_000, 1.0, monotone=True) <= 1.0
@@ -118,6 +122,7 @@ def test_monotone_scores(mechanism):
     assert audit(mechanism, pair, 50_000, 1.0, monotone=True) > 1.0
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", ["one up, the others down", "a far one comes nearer"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_half_the_noise_is_caught(mechanism, name):

@@ -21,6 +21,7 @@ from dpfast.noise.choice import Weights
 from dpfast.rng import InsecureGenerator
 
 from ..reference import selection as twin
+from ..support.pairwise import quick_rows
 
 ALPHA = 1e-9
 DRAWS = 100_000
@@ -167,6 +168,7 @@ def laws():
     return {name: floats(twin.exponential(s, eps / 2)) for name, (s, eps) in SMALL.items()}
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("way", WAYS)
 def test_exponential(laws, name, way):
@@ -181,6 +183,7 @@ def test_exponential(laws, name, way):
 SCALED = [name for name, (s, _) in SMALL.items() if name != "all equal"]
 
 
+@quick_rows(7)
 @pytest.mark.parametrize("name", SCALED)
 @pytest.mark.parametrize("factor", [1.05, 1 / 1.05])
 def test_a_scale_five_per_cent_off_is_caught(laws, name, factor):
@@ -190,6 +193,7 @@ def test_a_scale_five_per_cent_off_is_caught(laws, name, factor):
     assert misfit(by_size(scores, 4 * DRAWS, epsilon=epsilon), law) < 1
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_draws_are_independent(way):
     scores, law = SMALL["five"][0], floats(twin.exponential(SMALL["five"][0], 0.5))
@@ -212,6 +216,7 @@ def test_loss_and_sensitivity_set_the_scale():
         assert misfit(found, floats(twin.exponential(scores, 2 * c))) > 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("way", [by_size, one_by_one])
 @pytest.mark.parametrize("n", [6, 1000])
 def test_base_weights(way, n):
@@ -313,6 +318,7 @@ def test_blocks(name):
     assert misfit(by_size(scores, 50_000, epsilon=2.0), law, cells) < 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["shuffled", "striped", "winner at 64"])
 def test_calls_over_blocks(name):
     scores = BIG[name]
@@ -417,6 +423,7 @@ def test_both_forms_of_the_law_of_permute_and_flip_agree():
     assert misfit(noisy, twin.permute_and_flip(SMALL["five"][0], 0.5)) < 1
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", FLIPPED)
 @pytest.mark.parametrize("way", FLIP_WAYS)
 def test_permute_and_flip(name, way):
@@ -426,6 +433,7 @@ def test_permute_and_flip(name, way):
     assert misfit(found, law) < 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", ["five", "64", "0 to 200"])
 def test_permute_and_flip_is_told_from_other_laws(name):
     """Controls: a scale that is 5 % off, and the exponential mechanism; and the other way round."""
@@ -457,6 +465,7 @@ def flip_law_of(scores, c):
     return law[where]
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", BIG)
 def test_permute_and_flip_over_blocks(name):
     scores = BIG[name]
@@ -513,6 +522,7 @@ def order_misfit(found, law):
     return chi_square(counts, floats(law.values()))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("way", [tops, tops_of_rows])
 @pytest.mark.parametrize(
     ("scores", "k", "c"),
@@ -578,6 +588,7 @@ def worst_summary(a, b, scores):
     return max(same_law(x[:, None], y[:, None]) for x, y in pairs)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("k", [2, 40])
 @pytest.mark.parametrize("name", ["shuffled", "sorted", "winner at 64"])
 def test_top_k_over_blocks(name, k):
@@ -687,6 +698,7 @@ def log_odds(gap, c):
     return twin.mp.log(twin.mp.mpf(bound[1] * coin[1]) / (bound[0] * coin[0]))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("gap", [0.5, 41.0, 57.25, 100.0, 200.0])
 @pytest.mark.parametrize("c", [1.0, 0.93])
 def test_far_candidates_have_their_exact_probability(gap, c):
@@ -721,6 +733,7 @@ def ceiling(x):
         return int(twin.mp.ceil(twin.mp.ldexp(x(), 64 * WORDS)))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("gap", [43.0, 57.25, 100.0, 200.0])
 def test_far_candidates_by_the_exponential_mechanism(gap, pair):
@@ -750,6 +763,7 @@ def test_far_candidates_by_the_exponential_mechanism(gap, pair):
     assert kept != ceiling(lambda: twin.mp.exp(-far) * 2**shift)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("gap", [43.0, 57.25, 100.0, 200.0])
 def test_far_candidates_by_permute_and_flip(gap, pair):

@@ -9,6 +9,7 @@ import pytest
 
 import dpfast as dp
 
+from ..support.pairwise import quick_rows
 from .test_median_audit import lower_bound
 
 RELEASES = {
@@ -79,6 +80,7 @@ def audit(*case):
         return lower_bound(*found)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(("name", "method"), QUICK)
 def test_a_quick_audit(name, method):
     for relation in PAIRS:
@@ -92,6 +94,7 @@ def test_no_event_exceeds_epsilon(name, method, relation):
     assert audit(name, method, relation, 20_000, 2.0) <= 2.0
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(("name", "method"), QUICK)
 def test_the_audit_catches_a_release_that_costs_more(name, method):
     """The planted fault: a mechanism that claims 1/10 and spends 2 or 3."""

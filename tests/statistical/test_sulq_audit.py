@@ -22,6 +22,7 @@ from dpfast.sulq import (
 )
 from dpfast.sulq.gram_matrix import GramMatrix
 
+from ..support.pairwise import quick_rows
 from .test_median_audit import lower_bound
 
 PAIRS = {"add-remove": ([1.0, 0.5], [0.5]), "replace": ([1.0, 0.5], [0.0, 0.5])}
@@ -57,12 +58,14 @@ def audit(neighbors, paid, asked, size):
     return least_loss(one, PAIRS[neighbors], size)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(PAIRS))
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_a_quick_audit(neighbors, rounds):
     assert audit(neighbors, rounds, rounds, 1_500) <= EPSILON
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(PAIRS))
 def test_rounds_beyond_the_last_are_caught(neighbors):
     assert audit(neighbors, 1, 10, 1_000) > EPSILON
@@ -99,11 +102,13 @@ def clusters(neighbors, epsilon, size):
     return least_loss(one, CLUSTERS[neighbors], size)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(CLUSTERS))
 def test_a_quick_audit_of_clusters(neighbors):
     assert clusters(neighbors, EPSILON, 1_000) <= EPSILON
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(CLUSTERS))
 def test_clusters_for_more_than_they_claim_are_caught(neighbors):
     assert clusters(neighbors, 16 * EPSILON, 1_000) > EPSILON
@@ -130,11 +135,13 @@ def sides(neighbors, epsilon, size):
     return least_loss(one, SIDES[neighbors], size)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_a_quick_audit_of_a_perceptron(neighbors):
     assert sides(neighbors, EPSILON, 1_000) <= EPSILON
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_a_perceptron_for_more_than_it_claims_is_caught(neighbors):
     assert sides(neighbors, 24 * EPSILON, 1_000) > EPSILON
@@ -159,11 +166,13 @@ def slopes(neighbors, epsilon, size):
     return least_loss(one, SIDES[neighbors], size)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_a_quick_audit_of_least_squares(neighbors):
     assert slopes(neighbors, EPSILON, 1_000) <= EPSILON
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_least_squares_for_more_than_they_claim_are_caught(neighbors):
     assert slopes(neighbors, 24 * EPSILON, 1_000) > EPSILON
@@ -182,11 +191,13 @@ def classes(neighbors, epsilon, size):
     return least_loss(one, SIDES[neighbors], size)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_a_quick_audit_of_naive_bayes(neighbors):
     assert classes(neighbors, EPSILON, 600) <= EPSILON
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_naive_bayes_for_more_than_it_claims_is_caught(neighbors):
     assert classes(neighbors, 12 * EPSILON, 600) > EPSILON
@@ -205,11 +216,13 @@ def squares(neighbors, size):
     return least_loss(one, (rows, other), size)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_a_quick_audit_of_singular_values(neighbors):
     assert squares(neighbors, 1_500) <= EPSILON
 
 
+@pytest.mark.full
 def test_a_row_that_moves_three_times_as_far_is_caught(monkeypatch):
     right = GramMatrix.parts
 

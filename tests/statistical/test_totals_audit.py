@@ -13,6 +13,7 @@ from dpfast.statistics.covariance import covariance
 from dpfast.statistics.histogram import histogram
 from dpfast.statistics.totals import api
 
+from ..support.pairwise import quick_rows
 from . import repeated
 from .test_median_audit import lower_bound
 
@@ -77,11 +78,13 @@ def audit(name, epsilon, size):
         return lower_bound(*samples(name, epsilon, size))
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_quick_audit(name):
     assert audit(name, 1, 2_000) <= 1.0
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_planted_fault_is_caught(name):
     assert audit(name, FAULT.get(name, 4), 4_000) > 1.0

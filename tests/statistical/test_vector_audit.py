@@ -16,6 +16,7 @@ from dpfast.noise.additive import additive
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import quick_rows
 from .test_median_audit import ALPHA, lower_bound
 
 BLOCKS, D = 50, 4
@@ -74,11 +75,13 @@ def audit(kind, size, fault=False):
     return (low - grown * high) / most
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", list(LOSSES))
 def test_the_joint_mean(kind):
     assert audit(kind, 6_000) <= 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", list(LOSSES))
 def test_noise_for_one_coordinate_is_caught(kind):
     assert audit(kind, 6_000, fault=True) > 1
@@ -107,6 +110,7 @@ def test_vector_attention():
         assert lower_bound(*attend(1, 3_000)) <= 1
 
 
+@pytest.mark.full
 def test_too_little_noise_of_vector_attention_is_caught():
     """The planted fault: it claims 1 and spends 6."""
     with np.errstate(divide="ignore"):

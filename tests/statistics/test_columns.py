@@ -17,6 +17,7 @@ from dpfast.sources import Chunk, array, passes
 from dpfast.statistics.totals import api, each_column
 from dpfast.summaries import side_by_side
 
+from ..support.pairwise import every_value, pairwise, quick_rows
 from .test_totals import RELATIONS, STATISTICS, expected
 from .test_totals import recorded as of_one_column
 from .test_weighted import Recorder, shares
@@ -79,6 +80,7 @@ def worst_shares(name, n, masked, relation, change=lambda asked: asked, **kw):
     return worst
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
@@ -123,6 +125,7 @@ def test_a_count_of_all_rows_is_drawn_once():
 # ---- Exact answers ----
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", ["sum", "mean", "variance"])
 @pytest.mark.parametrize("masked", [False, True])
@@ -253,6 +256,7 @@ def test_missing_numbers(name):
 # ---- Traps ----
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", ["sum", "mean", "variance"])
 @pytest.mark.parametrize(
@@ -305,6 +309,7 @@ def test_one_column_is_as_good_as_alone():
 # ---- How much noise ----
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("loss", [{"epsilon": 1.0}, {"rho": 0.1}, {"epsilon": 0.3, "delta": 1e-6}])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_errors_are_the_same_in_units_of_each_column(loss, relation):
@@ -416,6 +421,7 @@ def test_what_is_spent():
 MATRIX = np.zeros((3, 2))
 
 
+@every_value
 @pytest.mark.parametrize("name", list(STATISTICS))
 @pytest.mark.parametrize(
     ("kw", "error", "words"),

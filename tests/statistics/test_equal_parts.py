@@ -12,6 +12,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Approx, Draws
 from dpfast.rng import InsecureGenerator
 
+from ..support.pairwise import every_value, pairwise
+
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -43,6 +45,7 @@ def released(name, data, seed=5, **given):
     return getattr(dp, name)(data, axis=0, rng=InsecureGenerator(seed), **arguments)
 
 
+@pairwise
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
@@ -60,6 +63,7 @@ def test_a_column_is_answered_as_if_alone(name, loss, relation, masked):
     assert got.dtype == np.float64 and got.tolist() == alone
 
 
+@every_value
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("masked", [False, True])
 def test_the_parts_add_up_to_what_was_asked(name, loss, masked):

@@ -33,6 +33,7 @@ from dpfast.summaries.order import Ranks
 
 from ..reference import intervals as reference
 from ..reference import order as order_reference
+from ..support.pairwise import every_value, pairwise, quick_rows
 
 #: A correct law fails a test with this probability.
 LEVEL = 1e-5
@@ -79,6 +80,7 @@ COLUMNS = {
 # --- one quantile ---------------------------------------------------------------------------------
 
 
+@quick_rows(13)
 @pytest.mark.parametrize("q", [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), 1])
 @pytest.mark.parametrize("name", list(COLUMNS))
 @pytest.mark.parametrize("cut", [draws.CUT, -100.0], ids=["wide", "tiny window"])
@@ -142,6 +144,7 @@ def divided(rows, q, c, cells, parts):
     return dict(zip(keys, np.exp(reference.log_softmax(u, c)), strict=True))
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("c, cut", [(0.1, -99.0), (0.75, -99.0), *((c, 28.0) for c in (0.1, 1, 4))])
 @pytest.mark.parametrize("name", list(COLUMNS))
 def test_divide_has_the_law(name, c, cut):
@@ -160,6 +163,7 @@ def test_divide_has_the_law(name, c, cut):
     assert p_value(found, law) > LEVEL
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("q", [Fraction(1, 100), Fraction(1, 2), Fraction(4, 5)])
 @pytest.mark.parametrize("c", [0.05, 0.5])
 def test_a_heavy_tie_is_divided_near_the_target(q, c):
@@ -266,6 +270,7 @@ def every_way():
         )  # fmt: skip
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("name, loss, plain, qs, cut", list(every_way()))
 def test_recursion_has_the_law(name, loss, plain, qs, cut):
     data = on_cells(COLUMNS[name])
@@ -277,6 +282,7 @@ def test_recursion_has_the_law(name, loss, plain, qs, cut):
     assert p_value(found, law) > LEVEL
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", ["both", "free"])
 def test_recursion_would_be_caught(fault):
     qs, plain = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)], LOSSES[0][1]
@@ -360,6 +366,7 @@ def worst(request):
     return find
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("qs", [THIRDS, QUARTERS, UNEVEN], ids=["thirds", "quarters", "uneven"])
 def test_recursion_is_private(worst, qs):
     epsilon = 4.0
@@ -368,6 +375,7 @@ def test_recursion_is_private(worst, qs):
     assert total <= epsilon * (1 + 1e-12)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("fault", ["both", "free"])
 def test_a_fault_of_the_recursion_shows(worst, fault):
     levels, total = worst(QUARTERS, "pure", 4.0, fault)
@@ -381,12 +389,14 @@ def test_recursion_is_tight(worst):
         assert worst(QUARTERS, "pure", 8.0)[0][1] > 0.9 * 4.0
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("order", [1.01, 2, 8, 64])
 def test_recursion_is_concentrated(worst, order):
     rho = 2.0
     assert worst(QUARTERS, "zcdp", rho, order=order) <= rho * order * (1 + 1e-9)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("order", [1.01, 2, 8, 64])
 def test_what_a_budget_in_rho_is_charged_for_a_pure_recursion(worst, order):
     """Each level is a draw of bounded range: less than half of what any pure loss would cost."""
@@ -400,6 +410,7 @@ def test_what_a_budget_in_rho_is_charged_for_a_pure_recursion(worst, order):
         assert worst(QUARTERS, "pure", epsilon, fault="free", order=order) > price * order
 
 
+@pytest.mark.full
 def test_too_high_a_rate_is_not_concentrated(worst):
     assert worst(QUARTERS, "zcdp", 2.0, fault="free", order=1.01) > 2.0 * 1.01
 
@@ -429,6 +440,7 @@ BOUNDS = [
 ]
 
 
+@every_value
 @pytest.mark.parametrize("lo, hi", BOUNDS)
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f4", "f8"])
 def test_cells_are_exact(dtype, lo, hi):
@@ -471,6 +483,7 @@ def test_the_grid_is_public_and_fits(lo, hi):
 # --- ranks ----------------------------------------------------------------------------------------
 
 
+@pairwise
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f4", "f8"])
 @pytest.mark.parametrize("missing", ["drop", 3.5, 0.0, -1e30, 1e30])
 @pytest.mark.parametrize("size", [0, 3, 60_000])

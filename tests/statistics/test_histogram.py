@@ -25,6 +25,7 @@ from dpfast.statistics.histogram import histogram
 from ..reference import bins as reference
 from ..summaries.test_quantise import DTYPES, sample
 from ..support.names import shown
+from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
 
 pa = pytest.importorskip("pyarrow")
@@ -70,6 +71,7 @@ def around(edges, dtype):
     return values
 
 
+@every_value
 @pytest.mark.parametrize("name", EDGES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_bins_beside_the_plain_twin(name, dtype):
@@ -106,6 +108,7 @@ def test_the_same_counts_as_numpy(bins, bounds):
     assert counted(plain(edges), values)[:-1] == expected.tolist()
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("bins", [1, 2, 15, 16, 17, 24, 25, 32, 33, 300])
 def test_few_and_many_bins(bins, dtype):
@@ -128,6 +131,7 @@ def tight(count):
     return np.delete(edges, rng.choice(len(edges), len(edges) - count, replace=False))
 
 
+@quick_rows(18)
 @pytest.mark.parametrize("dtype", ["<f4", "<f8"])
 @pytest.mark.parametrize("count", [26, 63, 64, 65, 127, 128, 129, 130, 255, 256, 257, 258])
 def test_edges_that_fill_registers(count, dtype):
@@ -193,6 +197,7 @@ print(json.dumps([counted(axis(edges), around(edges, dtype))
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_gives_the_same():
     assert json.loads(on_every_path(PROBE))
 
@@ -219,6 +224,7 @@ def recorded(data, **kw):
     return asked[0], counts, edges
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("wide", [1, 2])
@@ -435,6 +441,7 @@ def text_forms(rows):
     yield "categorical", pd.Series(rows, dtype="category")
 
 
+@every_value
 @pytest.mark.parametrize("form", [name for name, _ in text_forms(ROWS)])
 @pytest.mark.parametrize("masked", [False, True])
 def test_text_in_every_form(form, masked, monkeypatch):

@@ -18,6 +18,7 @@ from dpfast.statistics.quantiles import joint
 from dpfast.statistics.quantiles.joint import JointQuantiles
 
 from ..reference import joint as reference
+from ..support.pairwise import quick_rows
 
 
 def stream(seed=0):
@@ -84,6 +85,7 @@ def test_the_law_is_the_definition_within_the_rounding_that_is_paid_for(case):
     assert worst_error(got, want) < float(joint.rounding(len(qs))) * 2**53
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("qs", [[F(1, 10), F(1, 2), F(9, 10)], [F(0), F(1, 3), F(1, 3), F(1)]])
 @pytest.mark.parametrize("shape", ["dense", "gaps", "ties", "wide"])
 def test_the_table_of_many_rows(qs, shape):
@@ -159,6 +161,7 @@ FITS = [
 ]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("case", FITS, ids=repr)
 def test_draws_follow_the_law(case):
     score, cells = chi_square(case, 12_000)
@@ -254,6 +257,7 @@ def neighbours(last, most, relation):
                 yield from ((rows, (*rows[:-1], other)) for other in range(last + 1))
 
 
+@quick_rows(10)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", QS, ids=str)
 def test_the_range_by_enumeration(qs, relation):
@@ -294,6 +298,7 @@ def by_counts(qs, n):
     return worst
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("qs", [q for q in QS if len(q) < 3], ids=str)
 def test_the_range_is_that_of_enough_rows(qs):
     """With enough rows the bound is reached for every q, so nothing less would do."""
@@ -301,6 +306,7 @@ def test_the_range_is_that_of_enough_rows(qs):
     assert max(by_counts(qs, n) for n in (10, 12, 20)) == bound
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [Pure(F(1)), Pure(F(4)), ZCDP(F(1, 2))], ids=repr)
 def test_neighbours_on_a_small_domain(loss, relation):
@@ -319,6 +325,7 @@ def test_neighbours_on_a_small_domain(loss, relation):
         assert curve > rho
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
 def test_neighbours_at_the_ends(qs, relation):

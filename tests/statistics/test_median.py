@@ -13,6 +13,7 @@ from dpfast.errors import ArgumentError, BudgetError, DataError, DpfastError
 from dpfast.statistics.quantiles.api import one as mechanism_of
 from dpfast.statistics.quantiles.smooth import spacing
 
+from ..support.pairwise import pairwise
 from ..support.paths import on_every_path
 
 GRID_OF_UNIT = 2.0**-40
@@ -22,6 +23,7 @@ def rng(seed=0):
     return dp.rng.InsecureGenerator(seed)
 
 
+@pairwise
 @pytest.mark.parametrize(
     "loss",
     [{"epsilon": 1}, {"epsilon": 0.2}, {"epsilon": 1, "delta": 1e-6}, {"rho": 0.5}],
@@ -131,6 +133,7 @@ def test_the_grid_and_the_law_ignore_the_data():
     assert a == b and a.grid == GRID_OF_UNIT
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("q", [0, 0.25, 0.5, 1])
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
@@ -347,6 +350,7 @@ for dtype in ("f8", "f4", "i4", "u1"):
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_gives_the_same_release():
     assert len(on_every_path(WHOLE_RELEASE).split()) == 32
 

@@ -26,6 +26,7 @@ from dpfast.summaries.cells import cells
 
 from ..reference import intervals as exact
 from ..reference import joint, quantise, statistics
+from ..support.pairwise import every_value, pairwise, quick_rows
 from .test_exponential_quantiles import LEVEL, p_value
 from .test_totals import Stream
 
@@ -97,6 +98,7 @@ def datasets(domain, sizes):
     return [r for n in sizes for r in itertools.combinations_with_replacement(domain, n)]
 
 
+@pairwise
 @pytest.mark.parametrize("nan", ["lower", "upper", 2.0])
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("name", SMOOTH)
@@ -181,6 +183,7 @@ def most_lost(laws, neighbors, some=False):
     return most
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("inside", [0.3, 0.7, 14])
 @pytest.mark.parametrize("q", [0, 1])
 @pytest.mark.parametrize("some", [False, True])
@@ -197,6 +200,7 @@ def test_extremes_lose_no_more_than_epsilon(q, neighbors, some, inside, monkeypa
         assert most_lost(doubled, neighbors) > EPSILON
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), 1])
 def test_quantiles_of_some_rows_cost_no_more(q):
     """A row that is replaced may leave the kept rows or enter: the same rate covers that."""
@@ -247,6 +251,7 @@ def test_joint_quantiles_of_some_rows_cost_no_more():
         assert (max(left) <= EPSILON + 1e-12) == private
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("q", [0, 1])
 @pytest.mark.parametrize("rows", [(), (1,), (0, 0, 3), (1, 1, 2, 4, 4, 4), (2,) * 9], ids=str)
 def test_draws_of_extremes_follow_the_law(q, rows, monkeypatch):
@@ -263,6 +268,7 @@ def test_draws_of_extremes_follow_the_law(q, rows, monkeypatch):
         assert p_value(counts, bad) < LEVEL
 
 
+@pairwise
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("name", MEANS)
 @pytest.mark.parametrize("n", [1, 2, 5, 11, 40])
@@ -322,6 +328,7 @@ def definition(name, x, lo, hi):
     return d[statistics.rank(Fraction(3, 10), len(d)) - 1]
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("n", [1, 7, 1000, 40_000])
@@ -349,6 +356,7 @@ TRAPS = {
 }
 
 
+@every_value
 @pytest.mark.parametrize("trap", list(TRAPS))
 @pytest.mark.parametrize("name", SMOOTH)
 def test_traps(name, trap):
@@ -386,6 +394,7 @@ def test_no_rows(name, neighbors):
 # ---- Forms of data, masks. ----
 
 
+@quick_rows(8)
 @pytest.mark.parametrize("name", list(RELEASES))
 def test_rows_that_are_left_out_are_absent(name):
     x = np.random.default_rng(1).integers(-2, 5, 20_000).astype(np.float64)
@@ -487,6 +496,7 @@ LOSSES = [
 ]
 
 
+@pairwise
 @pytest.mark.parametrize("some", [False, True])
 @pytest.mark.parametrize(("asked", "charged"), LOSSES)
 @pytest.mark.parametrize("name", list(RELEASES))

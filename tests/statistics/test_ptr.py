@@ -21,6 +21,7 @@ from dpfast.statistics.ptr.proposal import DistanceTest, first_above, laplace_sc
 from ..reference import ptr as reference
 from ..reference import sensitivity as ranks
 from ..reference import statistics
+from ..support.pairwise import every_value, quick_rows
 
 HALF = Fraction(1, 2)
 PAPER = dict(epsilon=20, delta=1e-6)  # so much that whatever passes the test comes out
@@ -30,6 +31,7 @@ MODULE = {n: importlib.import_module(f"dpfast.statistics.ptr.{n}") for n in ("iq
 # ---- The threshold and the loss. ----
 
 
+@every_value
 @pytest.mark.parametrize("epsilon", ["1/1000", "1/10", "1/2", "1", "3", "40"])
 @pytest.mark.parametrize("delta", ["1/1000000000", "1/1000000", "1/20", "2/5", "9/10", "1e-300"])
 def test_the_threshold_is_the_least_that_delta_allows(epsilon, delta):
@@ -91,6 +93,7 @@ def test_how_far_the_textbook_threshold_falls_short():
     assert loses_no_more_than(2 * epsilon, 1e-3, epsilon, epsilon, right)
 
 
+@pytest.mark.full
 def test_the_test_has_its_law():
     """Passes at every distance, against the exact probabilities; half the noise is found out."""
     test, rng = DistanceTest(HALF, Fraction(1, 20)), InsecureGenerator(5)
@@ -189,6 +192,7 @@ def guards(distances, values, links, proposed):
     )
 
 
+@quick_rows(7)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("proposed", [1, 2.5, 4, 9, 10])
 def test_quantile_distances_replace(n, proposed, recorded):
@@ -202,6 +206,7 @@ def test_quantile_distances_replace(n, proposed, recorded):
             assert got == want or (want == math.inf and got >= 4 * 4), (data, q)
 
 
+@quick_rows(6)
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), HALF, Fraction(3, 4), 1])
 @pytest.mark.parametrize("proposed", [1, 2.5, 6])
 def test_quantile_distances_add_remove(q, proposed, recorded):
@@ -231,6 +236,7 @@ def test_a_distance_that_only_looks_for_gaps_is_no_distance(recorded):
     assert not (lipschitz(gaps, links) and guards(gaps, value, links, 1.0))
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("proposed", [0.5, 1, 1.45, 1.75, 3.5, 4])
 def test_mean_distances(neighbors, proposed, recorded):
@@ -268,6 +274,7 @@ def test_the_distance_of_the_textbook_example():
     assert distance(19_999, 100, Fraction(1, 200), "replace", 10**9) == 0
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("proposed", [1, 2.5, 5, 7])
 def test_iqr_distances(neighbors, proposed, recorded):
@@ -287,6 +294,7 @@ def test_iqr_distances(neighbors, proposed, recorded):
         assert np.mean([g == e for g, e in zip(got, exact, strict=True)]) > 0.5
 
 
+@quick_rows(12)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("ratio", [Fraction(9, 8), Fraction(2), Fraction(5)])
 def test_scale_free_distances(n, ratio, recorded):
@@ -384,6 +392,7 @@ NOISY = {
 }
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("name", list(NOISY))
 @pytest.mark.parametrize("share", [0.5, 0.75])
 def test_answers_have_the_noise_of_the_proposal(name, share):

@@ -19,6 +19,7 @@ from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.summaries.order import Ranks
 
 from ..reference import intervals as reference
+from ..support.pairwise import quick_rows
 
 
 def rng(seed=0):
@@ -54,6 +55,7 @@ def test_auto_goes_by_the_loss_alone(loss, chosen):
     assert kind(noise="cauchy", **loss) is SmoothQuantile, "who names a law wants noise"
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [{"epsilon": 0.1}, {"epsilon": 12}, {"rho": 0.004}, {"rho": 9}])
 def test_auto_is_about_the_better_of_the_two(neighbors, loss):
@@ -193,6 +195,7 @@ def weights(first, last, levels):
     }
 
 
+@quick_rows(9)
 @pytest.mark.parametrize("first, last", [(-5, 9), (0, 0), (1, 63), (-64, -1), (-100, 37), (7, 8)])
 @pytest.mark.parametrize("levels", [None, 0, 1, 3])
 def test_the_base_by_definition(first, last, levels):
@@ -274,6 +277,7 @@ def misfit(seen, law):
     return (score - len(law)) / math.sqrt(2 * len(law))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("cut", [1.0, 28.0])
 def test_draws_of_one_quantile_have_the_base(cut):
     """With windows that leave most of the rows out, too: then cells of a lump are drawn."""
@@ -286,6 +290,7 @@ def test_draws_of_one_quantile_have_the_base(cut):
     assert misfit(seen, based_law(data, target, c, 0, 10, 0)) > 8
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("cut", [1.0, 28.0])
 def test_draws_that_divide_the_rows_have_the_base(cut):
     data, c, target, parts = [1.0, 2.5, 4.0, 4.0, 4.0, 4.0, 4.0, 6.0], 0.5, F(3), 3

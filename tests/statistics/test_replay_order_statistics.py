@@ -14,6 +14,7 @@ from dpfast.noise.smooth import calibrate
 from dpfast.statistics.smooth_release import _Given, _SmoothRelease
 
 from ..reference import graphs, statistics
+from ..support.pairwise import quick_rows
 
 EPSILON = 0.7
 SHARE = 0.25
@@ -101,6 +102,7 @@ def farthest(outcomes, links):
     return shift, max(math.log(s / t) for (_, s), (_, t) in pairs)
 
 
+@quick_rows(13)
 @pytest.mark.parametrize(("noise", "loss"), LAWS, ids=lambda law: str(law))
 @pytest.mark.parametrize("name", ["iqr", "mean, add-remove", "trimmed mean"])
 def test_shifts_and_dilations_are_those_that_the_law_is_calibrated_for(name, noise, loss):

@@ -18,6 +18,7 @@ from dpfast.noise import samplers
 from dpfast.statistics.ptr.proposal import DistanceTest
 
 from ..reference.ptr import hockey_stick, pass_probability
+from ..support.pairwise import quick_rows
 
 AR, REP = "add-remove", "replace"
 EPSILON, DELTA = 4.0, 0.05
@@ -82,6 +83,7 @@ def beyond(a, b, shrink=1.0, lower=0):
     return hockey_stick(EPSILON, (a.distance, b.distance), far, test, 1.0, threshold)
 
 
+@quick_rows(9)
 @pytest.mark.parametrize(("name", "relation", "policy"), COMBINATIONS)
 def test_answers_are_no_further_apart_than_epsilon_and_delta(name, relation, policy):
     call = CASES[name][0]

@@ -16,6 +16,7 @@ import pytest
 import dpfast as dp
 from dpfast.noise import samplers
 
+from ..support.pairwise import quick_rows
 from .test_replay_quantiles import loss
 
 EPSILON = 0.7
@@ -62,6 +63,7 @@ def key(rows):
     return tuple(sorted(rows, key=lambda row: (row[0] != row[0], row)))
 
 
+@quick_rows(9)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), COMBINATIONS)
 def test_no_neighbours_are_told_apart_by_more_than_epsilon(name, relation, masked, policy):
     call, little = CASES[name]

@@ -26,6 +26,7 @@ from dpfast.statistics.totals import one_column
 from dpfast.summaries.totals import Totals
 
 from ..support.battery import same
+from ..support.pairwise import quick_rows
 
 AR, REP = "add-remove", "replace"
 LOSSES = [Pure(1), Approx(1, 1e-6), Approx(0.03, 1e-4), ZCDP(0.02), ZCDP(30)]
@@ -225,6 +226,7 @@ def lost(noise, moved, loss, less=1):
 SLACK = 1e-9
 
 
+@quick_rows(9)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), list(combinations()))
 def test_neighbours_are_covered_and_noisy_integers_are_all_that_counts(
     name, relation, masked, policy

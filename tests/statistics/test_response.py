@@ -35,6 +35,7 @@ from dpfast.statistics.coin import Coin, leading_slowly
 
 from ..reference import response as plain
 from ..support.hostile import Hostile
+from ..support.pairwise import every_value, pairwise, quick_rows
 
 ROOT = Path(__file__).parents[2]
 SIZES = [0, 1, 7, 63, 64, 65, 200, plain.BLOCK - 1, plain.BLOCK, plain.BLOCK + 77]
@@ -56,6 +57,7 @@ def truth(n, k, seed=0):
 # ---------------------------------------------------------------- beside the twin
 
 
+@every_value
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_binary_beside_the_twin(n, epsilon):
@@ -65,6 +67,7 @@ def test_binary_beside_the_twin(n, epsilon):
     )
 
 
+@pairwise
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("k", [2, 3, 10, 256])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(4)])
@@ -74,6 +77,7 @@ def test_kary_beside_the_twin(n, k, epsilon):
     assert got.tolist() == plain.kary(values, k, epsilon, words(1), default=1)
 
 
+@pairwise
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 300])
 @pytest.mark.parametrize("k", [1, 2, 5, 40])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(4)])
@@ -342,6 +346,7 @@ def test_the_callers_array_is_left_alone():
         assert (values == before).all()
 
 
+@every_value
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "i4", "i8", "u8"])
 @pytest.mark.parametrize("k", [1, 2, 3, 127, 128, 129, 200, 256, 257, 40_000])
 def test_values_that_are_no_category(kind, k):
@@ -605,6 +610,7 @@ def covered(how, of, spoilt=1.0):
     return hits / 600
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("how", ["binary", "kary", "unary"])
 @pytest.mark.parametrize("of", ["data", "population"])
 def test_intervals_cover(how, of):

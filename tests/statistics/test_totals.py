@@ -19,6 +19,7 @@ from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.totals import api, one_column
 
 from ..reference import quantise as reference
+from ..support.pairwise import every_value, pairwise, quick_rows
 
 pa = pytest.importorskip("pyarrow")
 
@@ -82,6 +83,7 @@ def norms(a, b):
     return sum(moved), sum(m * m for m in moved), sum(m > 0 for m in moved), max(moved)
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(STATISTICS))
 @pytest.mark.parametrize("masked", [False, True])
@@ -165,6 +167,7 @@ def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
     return float(mean if name == "mean" else sum((x - mean) ** 2 for x in rows) / len(rows))
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", ["sum", "mean", "variance"])
 @pytest.mark.parametrize("masked", [False, True])
@@ -287,6 +290,7 @@ def test_masks_of_streams():
 # ---- Traps of floating point ----
 
 
+@pairwise
 @pytest.mark.parametrize(
     ("values", "bounds"),
     [
@@ -356,6 +360,7 @@ def test_the_pair_of_a_mean_has_half_the_variance_of_the_best_split():
     np.testing.assert_allclose(gauss[best], pair, rtol=1e-2)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("place", [0.0, 0.2, 0.5, 1.0])
 @pytest.mark.parametrize("loss", [{"epsilon": 0.5}, {"rho": 0.1}])
 def test_the_variance_of_a_mean_is_the_one_derived(place, loss):
@@ -393,6 +398,7 @@ def test_what_is_spent():
     assert names == ["count", "mean", "sum"]
 
 
+@every_value
 @pytest.mark.parametrize("name", ["sum", "mean", "variance"])
 @pytest.mark.parametrize(
     ("kw", "error", "words"),

@@ -15,6 +15,8 @@ from dpfast.errors import ArgumentError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.totals import api, weighted
 
+from ..support.pairwise import pairwise
+
 pa = pytest.importorskip("pyarrow")
 
 STATISTICS = {"sum": api.sum, "mean": api.mean}
@@ -51,6 +53,7 @@ def shares(a, b, moves):
     return [Fraction(abs(x - y)) / move for x, y, move in zip(a, b, moves, strict=True)]
 
 
+@pairwise
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("name", ["sum", "mean"])

@@ -38,6 +38,7 @@ def test_integers_are_those_of_exact_arithmetic(n, d):
     assert (out[n:] == 7).all()
 
 
+@pytest.mark.full
 def test_every_path_gives_the_same_bits():
     code = """
 import sys, hashlib

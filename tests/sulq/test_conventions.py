@@ -24,6 +24,8 @@ from dpfast.sulq import (
     rounds,
 )
 
+from ..support.pairwise import quick_rows
+
 checks = pytest.importorskip("sklearn.utils.estimator_checks")
 
 
@@ -316,6 +318,7 @@ def peak_of(act):
         tracemalloc.stop()
 
 
+@quick_rows(1)
 @EVERY
 def test_no_more_than_chunks_are_in_memory(made, tmp_path, monkeypatch):
     """Whatever has to be converted, or read from a file: 6 MB of float64 here."""

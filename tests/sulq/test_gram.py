@@ -15,6 +15,7 @@ from dpfast.sources.table import as_rows
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq.gram_matrix import GramMatrix
 
+from ..support.pairwise import every_value, pairwise
 from ..support.paths import on_every_path
 from .test_box import case
 
@@ -39,6 +40,7 @@ def plain(rows, limits, scale=4.0):
     return len(rows), [sum(row[j] for row in cells) for j in range(d)], products
 
 
+@every_value
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 23])
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 200])
 def test_integers_are_those_of_exact_arithmetic(n, d):
@@ -71,6 +73,7 @@ def test_sums_stay_exact_at_the_edge():
     assert {products[i][j] for i in range(d) for j in range(i, d)} == {expected}
 
 
+@pytest.mark.full
 def test_every_path_gives_the_same_integers():
     code = """
 import sys
@@ -84,6 +87,7 @@ for d in 1, 6, 8, 13, 64:
     assert len(on_every_path(code).splitlines()) == 5
 
 
+@pairwise
 @pytest.mark.parametrize("nan", ["raise", "drop", 0.3])
 @pytest.mark.parametrize("kind", ["f8", "f4"])
 @pytest.mark.parametrize("n", [0, 1, 9001])

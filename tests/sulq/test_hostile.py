@@ -33,6 +33,7 @@ from dpfast.sulq.labeled_rows import labeled_rows
 from dpfast.sulq.rounds import Part, Rounds
 
 from ..support import battery, surface
+from ..support.pairwise import pairwise
 from .test_components import recorded as recorded_components
 from .test_sums import recorded
 
@@ -202,6 +203,7 @@ def test_clusters_may_be_of_any_size(bounds, loss):
     assert np.isfinite(made.cluster_centers_).all()
 
 
+@pairwise
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("kind", ESTIMATORS)
 @pytest.mark.parametrize(
@@ -562,6 +564,7 @@ def check_before_the_spend(make, row, column):
         assert spent == 1 and kind in (None, DataError)
 
 
+@pairwise
 @pytest.mark.parametrize("column", ["X", "y"])
 @pytest.mark.parametrize("row", ROW)
 @pytest.mark.parametrize("learner", WITH_LABELS)

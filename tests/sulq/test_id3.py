@@ -28,6 +28,7 @@ from dpfast.sulq.decision_tree import Nodes, Tree, pruned
 from ..reference import sulq as neighbourly
 from ..reference import tree as reference
 from ..support.names import shown
+from ..support.pairwise import pairwise, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
 LOSSES = {"rho": {"rho": 1}, "epsilon": {"epsilon": 1}, "delta": {"epsilon": 1, "delta": 1e-6}}
@@ -248,6 +249,7 @@ def used(relation, loss, splits, criterion="gini"):
     return worst
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", ["rho", "epsilon"])
 def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, monkeypatch):
@@ -261,6 +263,7 @@ def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, mon
     assert used(relation, LOSSES[loss], "counts") > 1.5
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", ["rho", "epsilon"])
 @pytest.mark.parametrize("criterion", criteria.CRITERIA)
@@ -373,6 +376,7 @@ def test_choices_are_rounds_too():
 # --- what is found --------------------------------------------------------------------------------
 
 
+@pairwise
 @pytest.mark.parametrize("splits", ["exponential", "counts"])
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", list(LOSSES))

@@ -23,6 +23,7 @@ from dpfast.sulq import (
 
 from ..reference import implication as reference
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 
 YES = Attribute()
 
@@ -121,6 +122,7 @@ def scores(case, times=80, scale=1.0):
     return np.array(found)
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("case", list(CASES))
 def test_estimates_have_the_error_that_they_state(case):
     z = scores(case)
@@ -154,6 +156,7 @@ def test_estimates_have_the_error_that_they_state_often(case):
     assert abs(z.mean()) < 0.25 and z.std() == pytest.approx(1.0, abs=0.12)
 
 
+@pytest.mark.full
 def test_asking_about_all_at_once_beats_the_published_questions():
     """The estimate of r + 1 questions about sets, and (sum x^2 - r R) below it, with more noise."""
     n, r = 4000, 150
@@ -233,6 +236,7 @@ def expected(strength, plan=(2000, 0.3, 0.6, 0.35), rho=150, queries=601, votes=
 TRUTH = 0.6 - (0.3 * 0.6 + 0.7 * 0.35)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("off", [-0.3, 0.0, 0.3])
 def test_a_vote_is_as_good_as_the_normal_law_says(off):
     times, votes = 60, 11
@@ -242,6 +246,7 @@ def test_a_vote_is_as_good_as_the_normal_law_says(off):
     assert (off == 0) == (abs(wanted - 0.5) < 0.03)
 
 
+@pytest.mark.full
 def test_many_votes_decide_what_one_does_not():
     for off, right in ((-0.25, 1), (0.25, 0)):
         one, _, _ = rates(TRUTH + off, 60, 1)

@@ -29,6 +29,7 @@ from dpfast.sulq.starting_centers import centers_of, spread
 from ..reference import nearest as plain
 from ..reference import sulq as reference
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 from .test_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
@@ -171,6 +172,7 @@ def worst_round(relation, loss, init=CENTRES):
     return worst
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", [{"rho": 1}, {"epsilon": 1}], ids=["rho", "epsilon"])
 def test_no_row_uses_more_than_the_loss_of_a_round(relation, loss, monkeypatch):
@@ -476,6 +478,7 @@ def test_rounds_that_are_chosen_find_no_less():
     assert five == chosen
 
 
+@pytest.mark.full
 def test_error_falls_with_epsilon_on_digits():
     """1797 rows of 64 columns, beside scikit-learn's best of ten; more rows, less noise each."""
     datasets = pytest.importorskip("sklearn.datasets")

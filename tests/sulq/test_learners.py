@@ -31,6 +31,7 @@ from dpfast.sulq.row_functions import Piece
 from ..reference import queries as plain
 from ..reference import sulq as reference
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 from .test_oracle import integers
 
 RELATIONS = ["replace", "add-remove"]
@@ -80,6 +81,7 @@ def hurting(target):
     return lambda term: 1 if getattr(term.f, "literal", None) in target else -1
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("target", TARGETS, ids=shown)
 @pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])
 def test_a_conjunction_is_found(target, kind):
@@ -183,6 +185,7 @@ def against(w):
     return lambda term: -np.sign(w) - (w == 0) if term.l2 is not None else 1
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])
 @pytest.mark.parametrize("scale", [1.0, 50.0])
 def test_a_halfspace_is_found(kind, scale):
@@ -213,6 +216,7 @@ def test_answers_far_beyond_the_tolerance_lead_away():
     assert wrong_share(found, rows) > E
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("hurt", [0, 1])
 def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
@@ -309,6 +313,7 @@ def test_what_is_asked_is_what_is_defined(name):
         assert alone.tobytes() == found[i : i + 1].astype(float).tobytes()
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):

@@ -117,6 +117,7 @@ def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.full
 def test_predictions_and_scores_are_of_all_rows_in_their_order(monkeypatch):
     """Rows that go up, so that the mean of y is another one in each piece."""
     x = np.linspace(0, 1, 3 << 16)[:, None]

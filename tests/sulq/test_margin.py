@@ -19,6 +19,7 @@ from dpfast._kernels.sulq import margin_wrong as wrong
 from dpfast._kernels.sulq import pairs_add as pairs
 
 from ..reference import margin as reference
+from ..support.pairwise import pairwise
 from ..support.paths import on_every_path
 
 SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1e300, -1e300, 5e-324, 0.5, -7.25]
@@ -46,6 +47,7 @@ def kernel(rows, labels, columns, w, bias, length, skip, step=10**6):
     return (*found.tolist(), [int(one) for one in sums])
 
 
+@pairwise
 @pytest.mark.parametrize("length", [0.0, float(REACH), REACH / 3])
 @pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from dpfast.sulq.class_sums import ClassSums, columns_of
 from ..reference import sulq as neighbourly
 from ..reference import tree as reference
 from ..support.names import shown
+from ..support.pairwise import pairwise
 from .test_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
@@ -197,6 +198,7 @@ def used(kind, relation, loss):
     return worst
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kind", list(SPOTS))
 @pytest.mark.parametrize("loss", [ZCDP(1), Pure(1)], ids=["rho", "epsilon"])

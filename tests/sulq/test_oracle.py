@@ -34,6 +34,7 @@ from dpfast.sulq import (
 
 from ..reference import sulq as reference
 from ..support.names import shown
+from ..support.pairwise import pairwise, quick_rows
 from .test_sums import spent
 
 RELATIONS = ["replace", "add-remove"]
@@ -132,6 +133,7 @@ def test_no_share_of_the_count_is_much_better(kind, delta):
     assert float(own.rho if kind == "rho" else own.epsilon) < 1.01 * min(tried)
 
 
+@quick_rows(2)
 @pytest.mark.parametrize(("power", "kind"), [(2, "rho"), (1, "epsilon")])
 @pytest.mark.parametrize(
     "tolerances", [[1] + [3] * 1000, [1] + [1.5] * 10, [1], np.logspace(0, 12, 300)], ids=len
@@ -150,6 +152,7 @@ def test_no_other_count_is_cheaper_for_several_tolerances(tolerances, power, kin
     assert 0.999 < found / least < 1.003
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("kind", "delta"), KINDS)
 @pytest.mark.parametrize("often", [1, 50])
@@ -199,6 +202,7 @@ def test_the_count_of_all_rows_may_be_off_too():
         assert oracle._plan.failure == pytest.approx(0.1 / chances)
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
 @pytest.mark.parametrize("tolerance", [[0.1] * 9, [0.1, 0.2, 0.05, 0.2, 0.9]])
@@ -222,6 +226,7 @@ def test_all_questions_and_the_count_cost_what_is_said(relation, kw, tolerance):
     assert spent(oracle.cost, [*moves, moves[0]]) > 1  # the planted fault: one question too many
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("pure", [True, False])
 @pytest.mark.parametrize("wide", [1.0, 1e5, 1e7, 1e13, 1e300])
@@ -260,6 +265,7 @@ def test_too_few_rows_and_how_many_would_do(relation, kw):
         ask(enough - 1)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", [{"rho": 1e-3}, {"epsilon": 0.1}, {"epsilon": 0.1, "delta": 1e-7}])
 def test_the_rows_that_would_do_are_enough_for_every_tolerance(relation, loss):
@@ -336,6 +342,7 @@ SIGNS = {
 }
 
 
+@pairwise
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
 @pytest.mark.parametrize("name", list(QUESTIONS))
@@ -375,6 +382,7 @@ def broken_promises(runs, **kw):
     return bad
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("kw", LOSSES, ids=shown)
 def test_the_promise_is_kept_as_often_as_is_said(relation, kw, monkeypatch):
@@ -449,6 +457,7 @@ MOVING = {
 }
 
 
+@quick_rows(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(MOVING))
 def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
@@ -475,6 +484,7 @@ def test_a_function_that_is_centred_wrongly_is_caught():
 # --- exact sums -----------------------------------------------------------------------------------
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_chunks_threads_and_files_do_not_change_a_bit(relation, monkeypatch, tmp_path):
     pytest.importorskip("pyarrow")

@@ -25,6 +25,7 @@ from dpfast.sulq.coordinates import Coordinates
 from ..reference import margin as plain
 from ..reference import sulq as reference
 from ..support.names import shown
+from ..support.pairwise import quick_rows
 from .test_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
@@ -203,6 +204,7 @@ FORMS = {
 }
 
 
+@quick_rows(3)
 @pytest.mark.parametrize("form", list(FORMS))
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", ["rho", "epsilon", "delta"])

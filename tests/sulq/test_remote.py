@@ -146,6 +146,7 @@ def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes(
     assert abs(found.strength - strength) < 5 * found.error
 
 
+@pytest.mark.full
 def test_the_published_test_between_two_processes():
     kw = {"votes": 3, "trials": 80}
     with two_processes(seed=(31, 32), questions=(81, 4)) as (here, there):
@@ -188,6 +189,7 @@ def test_a_transcript_with_anything_else_is_caught(leak):
         read_whole([("sent", message), ("received", back)], ALPHA, sums)
 
 
+@pytest.mark.full
 def test_each_process_keeps_its_own_ledger(tmp_path):
     ledgers = [str(tmp_path / name) for name in ("a.ledger", "b.ledger")]
     with two_processes(ledger=ledgers) as (here, there):

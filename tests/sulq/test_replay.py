@@ -30,6 +30,7 @@ from dpfast.sulq.class_sums import ClassSums
 from dpfast.sulq.gram_matrix import GramMatrix
 
 from ..reference import sulq as reference
+from ..support.pairwise import quick_rows
 from ..support.transcript import recorded, used
 
 RELATIONS = ["replace", "add-remove"]
@@ -185,6 +186,7 @@ def worst(name, relation, loss, sets=DATA):
     return found
 
 
+@quick_rows(13)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", list(LOSSES))
 @pytest.mark.parametrize("name", list(RUNS))
@@ -203,6 +205,7 @@ MUCH = [
 ]
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_rounds_that_are_chosen_on_the_way_cost_what_was_paid(relation, monkeypatch):
     name, sets = "k-means of its own rounds", [DATA[2] * 4]

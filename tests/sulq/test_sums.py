@@ -32,6 +32,7 @@ from dpfast.sulq import rounds as _rounds
 
 from ..reference import sulq as reference
 from ..support.names import shown
+from ..support.pairwise import pairwise, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
 LO, HI = -1.0, 2.5
@@ -134,6 +135,7 @@ def test_products_are_those_of_the_definition():
     assert found == float(reference.total(data.tolist(), product))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("dtype", ["f8", "i4", "?", ">f4"])
 def test_every_form_of_data_has_the_same_sums(dtype):
     matrix = (np.random.default_rng(3).integers(0, 2, (5000, 2)) * 3).astype(dtype)
@@ -307,6 +309,7 @@ def test_a_function_may_write_to_its_row_but_not_to_the_data():
     assert not data.any()
 
 
+@pytest.mark.full
 def test_functions_that_do_not_suit_the_rows():
     sums = NoisySums(np.zeros((4, 2)), epsilon=1, queries=1)
     cases = [
@@ -381,6 +384,7 @@ def worst_moves(name, relation, keep=None):
     return claimed, [worst[i] for i in range(len(worst))]
 
 
+@quick_rows(5)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_no_neighbour_moves_a_sum_by_more_than_is_claimed(name, relation):
@@ -467,6 +471,7 @@ def spent(loss, moves):
     return delta / float(loss.delta)
 
 
+@pairwise
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("rounds", [1, 7, 1000])
 @pytest.mark.parametrize("shares", [(1,), (Fraction(1, 3), Fraction(2, 3))])
@@ -664,6 +669,7 @@ def test_a_mask_of_another_length_than_a_file(tmp_path):
             sums.sum("count", np.ones(length, bool))
 
 
+@quick_rows(1)
 @pytest.mark.parametrize(
     "function",
     [coin, lambda x: coin(x), lambda x: random.gauss(x, 1.0)],

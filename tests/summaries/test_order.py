@@ -24,6 +24,7 @@ from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
 
 from ..reference import order as reference
+from ..support.pairwise import quick_rows
 
 DTYPES = [d.str for d in CHUNK_DTYPES]
 FLOATS = ["<f8", "<f4"]
@@ -271,6 +272,7 @@ def test_the_same_with_threads(monkeypatch):
         Ranks(data)
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_missing_values_by_every_policy(dtype):
     rng = np.random.default_rng(8)
@@ -344,6 +346,7 @@ def test_memory_is_bounded_when_the_sample_lies():
 # --- sorted data --------------------------------------------------------------------------------
 
 
+@quick_rows(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sorted_data_are_sliced(dtype):
     for _, data in patterns(20_000, dtype, seed=12):
@@ -531,6 +534,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.full
 def test_all_instruction_sets_agree():
     """Counts, and the collected values in the order in which they come, bit for bit."""
     digests = {}
@@ -634,6 +638,7 @@ def test_a_fixed_rank_near_an_uncertain_end(dtype, nan):
             assert np.array_equal(found.values, want[first - 1 : last])
 
 
+@quick_rows(1)
 @pytest.mark.parametrize("swap", [False, True])
 def test_many_tiny_chunks_take_linear_time(swap):
     class Rows:

@@ -22,6 +22,7 @@ from dpfast.sources import CHUNK_DTYPES
 from dpfast.summaries.cells import FINE, SQUARES, cells, nearest
 
 from ..reference import quantise as reference
+from ..support.pairwise import every_value, pairwise
 
 ROOT = Path(__file__).parents[2]
 DTYPES = [d.str for d in CHUNK_DTYPES]
@@ -62,6 +63,7 @@ def sample(n, dtype, seed=0):
     return found
 
 
+@every_value
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("grid", GRIDS)
 def test_beside_the_plain_twin(dtype, grid):
@@ -77,6 +79,7 @@ def test_beside_the_plain_twin(dtype, grid):
         assert missing.tolist() == [int(x != x) for x in values.tolist()]
 
 
+@pairwise(drop=True)
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if "f" not in d])
 @pytest.mark.parametrize("bounds", WHOLE)
 @pytest.mark.parametrize("scale", [1, 2, 64])
@@ -265,6 +268,7 @@ print(json.dumps([[str(x) for x in row] for row in found]))
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_gives_the_same():
     found = []
     for path in isa_paths():

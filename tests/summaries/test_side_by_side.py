@@ -10,6 +10,8 @@ from dpfast.sources.row_source import RowChunk
 from dpfast.sources.stretches import as_column
 from dpfast.summaries.side_by_side import BLOCK, flat, stretches
 
+from ..support.pairwise import every_value
+
 ROWS = BLOCK + 777
 
 
@@ -57,6 +59,7 @@ def gathered(rows, where, beside=None, start=0):
     ]
 
 
+@every_value
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("share", [None, 0, 0.01, 0.5, 1])
 def test_the_rows_that_numpy_keeps(form, share):

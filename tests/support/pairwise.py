@@ -1,4 +1,4 @@
-"""Fewer rows of a product of parametrisations: those that cover every pair, or every value.
+"""Fewer rows of a product of parametrisations: those that cover every pair or value, or just few.
 
 The decorators stand above the `pytest.mark.parametrize` of a test and fold them into one:
 
@@ -99,11 +99,13 @@ def factor(mark: Any) -> tuple[list[str], list[Any]]:
     return list(names), rows
 
 
-def folded(cover: Callable[[Sequence[int]], list[tuple[int, ...]]], test: Any, drop: bool) -> Any:
+def folded(
+    cover: Callable[[Sequence[int]], list[tuple[int, ...]]], test: Any, drop: bool, least: int = 2
+) -> Any:
     """Fold the parametrisations of a test into one."""
     marks = getattr(test, "pytestmark", [])
     factors = [factor(mark) for mark in marks if mark.name == "parametrize"]
-    assert len(factors) > 1, f"{test.__name__} is no product"
+    assert len(factors) >= least, f"{test.__name__} is no product"
     test.pytestmark = [mark for mark in marks if mark.name != "parametrize"]
     sizes = [len(values) for _, values in factors]
     quick = cover(sizes)
@@ -138,9 +140,12 @@ def every_value(test: Any = None, *, drop: bool = False) -> Any:
     return folded(all_values, test, drop)
 
 
-def some(values: Sequence[Any], quick: int = 1) -> list[Any]:
-    """Return the values of one parametrisation, of which the first stay quick."""
-    return [
-        value if index < quick else pytest.param(value, marks=pytest.mark.full)
-        for index, value in enumerate(values)
-    ]
+def quick_rows(quick: int) -> Any:
+    """Keep quick as many rows of one parametrisation or of several, far from one another."""
+
+    def cover(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+        rows = list(itertools.product(*map(range, sizes)))
+        number = min(quick, len(rows))
+        return [rows[i * len(rows) // number] for i in range(number)]
+
+    return lambda test: folded(cover, test, drop=False, least=1)

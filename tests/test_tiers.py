@@ -1,0 +1,127 @@
+"""The quick tests leave nothing public out, and the marks are those that are described."""
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from . import test_conformance, test_foreign_errors, test_one_row
+from .support import battery, surface
+
+TESTS = Path(__file__).parent
+ROOT = TESTS.parent
+TIERS = {"full", "slow"}
+
+
+def quick_values(test):
+    """The values that a test is given in quick rows, of all its arguments."""
+    marks = getattr(test, "pytestmark", [])
+    if any(mark.name in TIERS for mark in marks):
+        return set()
+    found = set()
+    for mark in marks:
+        for row in mark.args[1] if mark.name == "parametrize" else ():
+            own = {mark.name for mark in getattr(row, "marks", ())}
+            if not own & TIERS:
+                values = getattr(row, "values", (row,))
+                found.update(value for value in values if isinstance(value, str))
+    return found
+
+
+def functions(module):
+    """The tests of a module."""
+    return [test for name, test in vars(module).items() if name.startswith("test_")]
+
+
+def left_out(names, module):
+    """The names that no quick test of a module is given."""
+    quick = set(itertools.chain.from_iterable(map(quick_values, functions(module))))
+    return set(names) - quick
+
+
+def test_every_release_is_tried_by_quick_tests():
+    every = [test for test in functions(test_conformance) if quick_values(test) >= {*battery.CASES}]
+    assert len(every) >= 9
+    assert test_conformance.test_bad_arguments_are_one_clear_error_and_cost_nothing in every
+    assert test_conformance.test_the_spend_comes_before_data_and_randomness in every
+    assert test_conformance.test_a_spend_stands_when_the_data_fail in every
+
+
+def test_everything_public_is_called_by_quick_tests():
+    assert left_out(surface.CALLS, test_foreign_errors) == set()
+    assert quick_values(test_foreign_errors.test_the_right_arguments_are_right) == {*surface.CALLS}
+
+
+@pytest.mark.parametrize("module", [test_conformance, test_foreign_errors, test_one_row])
+def test_each_battery_has_a_quick_negative_control(module):
+    """The planted faults of a battery are caught by tests with these words in their names."""
+    marks = {
+        test.__name__: {mark.name for mark in getattr(test, "pytestmark", ())}
+        for test in functions(module)
+    }
+    quick = [name for name in marks if not marks[name] & TIERS]
+    assert any(re.search("caught|found|fail", name) for name in quick)
+
+
+def test_a_name_that_is_full_only_is_caught():
+    """Planted: a case whose rows are all full, and a test that is full as a whole."""
+
+    @pytest.mark.parametrize("name", ["a", pytest.param("b", marks=pytest.mark.full), "c"])
+    def test(name): ...
+
+    assert quick_values(test) == {"a", "c"}
+    assert quick_values(pytest.mark.full(test)) == set()
+
+
+# ---- Twins. ----
+
+#: A twin and the name under which a file of tests has it.
+IMPORT = re.compile(r"^from \.+reference(?:\.(\w+))? import ([^(\n]+|\([^)]+\))", re.M)
+
+
+def twins_of(text):
+    """The twins that a file asks in what is not full or slow."""
+    # Two empty lines stand between functions, and nowhere else.
+    parts = [
+        part
+        for part in text.split("\n\n\n")
+        if not re.search(r"^@pytest\.mark\.(full|slow)", part, re.M)
+    ]
+    quick = IMPORT.sub("", "\n".join(parts))
+    for module, names in IMPORT.findall(text):
+        for name in re.split(r"[\s,()]+", names.replace(" as ", "=")):
+            twin, _, own = name.partition("=")
+            if name and re.search(rf"\b{own or twin}\b", quick):
+                yield module or twin
+
+
+def test_every_twin_is_asked_by_a_quick_test():
+    files = {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
+    twins = {path.stem for path in files if path.parent.name == "reference"} - {"__init__"}
+    asked = {
+        twin
+        for path, text in files.items()
+        if path.name.startswith("test_")
+        for twin in twins_of(text)
+    }
+    # A twin that another is made of is asked by that one.
+    for path, text in files.items():
+        if path.parent.name == "reference":
+            asked |= {twin for twin in twins if re.search(rf"^from \..*\b{twin}\b", text, re.M)}
+    assert twins - asked == set()
+
+
+def test_a_twin_of_full_tests_alone_is_caught():
+    text = "from ..reference import order as plain, box\nfrom ..reference.tree import grow\n\n\n"
+    text += "def test():\n    box(plain)\n\n\n@pytest.mark.full\ndef test_more():\n    grow()\n"
+    assert set(twins_of(text)) == {"order", "box"}
+
+
+# ---- What is described. ----
+
+
+def test_the_marks_are_those_that_are_described():
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "-m 'not slow and not full'" in settings
+    assert '"full: ' in settings and '"slow: ' in settings
