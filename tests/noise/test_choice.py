@@ -585,5 +585,6 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.full
 def test_every_instruction_set_makes_the_same_choices():
     assert len(on_every_path(PROBE)) == 64

@@ -95,6 +95,7 @@ def test_sums_reach_the_end_of_their_integers():
     assert out[0] == (2**31 - 1) // 127 * 127
 
 
+@pytest.mark.full
 def test_all_paths_agree():
     printed = on_every_path("""
 import numpy as np

@@ -5,7 +5,6 @@ import os
 import pytest
 
 from ..support.crashes import crash
-from ..support.pairwise import quick_rows
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork or kill")
 
@@ -24,7 +23,7 @@ def test_killed_before_a_statement(stride):
     assert found["violations"] == [] and found["steps"] > 100
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fault", "word"),
     [

@@ -428,7 +428,7 @@ class Loose(Stored):
         return self.off(super().distance(index), np.where(np.asarray(index) % 3 == 1, 1, -1))
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("few", [math.inf, 150.0, 2.0])
 def test_distances_that_are_known_loosely(few, monkeypatch):
     monkeypatch.setattr(permute, "FEW", few)

@@ -18,7 +18,7 @@ TYPED = ["npy", "arrow", "arrows", "feather"]
 GOOD = {"answer", "SourceError", "DataError", "ArgumentError", "ArgumentTypeError"}
 
 
-@quick_rows(2)
+@pytest.mark.full
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("count", [120, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_a_damaged_file_is_an_error_of_ours_or_an_answer(form, count):

@@ -873,7 +873,7 @@ def extra_megabytes(small, large, whole=""):
     return extra
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="measures on Linux")
 @pytest.mark.parametrize(
     "name, count, group",

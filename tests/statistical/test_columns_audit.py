@@ -88,7 +88,7 @@ def test_a_quick_audit(name):
         assert audit(name, 500, norm=norm, epsilon=1.0) <= 1.0
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["sum, replace", "sum, add-remove"])
 def test_it_is_nearly_reached(name):
     """So that the bound is worth something: no noise is wasted."""

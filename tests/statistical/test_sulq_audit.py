@@ -102,13 +102,13 @@ def clusters(neighbors, epsilon, size):
     return least_loss(one, CLUSTERS[neighbors], size)
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("neighbors", list(CLUSTERS))
 def test_a_quick_audit_of_clusters(neighbors):
     assert clusters(neighbors, EPSILON, 1_000) <= EPSILON
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("neighbors", list(CLUSTERS))
 def test_clusters_for_more_than_they_claim_are_caught(neighbors):
     assert clusters(neighbors, 16 * EPSILON, 1_000) > EPSILON
@@ -166,13 +166,13 @@ def slopes(neighbors, epsilon, size):
     return least_loss(one, SIDES[neighbors], size)
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_a_quick_audit_of_least_squares(neighbors):
     assert slopes(neighbors, EPSILON, 1_000) <= EPSILON
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("neighbors", list(SIDES))
 def test_least_squares_for_more_than_they_claim_are_caught(neighbors):
     assert slopes(neighbors, 24 * EPSILON, 1_000) > EPSILON
@@ -216,7 +216,7 @@ def squares(neighbors, size):
     return least_loss(one, (rows, other), size)
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
 def test_a_quick_audit_of_singular_values(neighbors):
     assert squares(neighbors, 1_500) <= EPSILON

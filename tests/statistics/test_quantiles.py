@@ -290,7 +290,7 @@ def test_draws_of_one_quantile_have_the_base(cut):
     assert misfit(seen, based_law(data, target, c, 0, 10, 0)) > 8
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("cut", [1.0, 28.0])
 def test_draws_that_divide_the_rows_have_the_base(cut):
     data, c, target, parts = [1.0, 2.5, 4.0, 4.0, 4.0, 4.0, 4.0, 6.0], 0.5, F(3), 3

@@ -104,6 +104,7 @@ def test_the_order_of_the_rows_changes_nothing():
         assert found == kernel(rows[mixed], labels[mixed], columns, w, 0.5, length, True)
 
 
+@pytest.mark.full
 def test_every_path_gives_the_same_bits():
     code = """
 import sys

@@ -99,6 +99,7 @@ def test_the_order_of_the_rows_changes_no_sum():
     )
 
 
+@pytest.mark.full
 def test_every_path_gives_the_same_bits():
     code = """
 import sys, hashlib

@@ -265,7 +265,7 @@ def test_too_few_rows_and_how_many_would_do(relation, kw):
         ask(enough - 1)
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", [{"rho": 1e-3}, {"epsilon": 0.1}, {"epsilon": 0.1, "delta": 1e-7}])
 def test_the_rows_that_would_do_are_enough_for_every_tolerance(relation, loss):

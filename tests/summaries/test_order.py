@@ -638,7 +638,7 @@ def test_a_fixed_rank_near_an_uncertain_end(dtype, nan):
             assert np.array_equal(found.values, want[first - 1 : last])
 
 
-@quick_rows(1)
+@pytest.mark.full
 @pytest.mark.parametrize("swap", [False, True])
 def test_many_tiny_chunks_take_linear_time(swap):
     class Rows:
