@@ -1,10 +1,10 @@
-"""Attacks on interfaces that answer questions about secret bits, and what privacy leaves of them.
+"""Attacks on interfaces that answer questions about secret bits, and bounds on their success.
 
-An interface that answers many questions about the same people too well gives their data away:
-with errors o(sqrt(n)), linear programming finds almost all of n bits (Dinur and Nissim, PODS 2003).
-Under differential privacy no attack can, and `recovery_bound` says how many at most. So an attack
-is a test: what it recovers from an interface at its full budget stays under the bound. One that
-stays there proves nothing, for there may be a better attack; one that does not has found a fault.
+An interface that answers many questions about the same people too accurately reveals their data.
+With errors o(sqrt(n)), linear programming finds almost all of n bits (Dinur and Nissim, PODS 2003).
+Under differential privacy no attack can find more than `recovery_bound`. So an attack is a test of
+an interface that has spent its budget. If it recovers more than the bound, the interface has a
+fault. If it does not, nothing is proved, for there may be a better attack.
 """
 
 from .bounds import expected_recovery, recovery_bound

@@ -1,4 +1,4 @@
-"""How many secret bits can be recovered: at most under privacy, and by least squares without it."""
+"""The fraction of secret bits that can be recovered, with and without privacy."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .._core.types import Number
 from ..errors import ArgumentError
 from ..privacy import ZCDP, Approx, Loss
 
-#: More than what rounding may have taken from the bound, or `pure_within` from its epsilon.
+#: Covers rounding errors of the bound, and what `pure_within` rounds off its epsilon.
 _UP = 1 + 2.0**-38
-#: Losses from here on protect nothing that float64 can tell from 0.
+#: Larger losses give the same bound in float64.
 _MOST = Fraction(1000)
 
 
@@ -25,26 +25,26 @@ def recovery_bound(
     rho: Number | None = None,
     steps: int = 1,
 ) -> float:
-    """The largest fraction of fair secret bits that can be expected to be recovered.
+    """Return the largest expected fraction of fair secret bits that can be recovered.
 
-    Let n rows hold a bit each, fair coins, and let neighbors differ in one bit. Whoever sees the
-    answers of a private interface, and has any method and any other knowledge about the rows, even
-    the other bits, gets a bit right with at most this probability:
+    Let each of n rows hold a bit, a fair coin, and let neighbors differ in one bit. An attacker who
+    sees the answers of a private interface, with any method and any other knowledge about the rows,
+    even all other bits, guesses a bit right with at most this probability:
 
     * pure epsilon: ``exp(epsilon) / (1 + exp(epsilon))``;
     * (epsilon, delta): ``(exp(epsilon) + delta) / (1 + exp(epsilon))``;
     * rho: as for the epsilon with ``epsilon tanh(epsilon / 2) = rho``.
 
-    Randomized response, which answers once for each bit, attains the first and the third.
+    Randomized response of each bit attains the first and the third.
 
     Parameters
     ----------
     epsilon, delta, rho : float, Fraction or Decimal, optional
         The loss of all answers together: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
     steps : int, default 1
-        How many neighbors lead from one value of a bit to the other. Where rows are replaced, one.
-        Where they come and go, one if the bit says whether a row is there, and two if it is part of
-        the row, which then leaves and comes back.
+        How many neighboring steps change a bit. One under replace. Under add-remove one if the bit
+        says whether a row is there, and two if the bit is part of the row, which is removed and
+        added again.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def recovery_bound(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument.
+        If an argument breaks its rule.
 
     Notes
     -----
@@ -89,30 +89,30 @@ def recovery_bound(
 
 
 def _epsilon(loss: Loss) -> Fraction:
-    """What the two values of a bit are no easier to tell apart for than randomized response."""
+    """Return an epsilon for which randomized response tells bits apart no worse."""
     if not isinstance(loss, ZCDP):
         return loss.epsilon
     return privacy.pure_within(loss.rho) if loss.rho < _MOST else loss.rho
 
 
 def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
-    """The fraction of bits that least squares recovers from noisy sums over random subsets.
+    """Return the fraction of bits that least squares recovers from noisy sums over random subsets.
 
     Each of `queries` answers is the number of ones in a subset, to which every row belongs with
     probability 1/2, and normal noise. The estimate of a bit then has the standard deviation
     ``2 deviation / sqrt(queries - n)``, and is on the right side of 1/2 with the probability
     ``Phi(sqrt(queries - n) / (4 deviation))``.
 
-    NOT PRIVATE, and not about privacy: it says when an interface without it is broken.
+    NOT PRIVATE, and not about privacy: it says when an interface without privacy is broken.
 
     Parameters
     ----------
     n : int
         The number of bits.
     queries : int
-        Of answers; more than n.
+        The number of answers, more than n.
     deviation : float
-        The standard deviation of the noise of an answer; 0 or more.
+        The standard deviation of the noise of an answer, 0 or more.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def expected_recovery(n: int, *, queries: int, deviation: Number) -> float:
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument.
+        If an argument breaks its rule.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Secret bits from noisy answers to questions about subsets of them."""
+"""Reconstruction of secret bits from noisy answers about subsets of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._core import checks
 from .._core.types import Number, Numbers
 from .solve import largest_error, least_squares, sum_of_errors
 
-#: Numbers of the queries that are drawn, at most: 4 GB of them as bytes.
+#: The largest number of entries of a matrix of queries that is drawn: 4 GB.
 MOST = 1 << 32
 
 METHODS = {
@@ -33,29 +33,29 @@ def reconstruct(
 ) -> NDArray[np.bool_]:
     """Recover n secret bits from answers about sums of them: an attack, to test an interface with.
 
-    Every subset of the rows has a number of ones, and every answer is that number with an error.
-    Numbers that explain the answers best, between 0 and 1 by linear programming, are rounded.
+    Every answer is the number of ones in a subset of the rows, with an error. The numbers that
+    explain the answers best (between 0 and 1, for linear programming) are rounded to bits.
 
-    NOT PRIVATE: what comes back is meant to be the secret. Against an interface that has spent a
-    loss on all its answers, no more than the fraction `recovery_bound` can be expected to be right.
+    NOT PRIVATE: the result is meant to be the secret. Against an interface with a privacy loss, the
+    expected fraction of right bits is at most `recovery_bound`.
 
     Parameters
     ----------
     answer : callable or array_like of shape (m,)
-        ``answer(query)`` is asked once for each query, in their order, and returns about the sum
-        of the bits in it; NaN where it gives none. Or the answers themselves.
+        ``answer(query)`` is called once for each query, in order, and returns about the sum of the
+        bits in it, or NaN for no answer. Or the answers themselves.
     n : int
         The number of bits.
     queries : int, or array_like of shape (m, n)
-        How many subsets a callable is asked about, each row in each with probability 1/2. Or the
-        subsets as a matrix of bool, a row each; a matrix of numbers asks for sums with
-        these weights, ``queries @ bits``. `answer` is given a row of the matrix.
+        The number of random subsets, each row in each with probability 1/2. Or the subsets as a
+        matrix of bool, a row each. A matrix of numbers asks for sums with these weights,
+        ``queries @ bits``. `answer` is called with a row of the matrix.
     method : {"lp", "lp-max", "least-squares"}, default "lp"
-        What is made least: the sum of all absolute errors, the largest, or the sum of their
-        squares. "lp" bears with many answers that are altogether wrong (nearly a quarter of them),
-        "lp-max" suits errors with a limit, and "least-squares" normal noise; it is the fastest.
+        What is minimized: the sum of absolute errors, the largest absolute error, or the sum of
+        squares. "lp" tolerates nearly a quarter of arbitrarily wrong answers, "lp-max" suits
+        bounded errors, and "least-squares" suits normal noise and is the fastest.
     rng : Generator, optional
-        Draws the subsets; secure by default.
+        Draws the subsets. Secure by default.
 
     Returns
     -------
@@ -65,9 +65,9 @@ def reconstruct(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        For a bad argument, or an answer that is no number.
+        If an argument breaks its rule, or an answer is not a number.
     MissingExtraError
-        For linear programming without SciPy.
+        If linear programming is asked for without SciPy.
 
     See Also
     --------
@@ -76,9 +76,9 @@ def reconstruct(
 
     Notes
     -----
-    Dinur and Nissim, PODS 2003: errors o(sqrt(n)) give away almost all bits, whatever else they are
-    like. Dwork, McSherry and Talwar, STOC 2007: so do answers of which a part below 0.239 is
-    arbitrary, by "lp". Which of several best explanations is taken is not specified.
+    Dinur and Nissim, PODS 2003: errors o(sqrt(n)) reveal almost all bits. Dwork, McSherry and
+    Talwar, STOC 2007: so do answers of which a part below 0.239 is arbitrary, by "lp". Which of
+    several best explanations is taken is not specified.
 
     Cost: for "least-squares" about m n**2 operations, some milliseconds for 200 bits and 1600
     queries; linear programming by HiGHS takes a hundred times as long.
@@ -89,8 +89,8 @@ def reconstruct(
     >>> secret = np.arange(40) % 3 == 0
     >>> def careless(subset):  # 40 people, 320 questions, errors of at most 1
     ...     return secret[subset].sum() + np.flatnonzero(subset).sum() % 3 - 1
-    >>> found = dp.audit.reconstruct(careless, 40, queries=320)
-    >>> bool((found == secret).mean() > 0.9)
+    >>> guess = dp.audit.reconstruct(careless, 40, queries=320)
+    >>> bool((guess == secret).mean() > 0.9)
     True
     """
     bits = checks.whole("n", n, 1)
@@ -100,10 +100,10 @@ def reconstruct(
     given = _answers(answer, matrix)
     known = ~np.isnan(given)
     weights = matrix[known].astype(np.float64)
-    # Counted from 1/2, the middle, so that an attack that knows nothing prefers neither value.
+    # Bits are centered at 1/2, so that an attack that knows nothing prefers neither value.
     middle = given[known] - weights.sum(axis=1) / 2
-    found: NDArray[np.bool_] = METHODS[method](weights, middle) > 0
-    return found
+    bits_found: NDArray[np.bool_] = METHODS[method](weights, middle) > 0
+    return bits_found
 
 
 def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[Any]:
@@ -111,9 +111,7 @@ def _queries(queries: Any, n: int, generator: _rng.Generator | None) -> NDArray[
     matrix = checks.array("queries", queries, rule)
     if matrix.ndim == 0:
         if generator is None:
-            checks.fail(
-                "queries", "the matrix that was asked for, where there are answers", queries
-            )
+            checks.fail("queries", "the matrix of queries, when answers are given", queries)
         m = checks.whole("queries", queries, 1)
         if m * n > MOST:
             checks.fail("queries", f"at most 2**32 numbers in all, with {n} columns", queries)

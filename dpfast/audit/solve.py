@@ -1,4 +1,4 @@
-"""Numbers z of [-1/2, 1/2] with A z near y: three meanings of near."""
+"""Numbers z of [-1/2, 1/2] with A z near y, in three norms."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Matrix = NDArray[np.float64]
 
 
 def least_squares(a: Matrix, y: Matrix) -> Matrix:
-    """The least sum of squared errors, without limits for z; of all such z the shortest."""
+    """Minimize the sum of squared errors, without limits for z. Of all such z take the shortest."""
     solution: Matrix = np.asarray(np.linalg.lstsq(a, y, rcond=None)[0], np.float64)
     return solution
 
 
 def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
-    """The least sum of absolute errors: what exceeds y has a variable, and what falls short."""
+    """Minimize the sum of absolute errors, with variables for what exceeds y or falls short."""
     sparse = _scipy("sparse")
     m, n = a.shape
     one = sparse.identity(m, format="csr")
@@ -30,7 +30,7 @@ def sum_of_errors(a: Matrix, y: Matrix) -> Matrix:
 
 
 def largest_error(a: Matrix, y: Matrix) -> Matrix:
-    """The least largest absolute error: one variable that is no less than any of them."""
+    """Minimize the largest absolute error, with a variable that is no less than any of them."""
     m, n = a.shape
     one = np.ones((m, 1))
     above = np.block([[a, -one], [-a, -one]])
@@ -40,10 +40,10 @@ def largest_error(a: Matrix, y: Matrix) -> Matrix:
 
 
 def _minimize(cost: Matrix, limits: Matrix, n: int, **rows: Any) -> Matrix:
-    found = _scipy("optimize").linprog(cost, bounds=limits, method="highs", **rows)
-    if found.x is None:  # every such program has a solution
-        raise RuntimeError(f"HiGHS found none: {found.message}")
-    solution: Matrix = found.x[:n]
+    result = _scipy("optimize").linprog(cost, bounds=limits, method="highs", **rows)
+    if result.x is None:  # every such program has a solution
+        raise RuntimeError(f"HiGHS found no solution: {result.message}")
+    solution: Matrix = result.x[:n]
     return solution
 
 
