@@ -33,6 +33,10 @@ A = TypeVar("A")
 Q = TypeVar("Q")
 
 
+#: Names of classes as files have them, where the classes are called otherwise now.
+_WRITTEN = {"IntegerNoise": "WholeNoise"}
+
+
 def facts(**given: Any) -> str:
     """Return public arguments as one text, the same for the same arguments.
 
@@ -46,7 +50,9 @@ def facts(**given: Any) -> str:
         if isinstance(value, Pure):  # its other attributes change no answer, and may become more
             return ["Pure", plain(value.epsilon)]
         if is_dataclass(value) and not isinstance(value, type):
-            return [type(value).__name__, *(plain(getattr(value, f.name)) for f in fields(value))]
+            kind = type(value).__name__
+            kind = _WRITTEN.get(kind, kind)
+            return [kind, *(plain(getattr(value, f.name)) for f in fields(value))]
         return value.hex() if isinstance(value, float) else value
 
     return json.dumps({name: plain(value) for name, value in given.items()}, sort_keys=True)
