@@ -1,1 +1,1 @@
-"""What may be spent: the budget, its ledger, and `release`, which spends before it reads data."""
+"""Budgets, their ledgers, and `release`, which spends before anything is read."""

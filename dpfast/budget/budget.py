@@ -1,4 +1,4 @@
-"""The ledger: a limit, what was spent, and one method that spends before anything runs."""
+"""`Budget`: a limit on the privacy loss about one dataset, and a ledger of what was spent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
-from .ledger import Amounts, Entry, Memory, Spend, State, Storage
+from .ledger import Amounts, Decision, Memory, Spend, State, Storage
 from .ledger.entries import now, process
 from .ledger.text import exact, plain
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
 
 
 class _Quote(Exception):
-    """Carries the mechanism out of the door; see `quoted`."""
+    """Carries the mechanism out of `release`; see `quoted`."""
 
     def __init__(self, mechanism: Any) -> None:
         self.mechanism = mechanism
 
 
 class _Probe:
-    """Stands in for a budget: the door shows it the mechanism and gets no further."""
+    """Stands in for a budget: `release` shows it the mechanism and goes no further."""
 
     def quote(self, mechanism: Any) -> NoReturn:
         raise _Quote(mechanism)
 
 
 def quoted(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """The mechanism that a release would run: its arguments are checked, its data are not read.
+    """Return the mechanism that a call would run. Check arguments, and read no data.
 
-    None for a function that never comes to the door.
+    None for a function that does not call `release`.
     """
     try:
         function(*args, **kwargs, budget=_Probe())
@@ -71,12 +71,12 @@ class Budget:
     """A limit on the total privacy loss about one dataset, spent exactly.
 
     Amounts are fractions: ``0.1`` means one tenth, and ten spends of it out of ``1.0`` leave
-    exactly 0. A spend is recorded before data or randomness are touched, by whichever thread comes
-    first; it is never given back. Losses add up by basic composition, and the limit is checked
-    before each call (a privacy filter), so the sequence of calls may depend on earlier answers.
+    exactly 0. A spend is recorded before data or randomness are touched, and the spent budget is
+    not refunded. Losses add up by basic composition, and the limit is checked before each call (a
+    privacy filter), so the sequence of calls may depend on earlier answers.
 
-    Without `path` the ledger lives in memory; a forked child, whose copy its parent would not see,
-    is refused. With `path` it lives in a file, and a spend is on the disk before the data are
+    Without `path` the ledger is in memory. A forked child is refused, since its parent would not
+    see its spends. With `path` the ledger is a file, and a spend is on the disk before the data are
     touched. Any number of objects, threads and processes (forked or not) may spend from one file at
     the same time. Killed at any moment, it holds no less than what was released.
 
@@ -87,16 +87,16 @@ class Budget:
     delta : float, Fraction or Decimal, default 0
         Limit on the sum of deltas.
     rho : float, Fraction or Decimal, optional
-        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as epsilon
-        tanh(epsilon / 2), and as less where the distribution of its noise or of its draws is known
+        Limit of a zero-concentrated budget, instead of `epsilon`. A pure spend counts as
+        epsilon tanh(epsilon / 2), or less where the distribution of its noise or draws is known
         (`dpfast.privacy.Draws`), rounded up.
     neighbors : {"replace", "add-remove"}, optional
-        The relation that the limit speaks of; by default that of the first spend. A loss under
-        add-remove counts for replace as twice epsilon or four times rho; the opposite is refused.
+        The neighboring relation of the limit, by default that of the first spend. A loss under
+        add-remove counts for replace as twice epsilon or four times rho. The opposite is refused.
     name : str, optional
-        What the ledger is for.
+        The name of the ledger, in your words.
     path : str or path-like, optional
-        The file of the ledger, which is made if it is not there. If it is, then the limit, the
+        The file of the ledger, which is made if it does not exist. If it exists, the limit, the
         relation and the name may be left out, and if given must be those of the file.
     timeout : float, default 30
         Seconds to wait for other processes that write to the file.
@@ -104,10 +104,10 @@ class Budget:
     Raises
     ------
     ArgumentError
-        When no limit, or two kinds of limit, are given; or another one than the file's.
+        If no limit or two kinds of limit are given, or not the limit of the file.
     LedgerError
-        When the file cannot be used: it is no ledger, was made by a newer version, is damaged, or
-        cannot be written. `LedgerBusyError` when it stayed locked.
+        If the file cannot be used: it is no ledger, was made by a newer version, is damaged, or
+        cannot be written. `LedgerBusyError` if it stayed locked.
 
     See Also
     --------
@@ -115,14 +115,14 @@ class Budget:
 
     Notes
     -----
-    The file is an SQLite database on a local disk (not a network drive: locks there cannot be
-    relied upon). While somebody is at work there is a file ``-wal`` beside it, which belongs
-    to it; after a kill it stays until the next use. Copy the two together or neither. Both are made
-    so that only their owner can read them. Whoever puts back an old copy undoes spends that
-    happened; a process that has seen later lines refuses it, a new one cannot know. Pickles of a
-    budget with a path open that path again; one in memory has none.
+    The file is an SQLite database on a local disk (not on a network drive, whose locks cannot be
+    relied upon). While it is in use there is a file ``-wal`` beside it, which belongs to it and
+    after a kill stays until the next use. Copy both or neither. Both are made so that only their
+    owner can read them. Putting back an old copy undoes spends. A process that has seen later
+    entries refuses it, but a new process cannot know. A pickle of a budget with a path opens that
+    path again. A budget in memory cannot be pickled.
 
-    Cost: some microseconds in memory; in a file a few writes that wait for the disk.
+    Cost: some microseconds in memory, and in a file a few writes that wait for the disk.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Budget:
     >>> budget.cost(dp.count, ages, neighbors="add-remove", epsilon=0.5)
     Pure(epsilon=0.5)
 
-    One that outlives the program:
+    A budget that outlives the program:
 
     >>> import os, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -213,7 +213,7 @@ class Budget:
 
     @property
     def name(self) -> str:
-        """What the ledger is for, in the words of the one who made it."""
+        """The name of the ledger."""
         return self._name
 
     @property
@@ -223,7 +223,7 @@ class Budget:
 
     @property
     def created(self) -> str:
-        """When the ledger was made, in UTC (ISO 8601)."""
+        """The time at which the ledger was made, in UTC (ISO 8601)."""
         return self._created
 
     @property
@@ -233,7 +233,7 @@ class Budget:
 
     @property
     def neighbors(self) -> Neighbors | None:
-        """The relation that the ledger speaks of; None before the first spend has settled it."""
+        """The neighboring relation of the ledger, or None before the first spend."""
         return self._storage.state().neighbors or self._wanted
 
     @property
@@ -248,7 +248,7 @@ class Budget:
 
     @property
     def history(self) -> tuple[Spend, ...]:
-        """The lines of the ledger in order: what was asked, and no answer but recorded ones."""
+        """The ledger entries in order: what was spent, and answers only if they were recorded."""
         return self._storage.history()
 
     def spend(self, amount: Loss, *, neighbors: Neighbors, what: str = "", note: str = "") -> None:
@@ -257,47 +257,47 @@ class Budget:
         Parameters
         ----------
         amount : Pure, Approx or ZCDP
-            What the coming release costs.
+            The loss of the coming release.
         neighbors : {"replace", "add-remove"}
-            The relation under which it costs that.
+            The neighboring relation of that loss.
         what : str, optional
             A public description for the ledger.
         note : str, optional
-            More of it; by default that of `noted`.
+            A note for the ledger, by default that of `noted`.
 
         Raises
         ------
         BudgetError
-            When less is left than is asked, the loss cannot be expressed in this budget, or this
-            is a forked copy. The message shows spent, asked and left; nothing has been recorded.
+            If less is left than is asked, the loss cannot be expressed in this budget, or this
+            process is a fork. The message shows spent, asked and left. Nothing was recorded.
         LedgerError
-            When the file of the ledger cannot be used. Nothing may be released.
+            If the file of the ledger cannot be used. Nothing may be released.
         """
         if not isinstance(amount, (Pure, Approx, ZCDP)):
             checks.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
         checks.neighbors(neighbors)
         notes = getattr(self._local, "notes", ())
         note = checks.text("note", note) or (notes[-1] if notes else "")
-        line = Spend(amount, neighbors, checks.text("what", what), note, now(), process())
-        self._local.line = None
+        spend = Spend(amount, neighbors, checks.text("what", what), note, now(), process())
+        self._local.entry = None
         keys = getattr(self._local, "keys", None)
         if keys is None:
-            self._local.line = self._storage.append(lambda state: self._decide(state, line))
+            self._local.entry = self._storage.append(lambda state: self._decide(state, spend))
         elif not keys:
-            raise BudgetError("budget refused the spend: a key pays for one, and was used")
+            raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
         else:
-            self._local.line = self._storage.once(
-                keys.pop(), lambda state: self._decide(state, line)
+            self._local.entry = self._storage.once(
+                keys.pop(), lambda state: self._decide(state, spend)
             )
 
     @contextmanager
     def noted(self, note: str) -> Iterator[None]:
-        """A note for every spend of this thread in the block of a ``with``.
+        """Add a note to every spend of this thread in the block of a ``with``.
 
         Parameters
         ----------
         note : str
-            Your words about why it is asked. They must not come from the data.
+            Why you spend, in your words. It must not come from the data.
 
         Examples
         --------
@@ -317,14 +317,14 @@ class Budget:
 
     @contextmanager
     def _once(self, key: str) -> Iterator[None]:
-        """The one spend of this thread in the block is made once in the life of the ledger.
+        """Make the one spend of this thread in the block once in the life of the ledger.
 
-        If a line bears the key already, nothing is paid. Whoever uses this must let nothing leave
-        but what `_settle` returns: then one answer leaves for one spend, whichever of several
-        computations it came from. Each of these has its own randomness, and the choice among them
-        (which was recorded first) does not depend on the others, which nobody sees.
+        If an entry has the key already, nothing is paid. The caller must release nothing but what
+        `_settle` returns. Then one answer leaves for one spend, whichever of several computations
+        it came from. Each of these has its own randomness, and the choice among them (which was
+        recorded first) does not depend on the others, which nobody sees.
         """
-        self._local.keys, self._local.line = [key], None
+        self._local.keys, self._local.entry = [key], None
         try:
             yield
         finally:
@@ -332,15 +332,15 @@ class Budget:
 
     @property
     def _paid(self) -> bool:
-        """Whether this thread's last spend has a line."""
-        return getattr(self._local, "line", None) is not None
+        """Whether the last spend of this thread has an entry."""
+        return getattr(self._local, "entry", None) is not None
 
     def _settle(self, answer: Any) -> Any:
-        """Record an answer beside the line of this thread, or get the one that is there."""
-        return self._storage.settle(self._local.line, plain(answer))
+        """Return the answer recorded with the entry of this thread. If none is, record this one."""
+        return self._storage.settle(self._local.entry, plain(answer))
 
     def _found(self, key: str) -> tuple[int, Any] | None:
-        """Number and recorded answer of the line of a key."""
+        """Return number and recorded answer of the entry with a key."""
         return self._storage.found(key)
 
     def _stream(self, name: str, facts: str) -> Record:
@@ -350,47 +350,47 @@ class Budget:
         assert self._file is not None
         return Record(self._file, name, facts)
 
-    def _afford(self, lines: Iterable[Spend]) -> Amounts:
-        """What several spends would leave; the refusal of the first that is too much."""
+    def _afford(self, spends: Iterable[Spend]) -> Amounts:
+        """Return what several spends would leave. Refuse the first that is too much."""
         state = self._storage.state()
-        for line in lines:
-            entry = self._decide(state, line)
-            spent = state.spent.plus(entry.line.counted)
-            state = State(spent, entry.neighbors, state.lines + 1)
+        for spend in spends:
+            decision = self._decide(state, spend)
+            spent = state.spent.plus(decision.spend.counted)
+            state = State(spent, decision.neighbors, state.entries + 1)
         return self._left(state)
 
     def record(self, answer: object) -> None:
-        """Keep a released answer beside the last line that this thread has spent.
+        """Record a released answer with the last entry of this thread.
 
-        Nothing is kept unless you call this: a ledger says what was asked, and may be shown to
-        people who are not to have the answers.
+        A ledger holds no answers unless you call this, so it may be shown to people who must not
+        see them.
 
         Parameters
         ----------
         answer : number, text, NumPy array, or a nested list or dict of them
-            What the release returned. It must be finite.
+            The result of the release. It must be finite.
 
         Raises
         ------
         ArgumentError
-            When this thread has spent nothing yet, or the line has its answer already.
+            If this thread has spent nothing yet, or the entry has an answer already.
         """
         kept = plain(answer)
         if kept is None:
             checks.fail("answer", "something", answer)
-        number = getattr(self._local, "line", None)
+        number = getattr(self._local, "entry", None)
         if number is None:
             checks.fail("answer", "recorded after a spend, by the thread that spent", answer)
         self._storage.record(number, kept)
 
     def export(self) -> str:
-        """The whole ledger as JSON: its limit, its sums and its lines, in order.
+        """Return the whole ledger as JSON: its limit, its sums and its entries, in order.
 
         Returns
         -------
         str
-            One object. Each amount has its ``value`` as a float and ``exact`` as a ratio.
-            Answers are in it where they were recorded.
+            One object, with the entries as ``lines``. Each amount has its ``value`` as a float and
+            ``exact`` as a ratio. Recorded answers are included.
 
         Examples
         --------
@@ -398,10 +398,10 @@ class Budget:
         >>> json.loads(dp.Budget(epsilon=0.1).export())["limit"]["epsilon"]
         {'value': 0.1, 'exact': '1/10'}
         """
-        lines = self.history
-        spent = reduce(Amounts.plus, (line.counted for line in lines), Amounts())
-        state = State(spent, self._storage.state().neighbors, len(lines))
-        return json.dumps({**self._facts(state), "lines": self._told(lines)}, indent=2)
+        entries = self.history
+        spent = reduce(Amounts.plus, (entry.counted for entry in entries), Amounts())
+        state = State(spent, self._storage.state().neighbors, len(entries))
+        return json.dumps({**self._facts(state), "lines": self._told(entries)}, indent=2)
 
     def _facts(self, state: State) -> dict[str, Any]:
         return {
@@ -417,13 +417,13 @@ class Budget:
                     ("remaining", self._left(state)),
                 )
             },
-            "spends": state.lines,
+            "spends": state.entries,
         }
 
     def cost(self, function: Callable[..., object], /, *args: Any, **kwargs: Any) -> Loss:
-        """What a call would cost, without running it: arguments are checked, data are not read.
+        """Return what a call would cost, without running it.
 
-        (Only the scores of a selection are, since they are an argument that is checked.)
+        Arguments are checked and no data are read. (The scores of a selection are arguments.)
 
         Parameters
         ----------
@@ -435,12 +435,12 @@ class Budget:
         Returns
         -------
         Pure, Approx or ZCDP
-            The loss under the call's own neighboring relation.
+            The loss under the neighboring relation of the call.
 
         Raises
         ------
         ArgumentError
-            For a bad argument of the call, or a function that spends nothing.
+            If an argument of the call breaks its rule, or the function spends nothing.
         """
         rule = "a release of dpfast, such as dpfast.median"
         try:
@@ -454,58 +454,58 @@ class Budget:
         mechanism = quoted(function, *args, **kwargs)
         if mechanism is None:
             checks.fail("function", rule, function)
-        found: Loss = mechanism.loss
-        return found
+        cost: Loss = mechanism.loss
+        return cost
 
-    def _told(self, lines: tuple[Spend, ...]) -> list[dict[str, Any]]:
+    def _told(self, entries: tuple[Spend, ...]) -> list[dict[str, Any]]:
         return [
             {
-                "time": line.time,
-                "what": line.what,
-                "note": line.note,
-                "loss": {"kind": type(line.loss).__name__, **_parts(line.loss)},
-                "neighbors": line.neighbors,
-                "counted": {n: _both(amount) for n, amount in self._named(line.counted).items()},
-                "process": line.process,
-                **({} if line.answer is None else {"answer": line.answer}),
+                "time": entry.time,
+                "what": entry.what,
+                "note": entry.note,
+                "loss": {"kind": type(entry.loss).__name__, **_parts(entry.loss)},
+                "neighbors": entry.neighbors,
+                "counted": {n: _both(amount) for n, amount in self._named(entry.counted).items()},
+                "process": entry.process,
+                **({} if entry.answer is None else {"answer": entry.answer}),
             }
-            for line in lines
+            for entry in entries
         ]
 
     # --- the decision ---------------------------------------------------------------------------
 
-    def _decide(self, state: State, line: Spend) -> Entry:
-        """The entry for a line, or the refusal, from the state that will hold when it is added."""
-        relation = state.neighbors or self._wanted or line.neighbors
+    def _decide(self, state: State, spend: Spend) -> Decision:
+        """Decide on a spend, or refuse it, from the state at the time when it is added."""
+        relation = state.neighbors or self._wanted or spend.neighbors
         if self._wanted not in (None, relation):
             self._refuse(
-                state, line, f"by a budget for neighbors={self._wanted!r}, while the first spend "
+                state, spend, f"by a budget for neighbors={self._wanted!r}, while the first spend "
                 f"from the same file was for {relation!r}"
             )  # fmt: skip
-        counted = self._price(state, line, relation)
+        counted = self._price(state, spend, relation)
         total, limit = state.spent.plus(counted), self._ceiling
         if total.epsilon > limit.epsilon or total.delta > limit.delta or total.rho > limit.rho:
-            self._refuse(state, line, "counted as " + self._words(counted))
-        return Entry(replace(line, counted=counted), relation)
+            self._refuse(state, spend, "counted as " + self._words(counted))
+        return Decision(replace(spend, counted=counted), relation)
 
-    def _price(self, state: State, line: Spend, wanted: Neighbors) -> Amounts:
-        moved = convert(line.loss, line.neighbors, wanted)
-        if moved is None:
-            self._refuse(state, line, f"which has no meaning under neighbors={wanted!r}")
+    def _price(self, state: State, spend: Spend, wanted: Neighbors) -> Amounts:
+        loss = convert(spend.loss, spend.neighbors, wanted)
+        if loss is None:
+            self._refuse(state, spend, f"which has no meaning under neighbors={wanted!r}")
         if isinstance(self._limit, ZCDP):
-            if isinstance(moved, Approx):
-                self._refuse(state, line, "and delta > 0 has no price in a rho budget")
-            return Amounts(rho=(moved if isinstance(moved, ZCDP) else ZCDP.of_pure(moved)).rho)
-        if isinstance(moved, ZCDP):
+            if isinstance(loss, Approx):
+                self._refuse(state, spend, "and delta > 0 has no price in a rho budget")
+            return Amounts(rho=(loss if isinstance(loss, ZCDP) else ZCDP.of_pure(loss)).rho)
+        if isinstance(loss, ZCDP):
             self._refuse(
-                state, line, "and rho has no price in an epsilon budget: use Budget(rho=...)"
+                state, spend, "and rho has no price in an epsilon budget: use Budget(rho=...)"
             )
-        return _amounts(moved)
+        return _amounts(loss)
 
-    def _refuse(self, state: State, line: Spend, counted: str) -> NoReturn:
+    def _refuse(self, state: State, spend: Spend, counted: str) -> NoReturn:
         raise BudgetError(
-            f"budget refused the spend: spent {self._sum(state)}; asked {_text(line.loss)} under "
-            f"neighbors={line.neighbors!r}, {counted}; left {self._words(self._left(state))}"
+            f"budget refused the spend: spent {self._sum(state)}; asked {_text(spend.loss)} under "
+            f"neighbors={spend.neighbors!r}, {counted}; left {self._words(self._left(state))}"
         )
 
     # --- amounts --------------------------------------------------------------------------------
@@ -555,22 +555,22 @@ def _parts(amount: Loss) -> dict[str, Any]:
 
 
 def _path(path: Any) -> str:
-    """The path as text."""
+    """Return a path as text."""
     rule = "the path of a file on a disk"
     try:
-        found = os.fsdecode(path)
-        found.encode()
+        text = os.fsdecode(path)
+        text.encode()
     except Exception:  # whatever an object thinks of being a path; text that is no UTF-8
         checks.fail_type("path", rule, path)
-    if not found or found == ":memory:" or "\0" in found:
+    if not text or text == ":memory:" or "\0" in text:
         checks.fail("path", rule, path)
-    return found
+    return text
 
 
 def _again(
     path: str, seal: str, neighbors: Neighbors | None, timeout: float, place: Place | None = None
 ) -> Budget:
-    """A budget out of its pickle: the same file, with all that was seen of it, or none."""
+    """Return a budget from its pickle: the same file, with all rows that were seen of it."""
     budget = Budget(path=path, neighbors=neighbors, timeout=timeout)
     assert budget._file is not None
     if budget._file.header.seal != seal:

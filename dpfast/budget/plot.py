@@ -1,4 +1,4 @@
-"""A picture of a ledger: what was spent over time, under its limit."""
+"""A plot of what was spent over time, under the limit of a ledger."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
 
 def figure(budget: Budget) -> Figure:
-    """One panel for each amount that the ledger limits: steps up to the limit.
+    """Return a figure with a panel for each amount that the ledger limits.
 
-    A clock that was put back does not draw a step back: a line stands no earlier than those
-    before it.
+    If a clock was put back, an entry is drawn no earlier than those before it.
     """
     dates, figures = (extra(f"matplotlib.{name}", "a plot") for name in ("dates", "figure"))
-    lines = budget.history
-    times = list(accumulate((datetime.fromisoformat(line.time) for line in lines), max))
+    entries = budget.history
+    times = list(accumulate((datetime.fromisoformat(entry.time) for entry in entries), max))
     limited = {name: amount for name, amount in budget.limit.items() if amount}
     end = max([datetime.now(UTC), *times[-1:]])
-    made: Figure = figures.Figure(figsize=(8, 3 * len(limited)), layout="constrained")
-    panels = made.subplots(len(limited), squeeze=False, sharex=True)[:, 0]
+    picture: Figure = figures.Figure(figsize=(8, 3 * len(limited)), layout="constrained")
+    panels = picture.subplots(len(limited), squeeze=False, sharex=True)[:, 0]
     for panel, (name, limit) in zip(panels, limited.items(), strict=True):
-        costs = (getattr(line.counted, name) for line in lines)
+        costs = (getattr(entry.counted, name) for entry in entries)
         sums = [float(total) for total in accumulate(costs, initial=Fraction(0))]
         x = [times[0] if times else end, *times, end]
         panel.step(x, [*sums, sums[-1]], where="post", label="spent")
@@ -45,19 +44,19 @@ def figure(budget: Budget) -> Figure:
     panels[-1].xaxis.set_major_formatter(shown)
     panels[-1].set_xlabel("time (UTC)")
     panels[0].set_title(budget.name.replace("$", r"\$"))
-    return made
+    return picture
 
 
 def draw(budget: Budget, path: str) -> None:
-    """Write the picture. The ending of its name says in which format."""
+    """Write the figure, in the format of the file name."""
     checks.text("plot", path)
-    made = figure(budget)
+    picture = figure(budget)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph")  # of a name that the font does not have
-            made.savefig(path)
+            picture.savefig(path)
     except ValueError:
-        known = ", ".join(sorted(made.canvas.get_supported_filetypes()))
+        known = ", ".join(sorted(picture.canvas.get_supported_filetypes()))
         checks.fail("plot", f"a name that ends in one of {known}", path)
     except OSError as error:
         raise SourceError(f"{path} cannot be written: {error.strerror}") from None

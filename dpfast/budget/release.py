@@ -1,12 +1,11 @@
-"""The one door. Check, spend, reduce, finish: nothing else spends a budget or draws noise.
+"""`release`: check, spend, reduce, finish. Nothing else spends a budget or draws noise.
 
-A mechanism is an object with a `loss`, the `neighbors` it speaks of, a name for the ledger, a
-`reduce(source)` that makes a noise-free summary, and a `finish(summary, generator)` that turns the
-summary into the one value that leaves. Its constructor has checked every argument, so whatever goes
-wrong inside the door depends on the data and comes after the spend. Only what `prepare` refuses
-comes before it: by default data of a kind that cannot be read at all; for a selection also scores
-that are no scores. `reduce` and `finish` may call functions of the user's; where one forks, the
-child is refused.
+A mechanism has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
+makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
+answer. Its constructor has checked every argument, so any error in `reduce` or `finish` depends on
+the data and comes after the spend. Only errors of `prepare` come before it: by default about data
+of a type that cannot be read, and for a selection also about scores of a wrong type. `reduce` and
+`finish` may call functions of the user. If such a function forks, the child is refused.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Mechanism(Protocol[Value]):
-    """What the door needs to know."""
+    """What `release` needs of a mechanism."""
 
     @property
     def loss(self) -> Loss: ...
@@ -70,9 +69,9 @@ def release(
 
 
 def _refuse_copies(here: tuple[int, int], name: str) -> None:
-    """A function of the user's that forks comes back twice: two releases for one spend."""
+    """Refuse a fork in a function of the user: it would release twice for one spend."""
     if witnesses() != here:
         raise BudgetError(
-            f"{name}: the release belongs to the process that was forked, which has paid for it "
-            "and has its answer"
+            f"{name}: this process is a fork, and its parent has paid for the release and has the "
+            "answer"
         )

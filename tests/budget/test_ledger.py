@@ -200,7 +200,7 @@ def test_answers_only_when_told_to(path):
         dp.median([1, 2, 3], bounds=(4321.0625, 4321.125), epsilon=1, budget=budget)
         answer = dp.median([1, 2, 3], bounds=(0, 10), epsilon=1, budget=budget)
         budget.record(answer)
-        with pytest.raises(ArgumentError, match="recorded once: line 2"):
+        with pytest.raises(ArgumentError, match="recorded once: entry 2"):
             budget.record(answer)
         assert [line.answer for line in budget.history] == [None, answer]
         data = json.loads(budget.export())
@@ -447,7 +447,7 @@ def test_lines_that_go_while_a_ledger_is_open(path):
     for _ in range(3):
         budget.spend(Pure(0.1), neighbors=REP)
     DAMAGE["the last line gone"](path)
-    with pytest.raises(LedgerError, match="is damaged: lines are missing"):
+    with pytest.raises(LedgerError, match="is damaged: entries are missing"):
         budget.spend(Pure(0.1), neighbors=REP)
 
 
@@ -811,7 +811,7 @@ def test_a_file_that_is_moved_while_it_is_written(path, monkeypatch, suffix):
 
     budget = dp.Budget(epsilon=1, path=path)
     monkeypatch.setattr(File, "_write", write)
-    with pytest.raises(LedgerError, match="was moved or removed while a line was written"):
+    with pytest.raises(LedgerError, match="was moved or removed while an entry was written"):
         dp.median([1], bounds=(0, 1), epsilon=1, budget=budget)
 
 
@@ -1031,7 +1031,7 @@ def test_a_fork_behind_pythons_back(path):
                 budget.spend(dp.privacy.Pure(0.1), neighbors="replace")
                 return 0
             except dp.errors.LedgerError as error:
-                assert "forked, past Python, while" in str(error), error
+                assert "forked, not by Python, while" in str(error), error
                 return 5
         def forked():
             child = fork()

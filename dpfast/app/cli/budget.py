@@ -116,7 +116,7 @@ def _show(budget: Budget, as_json: bool) -> None:
         "limit": budget._words(budget._ceiling),
         "spent": budget._words(state.spent),
         "remaining": budget._words(budget._left(state)),
-        "spends": state.lines,
+        "spends": state.entries,
     }
     for name, entry in rows.items():
         if entry != "":

@@ -1,14 +1,14 @@
-"""All that a ledger holds, as one chain of seals in the order in which it was written.
+"""The rows of a ledger as one chain of seals, in the order in which they were written.
 
-Each row has a seal: a digest of itself and of what it hangs on (a line on the line before it, a key
-or an answer on its line, a turn on the turn before it). That a row was written at all, and when, is
-in the table `steps`: step k has the name of the row and a digest of its seal and of step k - 1. The
-last step and the sums are sealed together in `state`. So a row that is changed, added or lost is
-found, the last one, too; and whoever has seen step k can tell from its seal alone whether all that
-was there then is still there (`held`).
+Each row has a seal: a digest of itself and of its predecessor (for an entry the entry before it,
+for a key or an answer its entry, for a turn the turn before it). The table `steps` says which rows
+were written, and in which order: step k has the name of the row and a digest of its seal and of
+step k - 1. The last step and the sums are sealed together in `state`. So a row that is changed,
+added or lost is found, even the last one. Whoever has seen step k can tell from its seal alone
+whether all rows up to then are still there (`held`).
 
-A ledger of form 1 has no steps, and no seals of answers and secrets. It is read as it was, and gets
-both from the next that writes to it (`renew`).
+A ledger of form 1 has no steps, and no seals of answers and secrets. It is read as it is, and the
+next write adds both (`renew`).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ NAMES = {
 
 
 class Damaged(Exception):
-    """The file is a ledger, and says what cannot be."""
+    """The file is a ledger with rows that were not written so."""
 
 
 class Place(NamedTuple):
-    """How far a ledger had come: a row of `steps`, or of `lines` where there are none."""
+    """The last row of a ledger at some time: of `steps`, or of `lines` if there are no steps."""
 
     table: str
     number: int
@@ -73,7 +73,7 @@ def has(db: sqlite3.Connection, table: str) -> bool:
 
 
 def form(db: sqlite3.Connection) -> int:
-    """The version of the tables."""
+    """Return the version of the tables."""
     (found,) = db.execute("PRAGMA user_version").fetchone()
     return int(found)
 
@@ -82,13 +82,13 @@ def form(db: sqlite3.Connection) -> int:
 
 
 def begin(db: sqlite3.Connection, first: str) -> None:
-    """Steps, of which the first is the ledger itself."""
+    """Make the table of steps. The first step is the ledger itself."""
     define(db, STEPS + guards("steps"))
     db.execute("INSERT INTO steps VALUES (0, 'ledger', ?)", (first,))
 
 
 def grow(db: sqlite3.Connection, table: str, name: str, row: tuple[object, ...]) -> None:
-    """A row more, whose last field is its seal, and its step."""
+    """Add a row, whose last field is its seal, and its step."""
     db.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
     _step(db, f"{table} {name}", str(row[-1]))
 
@@ -100,21 +100,21 @@ def _step(db: sqlite3.Connection, what: str, seal: str) -> None:
 
 
 def last(db: sqlite3.Connection) -> Place:
-    """How far the ledger has come."""
+    """Return the last row of the ledger."""
     table, number = ("lines", "line") if form(db) == 1 else ("steps", "step")
     one = f"SELECT {number}, seal FROM {table} ORDER BY {number} DESC LIMIT 1"
     found = db.execute(one).fetchone()
     if found is None and table == "lines":
         found = 0, *db.execute("SELECT seal FROM ledger").fetchone()
     if found is None:
-        raise Damaged("lines are missing")
+        raise Damaged("entries are missing")
     return Place(table, *found)
 
 
 def held(db: sqlite3.Connection, place: Place) -> bool:
-    """Whether the ledger still holds all that it held when it had come to `place`."""
+    """Return whether the ledger still holds all rows up to `place`."""
     if place.number == 0:
-        return True  # the ledger itself, of which the header tells
+        return True  # the ledger itself, which the header checks
     if not has(db, place.table):
         return False
     number = "line" if place.table == "lines" else "step"
@@ -124,7 +124,7 @@ def held(db: sqlite3.Connection, place: Place) -> bool:
 
 
 def check(db: sqlite3.Connection, table: str, name: str, seal: str | None) -> None:
-    """Damage, unless a row of this seal (or None) is what was written under that name."""
+    """Raise `Damaged` unless a row with this seal, or none, was written under that name."""
     if form(db) == 1:
         return
     both = "SELECT a.seal, b.seal FROM steps a LEFT JOIN steps b ON b.step = a.step - 1 "
@@ -137,7 +137,7 @@ def check(db: sqlite3.Connection, table: str, name: str, seal: str | None) -> No
 
 
 def whole(db: sqlite3.Connection, first: str) -> None:
-    """Damage, unless its rows are those of its steps, all of them, in that order."""
+    """Raise `Damaged` unless the rows are exactly those of the steps."""
     if form(db) == 1:
         return
     rows = dict(_rows(db))
@@ -154,23 +154,23 @@ def whole(db: sqlite3.Connection, first: str) -> None:
 
 
 def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
-    """Names and seals of all rows of the tables that only grow."""
+    """Yield names and seals of all rows of the tables that only grow."""
     for table, name in NAMES.items():
         if has(db, table):
             for found, seal in db.execute(f"SELECT {name}, seal FROM {table}").fetchall():
                 yield f"{table} {found}", seal
 
 
-# --- the last of all ----------------------------------------------------------------------------
+# --- sums ---------------------------------------------------------------------------------------
 
 
 def check_sums(db: sqlite3.Connection) -> Place:
-    """How far the ledger has come; damage, unless its sums are what was sealed with that."""
+    """Return the last row. Raise `Damaged` unless the sums are those that were sealed with it."""
     every = "SELECT lines, epsilon, delta, rho, neighbors, seal FROM state"
     ((*parts, seal),) = db.execute(every).fetchall()
     (lines,) = db.execute("SELECT ifnull(max(line), 0) FROM lines").fetchone()
     if lines != parts[0]:
-        raise Damaged("lines are missing")
+        raise Damaged("entries are missing")
     place = last(db)
     if seal != (place.seal if place.table == "lines" else _sealed(place.seal, parts)):
         raise Damaged("its sums are not what was written")
@@ -178,7 +178,7 @@ def check_sums(db: sqlite3.Connection) -> Place:
 
 
 def close(db: sqlite3.Connection, before: Place | None = None) -> Place:
-    """Seal the sums with the last step, if there is one more than before."""
+    """Seal the sums with the last step, if there is a new one. Return the last row."""
     place = last(db)
     if place != before:
         every = "SELECT lines, epsilon, delta, rho, neighbors FROM state"
@@ -192,27 +192,27 @@ def _sealed(before: str, parts: Sequence[Any]) -> str:
     return text.seal(before, "state", str(lines), *others)
 
 
-# --- what is no line ----------------------------------------------------------------------------
+# --- answers, secrets ---------------------------------------------------------------------------
 
 
 def answered(paid: str, time: str, answer: str) -> str:
-    """The seal of an answer, by that of its line."""
+    """Return the seal of an answer, from that of its entry."""
     return text.seal(paid, "answer", time, answer)
 
 
 def hidden(db: sqlite3.Connection, line: int, state: str) -> str:
-    """The seal of the secret of a stream, by that of its last turn."""
+    """Return the seal of the secret of a stream, from that of its last turn."""
     one = "SELECT seal FROM turns WHERE line = ? ORDER BY turn DESC LIMIT 1"
     found = db.execute(one, (line,)).fetchone()
     found = found or db.execute("SELECT seal FROM streams WHERE line = ?", (line,)).fetchone()
     return text.seal(found[0], "secret", state)
 
 
-# --- ledgers of before --------------------------------------------------------------------------
+# --- ledgers of form 1 --------------------------------------------------------------------------
 
 
 def renew(db: sqlite3.Connection, first: str) -> None:
-    """Give a ledger of form 1, which was found sound, the seals of form 2."""
+    """Add the seals of form 2 to a ledger of form 1, which was checked."""
     define(db, "DROP TRIGGER IF EXISTS no_UPDATE_answers")
     define(db, "ALTER TABLE answers ADD COLUMN seal TEXT NOT NULL DEFAULT ''")
     both = "SELECT answers.line, answers.time, answer, lines.seal FROM answers "

@@ -1,4 +1,4 @@
-"""What a line of the ledger says, and the storage that has nothing but memory."""
+"""Ledger entries, and their storage in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...privacy import Loss
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Three exact sums, of which a ledger uses epsilon and delta, or rho."""
+    """Exact sums. A ledger uses epsilon and delta, or rho."""
 
     epsilon: Fraction = Fraction(0)
     delta: Fraction = Fraction(0)
@@ -32,25 +32,25 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """One line of the ledger: what was asked, under which relation, for what.
+    """One ledger entry: what was spent, under which relation, for what.
 
     Parameters
     ----------
     loss : Pure, Approx or ZCDP
         What the call cost under its own relation.
-    neighbors : str
+    neighbors : {"replace", "add-remove"}
         That relation.
     what : str
-        The mechanism, in the library's words.
+        The mechanism, as the library describes it.
     note : str
-        The user's words; see `Budget.noted`.
+        A note of the user; see `Budget.noted`.
     time : str
-        When, in UTC (ISO 8601), by the clock of the machine. The order of lines is that of the
-        spends, whatever the clock did.
+        In UTC (ISO 8601), by the clock of the machine. Entries are in the order of the spends,
+        whatever the clock says.
     process : str
-        Which process on which machine, as ``number@name``.
+        The process and its machine, as ``number@name``.
     counted : Amounts
-        What it took from the ledger, which may speak of another relation or kind of loss.
+        What it took from the ledger, whose relation or kind of loss may be another.
     answer : object
         None, unless the user called `Budget.record`.
     """
@@ -71,75 +71,75 @@ class State:
 
     spent: Amounts
     neighbors: Neighbors | None
-    lines: int
+    entries: int
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A line, and the relation that the ledger speaks of from now on."""
+class Decision:
+    """An entry to be added, and the relation of the ledger from now on."""
 
-    line: Spend
+    spend: Spend
     neighbors: Neighbors
 
 
 class Storage(Protocol):
-    """Keeps lines. Only `append` adds any, and its decision and its line are one step."""
+    """Storage of entries. Deciding on an entry and adding it are one step."""
 
     def state(self) -> State: ...
-    def append(self, decide: Callable[[State], Entry]) -> int:
-        """Number of the line that `decide` made of the state, which it may also refuse."""
+    def append(self, decide: Callable[[State], Decision]) -> int:
+        """Add the entry that `decide` returns, unless it raises. Return the number of the entry."""
         ...
 
-    def once(self, key: str, decide: Callable[[State], Entry]) -> int:
-        """Number of the line that bears `key`: one that is there, or else as by `append`."""
+    def once(self, key: str, decide: Callable[[State], Decision]) -> int:
+        """Return the number of the entry with a key. If there is none, append it."""
         ...
 
     def found(self, key: str) -> tuple[int, Any] | None:
-        """Number and recorded answer (or None) of the line that bears `key`, if there is one."""
+        """Return the number and the recorded answer, or None, of the entry with a key."""
         ...
 
     def history(self) -> tuple[Spend, ...]: ...
     def record(self, number: int, answer: Any) -> None: ...
     def settle(self, number: int, answer: Any) -> Any:
-        """The answer recorded with a line, which is `answer` if there was none before."""
+        """Return the answer recorded with an entry. If there is none, record `answer`."""
         ...
 
 
 def now() -> str:
-    """The time of a line. Nothing but the eye of the reader depends on it."""
+    """Return the time of an entry. Nothing depends on it."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def process() -> str:
-    """The process of a line."""
+    """Return the process of an entry."""
     return f"{os.getpid()}@{platform.node()}"
 
 
 def already(number: int, answer: Any) -> None:
     """Refuse a second answer."""
-    checks.fail("answer", f"recorded once: line {number} has one", answer)
+    checks.fail("answer", f"recorded once: entry {number} has one", answer)
 
 
 class Memory:
-    """Lines that end with the process."""
+    """Entries that end with the process."""
 
     def __init__(self, neighbors: Neighbors | None) -> None:
         self.lock = threading.Lock()
         self._process = witnesses()
         self._state = State(Amounts(), neighbors, 0)
-        self._lines: list[Spend] = []
+        self._entries: list[Spend] = []
         self._keys: dict[str, int] = {}
 
     def state(self) -> State:
         with self.lock:
             return self._state
 
-    def append(self, decide: Callable[[State], Entry]) -> int:
+    def append(self, decide: Callable[[State], Decision]) -> int:
         self._refuse_copies()
         with self.lock:
             return self._append(decide)
 
-    def once(self, key: str, decide: Callable[[State], Entry]) -> int:
+    def once(self, key: str, decide: Callable[[State], Decision]) -> int:
         self._refuse_copies()
         with self.lock:
             if key not in self._keys:
@@ -149,37 +149,37 @@ class Memory:
     def found(self, key: str) -> tuple[int, Any] | None:
         with self.lock:
             number = self._keys.get(key)
-            return None if number is None else (number, self._lines[number - 1].answer)
+            return None if number is None else (number, self._entries[number - 1].answer)
 
     def _refuse_copies(self) -> None:
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
-                "budget refused the spend: it belongs to the process that was forked, which would "
-                "not see it; spend there, or give each process a budget of its own, or keep it in "
-                "a file that they share (path=...)"
+                "budget refused the spend: this process is a fork, whose parent would not see it; "
+                "spend there, or give each process its own budget, or share one in a file "
+                "(path=...)"
             )
 
-    def _append(self, decide: Callable[[State], Entry]) -> int:
-        entry = decide(self._state)
-        self._lines.append(entry.line)
-        spent = self._state.spent.plus(entry.line.counted)
-        self._state = State(spent, entry.neighbors, len(self._lines))
-        return len(self._lines)
+    def _append(self, decide: Callable[[State], Decision]) -> int:
+        decision = decide(self._state)
+        self._entries.append(decision.spend)
+        spent = self._state.spent.plus(decision.spend.counted)
+        self._state = State(spent, decision.neighbors, len(self._entries))
+        return len(self._entries)
 
     def history(self) -> tuple[Spend, ...]:
         with self.lock:
-            return tuple(self._lines)
+            return tuple(self._entries)
 
     def record(self, number: int, answer: Any) -> None:
         with self.lock:
-            line = self._lines[number - 1]
-            if line.answer is not None:
+            spend = self._entries[number - 1]
+            if spend.answer is not None:
                 already(number, answer)
-            self._lines[number - 1] = replace(line, answer=answer)
+            self._entries[number - 1] = replace(spend, answer=answer)
 
     def settle(self, number: int, answer: Any) -> Any:
         with self.lock:
-            line = self._lines[number - 1]
-            if line.answer is None:
-                line = self._lines[number - 1] = replace(line, answer=answer)
-            return line.answer
+            spend = self._entries[number - 1]
+            if spend.answer is None:
+                spend = self._entries[number - 1] = replace(spend, answer=answer)
+            return spend.answer

@@ -1,25 +1,27 @@
-"""Lines in an SQLite file that several processes may share and that a kill cannot cut short.
+"""Ledger entries in an SQLite file, which processes may share and a kill cannot damage.
 
-Every piece of work opens the file, is one transaction, and closes it again. A spend begins with
-the write lock (BEGIN IMMEDIATE), so that what it reads stays true until its line is committed and
-on the disk (synchronous=FULL). Why a connection lives no longer than that:
+Every operation opens the file, is one transaction, and closes the file. A spend begins with the
+write lock (BEGIN IMMEDIATE), so what it reads stays true until its entry is committed and on the
+disk (synchronous=FULL). A connection lives no longer, for three reasons:
 
 * A connection that is carried over a fork believes in locks that the child does not hold. None is
-  open while Python forks, since `_ALONE` is taken around it.
-* The last one to close copies the log (WAL) into the file and removes it, with nobody else there.
-  So the file by itself is the whole ledger whenever nobody is at work, and no checkpoint can meet
-  a writer: automatic ones, which can, are turned off (SQLite before 3.51.3 may lose a commit to
-  that race, https://sqlite.org/wal.html#walresetbug).
-* A ledger that was moved, swapped or put back from a copy is noticed by the next spend.
+  open while Python forks, since `_ALONE` is held around a fork.
+* The last connection to close copies the log (WAL) into the file and removes it, and no other is
+  open then. So the file by itself is the whole ledger whenever nobody uses it, and no checkpoint
+  can meet a writer. Automatic checkpoints, which can, are turned off (SQLite before 3.51.3 may lose
+  a commit to that race, https://sqlite.org/wal.html#walresetbug).
+* The next spend notices a ledger that was moved, swapped or put back from a copy.
 
-Lines are only ever added; the one row of `state` holds their sums and is changed in the same
-transaction. Each line carries a digest of itself and of the one before (`text.seal`), and all rows
-are one chain (`chain.py`). Each transaction, whatever it is for, begins with the question whether
-this is the ledger that was opened, and whether all that this process has seen of it is still there.
+Entries are only added. The one row of `state` holds their sums and changes in the same transaction.
+Each entry carries a digest of itself and of the one before (`text.seal`), and all rows are one
+chain (`chain.py`). Each transaction first checks that this is the ledger that was opened, and that
+all that this process has seen of it is still there.
 
-A line may bear a key. Which one does is looked up in the transaction that would add it, so of any
-number of processes that spend for one key one pays, and its line serves all. The table of keys is
-made with the first of them; a ledger without keys has none.
+An entry may have a key. The transaction that would add it looks the key up first, so of any number
+of processes that spend for one key one pays, and its entry serves all. The table of keys is made
+with the first key.
+
+In the file an entry is a row of the table `lines`.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ from ...errors import DpfastError, LedgerBusyError, LedgerError, MissingExtraErr
 from ...privacy import ZCDP, Approx, Loss
 from . import chain, text
 from .chain import VERSION, Damaged, Place, define, guards
-from .entries import Amounts, Entry, Spend, State, already, now, process
+from .entries import Amounts, Decision, Spend, State, already, now, process
 
 try:
     import sqlite3
@@ -55,7 +57,7 @@ T = TypeVar("T")
 
 #: What the file says it is (`PRAGMA application_id`): "dpfl".
 APPLICATION = 0x6470666C
-#: Seconds that SQLite waits by itself, and that are slept before the next attempt.
+#: Seconds that SQLite waits for a lock, and seconds before the next attempt.
 PATIENCE, PAUSE = 0.25, 0.005
 
 TABLES = """
@@ -82,11 +84,11 @@ CREATE TABLE IF NOT EXISTS keys (
 );
 """
 
-#: Held by the one thread that is at work on a ledger, and around a fork.
+#: Held by the one thread that uses a ledger, and around a fork.
 _ALONE = threading.RLock()
-#: Which process is at work. A child that inherits its parent's was forked behind Python's back.
+#: The process that uses a ledger. A child in which it is the parent was not forked by Python.
 _at_work: tuple[int, int] | None = None
-#: How far this process has seen each ledger come, by its path and the seal of its header.
+#: The last row that this process has seen of each ledger, by its path and the seal of its header.
 _seen: dict[tuple[str, str], Place] = {}
 
 if hasattr(os, "register_at_fork"):
@@ -97,7 +99,7 @@ if hasattr(os, "register_at_fork"):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a ledger was made with, and the seal that tells it from others."""
+    """The header of a ledger: its limit, and the seal that identifies it."""
 
     limit: Loss
     neighbors: Neighbors | None
@@ -106,7 +108,7 @@ class Header:
     seal: str
 
 
-#: What Python says of rows that are not of the kind that was written, of a schema, too.
+#: Errors of Python about rows or a schema of the wrong kind.
 UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
 
 
@@ -115,7 +117,7 @@ NO_LOCKS = "cannot be locked: its file system has no locks"
 
 
 class File:
-    """Lines in a file. `limit` None means that the ledger must be there."""
+    """Entries in a file. If `limit` is None the ledger must exist."""
 
     def __init__(
         self, path: str, limit: Loss | None, neighbors: Neighbors | None, name: str, timeout: float
@@ -129,27 +131,26 @@ class File:
         self._known = self.header.seal
         self._run(self._checked, sound=True)
 
-    # --- what a storage does ---------------------------------------------------------------------
+    # --- the storage ----------------------------------------------------------------------------
 
     def state(self) -> State:
         return self._run(self._state)
 
-    def append(self, decide: Callable[[State], Entry]) -> int:
+    def append(self, decide: Callable[[State], Decision]) -> int:
         def add(db: sqlite3.Connection) -> int:
             state = self._state(db)
-            entry = decide(state)
-            self._write(db, state, entry)
-            return state.lines + 1
+            self._write(db, state, decide(state))
+            return state.entries + 1
 
         return self._run(add, write=True)
 
-    def once(self, key: str, decide: Callable[[State], Entry]) -> int:
+    def once(self, key: str, decide: Callable[[State], Decision]) -> int:
         def add(db: sqlite3.Connection) -> int:
             define(db, KEYS + guards("keys"))
             state = self._state(db)
             number = self._keyed(db, key)
             if number is None:
-                number = state.lines + 1
+                number = state.entries + 1
                 seal = self._write(db, state, decide(state))
                 chain.grow(db, "keys", key, (key, number, text.seal(seal, key)))
             return number
@@ -188,11 +189,11 @@ class File:
 
     @property
     def place(self) -> Place | None:
-        """How far this process has seen the ledger come."""
+        """The last row of the ledger that this process has seen."""
         return _seen.get((self.path, self.header.seal))
 
     def since(self, place: Place) -> None:
-        """Refuse a ledger that lacks what another process has seen of it."""
+        """Refuse a ledger without the rows that another process has seen."""
         self._run(lambda db: self._not_put_back(db, place))
 
     # --- transactions ---------------------------------------------------------------------------
@@ -205,7 +206,7 @@ class File:
         making: bool = False,
         sound: bool = False,
     ) -> T:
-        """One transaction: all of `job` or nothing. It is done again if another one was faster."""
+        """Run `job` as one transaction, again if another one was faster."""
         deadline = time.monotonic() + self._timeout
         while True:
             try:
@@ -235,10 +236,10 @@ class File:
     ) -> T:
         global _at_work
         here = witnesses()
-        if _at_work not in (None, here):  # before the lock, which nobody here will ever open
+        if _at_work not in (None, here):  # before the lock, which nobody here can release
             raise LedgerError(
-                f"ledger {self.path} cannot be used in this process: it was forked, past Python, "
-                "while a thread of its parent was at work on a ledger"
+                f"ledger {self.path} cannot be used in this process: it was forked, not by Python, "
+                "while a thread of its parent used a ledger"
             )
         with _ALONE:
             self._look(making)
@@ -266,8 +267,8 @@ class File:
                     db.execute("COMMIT")
                     if write and files != self._files():
                         raise LedgerError(
-                            f"ledger {self.path} or its log was moved or removed while a line was "
-                            "written; nothing may be released"
+                            f"ledger {self.path} or its log was moved or removed while an entry "
+                            "was written; nothing may be released"
                         )
                     if not blank:
                         _seen[self.path, head.seal] = place
@@ -276,8 +277,10 @@ class File:
                 _at_work = outer
 
     def _same(self, db: sqlite3.Connection) -> tuple[Header, Place]:
-        """That this is the ledger which was opened, with all in it that was seen here; how far it
-        has come. Each transaction begins with this."""
+        """Check that this is the ledger that was opened, with all rows that were seen here.
+
+        Each transaction begins with this. Return the header and the last row.
+        """
         head = self._head(db)
         if self._known not in (None, head.seal):
             raise LedgerError(f"ledger {self.path} is another one than was opened")
@@ -290,18 +293,18 @@ class File:
     def _not_put_back(self, db: sqlite3.Connection, place: Place) -> None:
         if not chain.held(db, place):
             raise LedgerError(
-                f"ledger {self.path} was put back to an earlier state: what was seen of it is not "
-                "in it, nor what was spent since; nothing can be spent"
+                f"ledger {self.path} was put back to an earlier state: it lacks entries that this "
+                "process has seen; nothing can be spent"
             )
 
     def _renew(self, db: sqlite3.Connection, head: Header) -> None:
-        """Seal a ledger of before, if it is sound, and close it to those who can only read it."""
+        """Check a ledger of form 1, add seals, and close it to those who can only read."""
         self._checked(db)
         chain.renew(db, head.seal)
         self._narrow()
 
     def _connect(self) -> sqlite3.Connection:
-        # mode=rw: a file that SQLite makes can be read by everybody.
+        # mode=rw: everybody could read a file that SQLite makes.
         where = f"{Path(self.path).as_uri()}?mode=rw"
         db = sqlite3.connect(where, uri=True, isolation_level=None, timeout=PATIENCE)
         try:
@@ -315,7 +318,7 @@ class File:
         return db
 
     def _look(self, making: bool) -> None:
-        """What the name of the file says, before SQLite is asked."""
+        """Check the name of the file before SQLite opens it. Make the file if `making`."""
         try:
             found = os.stat(self.path)
         except OSError as error:
@@ -341,7 +344,7 @@ class File:
             )
 
     def _create(self) -> None:
-        """An empty file that is its owner's alone. SQLite gives its log the same rights."""
+        """Make an empty file that only its owner can use. SQLite gives its log the same rights."""
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:  # by another process, just now
@@ -350,9 +353,9 @@ class File:
             raise LedgerError(f"ledger {self.path} cannot be made: {error.strerror}") from None
 
     def _narrow(self) -> None:
-        """Close the files to those who can read them and not write, who cannot use a ledger.
+        """Close the files to those who can read but not write, and so cannot use a ledger.
 
-        Others are meant to share it. Whoever must not change these rights leaves them as they are.
+        Whoever can write is meant to share it. Without the right to change rights nothing changes.
         """
         for name in (self.path, self.path + "-wal", self.path + "-shm"):
             with suppress(OSError):
@@ -362,9 +365,9 @@ class File:
                     os.chmod(name, kept)
 
     def _lockless(self) -> bool:
-        """Whether the file system says that it has no locks, which SQLite takes for busy.
+        """Return whether the file system has no locks, which SQLite reports as busy.
 
-        A file of its own is asked: who closes the ledger's loses the locks of others here on it.
+        Another file is tested: closing the ledger here would drop locks of this process on it.
         """
         try:
             import fcntl
@@ -379,10 +382,10 @@ class File:
         return False
 
     def _files(self) -> list[tuple[int, int] | None]:
-        """Which files are behind the names of the ledger and of its log.
+        """Return which files are behind the names of the ledger and of its log.
 
-        A log that is no longer there takes what is written to it along. SQLite's locks prevent
-        that, but a process loses its locks on a file when any part of it closes the file.
+        What is written to a log that was removed is lost. The locks of SQLite prevent that, but a
+        process loses its locks on a file when any part of it closes the file.
         """
         found: list[tuple[int, int] | None] = []
         for name in (self.path, self.path + "-wal"):
@@ -403,7 +406,7 @@ class File:
 
     @staticmethod
     def _blank(db: sqlite3.Connection) -> bool:
-        """Whether nothing was ever put into this database, by anybody."""
+        """Return whether nothing was ever written to this database."""
         (application,) = db.execute("PRAGMA application_id").fetchone()
         (version,) = db.execute("PRAGMA user_version").fetchone()
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -445,7 +448,7 @@ class File:
         ).fetchall()
         ((*parts, found),) = rows
         if version < 1 or text.seal("", *parts) != found:
-            raise Damaged("its first line is not what was written")
+            raise Damaged("its header is not what was written")
         created, _, name, limit, neighbors = parts
         return Header(text.unpack(limit), neighbors, name, created, found)
 
@@ -455,65 +458,66 @@ class File:
         return State(Amounts(*map(text.number, amounts)), neighbors, lines)
 
     def _keyed(self, db: sqlite3.Connection, key: str) -> int | None:
-        """Number of the line that bears a key."""
+        """Return the number of the entry with a key, or None."""
         found = self._keys(db, "WHERE key = ?", key)
         chain.check(db, "keys", key, found[0][1] if found else None)
         return found[0][0] if found else None
 
     def _keys(self, db: sqlite3.Connection, which: str = "", *values: str) -> list[tuple[int, str]]:
-        """Numbers of the lines of some keys, each checked against its seal, which comes along."""
+        """Return numbers of the entries of some keys, and their seals, which are checked."""
         if not chain.has(db, "keys"):
             return []
         both = "SELECT key, line, keys.seal, lines.seal FROM keys LEFT JOIN lines USING (line) "
         rows = db.execute(both + which, values).fetchall()
         for key, _, found, line in rows:
             if line is None or text.seal(line, key) != found:
-                raise Damaged("a key is not that of its line")
+                raise Damaged("a key is not that of its entry")
         return [(number, found) for _, number, found, _ in rows]
 
-    def _write(self, db: sqlite3.Connection, state: State, entry: Entry) -> str:
-        """The line and the sums. Both, or neither, as the transaction around them sees to."""
-        line, counted = entry.line, entry.line.counted
+    def _write(self, db: sqlite3.Connection, state: State, decision: Decision) -> str:
+        """Write the entry and the sums. Return the seal of the entry."""
+        spend, counted = decision.spend, decision.spend.counted
         parts = (
-            line.time, line.process, line.what, line.note, text.loss(line.loss), line.neighbors,
-            *map(text.exact, (counted.epsilon, counted.delta, counted.rho)), entry.neighbors,
+            spend.time, spend.process, spend.what, spend.note, text.loss(spend.loss),
+            spend.neighbors, *map(text.exact, (counted.epsilon, counted.delta, counted.rho)),
+            decision.neighbors,
         )  # fmt: skip
-        before, number = self.header.seal, state.lines + 1
-        if state.lines:
-            one = "SELECT seal FROM lines WHERE line = ?"
-            (before,) = db.execute(one, (state.lines,)).fetchone()
-        found = text.seal(before, str(number), *parts)
-        chain.grow(db, "lines", str(number), (number, *parts, found))
+        before, number = self.header.seal, state.entries + 1
+        if state.entries:
+            query = "SELECT seal FROM lines WHERE line = ?"
+            (before,) = db.execute(query, (state.entries,)).fetchone()
+        seal = text.seal(before, str(number), *parts)
+        chain.grow(db, "lines", str(number), (number, *parts, seal))
         total = state.spent.plus(counted)
         sums = map(text.exact, (total.epsilon, total.delta, total.rho))
         db.execute(
             "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?",
-            (number, *sums, entry.neighbors),
+            (number, *sums, decision.neighbors),
         )
-        return found
+        return seal
 
     def _checked(self, db: sqlite3.Connection) -> tuple[Spend, ...]:
-        """All lines, each against its seal, and their sum against the sums and the limit."""
+        """Return all entries. Check their seals, their sums and the limit."""
         state, head = self._state(db), self._head(db)
         before, total, relation = head.seal, Amounts(), head.neighbors
-        made: list[Spend] = []
+        spends: list[Spend] = []
         answers = _answers(db)
-        for number, *parts, found in db.execute("SELECT * FROM lines ORDER BY line").fetchall():
+        for number, *parts, seal in db.execute("SELECT * FROM lines ORDER BY line").fetchall():
             before = text.seal(before, str(number), *parts)
-            if found != before or number != len(made) + 1:
-                raise Damaged(f"line {len(made) + 1} is not what was written")
+            if seal != before or number != len(spends) + 1:
+                raise Damaged(f"entry {len(spends) + 1} is not what was written")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
             total = total.plus(counted)
             answer, _ = answers.get(number, (None, None))
-            made.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
+            spends.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
         self._keys(db)
         chain.whole(db, head.seal)
         if (total, relation) != (state.spent, state.neighbors):
-            raise Damaged("its sums are not those of its lines")
+            raise Damaged("its sums are not those of its entries")
         if not _within(total, head.limit):
             raise Damaged("more is spent than its limit")
-        return tuple(made)
+        return tuple(spends)
 
     # --- errors ---------------------------------------------------------------------------------
 
@@ -547,21 +551,20 @@ class File:
 def _answers(
     db: sqlite3.Connection, which: str = "", *values: int
 ) -> dict[int, tuple[Any, str | None]]:
-    """Recorded answers by the numbers of their lines, each checked against its seal, which comes
-    along."""
+    """Return recorded answers and their seals, which are checked, by the numbers of entries."""
     sealed = "answers.seal" if chain.form(db) > 1 else "NULL"
     both = f"SELECT line, answers.time, answer, {sealed}, lines.seal FROM answers "
     rows = db.execute(both + "LEFT JOIN lines USING (line) " + which, values).fetchall()
-    made = {}
+    answers = {}
     for number, when, answer, seal, paid in rows:
         if paid is None or seal not in (None, chain.answered(paid, when, answer)):
             raise Damaged("an answer is not what was written")
-        made[number] = json.loads(answer), seal
-    return made
+        answers[number] = json.loads(answer), seal
+    return answers
 
 
 def _answer(db: sqlite3.Connection, number: int) -> Any:
-    """The recorded answer of a line, or None."""
+    """Return the recorded answer of an entry, or None."""
     answer, seal = _answers(db, "WHERE line = ?", number).get(number, (None, None))
     chain.check(db, "answers", str(number), seal)
     return answer
@@ -582,7 +585,7 @@ def _within(total: Amounts, limit: Loss) -> bool:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The primary result code of SQLite; 0 for what Python's module says by itself."""
+    """Return the primary result code of SQLite, or 0 for an error of the Python module."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 

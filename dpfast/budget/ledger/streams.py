@@ -1,15 +1,15 @@
 """Streams of answers that outlive their process, in the file of a ledger.
 
-A stream has one line of the ledger, which pays for all its answers, and for each answer a turn, in
-order. A turn is written in one transaction, after the answer was computed and before anybody sees
-it. If a turn of that number is there already, by another process, nothing is written: whoever came
-second throws its own answer away unseen and goes on from what the file holds. So each turn has one
-answer, whichever process computed it, and a kill loses only what nobody has seen.
+A stream has one ledger entry, which pays for all its answers, and a turn for each answer, in order.
+A turn is written in one transaction, after the answer was computed and before anybody sees it. If
+another process has written a turn of that number, nothing is written: the second process discards
+its own answer unseen and continues from the file. So each turn has one answer, whichever process
+computed it, and a kill loses only what nobody has seen.
 
-What a stream must remember and must not tell (the noise of its threshold) is in a table of its own,
-`secrets`, one row a stream: it is no part of the history or of an export, it is replaced in the
+What a stream must remember and must not tell (the noise of its threshold) is in the table
+`secrets`, one row a stream. It is not part of the history or of an export. It is replaced in the
 transaction of each turn, sealed with it, and removed (overwritten, as far as SQLite and the disk do
-that) by the turn with which the stream is over. All other tables only grow.
+that) by the last turn of the stream. All other tables only grow.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ CREATE TABLE IF NOT EXISTS secrets (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question, its answer, and what else has to be known of it to go on.
+    """A question, its answer, and what else is needed to continue.
 
-    All of it is public: `question` must not come from the data but through answers.
+    All of it is public: `question` must not come from the data except through answers.
     """
 
     question: str
@@ -58,7 +58,7 @@ class Turn:
 
 
 class Record:
-    """One stream of a file.
+    """The record of one stream in a file.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class Record:
     name : str
         The name of the stream in this file.
     facts : str
-        All that its answers depend on besides the data and chance. Another stream with the same
-        name is refused, and would not find the line of this one.
+        All that its answers depend on, besides the data and randomness. A stream of the same name
+        with other facts is refused, and has another key.
     """
 
     def __init__(self, file: File, name: str, facts: str) -> None:
@@ -78,7 +78,7 @@ class Record:
         self._file._run(self._same)
 
     def _same(self, db: sqlite3.Connection) -> tuple[str, str] | None:
-        """Start and seal of this stream, if it is there. The name of another one is refused."""
+        """Return start and seal of this stream, or None. Refuse the name of another one."""
         row = None
         if chain.has(db, "streams"):
             both = "SELECT facts, start, streams.seal, lines.seal FROM streams "
@@ -95,7 +95,7 @@ class Record:
         return str(start), str(seal)
 
     def found(self) -> Any:
-        """What the stream started from, or None for a new one."""
+        """Return what the stream started from, or None for a new one."""
 
         def look(db: sqlite3.Connection) -> Any:
             known = self._same(db)
@@ -104,9 +104,9 @@ class Record:
         return self._file._run(look)
 
     def begin(self, start: Any, secret: Any) -> Any:
-        """What the stream starts from: this, or what is there already.
+        """Begin a stream, or continue one. Return what it starts from.
 
-        A new stream has the secret, if it is not None; that of an old one comes with its turns
+        A new stream has the secret, if it is not None. That of an old one comes with its turns
         (`later`). The key has been paid for.
         """
 
@@ -140,8 +140,7 @@ class Record:
         return json.loads(row[0])
 
     def later(self) -> tuple[list[Turn], Any]:
-        """The turns since those that were seen here, and the secret state after the last: None for
-        a stream that is over."""
+        """Return the turns since the last one seen here, and the secret, None at the end."""
 
         def look(db: sqlite3.Connection) -> tuple[list[Turn], Any, str]:
             which = "SELECT turn, time, question, answer, body, seal FROM turns WHERE line = ? "
@@ -164,8 +163,7 @@ class Record:
         return found, secret
 
     def add(self, turn: Turn, secret: Any) -> str | None:
-        """Write the next turn, which is seen when `passed` is told of what comes back; None if
-        there is one already, and then nothing is written."""
+        """Write the next turn. Return its seal for `passed`, or None if there is one already."""
 
         def write(db: sqlite3.Connection) -> str | None:
             number = self._seen + 1
@@ -186,14 +184,14 @@ class Record:
         return self._file._run(write, write=True)
 
     def passed(self, seal: str) -> None:
-        """The turn that was added is seen, and none that comes `later`."""
+        """Count the turn that was added as seen."""
         self._seen, self._seal = self._seen + 1, seal
 
     def damaged(self, why: str) -> NoReturn:
         self._file._damaged(why)
 
     def _last(self, db: sqlite3.Connection) -> int:
-        """The number of the last turn; damage if the last that was seen here is not there."""
+        """Return the number of the last turn. Raise `Damaged` if the last one seen is missing."""
         one = "SELECT seal FROM turns WHERE line = ? AND turn = ?"
         if self._seen and db.execute(one, (self._line, self._seen)).fetchone() != (self._seal,):
             raise Damaged("turns of a stream are missing, or others than were seen")

@@ -1,4 +1,4 @@
-"""Lines as text: exact amounts, losses, answers, and the seal that a damaged byte breaks."""
+"""Entries as text: exact amounts, losses, answers, and seals that find damage."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ...privacy import ZCDP, Approx, Draws, Loss, Pure
 LOSSES: dict[str, type[Loss]] = {kind.__name__: kind for kind in (Pure, Draws, Approx, ZCDP)}
 #: Python prints no more than 4300 decimal digits unless told otherwise.
 LONG = 10_000
-#: What can be recorded.
+#: The answers that can be recorded.
 RULE = "a finite number of at most 3000 digits, a text, or a nested list or dict of them"
 
 
 def exact(amount: Fraction) -> str:
-    """Numerator/denominator: decimal, or hexadecimal where they are very long."""
+    """Return numerator/denominator, decimal or, if very long, hexadecimal."""
     parts = (amount.numerator, amount.denominator)
     return "/".join(hex(p) if p.bit_length() > LONG else str(p) for p in parts)
 
 
 @lru_cache(1024)
 def number(text: str) -> Fraction:
-    """What `exact` wrote."""
+    """Read what `exact` wrote."""
     above, below = text.split("/")
     return Fraction(int(above, 0), int(below, 0))
 
 
 def loss(amount: Loss) -> str:
-    """A loss as JSON: the name of its kind, and its parameters."""
+    """Return a loss as JSON: the name of its kind, and its parameters."""
     parts: dict[str, Any] = {"kind": type(amount).__name__}
     for each in fields(amount):
         value = getattr(amount, each.name)
@@ -46,14 +46,14 @@ def loss(amount: Loss) -> str:
 
 @lru_cache(256)
 def unpack(text: str) -> Loss:
-    """What `loss` wrote. KeyError for a kind that this version does not know."""
+    """Read what `loss` wrote. Raise KeyError for a kind that this version does not know."""
     parts = json.loads(text)
     kind = LOSSES[parts.pop("kind")]
     return kind(**{n: number(v) if isinstance(v, str) else v for n, v in parts.items()})
 
 
 def plain(answer: Any) -> Any:
-    """An answer in the types of JSON, the same floats exactly."""
+    """Return an answer in the types of JSON, with the same floats exactly."""
     try:
         return _plain(answer)
     except RecursionError:
@@ -77,5 +77,5 @@ def _plain(answer: Any) -> Any:
 
 
 def seal(before: str, *parts: str | None) -> str:
-    """A digest of these parts and of the seal before them. It finds damage, not forgery."""
+    """Return a digest of these parts and of the seal before. It finds damage, not forgery."""
     return hashlib.sha256(json.dumps([before, *parts]).encode()).hexdigest()
