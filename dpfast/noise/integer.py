@@ -69,24 +69,24 @@ class IntegerNoise:
             width = math.sqrt(2.0 * math.exp(-1.0 / width)) / -math.expm1(-1.0 / width)
         return math.ldexp(width, self.shift)
 
-    def within(self, miss: float, terms: int = 1) -> int:
-        """Return what the noise, or a sum of `terms` of it, exceeds with probability `miss`.
+    def within(self, failure: float, terms: int = 1) -> int:
+        """Return what a sum of `terms` of the noise exceeds in size with a failure probability.
 
-        It is an upper bound of the size that is exceeded with at most this failure probability. A
-        discrete Laplace number differs by less than 1 from a Laplace number of its scale, and a
-        Gaussian one by at most 1/2 when it is rounded. The tail of a discrete Gaussian from k on is
-        below that of a Gaussian from k - 1/2, beyond one deviation, where the density is convex.
+        It is an upper bound. A discrete Laplace number differs by less than 1 from a Laplace number
+        of its scale, and a Gaussian one by at most 1/2 when it is rounded. The tail of a discrete
+        Gaussian from k on is below that of a Gaussian from k - 1/2, beyond one deviation, where the
+        density is convex.
         """
         width = float(self.scale)
         if not width:
             return 0
         if self.distribution != "laplace":
-            size = math.ceil(width * math.sqrt(terms) * normal(miss) + (terms - 2) / 2)
+            size = math.ceil(width * math.sqrt(terms) * normal(failure) + (terms - 2) / 2)
         elif terms > 1:
-            size = math.ceil(width * laplace_sum(miss, terms)) + terms
+            size = math.ceil(width * laplace_sum(failure, terms)) + terms
         else:  # P(|Z| > h) = 2 p^(h + 1) / (1 + p)
             p = math.exp(-1.0 / width)
-            size = max(0, math.ceil(width * math.log(2.0 / (1.0 + p) / miss) - 1.0))
+            size = max(0, math.ceil(width * math.log(2.0 / (1.0 + p) / failure) - 1.0))
         return (size + (terms if self.shift else 0)) << self.shift
 
     def add(self, values: Sequence[int], generator: Generator) -> list[int]:

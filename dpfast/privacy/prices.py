@@ -1,8 +1,8 @@
 """The rho of known distributions: the supremum of D_a / a over all orders a, rounded up.
 
 A pair of distributions P, Q has the privacy loss L = ln(P / Q); write s(t) = ln E_P[exp(t L)] for
-the order a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of s(t) / (t (1 +
-t)).
+the order a = 1 + t, so that D_a = s(t) / t. Then rho is the supremum over t > 0 of
+s(t) / (t (1 + t)).
 
 *When it is the Kullback-Leibler divergence.* Let the pair look the same from both sides, as a shift
 of a symmetric distribution does: s(t) = s(-1 - t). With u = t + 1/2 it is a function G of v = u^2,
@@ -11,7 +11,7 @@ s'(0) is the divergence: the supremum is that of orders near 1. G is concave whe
 function exp(s) of u has imaginary zeros only, for then it is a product of factors 1 + v / z^2, each
 of which has a concave logarithm.
 
-*Laplace.* Integers with probabilities proportional to q^|z|, q = e^-h, moved by m cells,
+*Laplace.* Integers with probabilities proportional to q^|z|, q = e^-h, shifted by m cells,
 E = h m. Up to a factor, exp(s) = w^-m (1 + c w^2 + c w^4 + ... + c w^(2 m - 2) + w^(2 m)) with
 w = e^(u h) and c = 1 - q. Times z - 1 the polynomial in z = w^2 is z^m (z - q) - (1 - q z), so its
 zeros solve B(z) = z^m (z - q) / (1 - q z) = 1. B is a finite Blaschke product, of size 1 on the
@@ -22,7 +22,7 @@ unit circle and nowhere else: all zeros are there, and those of exp(s) imaginary
 For m = 1 that is E tanh(E / 2), randomized response; it falls with m, since h / sinh(h) falls with
 h, and for m to infinity, which is continuous noise, it is E + e^-E - 1 (Harrison and Manurangsi,
 FORC 2026). At a fixed h it is R(m) = h m - k (1 - e^(-h m)) with k <= 1: convex, 0 at 0, and
-increasing, so lesser moves cost less, R(m) / m increases, and moves of several coordinates, each
+increasing, so smaller shifts cost less, R(m) / m increases, and shifts of several coordinates, each
 with noise of its own, of at most m each and n m in all, cost at most n R(m). Rounding the noisy
 number to a grid is post-processing. For groups of g rows m becomes g m, and R(g m) <= g^2 R(m).
 

@@ -82,14 +82,4 @@ def finish(noise: str, draft: Draft, loss: Loss, asked: privacy.Loss) -> Calibra
         checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", amount)
     alpha = draft.alpha * (1.0 - MARGIN)
     beta = math.nextafter(draft.beta - SLACK, 0.0)
-    return Calibration(
-        draft.distribution,
-        alpha,
-        beta,
-        noise,
-        loss.epsilon,
-        loss.delta,
-        loss.rho,
-        asked,
-        draft.theorem,
-    )
+    return Calibration(draft.distribution, alpha, beta, noise, *loss, asked, draft.theorem)
