@@ -3,7 +3,7 @@
 pytest benchmarks/test_bench_called.py --benchmark-sort=fullname
 DPFAST_BENCH_SMOKE=1 makes it a smoke run; the default is 1e5 blocks.
 
-The floor is the bare loop of Python over views of the same rows. "start" is a crew of one worker
+The floor is the bare loop of Python over views of the same rows. "start" is a pool of one worker
 that is started and ended, and "crash" what a block costs that is the end of its worker.
 """
 
@@ -75,17 +75,17 @@ def test_threads(benchmark, function, file, expected, workers):
 def test_processes(benchmark, function, file, expected, workers, limit):
     """Workers that run already."""
     out = np.empty((BLOCKS, 1))
-    with WorkerPool(function, limit, "function") as crew:
-        crew.call_blocks(file[0], file[1], OFFSETS, out, workers)
-        benchmark(crew.call_blocks, file[0], file[1], OFFSETS, out, workers)
+    with WorkerPool(function, limit, "function") as pool:
+        pool.call_blocks(file[0], file[1], OFFSETS, out, workers)
+        benchmark(pool.call_blocks, file[0], file[1], OFFSETS, out, workers)
     assert np.array_equal(out[:, 0], expected)
 
 
 def test_start(benchmark, file):
     def run():
         out = np.empty((1, 1))
-        with WorkerPool(FUNCTIONS["nothing"], None, "function") as crew:
-            crew.call_blocks(file[0], file[1], OFFSETS[:2], out, 1)
+        with WorkerPool(FUNCTIONS["nothing"], None, "function") as pool:
+            pool.call_blocks(file[0], file[1], OFFSETS[:2], out, 1)
         return out
 
     assert benchmark.pedantic(run, rounds=5) == 1.0
@@ -94,6 +94,6 @@ def test_start(benchmark, file):
 def test_crash(benchmark, file):
     """Ten blocks, each the end of a worker."""
     out = np.empty((10, 1))
-    with WorkerPool(lambda block: os._exit(1), None, "function") as crew:
-        benchmark.pedantic(crew.call_blocks, (file[0], file[1], OFFSETS[:11], out, 1), rounds=3)
+    with WorkerPool(lambda block: os._exit(1), None, "function") as pool:
+        benchmark.pedantic(pool.call_blocks, (file[0], file[1], OFFSETS[:11], out, 1), rounds=3)
     assert np.isnan(out).all()

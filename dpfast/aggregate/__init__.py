@@ -1,1 +1,1 @@
-"""Sample and aggregate: any statistic made private, by way of its values on random blocks."""
+"""Sample and aggregate: release any statistic through its values on random blocks."""

@@ -1,20 +1,23 @@
-"""Sample and aggregate: any statistic made private, by way of its values on random blocks."""
+"""Sample and aggregate: release any statistic through its values on random blocks."""
 
 from __future__ import annotations
 
 import logging
 import operator
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import privacy
 from .._core import checks
 from .._core.error_bars import Expected, unknown
 from .._core.progress import check as check_progress
 from .._core.progress import reporter
+from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
@@ -24,25 +27,28 @@ from ..sources.row_source import RowSource
 from ..sources.table import as_rows
 from ..statistics.two_steps import one_step as _one_block
 from ..statistics.two_steps import two_steps as _two_blocks
-from .aggregators import AGGREGATORS, Aggregator, make
+from .aggregators import AGGREGATORS, Aggregator, AggregatorName, make
 from .aggregators import default as default_aggregator
 from .aggregators.vector import VectorAggregator, make_vector
-from .aggregators.vector import chosen as chosen_for_vectors
+from .aggregators.vector import choose as choose_for_vectors
 from .blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from .blocks.labels import secret
 from .blocks.partition import Partition
 from .blocks.row_files import directory
-from .estimators import resolve
-from .estimators.base import Bound, Job
+from .estimators import EstimatorName, resolve
+from .estimators.base import Bound, Estimator, Job
+from .estimators.python_function import Executor
 
-PARTITIONS = ("auto", "contiguous", "random", "key")
+PartitionName: TypeAlias = Literal["auto", "contiguous", "random", "key"]
+PARTITIONS: tuple[str, ...] = get_args(PartitionName)
+Progress: TypeAlias = bool | Callable[[int, int | None], object] | None
 
 log = logging.getLogger("dpfast")
 
 
 @dataclass(frozen=True, slots=True)
 class SampleAndAggregate:
-    """The mechanism: labels, block outputs, one private aggregate."""
+    """The mechanism: it labels rows, computes block outputs, and releases one aggregate."""
 
     bound: Bound
     aggregator: Aggregator | VectorAggregator
@@ -56,26 +62,26 @@ class SampleAndAggregate:
     loss: Loss
     name: str
     job: Job
-    progress: Any = None
+    progress: Progress = None
 
     def reduce(self, source: RowSource) -> RowSource:
-        """Nothing yet: the blocks are random, and randomness belongs to `finish`."""
+        """Do nothing: the blocks are random, and randomness belongs to `finish`."""
         return source
 
-    def finish(self, source: RowSource, generator: Generator) -> Any:
+    def finish(self, source: RowSource, generator: Generator) -> float | NDArray[np.float64]:
         z = self.outputs(source, generator)
-        if self.is_vector:
-            return self.aggregator.release(z, generator)
-        return self.aggregator.release(np.ascontiguousarray(z[:, 0]), generator)
+        return self.aggregator.release(
+            z if self.is_vector else np.ascontiguousarray(z[:, 0]), generator
+        )
 
     def error(self, rows: int | None, confidence: float) -> Expected:
-        """What to expect: how far answers of blocks lie from that of all rows is secret."""
+        """Return no error bar: how far answers of blocks lie from that of all rows is secret."""
         return unknown(confidence, "how far the answers of blocks differ is secret")
 
     def outputs(self, source: RowSource, generator: Generator) -> NDArray[np.float64]:
-        """NOT PRIVATE. The output of each block within the bounds, shape (blocks, d)."""
+        """NOT PRIVATE. Return the output of each block within the bounds, shape (blocks, d)."""
         split = self.split(source, generator)
-        # The caller's settings could make an error or a warning of what the data are.
+        # The caller's settings could raise an error or a warning that depends on the data.
         with np.errstate(all="ignore"), reporter(self.progress, self.blocks) as tick:
             z = self.bound.outputs(source, split, replace(self.job, tick=tick))
         z[np.isnan(z).any(axis=1)] = self.default
@@ -83,54 +89,101 @@ class SampleAndAggregate:
         return np.clip(z, lo, hi, out=z)
 
     def split(self, source: RowSource, generator: Generator) -> Partition:
-        """A fresh partition of the rows."""
+        """Return a fresh partition of the rows."""
         if self.partition == "contiguous":
             return Partition(ContiguousLabels(self.blocks, rows_of(source)), self.drop)
-        key = secret(generator.stream())
-        if self.partition == "key":
-            return Partition(KeyedLabels(self.blocks, key), self.drop)
-        return Partition(RandomLabels(self.blocks, key), self.drop)
+        labels = KeyedLabels if self.partition == "key" else RandomLabels
+        return Partition(labels(self.blocks, secret(generator.stream())), self.drop)
 
 
+@overload
 def sample_and_aggregate(
     data: Any,
-    estimator: Any,
+    estimator: EstimatorName | Estimator | Callable[[Any], object],
     *,
     blocks: int,
-    bounds: Any,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    neighbors: str = "replace",
-    aggregator: str = "mean",
-    partition: str = "auto",
-    ids: Any = None,
-    nan: str = "keep",
-    default: Any = None,
-    centres: Any = None,
+    bounds: Bounds,
+    epsilon: Number | None = ...,
+    delta: Number = ...,
+    rho: Number | None = ...,
+    neighbors: Neighbors = ...,
+    aggregator: AggregatorName = ...,
+    partition: PartitionName = ...,
+    ids: ArrayLike | str | None = ...,
+    nan: Literal["keep", "drop"] = ...,
+    default: Number | None = ...,
+    workers: int | None = ...,
+    executor: Executor = ...,
+    time_limit: Number | None = ...,
+    spill: str | os.PathLike[str] | None = ...,
+    progress: Progress = ...,
+    budget: Budget | None = ...,
+    rng: Generator | None = ...,
+) -> float: ...
+@overload
+def sample_and_aggregate(
+    data: Any,
+    estimator: EstimatorName | Estimator | Callable[[Any], object],
+    *,
+    blocks: int,
+    bounds: Sequence[Bounds],
+    epsilon: Number | None = ...,
+    delta: Number = ...,
+    rho: Number | None = ...,
+    neighbors: Neighbors = ...,
+    aggregator: AggregatorName = ...,
+    partition: PartitionName = ...,
+    ids: ArrayLike | str | None = ...,
+    nan: Literal["keep", "drop"] = ...,
+    default: Number | Sequence[Number] | NDArray[Any] | None = ...,
+    centres: ArrayLike | None = ...,
+    workers: int | None = ...,
+    executor: Executor = ...,
+    time_limit: Number | None = ...,
+    spill: str | os.PathLike[str] | None = ...,
+    progress: Progress = ...,
+    budget: Budget | None = ...,
+    rng: Generator | None = ...,
+) -> NDArray[np.float64]: ...
+def sample_and_aggregate(
+    data: Any,
+    estimator: EstimatorName | Estimator | Callable[[Any], object],
+    *,
+    blocks: int,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    aggregator: AggregatorName = "mean",
+    partition: PartitionName = "auto",
+    ids: ArrayLike | str | None = None,
+    nan: Literal["keep", "drop"] = "keep",
+    default: Number | Sequence[Number] | NDArray[Any] | None = None,
+    centres: ArrayLike | None = None,
     workers: int | None = None,
-    executor: str = "auto",
-    time_limit: float | None = None,
-    spill: str | None = None,
-    progress: Any = None,
+    executor: Executor = "auto",
+    time_limit: Number | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
     budget: Budget | None = None,
     rng: Generator | None = None,
-) -> Any:
-    """Release any statistic by way of its values on blocks of the data.
+) -> float | NDArray[np.float64]:
+    """Release any statistic through its values on blocks of the data.
 
-    The rows are split into exactly `blocks` blocks, `estimator` is computed on each of them, its
-    answers are clipped to `bounds`, and `aggregator` makes one private answer of them.
+    The rows are split into exactly `blocks` blocks. The `estimator` is computed on each of them,
+    its answers are clipped to `bounds`, and `aggregator` makes one private answer of them.
 
     Privacy
     -------
-    Neighbours are datasets that differ in one row, replaced or added or removed; with
+    Neighbors are datasets that differ in one row, replaced or added or removed; with
     ``partition="key"``, in all rows of one person. The call satisfies the loss that it is asked
     for: pure `epsilon`, (`epsilon`, `delta`), or `rho`-zCDP, whatever the estimator does with a
     block (Nissim, Raskhodnikova and Smith, STOC 2007, section 4). The proof has two parts.
 
     *One row touches one block.* The label of a row is a function of a secret key, drawn afresh
     after the spend, and of the row's number (or of its id), never of what it holds. Numbers have
-    independent uniform labels. So the partitions of two neighbours can be coupled: all other rows
+    independent uniform labels. So the partitions of two neighbors can be coupled: all other rows
     keep their blocks and their order in them, and the blocks differ in one. Contiguous blocks are a
     function of the number of rows, so that holds only where rows are replaced. An id that becomes
     that of somebody else moves rows from one block to another: under "replace" the aggregator of
@@ -149,11 +202,11 @@ def sample_and_aggregate(
     "exponential-median" a point between the bounds, by the exponential mechanism FOCS 2007
     "trimmed-mean"       mean of the middle, noise scaled to smooth sensitivity   STOC 2007
     "winsorized-mean"    mean clipped to a widened private interquartile range    STOC 2011
-    "attention"          centre of the smallest ball that holds a majority        STOC 2007
+    "attention"          center of the smallest ball that holds a majority        STOC 2007
     ==================== ======================================================== ==================
 
-    A block without an answer (it is empty; the estimator raises, is late, dies, or gives NaN or
-    something of another shape) counts as the public `default`: the data decide no error. The
+    A block without an answer (it is empty; the estimator raises, is late, dies, or returns NaN or
+    something of another shape) counts as the public `default`, so no error depends on the data. The
     estimator must be a function of its block alone. One that remembers other blocks (global
     variables, files, a clock) voids the first part. It never sees the generator or the budget.
 
@@ -177,12 +230,12 @@ def sample_and_aggregate(
         Public limits of the answers, in the estimator's units; answers outside are clipped. One
         pair asks for a number, d pairs for a vector of length d. They must not come from the data.
     epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. Of a vector it is the
-        loss of the whole: "mean", and "attention" with `centres`, make one joint release; the
+        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone. For a vector it is the
+        loss of all coordinates: "mean", and "attention" with `centres`, make one joint release; the
         others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
         of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighbouring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
+        The neighboring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
         by one whose id nobody else has (whose label is as good as that of the other); "replace" is
         the rows of one id that become any rows of one id, also of one that others have, and has to
         spread its loss over two blocks.
@@ -192,13 +245,13 @@ def sample_and_aggregate(
     partition : {"auto", "random", "contiguous", "key"}, default "auto"
         "random": an independent label for each row. "contiguous": fixed ranges of rows, for
         "replace" only; no row is moved, but if the order of the rows means something, blocks
-        differ. "key": rows of one id meet in one block. "auto" is "key" if there are `ids`, else
-        "random"; what it chose is in the ledger's line and in a log message (`logging`, "dpfast",
+        differ. "key": all rows of one id are in one block. "auto" is "key" if there are `ids`, else
+        "random"; its choice is in the ledger entry and in a log message (`logging`, "dpfast",
         level INFO).
     ids : array_like of shape (n,), or str, optional
-        Whose row each is (integers, text or bytes), or the name of a column of the table, which the
-        estimator then does not see. The loss is then one of people, not of rows; keep separate
-        budgets for the two.
+        The person of each row (integers, text or bytes), or the name of a column of the table,
+        which the estimator then does not see. The loss is then one of people, not of rows; keep
+        separate budgets for the two.
     nan : {"keep", "drop"}, default "keep"
         Whether rows that hold a NaN stay in their block, whose answer is then mostly the default,
         or are left out of it. No other row moves.
@@ -207,9 +260,9 @@ def sample_and_aggregate(
     centres : array_like, shape (c, d), optional
         Public candidates of aggregator "attention" for vectors.
     workers : int, optional
-        Threads or processes. By default ``DPFAST_NUM_THREADS`` or 1 for named estimators, one a
-        core for compiled functions and for processes, 1 for other callables in threads. They do
-        not change the answer.
+        Threads or processes; they do not change the answer. By default ``DPFAST_NUM_THREADS`` or 1
+        for named estimators, one a core for compiled functions and for processes, and 1 for other
+        callables in threads.
     executor : {"auto", "threads", "processes"}, default "auto"
         Where a callable is called. A process that dies costs one block its answer. "auto" is
         "processes" if there is a `time_limit`, else "threads". Estimators of this library run in
@@ -272,38 +325,41 @@ def sample_and_aggregate(
 
     >>> def middle_half(block):
     ...     return np.quantile(block, [0.25, 0.75])
-    >>> found = dp.sample_and_aggregate(
+    >>> quartiles = dp.sample_and_aggregate(
     ...     ages, middle_half, blocks=300, bounds=[(0, 120)] * 2, rho=0.5, aggregator="auto"
     ... )
-    >>> bool(abs(found - [30, 50]).max() < 3)
+    >>> bool(abs(quartiles - [30, 50]).max() < 3)
     True
     """
     loss = privacy.loss(epsilon, delta, rho)
     blocks = checks.whole("blocks", blocks, 1)
     checks.neighbors(neighbors)
-    kind = chosen(partition, neighbors, ids)
+    kind = choose_partition(partition, neighbors, ids)
     pairs, is_vector = checks.pairs(bounds)
     fallback = _default(default, pairs, is_vector)
     checks.choice("nan", nan, ("keep", "drop"))
     if workers is not None:
         workers = checks.whole("workers", workers, 1)
     check_progress(progress)
-    if spill is not None:
-        directory(spill)
-    found = resolve(estimator, executor, time_limit)
+    folder = None if spill is None else directory(spill)
+    resolved = resolve(estimator, executor, time_limit)
     source = as_rows(data, ids if kind == "key" else None, workers)
     # The number of rows is public where single rows are replaced, and nowhere else.
     public = source.length if neighbors == "replace" and kind != "key" else None
     if public is not None and blocks > public:
         checks.fail("blocks", f"at most the number of rows, {public}", blocks)
     amount(loss)
-    each = _one_block(loss) if kind == "key" and neighbors == "replace" else loss
-    what, made = _aggregator(aggregator, blocks, pairs, is_vector, each, centres)
-    bound = found.bind(source, len(pairs) if is_vector else None)
-    name = f"{what} of {bound.name} on {blocks} {kind} blocks"
+    two_blocks = kind == "key" and neighbors == "replace"
+    share = _one_block(loss) if two_blocks else loss
+    aggregator_name, mechanism_of_blocks = _aggregator(
+        aggregator, blocks, pairs, is_vector, share, centres
+    )
+    bound = resolved.bind(source, len(pairs) if is_vector else None)
+    name = f"{aggregator_name} of {bound.name} on {blocks} {kind} blocks"
+    spent = mechanism_of_blocks.loss
     mechanism = SampleAndAggregate(
         bound=bound,
-        aggregator=made,
+        aggregator=mechanism_of_blocks,
         partition=kind,
         blocks=blocks,
         bounds=pairs,
@@ -311,17 +367,17 @@ def sample_and_aggregate(
         default=fallback,
         drop=nan == "drop",
         neighbors=neighbors,
-        loss=made.loss if each is loss else _two_blocks(made.loss),
+        loss=_two_blocks(spent) if two_blocks else spent,
         name=name,
-        job=Job(workers, None, spill),
+        job=Job(workers, None, folder),
         progress=progress,
     )
     log.info("%s", name)
     return release(source, mechanism, budget=budget, rng=rng, prepare=lambda rows: rows)
 
 
-def chosen(partition: str, neighbors: str, ids: Any) -> str:
-    """The partition, by a rule that knows arguments only."""
+def choose_partition(partition: str, neighbors: str, ids: Any) -> str:
+    """Return the partition, by a rule that depends on arguments only."""
     checks.choice("partition", partition, PARTITIONS)
     if partition == "auto":
         partition = "random" if ids is None else "key"
@@ -350,10 +406,10 @@ def _default(
     values = list(value) if is_vector and np.ndim(value) == 1 else [value] * len(pairs)
     if len(values) != len(pairs):
         checks.fail("default", rule, value)
-    found = np.array([checks.number("default", one) for one in values])
-    if not ((lo <= found) & (found <= hi)).all():
+    default = np.array([checks.number("default", number) for number in values])
+    if not ((lo <= default) & (default <= hi)).all():
         checks.fail("default", rule, value)
-    return found
+    return default
 
 
 def _aggregator(
@@ -364,10 +420,10 @@ def _aggregator(
     loss: Loss,
     centres: Any,
 ) -> tuple[str, Aggregator | VectorAggregator]:
-    """The aggregator that is meant, and the name that it has of its own."""
+    """Return the name of the aggregator, which is never "auto", and the aggregator."""
     checks.choice("aggregator", name, AGGREGATORS)
     if is_vector:
-        name = chosen_for_vectors(name, blocks, pairs, loss)
+        name = choose_for_vectors(name, blocks, pairs, loss)
         return name, make_vector(name, blocks, pairs, loss, centres)
     if centres is not None:
         checks.fail("centres", "left out where the answer is one number", centres)
@@ -377,7 +433,7 @@ def _aggregator(
 
 
 def rows_of(source: RowSource) -> int:
-    """The number of rows, by a pass if need be."""
+    """Return the number of rows, by a pass if need be."""
     if source.length is not None:
         return source.length
     rows: int = source.reduce(lambda chunk: len(chunk.rows), operator.add)

@@ -1,9 +1,9 @@
-"""How many blocks: from public numbers, by the trade-off of bias and noise."""
+"""The number of blocks, by the trade-off of bias and noise, from public numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,36 +11,37 @@ import numpy as np
 
 from .. import privacy
 from .._core import checks
+from .._core.types import BoundsEach, Number
 from ..noise.additive import additive, amount
-from ..privacy import ZCDP, Loss
-from .aggregators import AGGREGATORS, default
+from ..privacy import Loss
+from .aggregators import AGGREGATORS, AggregatorName, as_epsilon, default
 from .aggregators.expected_error import expected_error
 from .aggregators.output_grid import MOST_BLOCKS, check_coordinates
 from .aggregators.vector import share
 
-#: Blocks times epsilon that noise scaled to a smooth sensitivity asks for, where nothing is known.
+#: Blocks times epsilon that noise scaled to a smooth sensitivity needs, if nothing is known.
 ENOUGH = 64
 
 
 def suggest_blocks(
     n: int,
     *,
-    bounds: Any,
-    epsilon: Any = None,
-    delta: Any = 0.0,
-    rho: Any = None,
-    aggregator: str = "mean",
-    bias: Any = 0.0,
-    spread: Any = None,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    aggregator: AggregatorName = "mean",
+    bias: Number | Sequence[Number] = 0.0,
+    spread: Number | Sequence[Number] | None = None,
     smallest_block: int = 1,
 ) -> int:
-    """A number of blocks for `sample_and_aggregate`, from public numbers alone.
+    """Suggest a number of blocks for `sample_and_aggregate`, from public numbers alone.
 
     Few blocks mean much noise: one row can change one of them altogether. Many blocks are small,
-    and what is biased on few rows is as biased in the average of many blocks. This is the number
-    of blocks k for which the sum of squares ``(bias k / n)**2 + error(k)**2`` is least.
+    and an estimator that is biased on few rows is as biased in the average of many blocks. This is
+    the number of blocks k for which ``(bias k / n)**2 + error(k)**2`` is least.
 
-    Nothing is spent: no data are looked at. All arguments have to be public, guesses or results of
+    Nothing is spent, since no data are read. All arguments must be public, guesses or results of
     releases; a number of blocks that was chosen by a look at the data is not private.
 
     Parameters
@@ -78,7 +79,7 @@ def suggest_blocks(
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        An argument breaks its rule, or a bias is given and a spread is needed beside it.
+        If an argument breaks its rule, or a bias is given without a spread that it needs.
 
     Notes
     -----
@@ -136,27 +137,25 @@ def suggest_blocks(
             rule = f"given beside a bias for aggregator={aggregator!r}"
             checks.fail("spread", rule, spread)
         return min(most, _unknown(rows, share(aggregator, pairs, asked)))
-    moving = [i for i, (lo, hi) in enumerate(pairs) if lo < hi]
-    if not moving:
+    varying = [i for i, (lo, hi) in enumerate(pairs) if lo < hi]
+    if not varying:
         return most
-    relative = [
-        _within(values[i] / (pairs[i][1] - pairs[i][0]), least, 2.0**80)
-        for values, least in ((biases, 0.0), (spreads or biases, 2.0**-80))
-        for i in moving
-    ]
+
+    def relative(values: list[float], least: float) -> tuple[float, ...]:
+        return tuple(
+            min(max(values[i] / (pairs[i][1] - pairs[i][0]), least), 2.0**80) for i in varying
+        )
+
+    varying_pairs = tuple(pairs[i] for i in varying)
     trade = Trade(
-        rows,
-        asked,
-        tuple(pairs[i] for i in moving),
-        tuple(relative[: len(moving)]),
-        tuple(relative[len(moving) :]),
+        rows, asked, varying_pairs, relative(biases, 0.0), relative(spreads or biases, 2.0**-80)
     )
     return trade.best(aggregator, most)
 
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """The error as a function of the number of blocks; in units of the range of each coordinate."""
+    """The error as a function of the number of blocks, in units of each coordinate's range."""
 
     rows: int
     loss: Loss
@@ -165,7 +164,7 @@ class Trade:
     spreads: tuple[float, ...]
 
     def squared(self, name: str, k: int) -> float:
-        """Of an aggregator by its own name."""
+        """Return the squared error of an aggregator, which is not "auto"."""
         off = self._off() * k * k
         if name == "mean":
             return off + sum(s * s for s in self.spreads) + self._noise() / k / k
@@ -175,7 +174,7 @@ class Trade:
         )
 
     def best(self, name: str, most: int) -> int:
-        """The number of blocks, 1 to `most`, with the least error."""
+        """Return the number of blocks, 1 to `most`, with the least error."""
         if name == "mean":
             return self._mean(most)
         if name != "auto":
@@ -187,8 +186,7 @@ class Trade:
         tried: list[tuple[str, int]] = [(below, self.best(below, turn - 1))] if turn > 1 else []
         if turn <= most:
             tried.append((above, _least(lambda k: self.squared(above, k), turn, most)))
-        _, found = min(tried, key=lambda one: self.squared(*one))
-        return found
+        return min(tried, key=lambda choice: self.squared(*choice))[1]
 
     def _off(self) -> float:
         return sum((bias / self.rows) ** 2 for bias in self.biases)
@@ -198,7 +196,7 @@ class Trade:
         return d * additive(self.loss, d).deviation ** 2
 
     def _mean(self, most: int) -> int:
-        """The least of off k**2 + noise / k**2; both are convex."""
+        """Return the least of off k**2 + noise / k**2; both are convex."""
         off, noise = self._off(), self._noise()
         if off * most**4 <= noise:
             return most
@@ -207,7 +205,7 @@ class Trade:
 
 
 def _least(error: Callable[[int], float], low: int, high: int) -> int:
-    """Where an error with one valley, but for small ripples, is least; the smallest of equals."""
+    """Return where an error with one valley and small ripples is least, the smallest of equals."""
     while high - low > 16:
         steps = sorted({round(k) for k in np.geomspace(low, high, 33).tolist()})
         errors = [error(k) for k in steps]
@@ -217,7 +215,7 @@ def _least(error: Callable[[int], float], low: int, high: int) -> int:
 
 
 def _first(holds: Callable[[int], bool], top: int) -> int:
-    """The first number from 1 for which a monotone statement holds, or `top`."""
+    """Return the first number from 1 for which a monotone statement holds, or `top`."""
     low, high = 1, top
     while low < high:
         middle = (low + high) // 2
@@ -229,29 +227,24 @@ def _first(holds: Callable[[int], bool], top: int) -> int:
 
 
 def _unknown(rows: int, each: Loss) -> int:
-    """What noise asks for, within what the utility theorem allows."""
-    size = math.sqrt(2 * float(each.rho)) if isinstance(each, ZCDP) else float(each.epsilon)
+    """Return as many blocks as the noise needs, within what the utility theorem allows."""
     root = math.isqrt(rows - 1) + 1
-    return min(max(math.ceil(ENOUGH / size), math.ceil(math.pow(rows, 0.4))), root)
+    return min(max(math.ceil(ENOUGH / as_epsilon(each)), math.ceil(math.pow(rows, 0.4))), root)
 
 
 def _each(name: str, value: Any, d: int, check: Callable[[str, Any], float]) -> list[float]:
-    """One checked number for each coordinate."""
+    """Return one checked number for each coordinate."""
     if not isinstance(value, (list, tuple, np.ndarray)) or getattr(value, "ndim", 1) == 0:
         return [check(name, value)] * d
     values = list(value)
     if len(values) != d:
         checks.fail(name, f"one number, or {d} of them", value)
-    return [check(f"{name}[{i}]", one) for i, one in enumerate(values)]
-
-
-def _within(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
+    return [check(f"{name}[{i}]", number) for i, number in enumerate(values)]
 
 
 def _at_least_0(name: str, value: Any) -> float:
     rule = "a finite number of at least 0"
-    found = checks.number(name, value, rule)
-    if found < 0:
+    number = checks.number(name, value, rule)
+    if number < 0:
         checks.fail(name, rule, value)
-    return found
+    return number

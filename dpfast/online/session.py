@@ -34,7 +34,7 @@ Q = TypeVar("Q")
 
 
 #: Names of classes as files have them, where the classes are called otherwise now.
-_WRITTEN = {"IntegerNoise": "WholeNoise"}
+_WRITTEN = {"IntegerNoise": "IntegerNoise"}
 
 
 def facts(**given: Any) -> str:

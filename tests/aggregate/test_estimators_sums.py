@@ -28,6 +28,7 @@ from dpfast.aggregate.estimators import (
     Minimum,
     StandardDeviation,
     Variance,
+    columns,
     linear,
     moments,
     resolve,
@@ -429,8 +430,8 @@ def test_control_one_pass_loses_them(monkeypatch):
         found.shift = np.zeros((partition.blocks, form.count))
         return found
 
-    monkeypatch.setattr(moments, "centred", one_pass)
-    monkeypatch.setattr(linear, "centred", one_pass)
+    monkeypatch.setattr(moments, "centered", one_pass)
+    monkeypatch.setattr(linear, "centered", one_pass)
     is_exact_about_an_offset(offset_rows(offset=0.0) * [1, 1, 2])  # near 0 it is good enough
     with pytest.raises(AssertionError):
         is_exact_about_an_offset(offset_rows())
@@ -644,7 +645,7 @@ def test_some_products_only():
 def test_one_tally_a_thread():
     """However many chunks there are, and their answers are all in the total."""
     made = []
-    form = dataclasses.replace(Mean().bind(Rows(floats(10)), None).form)
+    form = columns.columns(Rows(floats(10)))
 
     def make():
         made.append(Moments(5, 1))

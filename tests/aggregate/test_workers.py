@@ -531,7 +531,7 @@ def test_ctrl_c_while_the_first_worker_begins(monkeypatch):
         begun.append(worker.process)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(worker_process.Worker, "hear", interrupted)
+    monkeypatch.setattr(worker_process.Worker, "receive", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         WorkerPool(faults.process, None, "f")
     assert [one.returncode is not None for one in begun] == [True]

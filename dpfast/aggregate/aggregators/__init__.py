@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ __all__ = [
     "AGGREGATORS",
     "TRIM_FROM",
     "Aggregator",
+    "AggregatorName",
     "Attention",
     "ExponentialMedian",
     "Mean",
@@ -60,8 +61,16 @@ _MAKERS: dict[str, Callable[[int, float, float, Loss], Aggregator]] = {
     "attention": Attention,
 }
 
-AGGREGATORS: tuple[str, ...] = ("auto", *_MAKERS)
-
+AggregatorName: TypeAlias = Literal[
+    "auto",
+    "mean",
+    "smooth-median",
+    "exponential-median",
+    "trimmed-mean",
+    "winsorized-mean",
+    "attention",
+]
+AGGREGATORS: tuple[str, ...] = get_args(AggregatorName)
 
 #: Blocks, and blocks times epsilon, from which on "auto" is the trimmed mean.
 TRIM_FROM = 16

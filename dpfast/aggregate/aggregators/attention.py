@@ -119,7 +119,7 @@ def _distances(columns: NDArray[np.int64], centers: NDArray[np.int64]) -> NDArra
     return distances
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # arrays have no one equality
+@dataclass(frozen=True, slots=True, eq=False)  # == of arrays is no truth value
 class VectorAttention:
     """The public candidate whose ball holds a majority at the least radius, plus Cauchy noise.
 

@@ -1,4 +1,4 @@
-"""Block outputs as integers, so that sums are exact and a sensitivity is what it says.
+"""Block outputs as integers on a public grid, so that sums and sensitivities are exact.
 
 A float64 sum depends on the order of its terms and may change by more than one term does. Here
 every block output is clipped to the public bounds and rounded to the nearest cell of a public grid,

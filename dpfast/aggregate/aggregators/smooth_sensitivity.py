@@ -1,4 +1,4 @@
-"""Aggregators with noise scaled to a smooth sensitivity: what they share."""
+"""The common part of aggregators with noise scaled to a smooth sensitivity."""
 
 from __future__ import annotations
 

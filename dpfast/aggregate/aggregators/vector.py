@@ -103,7 +103,7 @@ def share(name: str, bounds: Sequence[tuple[float, float]], loss: Loss) -> Loss:
         return ZCDP(loss.rho / d)
     if isinstance(loss, Pure):
         return Pure(loss.epsilon / d)
-    amount(loss, d)  # or delta might be no float
+    amount(loss, d)  # else delta might not be a float
     rho = _rho_within(loss) / d
     gain = 8 if name == "exponential-median" else 2
     if rho >= _LEAST_RHO and gain * rho > (loss.epsilon / d) ** 2:
@@ -119,7 +119,7 @@ def _rho_within(loss: Approx) -> Fraction:
     return Fraction(root * root * (1.0 - 2.0**-46))
 
 
-def chosen(name: str, blocks: int, bounds: Sequence[tuple[float, float]], loss: Loss) -> str:
+def choose(name: str, blocks: int, bounds: Sequence[tuple[float, float]], loss: Loss) -> str:
     """Return the name of the aggregator: "auto" by the public rule for a coordinate's share."""
     checks.choice("aggregator", name, AGGREGATORS)
     return default(blocks, share(name, bounds, loss)) if name == "auto" else name
@@ -140,7 +140,7 @@ def make_vector(
     pairs = tuple(bounds)
     check_coordinates(len(pairs))
     amount(loss, _varying(pairs))
-    name = chosen(name, blocks, pairs, loss)
+    name = choose(name, blocks, pairs, loss)
     if centres is not None and name != "attention":
         checks.fail("centres", "left out for every aggregator but 'attention'", centres)
     if name == "mean":

@@ -1,4 +1,4 @@
-"""The widened winsorized mean (Smith, STOC 2011), with what it spends added up anew.
+"""The widened winsorized mean (Smith, STOC 2011), with a corrected account of its loss.
 
 Two private quartiles a, b of the block outputs give a window: their midpoint, plus and minus
 `widening` times their distance. The average of the outputs clipped to the window is released with

@@ -1,4 +1,4 @@
-"""How much memory may still be taken: public facts about the machine, never about the data."""
+"""The memory that may still be taken: public facts about the machine, never about the data."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ KIB = 1 << 10
 
 
 def available(root: Path = Path("/")) -> int:
-    """Bytes that this process may still take: the least of what anybody grants.
+    """Return the bytes that this process may still take: the least of all limits.
 
-    Asked are the machine, the control groups that the process is in, and its own limits of address
-    space and of data.
+    These are the limits of the machine, of the control groups that the process is in, and of its
+    own address space and data.
     """
     return max(0, min([_machine(root), *_groups(root), *_limits(root)]))
 
 
 def _machine(root: Path) -> int:
-    """What the machine has left; half of all its memory where it does not say."""
+    """Return the available memory of the machine; half of its memory if that is not known."""
     left = _field(root / "proc/meminfo", "MemAvailable:")
     if left is not None:
         return left * KIB
@@ -49,7 +49,7 @@ def _windows() -> int:
 
 
 def _groups(root: Path) -> Iterator[int]:
-    """What each control group that the process is in grants, in either version of them."""
+    """Yield the memory left in each control group of the process, in version 1 or 2."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, kinds, name = [*line.split(":", 2), "", ""][:3]
         if kinds == "":
@@ -71,7 +71,7 @@ def _groups(root: Path) -> Iterator[int]:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    """What `ulimit` leaves."""
+    """Yield the memory left by `ulimit`."""
     try:
         import resource
     except ImportError:  # Windows
@@ -86,7 +86,7 @@ def _limits(root: Path) -> Iterator[int]:
 
 
 def _field(path: Path, name: str) -> int | None:
-    """The number behind a name at the beginning of a line."""
+    """Return the number behind a name at the beginning of a line."""
     for line in _read(path).splitlines():
         words = line.split()
         if len(words) > 1 and words[0] == name and words[1].isdigit():

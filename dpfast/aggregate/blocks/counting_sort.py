@@ -1,8 +1,8 @@
-"""Rows put in order by block: a stable counting sort of an array in memory.
+"""A stable counting sort of the rows of an array by block.
 
-The first pass counts, the second places, each part of the array by a thread of its own; within a
-block rows stand in the order of their numbers. Where there are many blocks, rows first come
-together in groups of neighbouring blocks (`csrc/aggregate/scatter.h`).
+The first pass counts, the second places, each part of the array by a thread of its own. Within a
+block, rows stand in the order of their numbers. Where there are many blocks, rows are first sorted
+into groups of adjacent blocks (`csrc/aggregate/scatter.h`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .partition import TILE, missing
 T = TypeVar("T")
 S = TypeVar("S")
 
-#: ``empty(shape, dtype)`` gives the memory that rows are placed in.
+#: ``empty(shape, dtype)`` returns the array that rows are placed in.
 Empty = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
 
 #: Rows below which a second thread costs more than it saves.
 SLICE = 1 << 21
-#: Bits of a label that are sorted at once, and those of a group's number, beside whose rows the low
-#: bits are written too: so many places to write to that the cache follows.
+#: Bits of a label that are sorted at once, and bits of a group's number if the low bits are written
+#: beside the rows: with more places to write to, the cache is too small.
 AT_ONCE, GROUPS = 11, 8
-#: Bytes of the data up to which the cache helps more than a second step does.
+#: Bytes of the data up to which one step is faster than two, thanks to the cache.
 SMALL = 1 << 22
 #: Bytes of a row from which it is cheaper to move it once, however far.
 WIDE = 48
@@ -39,31 +39,31 @@ STEP = 1 << 20
 
 
 def shift_of(blocks: int, groups: int = GROUPS) -> int:
-    """The low bits of a label that are left to the second step; at most 16."""
+    """Return how many low bits of a label are left to the second step, at most 16."""
     bits = (blocks - 1).bit_length()
     return 0 if bits <= AT_ONCE else min(bits - groups, 16)
 
 
 def groups_of(blocks: int, shift: int) -> int:
-    """Groups of ``2**shift`` blocks."""
+    """Return the number of groups of ``2**shift`` blocks."""
     return ((blocks - 1) >> shift) + 1
 
 
 def low_type(shift: int) -> np.dtype[Any]:
-    """What holds the low bits of a label."""
+    """Return the type that holds the low bits of a label."""
     return np.dtype(np.uint8 if shift <= 8 else np.uint16)
 
 
 def is_little(more: int, width: int) -> bool:
-    """Whether `more` bytes for each row of `width` bytes are little enough to be kept beside it."""
+    """Return whether `more` bytes may be kept beside each row of `width` bytes."""
     return 10 * more <= 3 * width
 
 
 def step_of(blocks: int, rows: int, width: int) -> int:
-    """`shift_of` where two steps are worth it, and 0 where one is enough, for rows in memory."""
+    """Return `shift_of` where two steps are faster, and 0 where one is, for rows in memory."""
     shift = shift_of(blocks)
-    one = rows * width <= SMALL or width >= WIDE or not is_little(low_type(shift).itemsize, width)
-    return 0 if one else shift
+    small = rows * width <= SMALL
+    return 0 if small or width >= WIDE or not is_little(low_type(shift).itemsize, width) else shift
 
 
 def refined(
@@ -74,17 +74,17 @@ def refined(
     blocks: int,
     workers: int,
 ) -> NDArray[np.int64]:
-    """Sort each group of rows into its blocks, where it is; where these begin."""
+    """Sort each group of rows into its blocks, in place; return where these begin."""
     offsets = np.zeros(blocks + 1, np.int64)
 
     def refine(span: tuple[int, int]) -> None:
         first, stop = span
         begin, end = int(cuts[first]), int(cuts[stop])
         least, most = first << shift, min(stop << shift, blocks)
-        own = np.empty(most - least + 1, np.int64)
+        ends = np.empty(most - least + 1, np.int64)
         some = rows[begin:end]
-        _native.refine(low[begin:end], shift, some.copy(), cuts[first : stop + 1], own, some)
-        np.add(own[1:], begin, out=offsets[least + 1 : most + 1])
+        _native.refine(low[begin:end], shift, some.copy(), cuts[first : stop + 1], ends, some)
+        np.add(ends[1:], begin, out=offsets[least + 1 : most + 1])
 
     step = max(1, STEP * len(rows) // max(1, rows.nbytes))
     each(refine, list(spans_of(cuts, step)), workers)
@@ -92,7 +92,7 @@ def refined(
 
 
 def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
-    """``work`` of each item, in up to `workers` threads."""
+    """Return ``work(item)`` of each item, in up to `workers` threads."""
     if workers == 1 or len(items) <= 1:
         return [work(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
@@ -110,7 +110,7 @@ def scatter(
     workers: int | None = None,
     empty: Empty = np.empty,
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The rows block by block, and the places where blocks begin.
+    """Return the rows block by block, and the places where blocks begin.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def scatter(
     workers : int, optional
         Threads; ``DPFAST_NUM_THREADS`` if left out. They do not change the result.
     empty : callable
-        ``empty(shape, dtype)`` gives the array that takes the result.
+        ``empty(shape, dtype)`` returns the array for the result.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def scatter(
     Raises
     ------
     RuntimeError
-        If the rows were changed meanwhile, as far as can be seen.
+        If the rows were changed meanwhile, as far as this can be noticed.
 
     Notes
     -----
@@ -152,7 +152,7 @@ def scatter(
 
 
 class _Sort:
-    """The parts of an array, and how many rows of each group each of them has."""
+    """The parts of an array, and the number of rows of each group in each part."""
 
     def __init__(
         self,
@@ -171,11 +171,11 @@ class _Sort:
         self.counts = each(self._count, self.parts, parts)
 
     def largest(self) -> int:
-        """Rows of the largest group."""
+        """Return the number of rows of the largest group."""
         return int(np.sum(self.counts, axis=0).max())
 
     def placed(self, empty: Empty, workers: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The sorted rows, and where blocks begin."""
+        """Return the sorted rows, and where blocks begin."""
         cuts = np.zeros(self.groups + 1, np.int64)
         for counts in self.counts:
             cuts[1:] += counts
@@ -233,7 +233,7 @@ class _Sort:
 def spans_of(
     cuts: NDArray[np.int64], rows: int, groups: int | None = None
 ) -> Iterable[tuple[int, int]]:
-    """Consecutive groups ``first .. stop - 1``, of `rows` rows at most or of one group."""
+    """Yield consecutive groups ``first .. stop - 1``, of `rows` rows at most or of one group."""
     first, last = 0, len(cuts) - 1
     while first < last:
         stop = int(np.searchsorted(cuts, cuts[first] + rows, side="right")) - 1

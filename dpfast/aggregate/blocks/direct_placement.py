@@ -1,8 +1,8 @@
-"""Rows that come chunk by chunk and go straight to their places.
+"""Rows of a source that are written directly to their places in one sorted copy.
 
-Random labels and fixed ranges are functions of row numbers, so if all rows count and their number
-is known, places are known before a row is read. Chunks may come in any order and from several
-threads.
+Random labels and fixed ranges are functions of row numbers. So if all rows count and their number
+is known, their places are known before a row is read. Chunks may come in any order and from
+several threads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .counting_sort import Empty, each, groups_of, low_type, refined, step_of
 from .labels import ContiguousLabels, RandomLabels
 
 #: Rows between two places where the cursors of all groups are known. A chunk that follows no other
-#: counts its way from there.
+#: counts from there.
 STEP = 1 << 20
 
 
@@ -35,9 +35,9 @@ class DirectPlacement:
     tail : tuple of int
         The shape of a row.
     workers : int
-        Threads of the work before and after the rows come.
+        Threads for the work before and after the rows come.
     empty : callable
-        ``empty(shape, dtype)`` gives the array that takes the rows.
+        ``empty(shape, dtype)`` returns the array for the rows.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class DirectPlacement:
             self._placed += len(rows)
 
     def done(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """All chunks have come: the rows, and where blocks begin."""
+        """Return the rows and where blocks begin, when all chunks have come."""
         if self._placed != self._n:
             raise RuntimeError(_native.CHANGED)
         if self._low is None:
@@ -129,9 +129,21 @@ class InOrder:
             self._placed += len(chunk.rows)
 
     def done(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """All chunks have come: the rows, and where blocks begin."""
+        """Return the rows and where blocks begin, when all chunks have come."""
         if self._placed != self._n:
             raise RuntimeError(_native.CHANGED)
-        offsets = np.zeros(self._labels.blocks + 1, np.int64)
-        np.cumsum(self._labels.count(0, self._n), out=offsets[1:])
-        return self._rows, offsets
+        return self._rows, self._labels.offsets()
+
+
+def placement(
+    labels: RandomLabels | ContiguousLabels,
+    n: int,
+    dtype: np.dtype[Any],
+    tail: tuple[int, ...],
+    workers: int,
+    empty: Empty,
+) -> DirectPlacement | InOrder:
+    """Return the placement of a source of `n` rows, for the kind of its labels."""
+    if isinstance(labels, ContiguousLabels):
+        return InOrder(labels, n, dtype, tail, empty)
+    return DirectPlacement(labels, n, dtype, tail, workers, empty)

@@ -1,9 +1,9 @@
-"""Rows that come chunk by chunk, kept as sorted runs, and put together window by window.
+"""An external sort of rows by block: sorted runs, which are merged window by window.
 
 One pass over the data is enough, in whatever order chunks come. Chunks that follow one another are
-gathered into a stretch; a stretch of some size is sorted by block and kept as a run, in memory as
-long as there is room and then in a file. A window of consecutive blocks is one piece of each run,
-and the pieces in the order of their row numbers are the rows of its blocks in theirs.
+gathered into a stretch. A stretch of some size is sorted by block and kept as a run, in memory as
+long as there is room and then in a file. A window of consecutive blocks consists of one piece of
+each run. The pieces, in the order of their row numbers, hold the rows of each block in their order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .row_files import Spill
 
 
 class Sizes(NamedTuple):
-    """How much is done at once, in bytes.
+    """How much is held at once, in bytes.
 
     Runs have `run` bytes. Windows have `window`, or up to `wide` if they would hold few blocks.
     All runs that stay in memory have `kept` together, and are kept only while `spare` bytes more
@@ -54,7 +54,7 @@ class _Piece(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """A sorted stretch: group g is ``cuts[g] .. cuts[g + 1] - 1`` of its rows."""
+    """A sorted stretch: group g of blocks is ``cuts[g] .. cuts[g + 1] - 1`` of its rows."""
 
     start: int
     cuts: NDArray[np.int64]
@@ -65,8 +65,8 @@ class _Run(NamedTuple):
 class _Stretch:
     """Rows of chunks that follow one another, from row `start` to row `stop` - 1.
 
-    `rows` and `labels` have room for a run; those that count are the first `count`. Random labels
-    of rows that all count are made when they are used, so then there is no array of them.
+    `rows` and `labels` have room for a run; the first `count` are valid. Random labels of rows that
+    all count are computed when they are used, so then there is no array of them.
     """
 
     def __init__(self, rows: NDArray[Any], labels: NDArray[np.uint32] | None) -> None:
@@ -74,7 +74,7 @@ class _Stretch:
         self.start = self.stop = self.count = 0
 
 
-#: Blocks of a window at most: there is a number for each.
+#: Blocks of a window at most: there is an offset for each.
 MOST_BLOCKS = 1 << 20
 #: Blocks of a window at least, if memory allows: several workers share them.
 FEW_BLOCKS = 64
@@ -125,7 +125,7 @@ class ExternalSort:
         self._sorting: deque[Future[None]] = deque()
 
     def close(self) -> None:
-        """Let go of everything; the file is gone."""
+        """Release all memory, and the file."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._open.clear()
@@ -134,10 +134,10 @@ class ExternalSort:
         if self._spill is not None:
             self._spill.close()
 
-    # --- rows come
+    # --- adding rows
 
     def add(self, chunk: RowChunk) -> None:
-        """Take the rows of a chunk. Several threads may."""
+        """Add the rows of a chunk. Several threads may call this."""
         for some in tiles(chunk, min(self._room, TILE)):
             if len(some.rows) == 0:
                 continue
@@ -149,7 +149,7 @@ class ExternalSort:
                 self._sort_soon(full)
 
     def done(self) -> None:
-        """All chunks have come."""
+        """Sort the remaining rows, when all chunks have come."""
         for stretch in self._open.values():
             self._sort_soon(stretch)
         self._open.clear()
@@ -161,7 +161,7 @@ class ExternalSort:
     def _gather(
         self, start: int, stop: int, labels: NDArray[np.uint32] | None, rows: NDArray[Any]
     ) -> _Stretch | None:
-        """Put rows to the stretch that ends where they begin; a stretch that is to be sorted."""
+        """Append rows to the stretch that ends where they begin; return one to be sorted."""
         with self._lock:
             full = None
             stretch = self._open.pop(start, None)
@@ -180,7 +180,7 @@ class ExternalSort:
         return full
 
     def _fresh(self, start: int) -> _Stretch:
-        """An empty stretch, in memory that another has left."""
+        """Return an empty stretch, in memory that another has left."""
         if self._spare:
             stretch = self._spare.pop()
         else:
@@ -238,15 +238,15 @@ class ExternalSort:
         assert self._spill is not None
         return _Piece(None, self._spill.append(array), array.dtype, tail)
 
-    # --- blocks go
+    # --- reading blocks
 
     def windows(
         self, buffer: Callable[[int], Empty]
     ) -> Iterator[tuple[int, NDArray[Any], NDArray[np.int64]]]:
-        """First block, rows and offsets of each window.
+        """Yield the first block, the rows and the offsets of each window.
 
-        ``buffer(rows)`` gives what makes arrays of at most so many rows, each in the place of the
-        one before.
+        ``buffer(rows)`` returns an `Empty` for arrays of at most so many rows, each of which
+        overwrites the one before.
         """
         cuts = np.zeros(self._groups + 1, np.int64)
         for run in self._runs:
@@ -263,30 +263,30 @@ class ExternalSort:
     def _window(
         self, first: int, stop: int, cuts: NDArray[np.int64], empty: Empty
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        own = cuts[first : stop + 1] - cuts[first]
-        rows = empty((int(own[-1]), *self._tail), self._dtype)
+        ends = cuts[first : stop + 1] - cuts[first]
+        rows = empty((int(ends[-1]), *self._tail), self._dtype)
         to = np.empty_like(rows) if self._shift else rows
         low = np.empty(len(rows), low_type(self._shift)) if self._shift else None
-        spans = list(spans_of(own, max(1, -(-len(rows) // self._workers))))
-        each(lambda span: self._collect(first, span, own, to, low), spans, self._workers)
+        spans = list(spans_of(ends, max(1, -(-len(rows) // self._workers))))
+        each(lambda span: self._collect(first, span, ends, to, low), spans, self._workers)
         if low is None:
-            return rows, own
+            return rows, ends
         blocks = min(stop << self._shift, self._partition.blocks) - (first << self._shift)
         offsets = np.zeros(blocks + 1, np.int64)
-        _native.refine(low, self._shift, to, own, offsets, rows)
+        _native.refine(low, self._shift, to, ends, offsets, rows)
         return rows, offsets
 
     def _collect(
         self,
         first: int,
         span: tuple[int, int],
-        own: NDArray[np.int64],
+        ends: NDArray[np.int64],
         rows: NDArray[Any],
         low: NDArray[Any] | None,
     ) -> None:
         """Fill groups ``span[0] .. span[1] - 1`` of a window with their pieces of each run."""
         begin, end = span
-        at = own[begin:end].copy()
+        at = ends[begin:end].copy()
         for run in self._runs:
             some = run.cuts[first + begin : first + end + 1]
             if some[0] == some[-1]:
@@ -299,7 +299,7 @@ class ExternalSort:
         start, stop = int(cuts[0]), int(cuts[-1])
         if piece.held is not None:
             return piece.held[start:stop]
-        found = np.empty((stop - start, *piece.tail), piece.dtype)
+        part = np.empty((stop - start, *piece.tail), piece.dtype)
         assert self._spill is not None
-        self._spill.read(piece.at + start * (found.nbytes // len(found)), found)
-        return found
+        self._spill.read(piece.at + start * (part.nbytes // len(part)), part)
+        return part

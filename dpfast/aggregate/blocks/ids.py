@@ -30,15 +30,15 @@ class KeyedLabels:
     blocks : int
         At most 2**31.
     key : Key
-        Whoever has it knows the blocks. `secret` makes one.
+        Secret: it determines the blocks. `secret` makes one.
     name : str
-        What messages call the ids.
+        The name of the ids in messages.
 
     Notes
     -----
-    About 2 ns for an integer with AVX-512, 20 ns for a short text. Text is hashed as UTF-8, as it
-    is: what looks alike and is written with other code points is another id. Zeros at the end of
-    text and bytes do not count, because NumPy drops them.
+    About 2 ns for an integer with AVX-512, 20 ns for a short text. Text is hashed as UTF-8 without
+    normalization: texts that look alike but have other code points are different ids. Zeros at the
+    end of text and bytes do not count, because NumPy drops them.
     """
 
     def __init__(self, blocks: int, key: _native.Key, name: str = "ids") -> None:
@@ -47,12 +47,12 @@ class KeyedLabels:
         self.name = name
 
     def read(self, ids: Any) -> NDArray[np.uint32]:
-        """The labels of a column of ids.
+        """Return the labels of a column of ids.
 
         Raises
         ------
         ArgumentTypeError
-            If the ids are of another kind; floats are, since 0.1 + 0.2 is not 0.3.
+            If the ids are of another kind, such as floats, where 0.1 + 0.2 is not 0.3.
         """
         if isinstance(ids, np.ndarray):
             return self._array(ids)
@@ -60,10 +60,10 @@ class KeyedLabels:
             with suppress(ImportError):  # a pandas column is an array too
                 return self._arrow(ids)
         if not hasattr(ids, "__array__"):  # NumPy would make text of numbers beside a text
-            made = np.empty(len(ids), object)
-            for i, one in enumerate(ids):
-                made[i] = one
-            ids = made
+            objects = np.empty(len(ids), object)
+            for i, each in enumerate(ids):
+                objects[i] = each
+            ids = objects
         return self._array(np.asarray(ids))
 
     def _array(self, ids: NDArray[Any]) -> NDArray[np.uint32]:
@@ -99,10 +99,10 @@ class KeyedLabels:
             _native.text_labels(self.key, self.blocks, codes, width, out)
 
     def _objects(self, ids: list[Any], out: NDArray[np.uint32]) -> None:
-        """Python objects, kind by kind."""
-        kinds = [_kind(one) for one in ids]
+        """Label Python objects, kind by kind."""
+        kinds = [_kind(each) for each in ids]
         for kind in set(kinds):
-            where = [i for i, own in enumerate(kinds) if own == kind]
+            where = [i for i, other in enumerate(kinds) if other == kind]
             some = [ids[i] for i in where]
             part = np.empty(len(some), np.uint32)
             if kind == "text":
@@ -122,7 +122,7 @@ class KeyedLabels:
 
     def _strings(self, some: list[bytes], kind: int, out: NDArray[np.uint32]) -> None:
         first = np.zeros(len(some) + 1, np.int64)
-        np.cumsum([len(one) for one in some], out=first[1:])
+        np.cumsum([len(text) for text in some], out=first[1:])
         _native.byte_labels(self.key, self.blocks, b"".join(some), first, kind, out)
 
     def _arrow(self, ids: Any) -> NDArray[np.uint32]:
@@ -158,7 +158,7 @@ class KeyedLabels:
         return out
 
     def _looked_up(self, column: Any) -> Any:
-        """The words of a dictionary that its rows stand for."""
+        """Return a column of the words that the rows of a dictionary column stand for."""
         import pyarrow as pa
 
         try:
@@ -168,7 +168,7 @@ class KeyedLabels:
         raise DataError(f"{self.name} must stand in their dictionary, and do not")
 
     def _buffers(self, array: Any, kind: int, out: NDArray[np.uint32]) -> None:
-        """The offsets and bytes of a large string or binary array, where they are."""
+        """Label a large string or binary array, from its buffers without a copy."""
         _, offsets, data = array.buffers()
         if not len(array):  # and perhaps no offsets
             return
@@ -183,18 +183,19 @@ class KeyedLabels:
         return np.uint32(out[0])
 
 
-def _kind(one: Any) -> str:
-    if one is None or type(one).__name__ in ("NAType", "NaTType"):
+def _kind(value: Any) -> str:
+    """Return the kind of an id: each kind is hashed in its own way."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return "none"
-    if isinstance(one, float) and one != one:  # how pandas writes a missing text
+    if isinstance(value, float) and value != value:  # how pandas writes a missing text
         return "none"
-    if isinstance(one, str):
+    if isinstance(value, str):
         return "text"
-    if isinstance(one, (bytes, bytearray)):
+    if isinstance(value, (bytes, bytearray)):
         return "bytes"
-    if isinstance(one, (int, np.integer, np.bool_)) and not isinstance(one, np.timedelta64):
-        if -(2**63) <= int(one) < 2**63:
+    if isinstance(value, (int, np.integer, np.bool_)) and not isinstance(value, np.timedelta64):
+        if -(2**63) <= int(value) < 2**63:
             return "int64"
-        if 0 <= int(one) < 2**64:
+        if 0 <= int(value) < 2**64:
             return "uint64"
     return "other"

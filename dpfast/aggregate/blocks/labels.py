@@ -12,7 +12,7 @@ from ..._kernels.rng import BitStream, wipe
 
 
 def secret(stream: BitStream) -> _native.Key:
-    """A fresh key of labels."""
+    """Return a fresh key of labels."""
     raw = stream.take(32)
     try:
         return _native.Key(raw)
@@ -21,17 +21,17 @@ def secret(stream: BitStream) -> _native.Key:
 
 
 class RowLabels(Protocol):
-    """A partition that needs nothing of a row but its number."""
+    """Labels that depend on the number of a row alone."""
 
     @property
     def blocks(self) -> int: ...
 
     def read(self, start: int, rows: int) -> NDArray[np.uint32]:
-        """The labels of rows `start` .. `start + rows - 1` of the whole data."""
+        """Return the labels of rows `start` .. `start + rows - 1` of the whole data."""
         ...
 
     def count(self, start: int, rows: int) -> NDArray[np.int64]:
-        """How many of these rows each block has."""
+        """Return how many of these rows each block has."""
         ...
 
 
@@ -43,11 +43,11 @@ class RandomLabels:
     blocks : int
         At most 2**31.
     key : Key
-        Whoever has it knows the blocks. `secret` makes one.
+        Secret: it determines the blocks. `secret` makes one.
 
     Notes
     -----
-    About 0.6 ns a row with AVX-512. The law is exact (`csrc/aggregate/labels.h`).
+    About 0.6 ns a row with AVX-512. The distribution is exact (`csrc/aggregate/labels.h`).
     """
 
     def __init__(self, blocks: int, key: _native.Key) -> None:
@@ -69,7 +69,7 @@ class ContiguousLabels:
     """Block j is rows ``j * n // blocks`` .. ``(j + 1) * n // blocks - 1``.
 
     The blocks depend on the number of rows alone, so one row that comes or goes moves all others:
-    safe where rows are replaced, never where they are added or removed.
+    they are safe where rows are replaced, never where they are added or removed.
     """
 
     def __init__(self, blocks: int, n: int) -> None:
@@ -77,7 +77,7 @@ class ContiguousLabels:
         self.n = n
 
     def runs(self, start: int, rows: int) -> tuple[int, NDArray[np.int64]]:
-        """The first block and the cuts of rows `start` .. `start + rows - 1`.
+        """Return the first block and the cuts of rows `start` .. `start + rows - 1`.
 
         Rows ``cuts[j]`` .. ``cuts[j + 1] - 1``, counted from `start`, are of block ``first + j``.
         """
@@ -100,3 +100,9 @@ class ContiguousLabels:
         first, cuts = self.runs(start, rows)
         counts[first : first + len(cuts) - 1] = np.diff(cuts)
         return counts
+
+    def offsets(self) -> NDArray[np.int64]:
+        """Return the first row of each block, and the number of rows behind them."""
+        offsets = np.zeros(self.blocks + 1, np.int64)
+        np.cumsum(self.count(0, self.n), out=offsets[1:])
+        return offsets

@@ -15,29 +15,29 @@ from ...sources.prefetch import decoders
 from ...sources.row_source import RowChunk, RowSource
 from .available_memory import available
 from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_of
-from .direct_placement import DirectPlacement, InOrder
+from .direct_placement import placement
 from .external_sort import ExternalSort, Sizes
 from .ids import KeyedLabels
-from .labels import ContiguousLabels, RandomLabels
+from .labels import ContiguousLabels
 from .partition import Partition
 from .row_files import SharedMemory, SharedRows, directory
 
-#: Bytes of a run and of a window, where there is memory enough, and how many runs are still few.
+#: Bytes of a run and of a window if there is enough memory, and how many runs are still few.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
-#: Of the memory that is available, what may be taken for rows: two thirds; for one run or window,
-#: of which there are several at a time, a sixteenth. Never less than `LEAST`.
+#: Parts of the available memory: two thirds for rows; a sixteenth for one run or window, of which
+#: there are several at a time, and never less than `LEAST`.
 SHARE, PART, LEAST = 2 / 3, 16, 1 << 18
-#: Bytes of rows for which the machine is not asked, since that takes longer than all the rest, and
-#: the memory that is taken to be there for them.
+#: Bytes of rows for which the machine is not asked for its memory, since that takes longer than
+#: all the rest, and the memory that is assumed for them.
 LITTLE, ENOUGH = 1 << 21, 1 << 23
 
 
 class Window(NamedTuple):
     """Some consecutive blocks in memory.
 
-    Block ``first + j`` is ``rows[offsets[j]:offsets[j + 1]]``. Where `ours` is true the rows are
-    this library's own copy and may be written to; else they are the caller's data. `file` says
-    where other processes find them, if that was asked for.
+    Block ``first + j`` is ``rows[offsets[j]:offsets[j + 1]]``. If `ours` is true, the rows are a
+    copy of this library and may be written to; else they are the caller's data. `file` says where
+    other processes find them, if that was asked for.
     """
 
     first: int
@@ -55,7 +55,7 @@ class Blocks:
     make: Callable[[], Iterator[Window]]
 
     def windows(self) -> Iterator[Window]:
-        """Every block is in exactly one window; a window is valid until the next is asked for."""
+        """Yield every block in exactly one window, which is valid until the next is asked for."""
         return self.make()
 
 
@@ -68,7 +68,7 @@ def laid_out(
     *,
     shared: bool = False,
 ) -> Iterator[Blocks]:
-    """The rows of `source` block by block, until the context ends.
+    """Yield the rows of `source` block by block, until the context ends.
 
     Rows of a block stand in the order of their numbers, whatever the chunks and the workers.
 
@@ -79,10 +79,10 @@ def laid_out(
     workers : int, optional
         Threads; ``DPFAST_NUM_THREADS`` if left out.
     spill : str, optional
-        A directory for rows that memory has no room for. All rows go there if it is given; else
-        those for which there is none, and to the directory for temporary files.
+        A directory for rows beyond memory. If it is given, all rows go there; else those that do
+        not fit, and to the directory for temporary files.
     shared : bool
-        Rows are to lie where other processes can map them: every window has its `file`.
+        Other processes are to map the rows: every window has its `file`.
 
     Yields
     ------
@@ -91,16 +91,16 @@ def laid_out(
     Raises
     ------
     SourceError
-        If a file cannot be made, or its disk is full. It tells nothing of the rows.
+        If a file cannot be made, or its disk is full. The text does not depend on the rows.
 
     Notes
     -----
     Fixed ranges of rows in memory stay where they are. Other rows in memory are sorted into one
-    copy; what is kept beside it, labels of ids and low bits of labels where there are more than
-    2048 blocks, is at most 0.3 of the data. Of other sources there is one pass. If their length is
-    known, memory is large enough, and no id or NaN decides, rows go straight to such a copy; else
-    sorted runs of 32 MB are kept, and there is a copy of one window, of 64 MB or one block, at a
-    time.
+    copy. Beside it are kept labels of ids, and low bits of labels where there are more than 2048
+    blocks: at most 0.3 of the data. Other sources are read in one pass. If their length is known,
+    memory is large enough, and no id or NaN decides, rows are written to their places in such a
+    copy (`direct_placement`). Else sorted runs of 32 MB are kept (`external_sort`), and there is a
+    copy of one window, of 64 MB or one block, at a time.
     """
     where = directory(spill)
     most = threads() if workers is None else workers
@@ -108,38 +108,55 @@ def laid_out(
     room = 0 if spill is not None else int(SHARE * left)
     part = max(left // PART, LEAST)
     with ExitStack() as stack:
+        memory = _Memory(where, shared, stack)
         array, labels = source.array, partition.labels
         if array is not None and isinstance(labels, ContiguousLabels) and not partition.drop:
-            yield _where_they_are(array, partition, where, min(WINDOW, part), shared, stack)
+            yield _in_place(array, labels, min(WINDOW, part), memory)
             return
         if array is not None:
             named = _named(source, partition, array, room)
             if named is not None:
-                yield _in_memory(array, named, partition, workers, where, shared, stack)
+                rows, offsets = scatter(
+                    array,
+                    named,
+                    partition.blocks,
+                    drop=partition.drop,
+                    workers=workers,
+                    empty=memory.empty,
+                )
+                yield _whole(rows, offsets, memory)
                 return
         elif source.length is not None and not partition.drop:
             size = source.length * _width(source)
             if size + size // 3 <= room and not isinstance(labels, KeyedLabels):
-                memory = _Room(where, shared, stack)
-                yield _straight(source, source.length, labels, most, memory)
+                sort = placement(
+                    labels, source.length, source.dtype, _tail(source), most, memory.empty
+                )
+                source.reduce(sort.add, lambda a, b: a)
+                yield _whole(*sort.done(), memory)
                 return
         sizes = _sizes(source, left, part, room)
-        yield _in_runs(source, partition, sizes, where, most, shared, stack)
+        yield _in_runs(source, partition, sizes, most, memory)
 
 
 def _left(source: RowSource) -> int:
-    """Memory that may still be taken."""
+    """Return the memory that may still be taken."""
     rows = source.length
     return ENOUGH if rows is not None and rows * _width(source) <= LITTLE else available()
 
 
+def _tail(source: RowSource) -> tuple[int, ...]:
+    """Return the shape of a row."""
+    return () if source.width is None else (source.width,)
+
+
 def _width(source: RowSource) -> int:
-    """Bytes of a row."""
+    """Return the bytes of a row."""
     return source.dtype.itemsize * (1 if source.width is None else source.width)
 
 
 def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
-    """How much to do at once: for rows in memory little beside them, and no more than a part."""
+    """Return how much to do at once: for rows in memory little beside them, at most a part."""
     run, window, groups = RUN, WINDOW, 12
     if source.length is not None:
         total = source.length * _width(source)
@@ -150,41 +167,60 @@ def _sizes(source: RowSource, left: int, part: int, room: int) -> Sizes:
     return Sizes(run, window, room, part, left - room, max(4, decoders()), groups)
 
 
-def _where_they_are(
-    array: NDArray[Any],
-    partition: Partition,
-    where: str,
-    size: int,
-    shared: bool,
-    stack: ExitStack,
-) -> Blocks:
-    """Fixed ranges of an array, which are copied only to be shared."""
-    labels = partition.labels
-    assert isinstance(labels, ContiguousLabels)
-    count = partition.blocks
-    offsets = np.zeros(count + 1, np.int64)
-    np.cumsum(labels.count(0, len(array)), out=offsets[1:])
+class _Memory:
+    """Where rows are written: memory of this process, or a file that other processes can map."""
+
+    def __init__(self, where: str, shared: bool, stack: ExitStack) -> None:
+        self.where, self.shared, self.stack = where, shared, stack
+        self.file: SharedRows | None = None
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return a new array: an `Empty`."""
+        if not self.shared:
+            return np.empty(shape, dtype)
+        return self.reserve(int(np.prod(shape, dtype=np.int64)) * dtype.itemsize)(shape, dtype)
+
+    def reserve(self, size: int, in_memory: bool = True) -> Empty:
+        """Return an `Empty` whose arrays, of at most `size` bytes, all begin at one place."""
+        if self.shared:
+            memory = SharedMemory(size, self.where, in_memory)
+            self.stack.callback(memory.close)
+            self.file = memory.rows
+            return memory.array
+        held = np.empty(size, np.uint8)
+        return lambda shape, dtype: np.ndarray(shape, dtype, held)
+
+
+def _whole(rows: NDArray[Any], offsets: NDArray[np.int64], memory: _Memory) -> Blocks:
+    """Return one window of all blocks."""
+    window = Window(0, rows, offsets, True, memory.file)
+    return Blocks(len(offsets) - 1, lambda: iter([window]))
+
+
+def _in_place(array: NDArray[Any], labels: ContiguousLabels, size: int, memory: _Memory) -> Blocks:
+    """Return fixed ranges of an array, which are copied only to be shared."""
+    offsets = labels.offsets()
 
     def windows() -> Iterator[Window]:
-        if not shared:
+        if not memory.shared:
             yield Window(0, array, offsets, False)
             return
         width = max(1, array.nbytes // max(1, len(array)))
         spans = list(spans_of(offsets, max(1, size // width)))
         rows = max(int(offsets[stop] - offsets[first]) for first, stop in spans)
-        memory = stack.enter_context(_shared(rows * width, where, rows * width <= 4 * size))
+        empty = memory.reserve(rows * width, rows * width <= 4 * size)
         for first, stop in spans:
             some = array[offsets[first] : offsets[stop]]
-            copy = memory.array(some.shape, some.dtype)
+            copy = empty(some.shape, some.dtype)
             copy[...] = some
             cuts = offsets[first : stop + 1] - offsets[first]
-            yield Window(first, copy, cuts, True, memory.rows)
+            yield Window(first, copy, cuts, True, memory.file)
 
-    return Blocks(count, windows)
+    return Blocks(labels.blocks, windows)
 
 
 def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: int) -> Any:
-    """Labels for sorting an array into one copy; None if that would take too much memory.
+    """Return labels for sorting an array into one copy; None if that takes too much memory.
 
     Labels of ids are kept in as few bytes as they need, unless that is much beside the rows.
     """
@@ -207,97 +243,21 @@ def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: i
     return named
 
 
-def _in_memory(
-    array: NDArray[Any],
-    named: Any,
-    partition: Partition,
-    workers: int | None,
-    where: str,
-    shared: bool,
-    stack: ExitStack,
-) -> Blocks:
-    """One sorted copy of an array."""
-    room = _Room(where, shared, stack)
-    rows, offsets = scatter(
-        array, named, partition.blocks, drop=partition.drop, workers=workers, empty=room
-    )
-    return room.blocks(rows, offsets)
-
-
-def _straight(
-    source: RowSource, n: int, labels: ContiguousLabels | RandomLabels, workers: int, room: _Room
-) -> Blocks:
-    """The same of a source that comes in chunks."""
-    tail = () if source.width is None else (source.width,)
-    sort: InOrder | DirectPlacement
-    if isinstance(labels, RandomLabels):
-        sort = DirectPlacement(labels, n, source.dtype, tail, workers, room)
-    else:
-        sort = InOrder(labels, n, source.dtype, tail, room)
-    source.reduce(sort.add, lambda a, b: a)
-    return room.blocks(*sort.done())
-
-
-class _Room:
-    """Memory for all rows, an `Empty` that is used once."""
-
-    def __init__(self, where: str, shared: bool, stack: ExitStack) -> None:
-        self._where, self._shared, self._stack = where, shared, stack
-        self._file: SharedRows | None = None
-
-    def __call__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        if not self._shared:
-            return np.empty(shape, dtype)
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        memory = self._stack.enter_context(_shared(size, self._where))
-        self._file = memory.rows
-        return memory.array(shape, dtype)
-
-    def blocks(self, rows: NDArray[Any], offsets: NDArray[np.int64]) -> Blocks:
-        """One window of all blocks."""
-        window = Window(0, rows, offsets, True, self._file)
-        return Blocks(len(offsets) - 1, lambda: iter([window]))
-
-
 def _in_runs(
-    source: RowSource,
-    partition: Partition,
-    sizes: Sizes,
-    where: str,
-    workers: int,
-    shared: bool,
-    stack: ExitStack,
+    source: RowSource, partition: Partition, sizes: Sizes, workers: int, memory: _Memory
 ) -> Blocks:
-    """Sorted runs of a source that comes in chunks."""
-    tail = () if source.width is None else (source.width,)
-    runs = ExternalSort(partition, source.dtype, tail, sizes, where, workers)
-    stack.callback(runs.close)
+    """Return windows of the sorted runs of a source that is read in chunks."""
+    runs = ExternalSort(partition, source.dtype, _tail(source), sizes, memory.where, workers)
+    memory.stack.callback(runs.close)
     source.reduce(runs.add, lambda a, b: a)
     runs.done()
 
     def windows() -> Iterator[Window]:
-        file: SharedRows | None = None
-
         def buffer(rows: int) -> Empty:
-            nonlocal file
-            if not shared:
-                held = np.empty((rows, *tail), source.dtype)
-                return lambda shape, dtype: held[: shape[0]]
             size = rows * _width(source)
-            memory = stack.enter_context(_shared(size, where, size <= 4 * sizes.window))
-            file = memory.rows
-            return memory.array
+            return memory.reserve(size, size <= 4 * sizes.window)
 
         for first, rows, offsets in runs.windows(buffer):
-            yield Window(first, rows, offsets, True, file)
+            yield Window(first, rows, offsets, True, memory.file)
 
     return Blocks(partition.blocks, windows)
-
-
-@contextmanager
-def _shared(size: int, where: str, in_memory: bool = True) -> Iterator[SharedMemory]:
-    memory = SharedMemory(size, where, in_memory)
-    try:
-        yield memory
-    finally:
-        memory.close()

@@ -1,4 +1,4 @@
-"""A partition: which block each row of a chunk is in, and which rows count."""
+"""A partition: the block of each row of a chunk, and which rows count."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .labels import ContiguousLabels, RandomLabels
 
 Labels = ContiguousLabels | KeyedLabels | RandomLabels
 
-#: Rows of a tile: labels and rows that are still in the cache when they are used.
+#: Rows of a tile, so that labels and rows are still in the cache when they are used.
 TILE = 1 << 16
-#: Columns that are looked at one by one, which NumPy does faster than many short rows.
+#: Columns that are scanned one by one, which NumPy does faster than many short rows.
 FEW = 64
 
 
@@ -37,9 +37,9 @@ class Partition:
         return self.labels.blocks
 
     def split(self, chunk: RowChunk) -> tuple[NDArray[np.uint32], NDArray[Any]]:
-        """The labels of the rows of a chunk that count, and these rows.
+        """Return the labels of the rows of a chunk that count, and these rows.
 
-        The rows are those of the chunk itself where none is left out.
+        If no row is left out, the rows are those of the chunk, without a copy.
         """
         labels, rows = self.named(chunk), chunk.rows
         if self.drop:
@@ -50,7 +50,7 @@ class Partition:
         return labels, rows
 
     def named(self, chunk: RowChunk) -> NDArray[np.uint32]:
-        """The labels of all rows of a chunk."""
+        """Return the labels of all rows of a chunk."""
         if isinstance(self.labels, KeyedLabels):
             return self.labels.read(chunk.ids)
         return self.labels.read(chunk.start, len(chunk.rows))
@@ -69,7 +69,7 @@ class Partition:
 
 
 def tiles(chunk: RowChunk, rows: int = TILE) -> Iterator[RowChunk]:
-    """A chunk in pieces of at most `rows` rows."""
+    """Yield a chunk in pieces of at most `rows` rows."""
     if len(chunk.rows) <= rows:
         yield chunk
         return
@@ -79,18 +79,20 @@ def tiles(chunk: RowChunk, rows: int = TILE) -> Iterator[RowChunk]:
 
 
 def missing(rows: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Whether a row holds a NaN; None where no row does."""
-    found: NDArray[np.bool_] | None = None
+    """Return which rows hold a NaN; None if no row does."""
+    incomplete: NDArray[np.bool_] | None = None
     for column in _columns(rows):
         bad = np.not_equal(column, column)
         if bad.any():
             bad = bad if bad.ndim == 1 else bad.any(axis=tuple(range(1, bad.ndim)))
-            found = bad if found is None else np.logical_or(found, bad, out=found)
-    return found
+            incomplete = (
+                bad if incomplete is None else np.logical_or(incomplete, bad, out=incomplete)
+            )
+    return incomplete
 
 
 def _columns(rows: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """The columns that can hold a NaN."""
+    """Yield the columns that can hold a NaN."""
     if rows.dtype.names is not None:
         for field in rows.dtype.names:
             yield from _columns(rows[field])

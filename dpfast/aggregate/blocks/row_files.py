@@ -1,4 +1,4 @@
-"""Files without a name that hold rows: what does not fit in memory, and what workers share."""
+"""Nameless files that hold rows: those that do not fit in memory, and those that workers share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import mmap
 import os
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from ...errors import SourceError
 
 
 class SharedRows(NamedTuple):
-    """Where the rows of a window lie in a file that other processes can map.
+    """The place of the rows of a window in a file that other processes can map.
 
     `fd` is open in this process until the context of `laid_out` ends; `path` is the name of the
     file where a descriptor cannot be handed on (Windows), else None: the file has no name.
@@ -32,12 +33,12 @@ class SharedRows(NamedTuple):
 
 
 def directory(spill: Any, name: str = "spill") -> str:
-    """The directory that rows beyond memory go to: `spill`, or the one for temporary files.
+    """Return the directory for rows beyond memory: `spill`, or the one for temporary files.
 
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        If it is no directory that files can be made in.
+        If it is not a directory in which files can be made.
     """
     if spill is None:
         return tempfile.gettempdir()
@@ -46,7 +47,7 @@ def directory(spill: Any, name: str = "spill") -> str:
         checks.fail_type(name, rule, spill)
     try:
         path = os.fspath(spill)
-    except Exception:  # whatever an object thinks of being a path
+    except Exception:  # the __fspath__ of an object may raise anything
         checks.fail_kind(name, rule, spill)
     if (
         not isinstance(path, str)
@@ -58,9 +59,9 @@ def directory(spill: Any, name: str = "spill") -> str:
 
 
 class Spill:
-    """Bytes beyond memory, in a file that only its owner may read and that nobody else can name.
+    """Bytes beyond memory, in a nameless file that only its owner may read.
 
-    It is gone when it is closed, and when the process ends in whatever way.
+    It is gone when it is closed, and whenever the process ends, in any way.
 
     Parameters
     ----------
@@ -84,29 +85,24 @@ class Spill:
         self._file.close()
 
     def append(self, array: NDArray[Any]) -> int:
-        """Write an array in C order, and say where it begins. Several threads may."""
+        """Write an array in C order, and return where it begins. Several threads may."""
         left = memoryview(array.reshape(-1).view(np.uint8))
         with self._lock:
             start = self._end
             self._end += len(left)
-        at, failed = start, None
-        try:
-            while left:
-                done = self._write(left, at)
-                at, left = at + done, left[done:]
-        except OSError as error:
-            failed = error.errno
-        if failed is not None:
-            raise _failed(self._where, failed)
+        self._transfer(self._write, left, start)
         return start
 
     def read(self, at: int, into: NDArray[Any]) -> None:
-        """Fill an array in C order with what begins at byte `at`."""
-        left = memoryview(into.reshape(-1).view(np.uint8))
+        """Fill an array in C order with the bytes from `at` on."""
+        self._transfer(self._read, memoryview(into.reshape(-1).view(np.uint8)), at)
+
+    def _transfer(self, move: Callable[[memoryview, int], int], left: memoryview, at: int) -> None:
+        """Read or write all bytes; one call of the system may move fewer."""
         failed = None
         try:
             while left:
-                done = self._read(left, at)
+                done = move(left, at)
                 if done == 0:
                     failed = errno.EIO
                     break
@@ -178,11 +174,11 @@ class SharedMemory:
 
     @property
     def rows(self) -> SharedRows:
-        """Where it is."""
+        """The place of its rows."""
         return SharedRows(self._fd, self._path, 0)
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """The beginning of the memory as an array, which keeps it mapped."""
+        """Return the beginning of the memory as an array, which keeps it mapped."""
         return np.ndarray(shape, dtype, self._map)
 
     def close(self) -> None:
@@ -202,7 +198,7 @@ class SharedMemory:
 
 
 def _reserve(fd: int, size: int) -> None:
-    """Make room now: a map of a file whose disk is full would end the process."""
+    """Allocate the file now: writing to a map of a file on a full disk would end the process."""
     os.ftruncate(fd, size)
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(fd, 0, size)
@@ -213,7 +209,7 @@ def _reserve(fd: int, size: int) -> None:
 
 
 def _failed(where: str, number: int | None) -> SourceError:
-    """The error that a file could not be made or used. It tells nothing of the rows."""
+    """Return the error that a file could not be made or used. It tells nothing of the rows."""
     why = os.strerror(number) if number else "an input or output error"
     return SourceError(
         f"the rows of the blocks cannot be kept in {where!r}: {why}. spill= names another directory"

@@ -1,14 +1,13 @@
 """Tallies of blocks that need no sort: counts, exact sums, sums of products, extremes.
 
-A tally of some rows can be merged with that of other rows, and what comes out in the end is a
-function of the rows and their blocks alone: not of the order, the chunks or the workers. A block
-that has met a NaN gives NaN. Nothing here is private.
+A tally of some rows can be merged with that of other rows. The result is a function of the rows and
+their blocks alone: not of the order, the chunks or the workers. A block that has met a NaN gives
+NaN. Nothing here is private.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from .labels import ContiguousLabels, RandomLabels
 Floats = NDArray[np.float64]
 Labels = NDArray[np.uint32]
 
-#: Rows whose terms are made at once.
+#: Rows whose terms are computed at once.
 CHUNK = 1 << 14
 
 
@@ -64,10 +63,10 @@ class Totals:
         shift: Floats | None = None,
         squares: Totals | None = None,
     ) -> None:
-        """Add the terms of rows from `start` on, and count the rows, in one go.
+        """Add the terms of rows from `start` on, and count the rows, in one pass.
 
         Terms are of any dtype of `CHUNK_DTYPES`. `shift` (one number a block) is subtracted from
-        them, and `squares` takes the squares of what is left.
+        them, and `squares` takes the squares of the differences.
         """
         more = None if squares is None else squares._sums
         self._sums.add_random(labels.key, start, terms, counts, shift, more)
@@ -78,26 +77,26 @@ class Totals:
         return self
 
     def sums(self) -> Floats:
-        """The sum of each block, rounded once; infinite beyond float64."""
+        """Return the sum of each block, rounded once; infinite beyond float64."""
         return self._scaled(1.0)
 
     def means(self, counts: NDArray[np.int64]) -> Floats:
-        """Sum / count; NaN for an empty block. It does not overflow where the mean does not."""
+        """Return sum / count, NaN for an empty block; it overflows only if the mean does."""
         return self._scaled(counts.astype(np.float64))
 
     def _scaled(self, divisor: Any) -> Floats:
         fraction = np.empty(self.blocks)
         exponent = np.empty(self.blocks, np.int32)
         self._sums.rounded(fraction, exponent)
-        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-            found: Floats = np.ldexp(fraction / divisor, exponent)
+        with np.errstate(all="ignore"):
+            scaled: Floats = np.ldexp(fraction / divisor, exponent)
             seen = self._sums.seen
             plus = np.where(seen & _native.PLUS, np.inf, 0.0)
             minus = np.where(seen & _native.MINUS, -np.inf, 0.0)
             odd = seen != 0
-            found[odd] = (plus + minus)[odd]
-        found[seen & _native.NAN != 0] = np.nan
-        return found
+            scaled[odd] = (plus + minus)[odd]
+        scaled[seen & _native.NAN != 0] = np.nan
+        return scaled
 
 
 class Extremes:
@@ -109,25 +108,20 @@ class Extremes:
         self._seen = np.zeros(blocks, np.uint8)
 
     def add(self, labels: Labels, values: Floats) -> None:
-        """Look at values under labels."""
+        """Add values under labels."""
         _native.extremes(labels, values, self._least, self._most, self._seen)
 
     def add_run(self, block: int, values: Floats) -> None:
-        """Look at values of one block."""
-        if len(values):
-            # A NaN goes through both, and stays out of the comparisons below.
-            least, most = values.min() + 0.0, values.max() + 0.0
-            self._seen[block] |= least != least
-            self._least[block] = np.fmin(self._least[block], least)
-            self._most[block] = np.fmax(self._most[block], most)
+        """Add values of one block."""
+        self.add_runs(block, np.array([0, len(values)]), values)
 
     def add_runs(self, first: int, cuts: NDArray[np.int64], values: Floats) -> None:
-        """Look at ``values[cuts[j]:cuts[j + 1]]``, which are of block `first` + j."""
+        """Add ``values[cuts[j]:cuts[j + 1]]`` to block `first` + j."""
         where = np.flatnonzero(cuts[:-1] < cuts[1:])
         if len(where) == 0:
             return
         values = values[: cuts[-1]]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # a NaN goes through, and stays out of fmin and fmax
             least = np.minimum.reduceat(values, cuts[where]) + 0.0
             most = np.maximum.reduceat(values, cuts[where]) + 0.0
         where += first
@@ -136,18 +130,18 @@ class Extremes:
         self._most[where] = np.fmax(self._most[where], most)
 
     def merge(self, other: Extremes) -> Extremes:
-        """Look at what another tally has seen."""
+        """Add what another tally has seen."""
         np.fmin(self._least, other._least, out=self._least)
         np.fmax(self._most, other._most, out=self._most)
         self._seen |= other._seen
         return self
 
     def least(self) -> Floats:
-        """NaN where a NaN was met."""
+        """Return the smallest values, NaN where a NaN was met."""
         return np.where(self._seen != 0, np.nan, self._least)
 
     def most(self) -> Floats:
-        """NaN where a NaN was met."""
+        """Return the largest values, NaN where a NaN was met."""
         return np.where(self._seen != 0, np.nan, self._most)
 
 
@@ -232,7 +226,7 @@ class Moments:
                 total.add_runs(first, cuts, column)
 
     def _plain(self, rows: NDArray[Any]) -> bool:
-        """Whether the rows themselves are the only terms, and can be read where they are."""
+        """Return whether the rows are the only terms, and can be read where they are."""
         alone = self.columns == 1 and self.shift is None and not self._pairs
         return alone and rows.dtype == np.float64 and _readable(rows)
 
@@ -245,83 +239,82 @@ class Moments:
         return self.shift.take(labels, axis=0)  # ten times as fast as an index in brackets
 
     def _terms(self, rows: NDArray[Any], shift: Floats | None) -> Iterator[Floats]:
-        """What each total adds, one at a time: all of them would not stay in the cache."""
+        """Yield the terms of each total, one at a time: all of them would not stay in the cache."""
         table = rows.reshape(len(rows), self.columns)
-        quiet = partial(np.errstate, over="ignore", under="ignore", invalid="ignore")
-        with quiet():
+        with np.errstate(all="ignore"):
             x = [np.ascontiguousarray(table[:, j], np.float64) for j in range(self.columns)]
             if shift is not None:
                 x = [column - shift[..., j] for j, column in enumerate(x)]
         yield from x
         for i, j in self._pairs:
-            with quiet():
+            with np.errstate(all="ignore"):
                 product = x[i] * x[j]
             yield product
 
     def merge(self, other: Moments) -> Moments:
         """Add what another tally, with the same shift, has seen."""
         self.counts += other.counts
-        for own, more in zip(self._all(), other._all(), strict=True):
-            own.merge(more)
+        for total, more in zip(self._all(), other._all(), strict=True):
+            total.merge(more)
         return self
 
     def sums(self) -> Floats:
-        """Sums of ``x - shift``, shape (blocks, columns)."""
+        """Return sums of ``x - shift``, shape (blocks, columns)."""
         return np.stack([total.sums() for total in self._first], axis=1)
 
     def means(self) -> Floats:
-        """Means of the columns, shape (blocks, columns); NaN for an empty block."""
-        found = self.residuals()
-        return found if self.shift is None else found + self.shift
+        """Return means of the columns, shape (blocks, columns); NaN for an empty block."""
+        means = self.residuals()
+        return means if self.shift is None else means + self.shift
 
     def products(self) -> Floats:
-        """Means of the products, shape (blocks, columns, columns).
+        """Return means of the products, shape (blocks, columns, columns).
 
         NaN for an empty block, and where no product was asked for.
         """
-        found = np.full((self.blocks, self.columns, self.columns), np.nan)
+        means = np.full((self.blocks, self.columns, self.columns), np.nan)
         for (i, j), total in zip(self._pairs, self._second, strict=True):
-            found[:, i, j] = found[:, j, i] = total.means(self.counts)
-        return found
+            means[:, i, j] = means[:, j, i] = total.means(self.counts)
+        return means
 
     def covariances(self, ddof: int = 0) -> Floats:
-        """Covariances of the columns, shape (blocks, columns, columns).
+        """Return covariances of the columns, shape (blocks, columns, columns).
 
         NaN where a block has no more than `ddof` rows; never a negative variance.
         """
         first = self.residuals()
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            found = self.products() - first[:, :, None] * first[:, None, :]
-        found = self._per_degree(found, ddof)
+        with np.errstate(all="ignore"):
+            products = self.products() - first[:, :, None] * first[:, None, :]
+        covariances = self._per_degree(products, ddof)
         for j in range(self.columns):
-            np.maximum(found[:, j, j], 0.0, out=found[:, j, j])
-        return found
+            np.maximum(covariances[:, j, j], 0.0, out=covariances[:, j, j])
+        return covariances
 
     def variances(self, ddof: int = 0) -> Floats:
-        """The diagonal of `covariances`, shape (blocks, columns): needs the squares alone."""
+        """Return the diagonal of `covariances`, shape (blocks, columns); squares are enough."""
         first = self.residuals()
         second = np.full((self.blocks, self.columns), np.nan)
         for (i, j), total in zip(self._pairs, self._second, strict=True):
             if i == j:
                 second[:, i] = total.means(self.counts)
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            found = second - first * first
-        found = self._per_degree(found, ddof)
-        return np.maximum(found, 0.0, out=found)
+        with np.errstate(all="ignore"):
+            squares = second - first * first
+        variances = self._per_degree(squares, ddof)
+        return np.maximum(variances, 0.0, out=variances)
 
     def residuals(self) -> Floats:
-        """Means of ``x - shift``, shape (blocks, columns); NaN for an empty block."""
+        """Return means of ``x - shift``, shape (blocks, columns); NaN for an empty block."""
         return np.stack([total.means(self.counts) for total in self._first], axis=1)
 
     def _per_degree(self, means: Floats, ddof: int) -> Floats:
-        """Means by rows as means by rows less `ddof`."""
+        """Return means over rows as means over rows less `ddof`."""
         rows = self.counts.astype(np.float64).reshape(-1, *[1] * (means.ndim - 1))
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found: Floats = np.where(rows > ddof, means * (rows / (rows - ddof)), np.nan)
-        return found
+        with np.errstate(all="ignore"):
+            scaled: Floats = np.where(rows > ddof, means * (rows / (rows - ddof)), np.nan)
+        return scaled
 
 
 def _readable(rows: NDArray[Any]) -> bool:
-    """Whether the kernels can read the rows where they are."""
+    """Return whether the kernels can read the rows where they are."""
     flags = rows.flags
     return rows.dtype in CHUNK_DTYPES and bool(flags.c_contiguous) and bool(flags.aligned)

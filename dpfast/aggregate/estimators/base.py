@@ -1,4 +1,4 @@
-"""What an estimator of sample and aggregate is, and the job that it runs in."""
+"""The protocol of estimators of sample and aggregate, and the job that they run in."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ..blocks.partition import Partition
 class Job:
     """How the work is done; nothing here changes a result.
 
-    `workers` None leaves the number to the estimator. `tick(b)` is called now and then, from any
-    thread, with how many more blocks are done. `spill` is the directory for data beyond memory.
+    If `workers` is None, the estimator chooses the number. `tick(b)` is called now and then, from
+    any thread, with how many more blocks are done. `spill` is the directory for data beyond memory.
     """
 
     workers: int | None = None
@@ -33,11 +33,11 @@ class Bound(Protocol):
 
     @property
     def name(self) -> str:
-        """For the ledger."""
+        """Its name in the ledger."""
         ...
 
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
-        """NOT PRIVATE. One row a block, shape (blocks, d), d = 1 for a scalar.
+        """NOT PRIVATE. Return one row a block, shape (blocks, d), d = 1 for a scalar.
 
         Row b is a function of the rows of block b alone, in their order, to the last bit: not of
         chunks, workers or other blocks. NaN in the whole row stands for "no answer" (an empty
@@ -63,18 +63,18 @@ class Estimator(Protocol):
 
 
 class ByBlock(ABC):
-    """A `Bound` that needs the rows of a block side by side."""
+    """A `Bound` that needs all rows of a block at once."""
 
     name: str
     d: int
 
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
-        found = np.full((partition.blocks, self.d), np.nan)
+        answers = np.full((partition.blocks, self.d), np.nan)
         with laid_out(source, partition, job.workers, job.spill) as blocks:
             for window in blocks.windows():
                 stop = window.first + len(window.offsets) - 1
-                self.fill(window, found[window.first : stop], job)
-        return found
+                self.fill(window, answers[window.first : stop], job)
+        return answers
 
     @abstractmethod
     def fill(self, window: Window, out: NDArray[np.float64], job: Job) -> None:

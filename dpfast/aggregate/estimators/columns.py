@@ -1,4 +1,4 @@
-"""The columns of rows of numbers, and whether bounds are for as many answers as there are."""
+"""The columns of rows of numbers, and the check that bounds fit the answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...sources.row_source import RowSource
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What a row is made of.
+    """The form of a row.
 
     `count` columns, with `names` or without; `is_row` is false where a row is a single number.
     """
@@ -26,11 +26,11 @@ class Columns:
 
     @property
     def width(self) -> int | None:
-        """Numbers of an answer that has one for each column; None where that is a scalar."""
+        """The length of an answer that has a number for each column; None for a scalar."""
         return self.count if self.is_row else None
 
     def floats(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Rows as an array of numbers: as they are, or the named columns side by side."""
+        """Return rows as an array of numbers: as they are, or the named columns of a table."""
         if self.names is None:
             return rows
         table = np.empty((self.count, len(rows)))
@@ -39,7 +39,7 @@ class Columns:
         return table.T
 
     def place(self, name: str, value: int | str) -> int:
-        """The place of a column that is called by its place or its name."""
+        """Return the place of a column that is given by its place or its name."""
         if isinstance(value, str):
             if self.names is None or value not in self.names:
                 known = "columns have no names here" if self.names is None else repr(self.names)
@@ -51,7 +51,7 @@ class Columns:
 
 
 def columns(source: RowSource) -> Columns:
-    """The columns of a source whose rows are numbers.
+    """Return the columns of a source whose rows are numbers.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def columns(source: RowSource) -> Columns:
 
 
 def column_name(name: str, value: Any) -> int | str:
-    """What a column may be called by, before there are columns."""
+    """Return a place or a name of a column, before the columns are known."""
     if not isinstance(value, str) and not checks.is_whole(value):
         checks.fail_type(name, "the place of a column (an integer) or its name", value)
     return value if isinstance(value, str) else int(value)
@@ -78,7 +78,7 @@ def column_name(name: str, value: Any) -> int | str:
 def regressed(
     source: RowSource, name: str, target: int | str, intercept: bool, width: int | None
 ) -> tuple[Columns, int]:
-    """The columns of a regression and the place of its target, checked against the bounds."""
+    """Return the columns of a regression and the place of its target, checked against bounds."""
     form = columns(source)
     if form.count < 2:
         rule = f"rows of a target and at least one feature for {name!r}"
@@ -96,7 +96,7 @@ def expect(name: str, count: int | None, width: int | None) -> None:
 
 
 def _pairs(count: int | None) -> str:
-    """How bounds of so many answers look."""
+    """Return the form of bounds of so many answers."""
     if count is None:
         return "one pair (lo, hi)"
     return f"a sequence of {count} pair{'s' * (count != 1)} (lo, hi)"

@@ -43,16 +43,16 @@ class _Ends(ByLabel):
                 ends.add_runs(first, cuts, values)
 
     def merge(self, other: Self) -> Self:
-        for own, more in zip(self.columns, other.columns, strict=True):
-            own.merge(more)
+        for column, more in zip(self.columns, other.columns, strict=True):
+            column.merge(more)
         return self
 
 
 class _Extreme(ByColumn):
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
         ends = tallied(source, partition, form, lambda: _Ends(partition.blocks, form.count)).columns
-        least = np.stack([one.least() for one in ends], axis=1)
-        most = np.stack([one.most() for one in ends], axis=1)
+        least = np.stack([column.least() for column in ends], axis=1)
+        most = np.stack([column.most() for column in ends], axis=1)
         # Only of an empty block is the least above the greatest.
         return np.where(least > most, np.nan, self._choose(least, most))
 
@@ -69,10 +69,10 @@ class Minimum(_Extreme):
 
     Notes
     -----
-    What is released is a typical minimum of ``n / blocks`` rows, not the minimum of the data. It is
-    above the latter, more so the more blocks there are, and no aggregator can repair that: the
-    least of all rows is a property of one row, which is what privacy hides. To learn where the
-    data begin, ask for a low quantile (`dpfast.quantile`).
+    The release is a typical minimum of ``n / blocks`` rows, not the minimum of the data. It is
+    above the latter, the more so the more blocks there are, and no aggregator can repair that: the
+    minimum of all rows depends on one row, which privacy hides. To learn where the data begin,
+    release a low quantile (`dpfast.quantile`).
 
     One pass, no shuffle, memory O(blocks). A block with a NaN, or empty, answers NaN.
 
@@ -80,9 +80,9 @@ class Minimum(_Extreme):
     --------
     >>> import numpy as np, dpfast as dp
     >>> x = np.arange(30_000) / 30_000
-    >>> found = dp.sample_and_aggregate(x, dp.estimators.Minimum(), blocks=300, bounds=(0, 1),
-    ...                                 epsilon=10.0, rng=dp.rng.InsecureGenerator(1))
-    >>> 0.005 < found < 0.015  # one in the hundred rows of a block, not 1 / 30000
+    >>> answer = dp.sample_and_aggregate(x, dp.estimators.Minimum(), blocks=300, bounds=(0, 1),
+    ...                                  epsilon=10.0, rng=dp.rng.InsecureGenerator(1))
+    >>> 0.005 < answer < 0.015  # one in the hundred rows of a block, not 1 / 30000
     True
     """
 
@@ -101,8 +101,8 @@ class Maximum(_Extreme):
 
     Notes
     -----
-    What is released is a typical maximum of ``n / blocks`` rows, not the maximum of the data, which
-    is greater: see `Minimum`. To learn where the data end, ask for a high quantile
+    The release is a typical maximum of ``n / blocks`` rows, not the maximum of the data, which is
+    greater: see `Minimum`. To learn where the data end, release a high quantile
     (`dpfast.quantile`).
 
     One pass, no shuffle, memory O(blocks). A block with a NaN, or empty, answers NaN.
@@ -111,9 +111,9 @@ class Maximum(_Extreme):
     --------
     >>> import numpy as np, dpfast as dp
     >>> x = np.arange(30_000) / 30_000
-    >>> found = dp.sample_and_aggregate(x, dp.estimators.Maximum(), blocks=300, bounds=(0, 1),
-    ...                                 epsilon=10.0, rng=dp.rng.InsecureGenerator(1))
-    >>> 0.985 < found < 0.995
+    >>> answer = dp.sample_and_aggregate(x, dp.estimators.Maximum(), blocks=300, bounds=(0, 1),
+    ...                                  epsilon=10.0, rng=dp.rng.InsecureGenerator(1))
+    >>> 0.985 < answer < 0.995
     True
     """
 

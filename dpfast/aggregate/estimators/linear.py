@@ -14,19 +14,19 @@ from ..._core import checks
 from ...sources.row_source import RowSource
 from ..blocks import ContiguousLabels, Totals
 from ..blocks.partition import Partition
-from .base import Bound, Job
-from .columns import Columns, column_name, columns, expect, regressed
-from .moments import centred
-from .streaming import PIECE, ByLabel, moments, tallied
+from .base import Bound
+from .columns import Columns, column_name, regressed
+from .moments import ByColumn, centered
+from .streaming import PIECE, ByLabel, Streamed, moments, tallied
 
 Floats = NDArray[np.float64]
 
-#: A feature counts as a function of those before it where they leave less of its square than this.
+#: A feature counts as a function of those before it if they leave less of its square than this.
 TOLERANCE = 2.0**-40
 
 
 @dataclass(frozen=True)
-class Correlation:
+class Correlation(ByColumn):
     """Pearson's correlation of the columns of a block.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
@@ -45,40 +45,28 @@ class Correlation:
     >>> import numpy as np, dpfast as dp
     >>> x = np.outer(np.arange(30_000), [2**0.5, 3**0.5]) % 1
     >>> x[:, 1] += x[:, 0]
-    >>> found = dp.sample_and_aggregate(x, dp.estimators.Correlation(), blocks=300,
-    ...                                 bounds=(-1, 1), epsilon=1.0,
-    ...                                 rng=dp.rng.InsecureGenerator(1))
-    >>> abs(found - 0.5**0.5) < 0.05
+    >>> answer = dp.sample_and_aggregate(x, dp.estimators.Correlation(), blocks=300,
+    ...                                  bounds=(-1, 1), epsilon=1.0,
+    ...                                  rng=dp.rng.InsecureGenerator(1))
+    >>> abs(answer - 0.5**0.5) < 0.05
     True
     """
 
     name = "correlation"
 
-    def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that bounds and columns agree."""
-        form = columns(source)
+    def _width(self, form: Columns) -> int | None:
         if form.count < 2:
             checks.fail("data", "rows of two columns or more for 'correlation'", form.count)
-        expect(self.name, None if form.count == 2 else form.count * (form.count - 1) // 2, width)
-        return _Correlations(form)
+        return None if form.count == 2 else form.count * (form.count - 1) // 2
 
-
-@dataclass(frozen=True, slots=True)
-class _Correlations:
-    form: Columns
-    name: str = Correlation.name
-
-    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
-        found = centred(source, partition, self.form, True).covariances()
-        variance = np.diagonal(found, axis1=1, axis2=2)
+    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
+        covariance = centered(source, partition, form, True).covariances()
+        variance = np.diagonal(covariance, axis1=1, axis2=2)
         usable = (variance > 0) & (variance < np.inf)
-        i, j = np.triu_indices(self.form.count, 1)
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        i, j = np.triu_indices(form.count, 1)
+        with np.errstate(all="ignore"):
             root = np.sqrt(variance)
-            answers = found[:, i, j] / (root[:, i] * root[:, j])
-            answers = np.clip(answers, -1.0, 1.0)
-        if job.tick is not None:
-            job.tick(partition.blocks)
+            answers = np.clip(covariance[:, i, j] / (root[:, i] * root[:, j]), -1.0, 1.0)
         return np.where(usable[:, i] & usable[:, j], answers, np.nan)
 
 
@@ -118,10 +106,10 @@ class LeastSquares:
     >>> import numpy as np, dpfast as dp
     >>> u, v, w = np.outer([2**0.5, 3**0.5, 5**0.5], np.arange(30_000)) % 1
     >>> rows = np.column_stack([u, v, 1 + 2 * u - v + (w - 0.5)])
-    >>> found = dp.sample_and_aggregate(rows, dp.estimators.LeastSquares(), blocks=300,
-    ...                                 bounds=[(-5, 5)] * 3, epsilon=3.0,
-    ...                                 rng=dp.rng.InsecureGenerator(1))
-    >>> bool(abs(found - [1, 2, -1]).max() < 0.2)
+    >>> answer = dp.sample_and_aggregate(rows, dp.estimators.LeastSquares(), blocks=300,
+    ...                                  bounds=[(-5, 5)] * 3, epsilon=3.0,
+    ...                                  rng=dp.rng.InsecureGenerator(1))
+    >>> bool(abs(answer - [1, 2, -1]).max() < 0.2)
     True
     """
 
@@ -136,28 +124,18 @@ class LeastSquares:
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Check, before anything is spent, that target, bounds and columns agree."""
         form, target = regressed(source, self.name, self.target, self.intercept, width)
-        features = [j for j in range(form.count) if j != target]
-        return _Regressions(form, target, features, self.intercept)
+        return Streamed(self.name, partial(self._compute, form=form, y=target))
 
-
-@dataclass(frozen=True, slots=True)
-class _Regressions:
-    form: Columns
-    target: int
-    features: list[int]
-    intercept: bool
-    name: str = LeastSquares.name
-
-    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
-        x, y = self.features, self.target
+    def _compute(self, source: RowSource, partition: Partition, form: Columns, y: int) -> Floats:
+        x = [j for j in range(form.count) if j != y]
         if self.intercept:
-            found = centred(source, partition, self.form, True)
-            products = found.covariances()
-            rest, shift = found.residuals(), found.shift
+            tally = centered(source, partition, form, True)
+            products = tally.covariances()
+            rest, shift = tally.residuals(), tally.shift
         else:
-            found = moments(source, partition, self.form, True)
-            products = found.products()
-            rest = shift = np.zeros((partition.blocks, self.form.count))
+            tally = moments(source, partition, form, True)
+            products = tally.products()
+            rest = shift = np.zeros((partition.blocks, form.count))
         assert shift is not None
         gram = products[:, x][:, :, x]
         slopes = solve(gram, products[:, x, y])
@@ -165,12 +143,11 @@ class _Regressions:
         def make() -> _Residuals:
             return _Residuals(shift, slopes, x, y)
 
-        left = tallied(source, partition, self.form, make)
-        total, along = left.means(found.counts)
-        if self.intercept:
-            with np.errstate(over="ignore", invalid="ignore"):
+        left = tallied(source, partition, form, make)
+        total, along = left.means(tally.counts)
+        with np.errstate(all="ignore"):
+            if self.intercept:
                 along -= total[:, None] * rest[:, x]
-        with np.errstate(over="ignore", invalid="ignore"):
             slopes = slopes + solve(gram, along)
             answers = slopes
             if self.intercept:
@@ -179,15 +156,13 @@ class _Regressions:
                     level -= slopes[:, at] * shift[:, j]
                     tail -= slopes[:, at] * rest[:, j]
                 answers = np.column_stack([level + tail, slopes])
-        answers[found.counts < answers.shape[1]] = np.nan
+        answers[tally.counts < answers.shape[1]] = np.nan
         answers[~np.isfinite(answers).all(axis=1)] = np.nan
-        if job.tick is not None:
-            job.tick(partition.blocks)
         return answers
 
 
 class _Residuals(ByLabel):
-    """Sums of what a line leaves of the target, and of its products with the features."""
+    """Sums of the residuals of the target, and of their products with the features."""
 
     def __init__(self, shift: Floats, slopes: Floats, features: list[int], target: int) -> None:
         self.shift, self.slopes = shift, slopes
@@ -212,25 +187,24 @@ class _Residuals(ByLabel):
                 total.add_runs(first, cuts, term)
 
     def _terms(self, table: NDArray[Any], shift: Floats, slopes: Floats) -> Iterator[Floats]:
-        quiet = partial(np.errstate, over="ignore", under="ignore", invalid="ignore")
-        with quiet():
+        with np.errstate(all="ignore"):
             left = table[:, self.target] - shift[:, self.target]
             x = [table[:, j] - shift[:, j] for j in self.features]
             for k, column in enumerate(x):
                 left -= slopes[:, k] * column
         yield left
         for column in x:
-            with quiet():
+            with np.errstate(all="ignore"):
                 product = left * column
             yield product
 
     def merge(self, other: Self) -> Self:
-        for own, more in zip(self.totals, other.totals, strict=True):
-            own.merge(more)
+        for total, more in zip(self.totals, other.totals, strict=True):
+            total.merge(more)
         return self
 
     def means(self, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Means of residuals, shape (blocks,), and of their products, shape (blocks, features)."""
+        """Return means of residuals (blocks,) and of their products (blocks, features)."""
         first, *more = (total.means(counts) for total in self.totals)
         return first, np.stack(more, axis=1)
 
@@ -238,9 +212,10 @@ class _Residuals(ByLabel):
 def solve(gram: Floats, right: Floats) -> Floats:
     """Solve ``gram[b] @ z = right[b]`` for each b; NaN where `gram[b]` is singular.
 
-    Gaussian elimination of symmetric matrices, all at once and number by number, so that an answer
-    is a function of its own matrix to the last bit: no library of linear algebra with threads or
-    blocks of its own has a say. Pivot j is what the features before j leave of feature j's square.
+    Gaussian elimination of symmetric matrices, all at once and number by number. So an answer is a
+    function of its own matrix to the last bit, which libraries of linear algebra, with threads and
+    blocks of their own, do not promise. Pivot j is what the features before j leave of feature j's
+    square.
     """
     p = gram.shape[1]
     a, z = gram.copy(), right.copy()

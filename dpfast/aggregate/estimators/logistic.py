@@ -1,4 +1,4 @@
-"""Logistic regression."""
+"""Penalized logistic regression."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.types import Number
 from ..._kernels import aggregate as _native
 from ...sources.row_source import RowSource
 from ..blocks.layout import Window
 from .base import Bound, ByBlock, Job
-from .block_groups import Room, by_groups
+from .block_groups import Buffers, by_groups
 from .columns import Columns, column_name, regressed
 
 Floats = NDArray[np.float64]
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LogisticRegression:
-    """The coefficients of a penalised logistic regression on a block.
+    """The coefficients of a penalized logistic regression on a block.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
     "logistic-regression". The answer is the vector of the intercept and one coefficient for each
@@ -35,7 +36,7 @@ class LogisticRegression:
     intercept : bool, default True
         Whether the model has an intercept, which is then the first answer.
     penalty : float, default 1.0
-        Greater than 0. The answer minimises the negative log-likelihood plus penalty / 2 times the
+        Greater than 0. The answer minimizes the negative log-likelihood plus penalty / 2 times the
         sum of the squares of the coefficients, the intercept left out: scikit-learn's
         ``LogisticRegression(C=1 / penalty)``. It depends on the units of the columns.
     max_iterations : int, default 100
@@ -54,7 +55,7 @@ class LogisticRegression:
     Notes
     -----
     With a penalty above 0, and rows of both kinds where there is an intercept, the optimum is
-    finite and there is but one: the penalised loss is strictly convex and grows in every direction.
+    finite and there is but one: the penalized loss is strictly convex and grows in every direction.
     Newton's method with step halving finds it from 0.
 
     A block answers NaN, and counts as the default, where that does not hold or is not reached: it
@@ -70,18 +71,18 @@ class LogisticRegression:
     >>> u = np.arange(60_000)[:, None] * [0.8191725, 0.6710436, 0.5497005] % 1
     >>> x = 6 * u[:, :2] - 3
     >>> y = u[:, 2] < 1 / (1 + np.exp(-(0.5 + x @ [1, -1])))
-    >>> found = dp.sample_and_aggregate(np.column_stack([x, y]), "logistic-regression", blocks=300,
-    ...                                 bounds=[(-3, 3)] * 3, epsilon=3.0,
-    ...                                 rng=dp.rng.InsecureGenerator(1))
-    >>> bool(abs(found - [0.5, 1, -1]).max() < 0.2)
+    >>> answer = dp.sample_and_aggregate(np.column_stack([x, y]), "logistic-regression", blocks=300,
+    ...                                  bounds=[(-3, 3)] * 3, epsilon=3.0,
+    ...                                  rng=dp.rng.InsecureGenerator(1))
+    >>> bool(abs(answer - [0.5, 1, -1]).max() < 0.2)
     True
     """
 
     target: int | str = -1
     intercept: bool = True
-    penalty: float = 1.0
+    penalty: Number = 1.0
     max_iterations: int = 100
-    tolerance: float = 1e-10
+    tolerance: Number = 1e-10
     name = "logistic-regression"
 
     def __post_init__(self) -> None:
@@ -108,29 +109,29 @@ class _Regressions(ByBlock):
     def fill(self, window: Window, out: Floats, job: Job) -> None:
         rows, offsets, model = window.rows, window.offsets, self._model
 
-        def work(first: int, last: int, room: Room) -> None:
+        def work(first: int, last: int, buffers: Buffers) -> None:
             start, stop = offsets[first], offsets[last]
             _native.logistic(
-                self._table(rows[start:stop], room),
+                self._table(rows[start:stop], buffers),
                 offsets[first : last + 1] - start,
                 self._target,
                 model.intercept,
-                model.penalty,
+                float(model.penalty),
                 model.max_iterations,
-                model.tolerance,
-                room.take("work", _native.logistic_work(self._form.count)),
+                float(model.tolerance),
+                buffers.take("work", _native.logistic_work(self._form.count)),
                 out[first:last],
             )
 
         by_groups(offsets, work, job)
 
-    def _table(self, rows: NDArray[Any], room: Room) -> Floats:
-        """Rows as float64, one after the other: where they are, or in a buffer."""
+    def _table(self, rows: NDArray[Any], buffers: Buffers) -> Floats:
+        """Return rows as contiguous float64: where they are, or in a buffer."""
         form = self._form
         plain = form.names is None and rows.dtype == np.float64
         if plain and rows.flags.c_contiguous and rows.flags.aligned:
             return rows
-        table = room.take("table", len(rows) * form.count).reshape(len(rows), form.count)
+        table = buffers.take("table", len(rows) * form.count).reshape(len(rows), form.count)
         if form.names is None:
             table[...] = rows
         else:

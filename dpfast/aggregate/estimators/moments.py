@@ -1,9 +1,10 @@
-"""Estimators that are functions of sums, which need no block side by side."""
+"""Estimators that are functions of sums, which need no sort of the rows by block."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,43 +14,31 @@ from ..._core import checks
 from ...sources.row_source import RowSource
 from ..blocks import Moments
 from ..blocks.partition import Partition
-from .base import Bound, Job
+from .base import Bound
 from .columns import Columns, columns, expect
-from .streaming import moments
+from .streaming import Streamed, moments
 
 Floats = NDArray[np.float64]
 
 
 class ByColumn(ABC):
-    """An estimator of one column, applied to each."""
+    """An estimator that is a function of sums or extremes, mostly one answer for each column."""
 
     name: ClassVar[str]
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Check, before anything is spent, that bounds and columns agree."""
         form = columns(source)
-        expect(self.name, form.width, width)
-        return _Streamed(self, form)
+        expect(self.name, self._width(form), width)
+        return Streamed(self.name, partial(self._compute, form=form))
+
+    def _width(self, form: Columns) -> int | None:
+        """Return the number of answers, None for a scalar."""
+        return form.width
 
     @abstractmethod
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        """The answers, shape (blocks, columns)."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Streamed:
-    estimator: ByColumn
-    form: Columns
-
-    @property
-    def name(self) -> str:
-        return self.estimator.name
-
-    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
-        found = self.estimator._compute(source, partition, self.form)
-        if job.tick is not None:
-            job.tick(partition.blocks)
-        return found
+        """Return the answers, shape (blocks, d)."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +57,9 @@ class Mean(ByColumn):
     --------
     >>> import numpy as np, dpfast as dp
     >>> ages = 20 + np.arange(30_000) * 0.618 % 40
-    >>> found = dp.sample_and_aggregate(ages, dp.estimators.Mean(), blocks=600, bounds=(0, 100),
-    ...                                 epsilon=1.0, rng=dp.rng.InsecureGenerator(1))
-    >>> abs(found - 40) < 2
+    >>> answer = dp.sample_and_aggregate(ages, dp.estimators.Mean(), blocks=600, bounds=(0, 100),
+    ...                                  epsilon=1.0, rng=dp.rng.InsecureGenerator(1))
+    >>> abs(answer - 40) < 2
     True
     """
 
@@ -90,9 +79,9 @@ class Variance(ByColumn):
     ----------
     ddof : int, default 0
         The sum of squares is divided by the number of rows less `ddof`, as in `numpy.var`. With 1
-        the answer of a block has no bias. With 0, small blocks answer too little by one part in
-        their number of rows, whatever the number of blocks; here, where blocks are small, that
-        may be more than the noise.
+        the answer of a block has no bias. With 0, the answer of a block of m rows is too small by a
+        factor of 1 - 1 / m. The number of blocks does not reduce that bias, which may exceed the
+        noise where blocks are small.
 
     Raises
     ------
@@ -110,10 +99,10 @@ class Variance(ByColumn):
     --------
     >>> import numpy as np, dpfast as dp
     >>> x = 1e9 + np.arange(30_000) * 0.618 % 6
-    >>> found = dp.sample_and_aggregate(x, dp.estimators.Variance(ddof=1), blocks=600,
-    ...                                 bounds=(0, 20), epsilon=1.0,
-    ...                                 rng=dp.rng.InsecureGenerator(1))
-    >>> abs(found - 3) < 0.2
+    >>> answer = dp.sample_and_aggregate(x, dp.estimators.Variance(ddof=1), blocks=600,
+    ...                                  bounds=(0, 20), epsilon=1.0,
+    ...                                  rng=dp.rng.InsecureGenerator(1))
+    >>> abs(answer - 3) < 0.2
     True
     """
 
@@ -125,8 +114,8 @@ class Variance(ByColumn):
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
         squares = [(j, j) for j in range(form.count)]
-        found = centred(source, partition, form, squares).variances(self.ddof)
-        return np.where(found < np.inf, found, np.nan)
+        variances = centered(source, partition, form, squares).variances(self.ddof)
+        return np.where(variances < np.inf, variances, np.nan)
 
 
 @dataclass(frozen=True)
@@ -154,10 +143,10 @@ class StandardDeviation(Variance):
     --------
     >>> import numpy as np, dpfast as dp
     >>> x = np.arange(30_000) * 0.618 % 6
-    >>> found = dp.sample_and_aggregate(x, dp.estimators.StandardDeviation(ddof=1), blocks=600,
-    ...                                 bounds=(0, 6), epsilon=1.0,
-    ...                                 rng=dp.rng.InsecureGenerator(1))
-    >>> abs(found - 3**0.5) < 0.1
+    >>> answer = dp.sample_and_aggregate(x, dp.estimators.StandardDeviation(ddof=1), blocks=600,
+    ...                                  bounds=(0, 6), epsilon=1.0,
+    ...                                  rng=dp.rng.InsecureGenerator(1))
+    >>> abs(answer - 3**0.5) < 0.1
     True
     """
 
@@ -168,19 +157,19 @@ class StandardDeviation(Variance):
 
 
 def _degrees(ddof: Any) -> int:
-    """As many degrees of freedom as float64 can subtract from a number of rows."""
-    found = checks.whole("ddof", ddof)
-    if found > 1 << 53:
+    """Return degrees of freedom that float64 can subtract from a number of rows."""
+    degrees = checks.whole("ddof", ddof)
+    if degrees > 1 << 53:
         checks.fail("ddof", "at most 2**53", ddof)
-    return found
+    return degrees
 
 
-def centred(
+def centered(
     source: RowSource,
     partition: Partition,
     form: Columns,
     products: bool | list[tuple[int, int]],
 ) -> Moments:
-    """Products about the means of the blocks, in two passes."""
+    """Return moments with products about the means of the blocks, in two passes."""
     means = moments(source, partition, form).means()
     return moments(source, partition, form, products, means)

@@ -1,4 +1,4 @@
-"""A function that Numba has compiled as an estimator."""
+"""A function compiled by Numba as an estimator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .base import Bound, ByBlock, Job
 
 @dataclass(frozen=True)
 class NumbaFunction:
-    """A function ``f(block)`` made by ``numba.njit``, called inside a loop without Python.
+    """A function ``f(block)`` made by ``numba.njit``, called inside a compiled loop.
 
     Parameters
     ----------
@@ -35,19 +35,19 @@ class NumbaFunction:
     The function is compiled before anything is spent, once for each type of block, which takes a
     second or so (more if it calls much of ``np.linalg``).
 
-    A block has no answer, and counts as the public default, where the function raises or asserts,
-    or returns None, a NaN or an array of another length. Places out of range are noticed if the
-    function was compiled with ``boundscheck=True`` only; without it they are read, as everywhere
-    in Numba. Return NaN rather than raise where many blocks may fail: Numba does not give back
-    the memory of calls that an exception passes through (about 500 bytes for a singular matrix in
+    A block has no answer, and counts as the public default, if the function raises or asserts, or
+    returns None, a NaN or an array of another length. An index out of range is noticed only if the
+    function was compiled with ``boundscheck=True``; else memory there is read, as everywhere in
+    Numba. Return NaN rather than raise if many blocks may fail: Numba does not free the memory of
+    calls that an exception passes through (about 500 bytes for a singular matrix in
     ``np.linalg.inv``, plus the temporary arrays of those calls).
 
-    It may write to its block. Where blocks are scattered (random, by key), that is a copy of the
-    data already and is handed out in place; of contiguous blocks, which are the caller's memory,
-    the function sees a copy.
+    It may write to its block. Random and keyed blocks are part of a sorted copy of the data, which
+    the function gets without another copy. Contiguous blocks are the caller's memory, so the
+    function gets a copy of them.
 
-    NumPy's random numbers inside the function come from a generator of Numba's own, one a thread.
-    That does no harm to privacy, but nothing makes the answers reproducible.
+    NumPy's random numbers inside the function come from a generator of Numba, one for each thread.
+    That does not affect privacy, but the answers are not reproducible.
 
     A function made with ``parallel=True`` is called from one thread, since Numba's threads cannot
     be started from several. There is no time limit for a block, as compiled code cannot be
@@ -83,6 +83,6 @@ class _Loops(ByBlock):
 
 
 def _cores() -> int:
-    """One for each core, or fewer if ``DPFAST_NUM_THREADS`` says so."""
+    """Return one for each core, or fewer if ``DPFAST_NUM_THREADS`` says so."""
     most = cores()
     return min(most, threads()) if os.environ.get("DPFAST_NUM_THREADS", "").strip() else most

@@ -1,10 +1,10 @@
-"""Any Python callable as an estimator."""
+"""Any Python callable as an estimator, in threads or in processes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from ..workers.pool import WorkerPool, cores
 from ..workers.threads import call_blocks
 from .base import Bound, ByBlock, Job
 
-EXECUTORS = ("auto", "threads", "processes")
+Executor: TypeAlias = Literal["auto", "threads", "processes"]
+EXECUTORS: tuple[str, ...] = get_args(Executor)
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,20 @@ class PythonFunction:
     Parameters
     ----------
     function : callable
-        It is given the rows of one block, in the order of their numbers, as an array of its own:
-        shape (r,) or (r, width), or a structured array with a field for each column. What it
-        returns is described at `dpfast.aggregate.workers.calls.answer`. It should be a function of
-        its block alone. If it keeps something from one call for the next, or draws from a generator
-        that calls share, then one row can change more than one output, and nothing is private any
-        more.
+        It gets the rows of one block, in the order of their numbers, as an array of its own: shape
+        (r,) or (r, width), or a structured array with a field for each column. See
+        `aggregate.workers.calls.answer` for what it may return. It must be a function of its block
+        alone. If it keeps something from one call for the next, or draws from a generator that
+        calls share, then one row can change more than one output, and the release is not private.
     executor : {"auto", "threads", "processes"}
-        "threads": in this process, where the function costs no more than its call, and a crash
-        is a crash of the program. "processes": in fresh interpreters, where it can crash or
-        hang. "auto" is "threads", with a time limit "processes".
+        "threads": in this process, without overhead, but a crash of the function ends the program.
+        "processes": in fresh interpreters, where it may crash or hang. "auto" is "threads", and
+        "processes" with a time limit.
     time_limit : float, optional
-        Seconds of wall time for one block, from when its call begins in a worker process; a block
-        that takes longer has no answer. How long a call takes depends on what else the machine
-        does, so a limit should be far above what a block needs, else other blocks can make one
-        late. Not with "threads": a thread of Python cannot be stopped.
+        Seconds of wall time for one block, from the beginning of its call in a worker process; a
+        block that takes longer has no answer. The time of a call depends on the load of the
+        machine, so a limit should be far above the time that a block needs, else other blocks can
+        make one late. Not with "threads": a thread of Python cannot be stopped.
 
     Notes
     -----
@@ -58,7 +58,7 @@ class PythonFunction:
 
     function: Callable[[Any], Any]
     executor: str = "auto"
-    time_limit: float | None = None
+    time_limit: Any = None
 
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Check the arguments and, for processes, that a worker can load the function.
@@ -76,8 +76,8 @@ class PythonFunction:
         return _InThreads(self.function, width)
 
 
-def in_processes(executor: str, time_limit: float | None) -> bool:
-    """Whether these arguments, which are checked, ask for worker processes."""
+def in_processes(executor: str, time_limit: Any) -> bool:
+    """Check these arguments, and return whether they ask for worker processes."""
     checks.choice("executor", executor, EXECUTORS)
     if time_limit is None:
         return executor == "processes"
@@ -105,24 +105,22 @@ class _InThreads(ByBlock):
 
 
 class _InProcesses:
-    def __init__(
-        self, function: Callable[[Any], Any], width: int | None, time_limit: float | None
-    ) -> None:
+    def __init__(self, function: Callable[[Any], Any], width: int | None, time_limit: Any) -> None:
         self.d = 1 if width is None else width
         self.name = _name(function)
-        self._crew = WorkerPool(
+        self._pool = WorkerPool(
             function, None if time_limit is None else float(time_limit), "estimator"
         )
 
     def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
-        found = np.full((partition.blocks, self.d), np.nan)
+        answers = np.full((partition.blocks, self.d), np.nan)
         workers = cores() if job.workers is None else job.workers
         with (
-            self._crew as crew,
+            self._pool as pool,
             laid_out(source, partition, job.workers, job.spill, shared=True) as blocks,
         ):
             for window in blocks.windows():
                 assert window.file is not None
-                out = found[window.first : window.first + len(window.offsets) - 1]
-                crew.call_blocks(window.rows, window.file, window.offsets, out, workers, job.tick)
-        return found
+                out = answers[window.first : window.first + len(window.offsets) - 1]
+                pool.call_blocks(window.rows, window.file, window.offsets, out, workers, job.tick)
+        return answers

@@ -1,14 +1,15 @@
-"""Passes over the rows for estimators that need no block side by side.
+"""Passes over the rows for estimators that need no sort of the rows by block.
 
 `source.reduce` may call from several threads. A tally is kept for each thread rather than for each
 chunk, because a tally is as long as there are blocks and a chunk may be short. Tallies are exact:
-neither the chunks nor who summarised which of them can be seen in what comes out.
+the result depends neither on the chunks nor on which thread summarized them.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -17,16 +18,31 @@ from numpy.typing import NDArray
 from ...sources.row_source import RowChunk, RowSource
 from ..blocks import ContiguousLabels, KeyedLabels, Moments, RandomLabels
 from ..blocks.partition import Partition, tiles
+from .base import Job
 from .columns import Columns
 
-#: Rows that are converted, labelled and added at once: they stay in the cache.
+#: Rows that are converted, labeled and added at once, so that they stay in the cache.
 PIECE = 1 << 14
 
 Labels = NDArray[np.uint32]
 
 
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A `Bound` that reads the rows in passes; `compute` returns its outputs."""
+
+    name: str
+    compute: Callable[[RowSource, Partition], NDArray[np.float64]]
+
+    def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
+        answers = self.compute(source, partition)
+        if job.tick is not None:
+            job.tick(partition.blocks)
+        return answers
+
+
 class Tally(Protocol):
-    """Something of each block that rows are added to."""
+    """A statistic of each block to which rows are added."""
 
     def add(self, labels: Labels, rows: NDArray[Any]) -> None:
         """Add rows, of shape (n,) or (n, columns), under labels."""
@@ -46,30 +62,30 @@ class Tally(Protocol):
 
 
 class ByLabel(ABC):
-    """A tally that wants labels, wherever they come from."""
+    """A tally of labeled rows, whatever the labels depend on."""
 
     @abstractmethod
     def add(self, labels: Labels, rows: NDArray[Any]) -> None: ...
 
-    def add_rows(self, labels: RandomLabels, start: int, rows: NDArray[Any]) -> None:
+    def add_rows(
+        self, labels: RandomLabels | ContiguousLabels, start: int, rows: NDArray[Any]
+    ) -> None:
         for at in range(0, len(rows), PIECE):
             some = rows[at : at + PIECE]
             self.add(labels.read(start + at, len(some)), some)
 
     def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
-        for at in range(0, len(rows), PIECE):
-            some = rows[at : at + PIECE]
-            self.add(labels.read(start + at, len(some)), some)
+        self.add_rows(labels, start, rows)
 
 
 T = TypeVar("T", bound=Tally)
 
 
 def tallied(source: RowSource, partition: Partition, columns: Columns, make: Callable[[], T]) -> T:
-    """One pass: all rows of `source`, added to tallies that `make` makes, and these merged."""
+    """Return the tally of all rows of `source`, in one pass; `make` makes empty tallies."""
     free: list[T] = []  # append and pop are atomic
 
-    def summarise(chunk: RowChunk) -> None:
+    def summarize(chunk: RowChunk) -> None:
         try:
             tally = free.pop()
         except IndexError:
@@ -77,7 +93,7 @@ def tallied(source: RowSource, partition: Partition, columns: Columns, make: Cal
         _add(tally, partition, columns, chunk)
         free.append(tally)
 
-    source.reduce(summarise, lambda one, other: None)
+    source.reduce(summarize, lambda a, b: None)
     total = free.pop() if free else make()
     for tally in free:
         total = total.merge(tally)
@@ -91,7 +107,7 @@ def moments(
     products: bool | Sequence[tuple[int, int]] = False,
     shift: NDArray[np.float64] | None = None,
 ) -> Moments:
-    """Counts and sums of each block, with `products` about `shift`, in one pass."""
+    """Return counts and sums of each block, with `products` about `shift`, in one pass."""
 
     def make() -> Moments:
         return Moments(partition.blocks, columns.count, products, shift)
@@ -101,7 +117,7 @@ def moments(
 
 def _add(tally: Tally, partition: Partition, columns: Columns, chunk: RowChunk) -> None:
     labels = partition.labels
-    whole = columns.names is None  # no conversion, so nothing to cut it up for
+    whole = columns.names is None  # no conversion, so no need for pieces
     if isinstance(labels, KeyedLabels) or (partition.drop and _may_be_missing(chunk.rows.dtype)):
         for piece in tiles(chunk, PIECE):
             named, rows = partition.split(piece)

@@ -1,7 +1,8 @@
-"""A user's function, called on one block after another: in threads, or in processes of its own.
+"""Calls of a user's function on one block after another: in threads, or in worker processes.
 
-`calls` is one call and what counts as an answer; `threads` runs it in this process; `processes`
-hands ranges of blocks to workers, which run `program`; `shared` is the memory that both sides see.
-Nothing here knows of privacy, and no worker is given a key, a generator or a ledger: it gets the
-function, the rows of the blocks, and where these begin.
+`calls` makes one call and says what counts as an answer. `threads` makes calls in this process.
+`pool` hands ranges of blocks (`block_queue`) to processes (`worker_process`), which run
+`worker_main`; `shared_memory` is what both sides see. Nothing here knows of privacy, and no worker
+is given a key, a generator or a ledger: it gets the function, the rows of the blocks, and where
+these begin.
 """

@@ -1,4 +1,4 @@
-"""Which blocks have been handed to which worker, and what is left of them when a worker is lost."""
+"""The queue of blocks: which worker has which, and what is left when a worker is lost."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from .shared_memory import Board
 
-#: Seconds between two looks at the workers.
+#: Seconds between two checks of the workers.
 PATIENCE = 0.25
-#: The same while somebody watches the progress.
+#: The same while progress is shown.
 WATCHED = 0.05
-#: Seconds after a deadline, so that the look is not in vain.
+#: Seconds after a deadline, so that a check then sees it passed.
 TICK = 0.001
-#: A worker gets this share of what is left, so that all end together and few orders are given.
+#: A worker gets this part of its fair share of what is left, so that all end together.
 SHARE = 4
 
 
@@ -26,7 +26,7 @@ class BlockQueue:
     Parameters
     ----------
     board : Board
-        A worker says there which block it has come to.
+        There a worker writes which block it has reached.
     limit : int or None
         Nanoseconds that a block may take.
     tick : callable, optional
@@ -45,7 +45,7 @@ class BlockQueue:
 
     @property
     def waiting(self) -> bool:
-        """Whether there are blocks that nobody has."""
+        """Whether there are blocks that no worker has."""
         return bool(self._waiting)
 
     @property
@@ -54,7 +54,7 @@ class BlockQueue:
         return not self._waiting and not self._held
 
     def take(self, slot: int) -> tuple[int, int]:
-        """The next range for the worker of a slot: blocks first .. last - 1."""
+        """Return the next range for the worker of a slot: blocks first .. last - 1."""
         first, last = self._waiting.popleft()
         left = last - first + sum(stop - start for start, stop in self._waiting)
         stop = min(last, first + max(1, left // (SHARE * len(self._board.slots))))
@@ -66,7 +66,7 @@ class BlockQueue:
         return first, stop
 
     def done(self, slot: int) -> None:
-        """The worker says that it has done its range."""
+        """Note that the worker has done its range."""
         self._report(slot, self._held[slot][1])
         del self._held[slot]
 
@@ -76,7 +76,7 @@ class BlockQueue:
             self._report(slot, self._state(slot) >> 1)
 
     def late(self, slot: int, now: int) -> bool:
-        """Whether the call in work has taken longer than the limit."""
+        """Return whether the current call has taken longer than the limit."""
         if self._limit is None or slot not in self._held:
             return False
         state = self._state(slot)
@@ -86,7 +86,7 @@ class BlockQueue:
         return now - began > self._limit
 
     def pause(self) -> float:
-        """Seconds until it is time to look again, even if no worker says anything."""
+        """Return the seconds until the next check, if no worker sends a message before."""
         pause = PATIENCE if self._tick is None else WATCHED
         if self._limit is None:
             return pause
@@ -98,12 +98,11 @@ class BlockQueue:
         return max(soonest / 1e9, 0.0) + TICK
 
     def lost(self, slot: int, looked: int | None = None) -> bool:
-        """The worker is dead: the block in work has no answer, the rest of its range waits again.
+        """Note that the worker is dead, and return whether it had begun a block of its range.
 
-        Returns whether it had come to a block of its range.
-
-        `looked` is when it was found late, None if it died by itself. Between that look and its
-        death a worker may have gone on to the next block; which is not late, and waits again too.
+        Its current block has no answer, and the rest of its range waits again. `looked` is when it
+        was found late, None if it died by itself. Between that check and its death a worker may
+        have gone on to the next block, which is not late, and waits again too.
         """
         if slot not in self._held:
             return False
@@ -120,7 +119,7 @@ class BlockQueue:
         return state > 2 * start
 
     def _state(self, slot: int) -> int:
-        """Where a worker is, whatever the function has done to the memory of its process."""
+        """Return the state of a worker, within its range whatever the function wrote there."""
         start, last = self._held[slot]
         return min(max(int(self._board.slots[slot, 0]), 2 * start), 2 * last)
 

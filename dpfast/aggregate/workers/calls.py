@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np.float64]) -> None:
     """Write the function's answer about a block of rows to `row`; NaN where there is none.
 
-    The function gets a copy of its own, to write to, sort and keep. Whatever it raises, or having
-    no memory for the copy, means that there is no answer, so that the data cannot decide about an
-    error; only `KeyboardInterrupt` passes on.
+    The function gets a copy of its own, to write to, sort and keep. If it raises, or if there is no
+    memory for the copy, there is no answer, so that no error depends on the data; only
+    `KeyboardInterrupt` is passed on.
     """
     try:
         value = function(block.copy())
@@ -34,12 +34,12 @@ def attempt(function: Callable[[Any], Any], block: NDArray[Any], row: NDArray[np
 
 
 def answer(value: Any, d: int) -> Any:
-    """What a function returned, as float64: a number for `d` = 1, or an array of shape (d,).
+    """Return what a function returned as float64: a number for `d` = 1, or an array (d,).
 
     Real numbers of Python (`Decimal` and `Fraction` too) and NumPy are taken, and whatever
     `np.asarray` makes an array of them, if it holds `d` numbers along one axis at most: axes of
-    length 1 do not count, so a matrix of one row is a vector. Masked is NaN. There is nothing here
-    that an answer could be guessed from: text, complex numbers, dates and None are none.
+    length 1 do not count, so a matrix of one row is a vector. Masked is NaN. No answer is guessed:
+    text, complex numbers, dates and None are none.
 
     Raises
     ------
@@ -52,12 +52,12 @@ def answer(value: Any, d: int) -> Any:
         if d != 1:
             raise ValueError
         return float(value)
-    found = np.asarray(value)
-    if found.size != d or max(found.shape, default=1) != d:
+    array = np.asarray(value)
+    if array.size != d or max(array.shape, default=1) != d:
         raise ValueError
-    found = found.reshape(d)
-    if found.dtype.kind in "biuf":
-        return found.astype(np.float64)
-    if found.dtype.kind != "O" or not all(isinstance(v, (numbers.Real, Decimal)) for v in found):
+    array = array.reshape(d)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    if array.dtype.kind != "O" or not all(isinstance(v, (numbers.Real, Decimal)) for v in array):
         raise TypeError
-    return [float(v) for v in found]
+    return [float(v) for v in array]

@@ -1,4 +1,4 @@
-"""A function as bytes that a fresh interpreter can turn into the function again."""
+"""Pickling of a function, such that a fresh interpreter can load it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..._core.extras import extra
 
 
 def packed(function: Callable[[Any], Any], name: str) -> bytes:
-    """The pickle of `function`: by reference where its module can be imported, else by value.
+    """Return the pickle of `function`: by reference if its module can be imported, else by value.
 
-    What belongs to `__main__`, a closure or a lambda goes by value, through cloudpickle.
+    Functions of `__main__`, closures and lambdas go by value, through cloudpickle.
 
     Raises
     ------
@@ -43,14 +43,14 @@ def packed(function: Callable[[Any], Any], name: str) -> bytes:
 
 
 def reason(error: BaseException) -> str:
-    """An error in one line."""
+    """Return an error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 def search_path() -> list[str]:
-    """Where this process looks for modules, whatever directory that is read in.
+    """Return the module search path of this process, independent of the current directory.
 
-    What is no path (a hook of an editable installation) stays as it is.
+    Entries that are no paths (a hook of an editable installation) stay as they are.
     """
     entries = [entry for entry in sys.path if isinstance(entry, str)]
     try:

@@ -1,8 +1,8 @@
-"""Blocks in worker processes, whom a crash or a hanging call cannot take along.
+"""A pool of worker processes, which a crash or a hanging call cannot take along.
 
-Blocks are handed out in ranges; which block a worker has come to is read in shared memory, so that
-a block costs no message. A worker that dies, or whose call takes longer than the time limit and
-that is killed for it, leaves that one block without an answer; a new worker goes on with the next.
+Blocks are handed out in ranges. Shared memory tells which block a worker has reached, so that a
+block costs no message. A worker that dies, or that is killed because its call exceeds the time
+limit, leaves that one block without an answer; a new worker goes on with the next.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ATTEMPTS = 3
 
 
 class RowFile(Protocol):
-    """Where rows lie in a file; see `aggregate.blocks.layout.SharedRows`."""
+    """The place of rows in a file; see `aggregate.blocks.row_files.SharedRows`."""
 
     @property
     def fd(self) -> int: ...
@@ -50,9 +50,9 @@ class WorkerPool:
     ----------
     function : callable
     time_limit : float or None
-        Seconds of wall time that a call may take, from when it begins in its worker.
+        Seconds of wall time that a call may take, from its beginning in the worker.
     name : str
-        The argument that the function was given as, for messages.
+        The name of the argument for messages.
 
     Raises
     ------
@@ -65,8 +65,8 @@ class WorkerPool:
 
     Notes
     -----
-    One worker is started at once, to see that it can load the function. That takes as long as an
-    interpreter that imports NumPy and whatever the function needs.
+    One worker is started at once, to check that it can load the function. That takes as long as an
+    interpreter needs to import NumPy and what the function uses.
     """
 
     def __init__(self, function: Callable[[Any], Any], time_limit: float | None, name: str) -> None:
@@ -74,18 +74,18 @@ class WorkerPool:
         self._limit = None if time_limit is None else max(1, round(min(time_limit, 1e9) * 1e9))
         self._payload = File(len(load), open_to_all=False)
         self._workers: list[Worker] = []
-        weakref.finalize(self, _disband, os.getpid(), self._workers, self._payload)
+        weakref.finalize(self, _finalize, os.getpid(), self._workers, self._payload)
         self._payload.map[: len(load)] = load
         self._start = search_path(), self._payload.path, len(load), self._limit
         self._unable = 0
         try:
-            worker = self._hire(0)
-            said = worker.hear()
-        except BaseException:  # Ctrl-C; who shows where it came from holds on to this object
+            worker = self._start_worker(0)
+            message = worker.receive()
+        except BaseException:  # Ctrl-C; its traceback keeps this object alive
             _end(self._workers)
             raise
-        if not _heed(worker, said):
-            self._bury(worker)
+        if not _read_messages(worker, message):
+            self._remove(worker)
             if not worker.trouble:
                 raise WorkerError("a worker process ended as soon as it had begun")
             rule = f"a function that a worker process can load ({worker.trouble})"
@@ -116,15 +116,15 @@ class WorkerPool:
         Parameters
         ----------
         rows : array, shape (n, ...)
-            Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only its form is looked at.
+            Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only the form of the array is used.
         file : RowFile
-            Where the rows lie.
+            The place of the rows.
         offsets : int64 array, shape (blocks + 1,)
         out : float64 array, shape (blocks, d)
-            NaN for a block without rows and for one without answer: the function raised something,
-            returned what is no answer, took too long, or was the end of its worker.
+            NaN for a block without rows and for one without an answer: the function raised,
+            returned something that is no answer, took too long, or ended its worker.
         workers : int
-            Processes at most.
+            The most processes.
         tick : callable, optional
             ``tick(b)`` now and then, with how many more blocks are done; from this thread.
 
@@ -150,9 +150,9 @@ class WorkerPool:
             board.file.close()
 
     def _work(self, board: Board, ranges: BlockQueue, window: Any, fd: int, wanted: int) -> None:
-        with selectors.DefaultSelector() as ears:
+        with selectors.DefaultSelector() as selector:
             for worker in self._workers:
-                ears.register(worker.control, selectors.EVENT_READ, worker)
+                selector.register(worker.control, selectors.EVENT_READ, worker)
             while True:
                 for worker in self._workers:
                     if worker.ready and not worker.busy and ranges.waiting:
@@ -167,38 +167,38 @@ class WorkerPool:
                 while ranges.waiting and len(self._workers) < wanted:
                     free = set(range(wanted)) - {worker.slot for worker in self._workers}
                     try:
-                        worker = self._hire(min(free))
+                        worker = self._start_worker(min(free))
                     except WorkerError:
                         if not self._workers:
                             raise
-                        wanted = len(self._workers)  # the machine has no room for more
+                        wanted = len(self._workers)  # the machine cannot start more
                         break
-                    ears.register(worker.control, selectors.EVENT_READ, worker)
-                heard = {key.data for key, _ in ears.select(ranges.pause())}
+                    selector.register(worker.control, selectors.EVENT_READ, worker)
+                heard = {key.data for key, _ in selector.select(ranges.pause())}
                 looked = time.monotonic_ns()
                 for worker in list(self._workers):
-                    gone = worker in heard and not _heed(worker, worker.hear(), ranges)
+                    gone = worker in heard and not _read_messages(worker, worker.receive(), ranges)
                     late = not gone and ranges.late(worker.slot, looked)
                     if gone or late or worker.ended():
-                        ears.unregister(worker.control)
-                        _heed(worker, self._bury(worker), ranges)
+                        selector.unregister(worker.control)
+                        _read_messages(worker, self._remove(worker), ranges)
                         worker.useful |= ranges.lost(worker.slot, looked if late else None)
                         self._count(worker)
                     else:
                         ranges.look(worker.slot)
 
-    def _hire(self, slot: int) -> Worker:
+    def _start_worker(self, slot: int) -> Worker:
         worker = Worker(slot)
         self._workers.append(worker)
         worker.send(self._start, [self._payload.fd])
         return worker
 
-    def _bury(self, worker: Worker) -> bytes:
+    def _remove(self, worker: Worker) -> bytes:
         self._workers.remove(worker)
-        return worker.bury()
+        return worker.kill()
 
     def _count(self, lost: Worker) -> None:
-        """Give up when workers end before the first call, since then it is not for the rows."""
+        """Give up when workers end before their first call: then the rows are not the cause."""
         self._unable = 0 if lost.useful else self._unable + 1
         if self._unable == ATTEMPTS:
             self._unable = 0
@@ -207,38 +207,38 @@ class WorkerPool:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
 
 
-def _heed(worker: Worker, said: bytes, ranges: BlockQueue | None = None) -> bool:
-    """Take note of what a worker says; false if that is its end."""
-    for at, code in enumerate(said):
+def _read_messages(worker: Worker, messages: bytes, ranges: BlockQueue | None = None) -> bool:
+    """Read the messages of a worker; return False if they are its last."""
+    for at, code in enumerate(messages):
         if code == READY[0]:
             worker.ready = True
         elif code == DONE[0] and worker.busy and ranges is not None:
             worker.busy, worker.useful = False, True
             ranges.done(worker.slot)
         else:
-            worker.trouble = said[at + 1 :].decode(errors="replace")
+            worker.trouble = messages[at + 1 :].decode(errors="replace")
             return False
-    return bool(said)
+    return bool(messages)
 
 
 def _end(workers: list[Worker]) -> None:
-    """End all of them: those at rest by themselves, those at work at once."""
+    """End all workers: idle ones by themselves, busy ones at once."""
     for worker in workers:
         worker.dismiss()
     while workers:
-        workers[-1].part()
+        workers[-1].wait()
         workers.pop()
 
 
-def _disband(owner: int, workers: list[Worker], payload: File) -> None:
-    """`_end` for a crew that nobody holds any more; not for its copy in a forked process."""
+def _finalize(owner: int, workers: list[Worker], payload: File) -> None:
+    """Do `_end` for a pool that is no longer referenced, but not for its copy after a fork."""
     if os.getpid() == owner:
         _end(workers)
     payload.close()

@@ -1,4 +1,4 @@
-"""Memory that a worker process shares with its parent."""
+"""Memory that worker processes share with their parent."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .worker_main import parts
 class File:
     """A file of some bytes for other processes to map: without a name, except on Windows.
 
-    `map` is all of it, to read and write; it is unmapped when nobody looks at it any more. Where
-    the file is memory, nobody can change its size, nor write to it unless it is `open_to_all`.
+    `map` is all of it, to read and write; it is unmapped with its last reference. If the file is in
+    memory, no process can change its size, nor write to it unless it is `open_to_all`.
     """
 
     def __init__(self, size: int, *, open_to_all: bool) -> None:
@@ -39,7 +39,7 @@ class File:
             seal(self.fd, written=not open_to_all)
 
     def close(self) -> None:
-        """Give it back. Those who have mapped it keep it until they have done."""
+        """Close it. Processes that have mapped it keep it until they unmap it."""
         os.close(self.fd)
         if self.path is not None:
             _named.add(self.path)
@@ -49,18 +49,19 @@ class File:
                 _named.discard(path)
 
 
-#: Files that cannot be deleted yet: Windows keeps a file for as long as somebody maps it.
+#: Files that cannot be deleted yet: Windows keeps a file for as long as a process maps it.
 _named: set[str] = set()
 
 
 class Board:
-    """What parent and workers know of a window of blocks, in 8-byte words of one file.
+    """The state of a window of blocks that parent and workers share, in 8-byte words of one file.
 
     Attributes
     ----------
     slots : int64 array, shape (workers, 2)
-        Where worker i is: 2 b + 1 while block b is in work, 2 b if it comes next; and when the
-        call in work began, by `time.monotonic_ns`. The parent writes it while the worker rests.
+        The state of worker i: 2 b + 1 while it works on block b, 2 b if that comes next; and when
+        the current call began, by `time.monotonic_ns`. The parent writes it while the worker is
+        idle.
     offsets : int64 array, shape (blocks + 1,)
         Where the blocks begin.
     out : float64 array, shape (blocks, d)
@@ -80,6 +81,6 @@ class Board:
         self.out[:] = np.nan
 
     def form(self, slot: int) -> Any:
-        """How worker `slot` finds its way about."""
+        """Return what worker `slot` needs to map the board."""
         blocks, d = self.out.shape
         return self.file.path, len(self.slots), blocks, d, slot

@@ -1,4 +1,4 @@
-"""Blocks in threads of this process."""
+"""Calls on blocks in threads of this process."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ def call_blocks(
     Parameters
     ----------
     function : callable
-        It gets each block as a copy of its own.
+        It gets a copy of each block.
     rows : array, shape (n, ...)
         Block b is ``rows[offsets[b]:offsets[b + 1]]``.
     offsets : int64 array, shape (blocks + 1,)
     out : float64 array, shape (blocks, d)
-        Takes the answers. What is there stays for a block without rows; NaN for one without answer.
+        Receives the answers: NaN for a block without one. The row of an empty block is left as it
+        is.
     workers : int
         Threads; 1 is the calling thread.
     tick : callable, optional
@@ -42,10 +43,10 @@ def call_blocks(
 
     Notes
     -----
-    Warnings are off during the calls, and NumPy's settings for floating-point errors are
-    ``"ignore"``: else an answer would depend on the caller's filters, and on whether the same
-    warning was shown before. Every thread starts with the context variables of the caller.
-    A thread of Python cannot be stopped: after `KeyboardInterrupt` each thread finishes its block.
+    Warnings are off during the calls, and NumPy ignores floating-point errors: else an answer would
+    depend on the caller's filters, and on whether the same warning was shown before. Every thread
+    starts with the context variables of the caller. A thread of Python cannot be stopped: after
+    `KeyboardInterrupt` each thread finishes its block.
     """
     rows = np.asarray(rows)  # a copy of a block is to be a plain array, not a memory map
     count = len(out)
@@ -86,21 +87,21 @@ def call_blocks(
 
 
 class _Silence:
-    """No warnings while anybody is inside.
+    """A context without warnings.
 
-    Filters are those of the process, so calls that overlap have one state to come back to: with
-    one each, that which ends last would bring back what it found, the silence of another.
+    Filters belong to the process, so overlapping calls share one state to restore. With one each,
+    the call that ends last would restore what it saw: the silence of another.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._found = ExitStack()
+        self._filters = ExitStack()
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
-                self._found.enter_context(warnings.catch_warnings())
+                self._filters.enter_context(warnings.catch_warnings())
                 warnings.simplefilter("ignore")
             self._inside += 1
 
@@ -108,19 +109,19 @@ class _Silence:
         with self._lock:
             self._inside -= 1
             if not self._inside:
-                self._found.close()
+                self._filters.close()
 
 
 _shared = _Silence()
 
 
 def _silence() -> _Silence:
-    """Of the process; or of this call, where filters belong to the context of a thread."""
+    """Return that of the process; or a new one, where filters belong to the context of a thread."""
     return _Silence() if getattr(sys.flags, "context_aware_warnings", False) else _shared
 
 
 def _ranges(count: int, workers: int) -> Iterator[tuple[int, int]]:
-    """Ranges of blocks that grow shorter towards the end, so that all threads end together."""
+    """Yield ranges of blocks that shrink towards the end, so that all threads end together."""
     start = 0
     while start < count:
         stop = start + max(1, min((count - start) // (4 * workers), 4096))

@@ -1,13 +1,13 @@
 """The program of a worker process: it calls the function on ranges of blocks, until told to stop.
 
-It is run as a file, not as a module: until it knows where the parent looks for modules, it imports
-the standard library only, and never the rest of this package. What it is given is the function,
-the rows of the blocks and where these begin.
+It is run as a file, not as a module. Until it knows the module search path of the parent, it
+imports the standard library only, and never the rest of this package. It is given the function, the
+rows of the blocks and where these begin.
 
 Messages of the parent are pickles behind their length, with file descriptors beside them. The
-worker answers in single bytes: READY when it has loaded the function, DONE after each range, and
+worker replies in single bytes: READY when it has loaded the function, DONE after each range, and
 FAILED with the reason behind it if the function cannot be loaded. Everything else is in memory that
-both share (`shared.Board`): the answers, the block in work, and when its call began.
+both share (`shared_memory.Board`): the answers, the current block, and when its call began.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HEAD = 8
 
 
 def main(argument: str) -> None:
-    """Talk with the parent through the socket that `argument` names."""
+    """Serve the parent through the socket that `argument` names."""
     if sys.platform == "win32":
         control = socket.fromshare(sys.stdin.buffer.read())
     else:
@@ -45,7 +45,7 @@ def main(argument: str) -> None:
     try:
         (paths, payload, size, limit), fds = _receive(control)
     except (EOFError, OSError):
-        return  # nobody waits for it any more
+        return  # the parent has gone
     sys.path[:] = paths
     try:
         import numpy as np
@@ -76,7 +76,7 @@ def main(argument: str) -> None:
 
 
 def _give_up(control: socket.socket, error: BaseException) -> None:
-    """Say why nothing can be called here."""
+    """Tell the parent why nothing can be called here."""
     with contextlib.suppress(Exception):
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         control.sendall(FAILED + reason.encode(errors="replace")[:500])
@@ -91,11 +91,11 @@ def _run(
     last: int,
     limit: int | None,
 ) -> None:
-    """Blocks `first` to ``last - 1`` of a window.
+    """Call the function on blocks `first` to ``last - 1`` of a window.
 
-    One word of the slot says both which block is in work and that it is (2 b + 1), or which comes
-    next (2 b). A row is written before that word goes on, so the answer of a block that it has
-    left behind is whole. The other word is the time at which the call began.
+    One word of the slot says which block is in work (2 b + 1), or which comes next (2 b). A row is
+    written before that word advances, so the answer of a block that it has passed is complete. The
+    other word is the time at which the call began.
     """
     rows, offsets, out, slot = window
     clock = time.monotonic_ns
@@ -114,9 +114,9 @@ def _run(
         except BaseException:  # the function raised KeyboardInterrupt
             row[:] = np.nan
         if os.getpid() != this:
-            os._exit(0)  # the function has forked and come back twice; here is no worker
+            os._exit(0)  # the function has forked and returned twice; this is the child
         if limit is not None and clock() - began > limit:
-            row[:] = np.nan  # over before the parent looked, and late all the same
+            row[:] = np.nan  # it ended before the parent checked, but late
         slot[0] = 2 * b + 2
 
 
@@ -135,13 +135,13 @@ def _window(np: Any, order: Any, fds: list[int]) -> Any:
 
 
 def _close(fds: list[int]) -> None:
-    """Keep descriptors out of the hands of the function."""
+    """Close descriptors, so that the function cannot use them."""
     for fd in fds:
         os.close(fd)
 
 
 def parts(words: Any, slots: int, blocks: int, d: int) -> tuple[Any, Any, Any]:
-    """The words of a board: states of the workers, offsets, answers."""
+    """Return the parts of a board: states of the workers, offsets, answers."""
     offsets = words[2 * slots : 2 * slots + blocks + 1]
     out = words[2 * slots + blocks + 1 :][: blocks * d].view("f8").reshape(blocks, d)
     return words[: 2 * slots].reshape(slots, 2), offsets, out
@@ -159,7 +159,7 @@ def _mapped(
 
 
 def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:
-    """Pass orders on; end the process when the parent has closed the socket or died."""
+    """Queue orders; end the process when the parent has closed the socket or died."""
     try:
         while True:
             orders.put(_receive(control))
@@ -171,14 +171,14 @@ def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:
 
 
 def _receive(control: socket.socket) -> tuple[Any, list[int]]:
-    """One message and the descriptors that came with it."""
+    """Return one message and the descriptors that came with it."""
     head, fds = b"", array.array("i")
     while len(head) < HEAD:
         if sys.platform == "win32":
             some = control.recv(HEAD - len(head))
         else:
-            some, found, _, _ = socket.recv_fds(control, HEAD - len(head), 8)
-            fds.extend(found)
+            some, received, _, _ = socket.recv_fds(control, HEAD - len(head), 8)
+            fds.extend(received)
         if not some:
             raise EOFError
         head += some
@@ -194,7 +194,7 @@ def _receive(control: socket.socket) -> tuple[Any, list[int]]:
 
 
 def _beside(name: str) -> ModuleType:
-    """The module in the file of that name beside this one."""
+    """Load the module in the file of that name beside this one."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
     spec = importlib.util.spec_from_file_location(f"_dpfast_{name}", path)
     assert spec is not None and spec.loader is not None
@@ -205,7 +205,7 @@ def _beside(name: str) -> ModuleType:
 
 
 def _no_core_dump() -> None:
-    """A crash of the function leaves no file with the block behind."""
+    """Make sure that a crash of the function leaves no file with the block behind."""
     if sys.platform != "win32":
         import resource
 

@@ -1,8 +1,8 @@
 """One worker process: a fresh interpreter that runs `worker_main.py`, and the socket to it.
 
-Not `multiprocessing`: that runs the caller's main module again in each process, and hands blocks
-over by message. On Windows the socket goes through standard input and files have names; that part
-is written after the manual and has not been run.
+It does not use `multiprocessing`, which runs the caller's main module again in each process, and
+passes blocks by message. On Windows the socket goes through standard input and files have names;
+that part follows the manual and has not been run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...errors import WorkerError
 from .worker_main import HEAD
 
 PROGRAM = str(Path(__file__).with_name("worker_main.py"))
-#: Libraries that start a thread for each core, unless they are told not to.
+#: Variables of libraries that start a thread for each core by default.
 THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -31,15 +31,15 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-#: Seconds that a worker has to end by itself.
+#: Seconds that a worker may take to end by itself.
 GRACE = 2.0
 
 
 class Worker:
-    """A process, which leads a group of its own.
+    """A process that leads a process group of its own.
 
-    So Ctrl-C at the terminal goes to the parent alone, which ends its workers itself, and with a
-    worker that is killed go the processes that the function has started.
+    So Ctrl-C at the terminal reaches the parent alone, which ends its workers itself. And killing a
+    worker also kills the processes that the function has started.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class Worker:
     busy : bool
         It has a range of blocks to work on.
     useful : bool
-        It has come as far as to call the function.
+        It has begun to call the function.
     board : object
-        The board that it has been shown last.
+        The last board that it was sent.
     trouble : str
-        Why it cannot go on, if it has said so.
+        Why it cannot go on, if it has reported that.
     """
 
     def __init__(self, slot: int) -> None:
@@ -74,7 +74,7 @@ class Worker:
             theirs.close()
 
     def send(self, order: Any, fds: Sequence[int] = ()) -> None:
-        """Send an order; a worker that is dead will be missed elsewhere."""
+        """Send an order; a dead worker is noticed elsewhere."""
         body = pickle.dumps(order)
         head = len(body).to_bytes(HEAD, "little")
         with contextlib.suppress(OSError):
@@ -84,45 +84,45 @@ class Worker:
                 self.control.sendall(head)
             self.control.sendall(body)
 
-    def hear(self) -> bytes:
-        """What it says next; nothing if it has gone."""
+    def receive(self) -> bytes:
+        """Return its next messages; nothing if it is dead."""
         try:
             return self.control.recv(4096)
         except OSError:
             return b""
 
     def ended(self) -> bool:
-        """Whether it is dead, be it that its socket lives on in a process that it left behind."""
+        """Return whether it is dead, even if a process that it left behind holds its socket."""
         if not hasattr(os, "waitid"):
             return self.process.poll() is not None
-        try:  # Popen.poll would give its number free, which is that of its group
-            found = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        try:  # Popen.poll would release its number, which is that of its group
+            status = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return True
-        return found is not None
+        return status is not None
 
-    def bury(self) -> bytes:
-        """Make sure that it is dead, and return what it has said before."""
+    def kill(self) -> bytes:
+        """Make sure that it is dead, and return its last messages."""
         self._kill()
         self.process.wait()
-        said = b""
+        messages = b""
         with contextlib.suppress(OSError):
             self.control.setblocking(False)  # a process that it left behind may hold the other end
             while more := self.control.recv(4096):
-                said += more
+                messages += more
         self.control.close()
-        return said
+        return messages
 
     def dismiss(self) -> None:
-        """Let it end by itself, after flushing what the function printed; do not wait for it."""
+        """Let it end by itself, after it has flushed what the function printed; do not wait."""
         if self.ready and not self.busy:
             with contextlib.suppress(OSError):
                 self.control.shutdown(socket.SHUT_WR)
         else:
             self._kill()
 
-    def part(self) -> None:
-        """Wait for the end of a worker that was dismissed, and end what it has started."""
+    def wait(self) -> None:
+        """Wait for the end of a dismissed worker, and end the processes that it has started."""
         with contextlib.suppress(OSError):
             self.control.settimeout(GRACE)
             while self.control.recv(4096):
@@ -132,9 +132,9 @@ class Worker:
         self.control.close()
 
     def _kill(self) -> None:
-        """End the worker and its group, of which processes may be left when it is dead itself.
+        """End the worker and its group, whose processes may outlive it.
 
-        Not after it has been waited for, when its number may be that of somebody else.
+        Do nothing after it has been waited for, when its number may belong to another process.
         """
         if self.process.returncode is not None:
             return
@@ -146,7 +146,7 @@ class Worker:
 
 def _started(control: socket.socket) -> subprocess.Popen[bytes]:
     env = dict(os.environ)
-    if THREADS[0] not in env:  # whoever sets it has thought about cores
+    if THREADS[0] not in env:  # else the user has thought about cores
         for name in THREADS:
             env.setdefault(name, "1")
     command = [sys.executable or "python", *_flags(), PROGRAM]
@@ -176,15 +176,11 @@ def _started(control: socket.socket) -> subprocess.Popen[bytes]:
 
 
 def _flags() -> list[str]:
-    """Options of this interpreter that change what code does or which modules are found."""
-    flags = ["-P"]
-    if sys.flags.optimize:
-        flags.append("-" + "O" * sys.flags.optimize)
-    for option, given in (
-        ("-E", sys.flags.ignore_environment),
-        ("-s", sys.flags.no_user_site),
-        ("-B", sys.flags.dont_write_bytecode),
-    ):
-        if given:
-            flags.append(option)
-    return flags
+    """Return the options of this interpreter that change semantics or the module search."""
+    optimize = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
+    options = {
+        "-E": sys.flags.ignore_environment,
+        "-s": sys.flags.no_user_site,
+        "-B": sys.flags.dont_write_bytecode,
+    }
+    return ["-P", *optimize, *(option for option, given in options.items() if given)]
