@@ -59,11 +59,11 @@ app = typer.Typer(
 )
 
 
-# --- what the user writes -----------------------------------------------------------------------
+# --- options ------------------------------------------------------------------------------------
 
 
 def _nan(text: str) -> Any:
-    """A word, or a replacement number."""
+    """Return a replacement number, or a word."""
     try:
         return float(text)
     except ValueError:
@@ -247,7 +247,7 @@ def quantiles(
 
 @app.command()
 def demo() -> None:
-    """Show private medians of a public table (UCI Adult, 32,561 ages) beside what they cost."""
+    """Show private medians of a public table (UCI Adult, 32,561 ages) and their costs."""
     from ...budget.budget import Budget
     from . import demo as _demo
 
@@ -422,7 +422,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line; every error is one line on standard error, and an exit code."""
     # The base of the parser's own errors; typer carries its copy of click or imports it.
     usage: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-    if sys.stdout is None:  # closed by the caller: whatever is released would be lost
+    if sys.stdout is None:  # closed by the caller: a released answer would be lost
         return _fail("standard output is closed", OTHER)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -436,7 +436,7 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         # Keep the interpreter from complaining on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # whoever read our output has gone
+        if isinstance(error, BrokenPipeError):  # the reader of the output has gone
             return OTHER
         return _fail(f"the answer cannot be written: {error.strerror}", OTHER)
     except usage as error:

@@ -29,28 +29,11 @@ def number(text: str) -> Any:
     return plain if math.isfinite(plain) and Fraction(repr(plain)) == exact else exact
 
 
-Epsilon = Annotated[
-    Any,
-    typer.Option(
-        parser=number, metavar="NUMBER", show_default=False, help="Privacy loss; smaller is safer."
-    ),
-]
-Delta = Annotated[
-    Any,
-    typer.Option(
-        parser=number,
-        metavar="NUMBER",
-        show_default=False,
-        help="For an (epsilon, delta) loss, with --epsilon.",
-    ),
-]
-Rho = Annotated[
-    Any,
-    typer.Option(
-        parser=number,
-        metavar="NUMBER",
-        show_default=False,
-        help="For a zero-concentrated loss, instead of --epsilon.",
-    ),
-]
+def _amount(help: str) -> Any:
+    return typer.Option(parser=number, metavar="NUMBER", show_default=False, help=help)
+
+
+Epsilon = Annotated[Any, _amount("Privacy loss; smaller is safer.")]
+Delta = Annotated[Any, _amount("For an (epsilon, delta) loss, with --epsilon.")]
+Rho = Annotated[Any, _amount("For a zero-concentrated loss, instead of --epsilon.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]

@@ -3,8 +3,8 @@
 Epsilon, or rho, is divided among all releases. Delta is divided among those that use it. At first
 these are all whose function takes a delta. As long as there is a mechanism that leaves its part
 unspent (its noise is smaller without), delta is divided again among the others. So the allocations
-of epsilon, of rho, and of delta, if anybody uses it, add up to the whole, and each release spends
-what it was allocated.
+of epsilon, of rho, and of delta, if any release uses it, add up to the whole, and each release
+spends what it was allocated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a job would do: its mechanisms, its losses, and the expected errors of its answers.
 
-The rows are not read, and nothing is spent. Whoever may see the schema and the ledger may see this.
+The rows are not read, and nothing is spent. It tells no more than the schema and the ledger do.
 """
 
 from __future__ import annotations

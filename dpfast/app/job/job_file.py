@@ -1,4 +1,4 @@
-"""A job file: which releases are asked of which data, and what they may cost together.
+"""The reader of job files: the releases, their data, and their privacy loss together.
 
     [data]      path; rows (a public guess, for error bars)
     [budget]    epsilon, with delta, or rho, of the whole job; neighbors; path (a ledger); name

@@ -94,7 +94,7 @@ class Plan:
             return Budget(**limit, neighbors=neighbors)
         if not make:
             return Budget(path=self.job.ledger) if self.job.ledger.exists() else None
-        try:  # not: look whether it is there, for somebody may be making it at this moment
+        try:  # without a look whether it is there: another process may make it just now
             return Budget(**limit, name=self.job.name, path=self.job.ledger)
         except ArgumentError:  # it is there, with another limit or name
             return Budget(path=self.job.ledger)
@@ -102,7 +102,7 @@ class Plan:
     def affords(self, budget: Budget) -> tuple[list[tuple[int, Any] | None], Amounts | BudgetError]:
         """Return the entry and answer of each paid release, and what the others would leave.
 
-        If that is refused, it was not because somebody else paid for one of them in the meantime.
+        If that is refused, it was not because another process paid for one of them in the meantime.
         """
         while True:
             entries = [budget._found(release.key) for release in self.releases]

@@ -7,14 +7,14 @@ Each release has a key. What happens to it, in this order:
 3. One transaction records its answer beside the spend; an answer that is there already wins.
 4. What the ledger holds is printed or written, and nothing else.
 
-So at most one answer leaves for one spend, the one that was recorded. A process that is killed
-between 1 and 3 takes its answer along: nobody has seen it, and neither its value nor its having
-been drawn changes what another process draws. Hence whoever comes later runs the mechanism again
-without paying, and the loss is that of one run. Of two processes that run at once, one records; the
-other draws, finds the answer of the first, and throws its own away unseen.
+So at most one answer is published for one spend, the recorded one. If a process is killed between
+1 and 3, its answer is lost: nobody has seen it, and neither its value nor the fact that it was
+drawn changes what another process draws. Hence a later process runs the mechanism again without
+paying, and the loss is that of one run. Of two processes that run at once, one records its answer;
+the other draws one, finds the answer of the first, and discards its own unseen.
 
 A `DataError` is an answer as well (missing values where none are allowed). It is recorded in the
-same way. Other errors (a file that was changed, a full memory) are not, and the release can be
+same way. Other errors (a changed file, a full memory) are not recorded, and the release can be
 tried again.
 """
 
@@ -52,7 +52,7 @@ class Results:
     outcomes : tuple of Outcome
         In the order of the job file.
     passes : int
-        How often the file was read. That may depend on the rows: NOT PRIVATE.
+        NOT PRIVATE. How often the file was read, which may depend on the rows.
     """
 
     plan: Plan

@@ -61,7 +61,7 @@ class _Request:
     summarise: Any = None
     merge: Any = None
     parts: int = 0
-    found: Any = None
+    result: Any = None
     error: BaseException | None = None
     done: bool = False
 
@@ -79,7 +79,7 @@ class _Request:
         """Merge summaries; one thread at a time."""
         try:
             for summary in summaries if self.error is None else ():
-                self.found = self.merge(self.found, summary) if self.parts else summary
+                self.result = self.merge(self.result, summary) if self.parts else summary
                 self.parts += 1
         except Exception as error:
             self.error = error
@@ -88,7 +88,7 @@ class _Request:
         """Summarize no rows if there were none."""
         if not self.parts and self.error is None:
             try:
-                self.found = self.summarise(self.empty)
+                self.result = self.summarise(self.empty)
             except Exception as error:
                 self.error = error
 
@@ -130,7 +130,7 @@ class SharedPasses:
         self._waiting: dict[int, _Request] = {}
         self._alone: set[int] = set()
         self._stopped = False
-        #: Passes made. It may depend on the rows: not to be shown.
+        #: NOT PRIVATE. The number of passes, which may depend on the rows.
         self.passes = 0
 
     def reader(self, number: int) -> Reader:
@@ -192,7 +192,7 @@ class SharedPasses:
             self._alone.add(number)
         if request.error is not None:
             raise request.error
-        return request.found
+        return request.result
 
     def _next(self) -> list[_Request]:
         """Return the requests of the next pass, once every unfinished release has one.
