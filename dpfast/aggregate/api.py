@@ -235,10 +235,10 @@ def sample_and_aggregate(
         others release each coordinate with an equal share: ``1 / d`` of `epsilon` and `delta`, or
         of `rho`; with `delta`, also of the zCDP loss that implies them, where that is the larger.
     neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation. For ids, "add-remove" is a person who comes, goes, or is replaced
-        by one whose id nobody else has (whose label is as good as that of the other); "replace" is
-        the rows of one id that become any rows of one id, also of one that others have, and has to
-        spread its loss over two blocks.
+        The neighboring relation. For ids, "add-remove" means that one person is added, removed, or
+        replaced by one with a new id (whose label has the same distribution). "replace" means that
+        the rows of one id become any rows of one id, which others may have, too; its loss has to
+        cover two blocks.
     aggregator : str, default "mean"
         One of the table, or "auto": "trimmed-mean" where both `blocks` and ``blocks * epsilon`` are
         at least 16 (with ``sqrt(2 rho)`` for epsilon), "mean" below.
@@ -384,8 +384,8 @@ def choose_partition(partition: str, neighbors: str, ids: Any) -> str:
     if partition == "contiguous" and neighbors != "replace":
         checks.fail(
             "partition",
-            "'random' or 'key' under add-remove (one row that comes or goes moves all rows after "
-            "it to other places, and so changes every contiguous block)",
+            "'random' or 'key' under add-remove (to add or remove one row shifts all rows after "
+            "it, and so changes every contiguous block)",
             partition,
         )
     if partition == "key" and ids is None:

@@ -132,7 +132,7 @@ def test_no_message_repeats_an_id_or_a_row():
 
 
 def test_contiguous_blocks_under_add_remove_say_why():
-    with pytest.raises(ArgumentError, match=r"'random' or 'key' under add-remove .* comes or goes"):
+    with pytest.raises(ArgumentError, match=r"'random' or 'key' under add-remove .* changes every"):
         call(partition="contiguous", neighbors="add-remove")
 
 
