@@ -79,7 +79,7 @@ class MedianMechanism(LinearStream):
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, it goes on after its last answer and is not paid for again. The
         file then holds digests of the queries, the hard queries, all answers, and, until the stream
-        is over, a secret: protect it as you protect the data (see ``docs/streams.md``).
+        is over, a secret: protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
         Pays for the stream once, before data are read or randomness is used.
     rng : Generator, optional

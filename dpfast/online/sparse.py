@@ -122,7 +122,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         Keep the stream in the file of the budget under this name. Opened again with the same
         arguments, by any process, it goes on after its last answer and is not paid for again. The
         file then holds all answers and, until the stream is over, its secret threshold noise:
-        protect it as you protect the data (see ``docs/streams.md``).
+        protect it as you protect the data (see ``docs/guide/streams.md``).
     budget : Budget, optional
         Pays for the stream once, before any randomness is used.
     rng : Generator, optional

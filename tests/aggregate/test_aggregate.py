@@ -588,7 +588,7 @@ def test_what_an_estimator_writes_stays_with_it(partition):
 def test_an_estimator_never_meets_the_generator_or_the_ledger():
     """What it is handed leads to no generator, key, budget or mechanism in any number of steps.
 
-    (Python hides nothing from code that walks the stack: see docs/threat-model.md.)
+    (Python hides nothing from code that walks the stack: see docs/theory/threat-model.md.)
     """
     found = []
 

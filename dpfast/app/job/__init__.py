@@ -44,8 +44,8 @@ def run(
     Parameters
     ----------
     path : str or path-like
-        The job, a TOML file; ``docs/command-line.md`` describes it. Paths in it are relative to the
-        directory of this file.
+        The job, a TOML file; ``docs/guide/command-line.md`` describes it. Paths in it are relative
+        to the directory of this file.
     progress : bool or callable, optional
         True for a bar on the standard error stream (needs Rich), or ``progress(done, total)`` about
         the rows of each pass. How often it starts again may depend on the data: it is not private.
