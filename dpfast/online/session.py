@@ -29,19 +29,18 @@ from .noisy_comparison import NoisyComparison
 if TYPE_CHECKING:
     from ..budget.ledger.streams import Record
 
+#: Names of dataclasses as files have them.
+WRITTEN = {"IntegerNoise": "WholeNoise"}
+
 A = TypeVar("A")
 Q = TypeVar("Q")
-
-
-#: Names of classes as files have them, where the classes are called otherwise now.
-_WRITTEN = {"IntegerNoise": "IntegerNoise"}
 
 
 def facts(**given: Any) -> str:
     """Return public arguments as one text, the same for the same arguments.
 
-    The key of a kept stream is made of it, so the names of dataclasses here, and the order of their
-    fields, are part of the format of the file.
+    The key of a kept stream is made of it. So the names of dataclasses in it, and the order of
+    their fields, are part of the format of the file. `WRITTEN` has those that were renamed since.
     """
 
     def plain(value: Any) -> Any:
@@ -50,9 +49,9 @@ def facts(**given: Any) -> str:
         if isinstance(value, Pure):  # its other attributes change no answer, and may become more
             return ["Pure", plain(value.epsilon)]
         if is_dataclass(value) and not isinstance(value, type):
-            kind = type(value).__name__
-            kind = _WRITTEN.get(kind, kind)
-            return [kind, *(plain(getattr(value, f.name)) for f in fields(value))]
+            name = type(value).__name__
+            values = [plain(getattr(value, field.name)) for field in fields(value)]
+            return [WRITTEN.get(name, name), *values]
         return value.hex() if isinstance(value, float) else value
 
     return json.dumps({name: plain(value) for name, value in given.items()}, sort_keys=True)

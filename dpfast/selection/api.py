@@ -130,7 +130,7 @@ def exponential(
 
 @overload
 def exponential(
-    scores: Function | Scores, *, size: Size = None, **options: Unpack[ExponentialOptions]
+    scores: Scores, *, size: Size = None, **options: Unpack[ExponentialOptions]
 ) -> int | Indices: ...
 
 
