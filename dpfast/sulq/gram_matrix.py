@@ -82,7 +82,7 @@ class GramMatrix:
         wide = max(hi - lo for lo, hi in bounds) if centered else largest
         exponent = math.frexp(wide or largest or 1.0)[1] - 1 - (BITS - 1)
         if math.frexp(largest)[1] - exponent > 50:
-            checks.fail("bounds", "less far from 0 than 2**30 times their distance", bounds)
+            checks.fail("bounds", "at most 2**30 times as far from 0 as from each other", bounds)
         self.grid = math.ldexp(1.0, max(exponent, -1000))
         cells = {pair: _cells(*pair, self.grid) for pair in set(bounds)}  # often just one
         edges = [cells[pair] for pair in bounds]

@@ -212,7 +212,7 @@ class ID3Classifier(ProbabilisticClassifier):
             return int(self.most_rows)
         if relation == "replace" and length is not None:
             return max(1, length)
-        rule = "given for criterion='entropy' with splits='exponential', a public number"
+        rule = "given for criterion='entropy' with splits='exponential', as a public number"
         checks.fail("most_rows", rule, None)
 
 

@@ -415,12 +415,11 @@ def _common(a: Party, alpha: Any, b: Party, beta: Any) -> int:
         if party.neighbors != "replace":
             checks.fail(
                 name,
-                "noisy sums of rows that are replaced: rows that both parties know by number do "
-                "not come and go (neighbors='replace')",
+                "noisy sums with neighbors='replace', since both parties know the rows by number",
                 party,
             )
         if party.rows is None:
-            checks.fail(name, "noisy sums of data of a length that is known", party)
+            checks.fail(name, "noisy sums of data of known length", party)
     for name, condition in (("alpha", alpha), ("beta", beta)):
         if not isinstance(condition, Condition):
             checks.fail_kind(name, "a condition, made of dpfast.sulq.Attribute", condition)

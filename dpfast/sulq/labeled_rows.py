@@ -157,7 +157,7 @@ def expect_same(
 ) -> None:
     """Refuse columns that are not `learned` many, or not `known`, where both have names."""
     if width != learned:
-        checks.fail(argument, f"of {learned} columns as were learned from", f"{width} of them")
+        checks.fail(argument, f"of {learned} columns, as in fit", f"{width} of them")
     if names is not None and known is not None and list(names) != list(known):
         order = ", ".join(known)
-        checks.fail(argument, f"of the columns {order} in this order, as were learned from", names)
+        checks.fail(argument, f"of the columns {order} in this order, as in fit", names)

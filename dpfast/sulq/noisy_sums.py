@@ -416,7 +416,7 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     if array.ndim != 1 or neighbors != "replace" or (array.size and array.dtype.kind not in "iu"):
         checks.fail_kind("rows", rule, rows)
     if length is None:
-        checks.fail_kind("rows", "a mask, for data of a length that is not known", rows)
+        checks.fail_kind("rows", "a mask for data of unknown length", rows)
     mask = np.zeros(length, np.bool_)
     numbers = array.astype(np.int64)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < length:

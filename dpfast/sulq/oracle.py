@@ -447,7 +447,7 @@ class StatisticalQueryOracle(Oracle):
         def checked(source: RowSource) -> list[int]:
             rows, *sums = total(source)
             if known is not None and rows != known:
-                raise DataError(f"there are not as many rows as rows={self._rows} says")
+                raise DataError(f"the number of rows is not rows={self._rows}")
             return sums
 
         return _split(means, self._rounds.ask(checked, parts, len(means)), self._rows)
@@ -517,7 +517,7 @@ class ExactOracle(Oracle):
     def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]:
         rows, *sums = self._count_and_sums(means)(self._source)
         if not rows:
-            raise DataError("there are no rows, and so no mean")
+            raise DataError("data without rows have no mean")
         return _split(means, sums, Fraction(rows))
 
 
@@ -525,15 +525,13 @@ def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
     """Return the public number of rows, or the public lower bound."""
     if neighbors == "add-remove":
         if rows is None:
-            checks.fail(
-                "rows", "given with neighbors='add-remove': a public lower bound of them", rows
-            )
+            checks.fail("rows", "given with neighbors='add-remove', as a public lower bound", rows)
         return checks.whole("rows", rows, 1)
     if rows is None:
         if length is None:
-            checks.fail("rows", "given, for data of a length that is not known", rows)
+            checks.fail("rows", "given for data of unknown length", rows)
         return length
     given = checks.whole("rows", rows, 1)
     if length is not None and given != length:
-        checks.fail("rows", f"{length}, as many as there are, or left out", rows)
+        checks.fail("rows", f"{length}, the number of rows, or left out", rows)
     return given

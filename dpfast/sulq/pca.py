@@ -124,7 +124,9 @@ class _Components(Transformer):
         count, d = components.shape
         source, shift = feature_rows(X, count), self._shift()
         if width_of(source) != count:
-            checks.fail("X", f"of {count} columns, one a component", f"{width_of(source)} of them")
+            checks.fail(
+                "X", f"of {count} columns, one for each component", f"{width_of(source)} of them"
+            )
         return each_row(source, count, d, lambda places: places @ components + shift)
 
 

@@ -157,8 +157,7 @@ def _expect_numbered(sums: NoisySums) -> None:
     if sums.neighbors != "replace":
         checks.fail(
             "sets",
-            "of rows that are replaced (neighbors='replace'), for others cannot be told from afar "
-            "which rows they have",
+            "of rows with neighbors='replace', since the other party knows no others by number",
             f"neighbors={sums.neighbors!r}",
         )
 
@@ -309,4 +308,4 @@ def _json(text: bytes) -> Any:
 
 
 def _unknown() -> NoReturn:
-    raise SourceError("the other party sent what is no answer")
+    raise SourceError("the other party sent something that is not an answer")

@@ -62,7 +62,7 @@ class Piece:
         """Return the same rows of another column, which must have as many."""
         part = column[self.start : self.start + len(self.rows)]
         if len(part) != len(self.rows):
-            raise DataError("f must have one entry for each row, and has not")
+            raise DataError("f does not have one entry for each row")
         return part if self.keep is None else kept(part, self.keep)
 
     def blocks(self) -> Sequence[Piece]:

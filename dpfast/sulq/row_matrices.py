@@ -109,7 +109,7 @@ def each_row(
 def refuse_nan(answers: Floats) -> None:
     """Raise the error of rows that lead to no answer."""
     if np.isnan(answers).any():
-        raise DataError("X holds NaN, or infinite numbers, which lead to no answer")
+        raise DataError("X holds NaN or infinite numbers, for which there is no answer")
 
 
 # Sums of 64-bit integers that may need more bits. Each is two halves: an array of halves has one

@@ -167,7 +167,7 @@ def _size(rows: Any, sets: Any) -> tuple[int, int]:
     n, r = checks.whole("rows", rows), checks.whole("sets", sets)
     for name, count, value in (("rows", n, rows), ("sets", n * r, sets), ("sets", r, sets)):
         if count > 1 << 43:
-            checks.fail(name, "at most 2**43, and so many bits in all", value)
+            checks.fail(name, "so small that sets times rows is at most 2**43", value)
     return n, r
 
 
@@ -190,7 +190,7 @@ class Contrasts:
 
     def __post_init__(self) -> None:
         if not isinstance(self.nan, str) and self.nan not in (0.0, 1.0):
-            checks.fail("nan", "0 or 1, or a word, for what holds or does not", self.nan)
+            checks.fail("nan", "0 or 1, or a word, for a condition", self.nan)
 
     def total(self, source: RowSource) -> list[int]:
         """Return how many rows have it, then twice the contrast of each set."""

@@ -176,7 +176,7 @@ def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> Joint:
     functions: list[Function] = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
-            checks.fail("l2", "the only bound of a batch that has one", term)
+            checks.fail("l2", "the only bound of a batch with l2", term)
         if not isinstance(term.f, str):
             functions.append(_function(term, source, neighbors))
             continue
@@ -196,13 +196,13 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
         checks.fail("size", "left out for a function with a name", term.size)
     if name == "row":
         if term.l2 is None or term.bounds is not None or term.column is not None:
-            checks.fail("l2", "given for 'row', and neither bounds nor column", term)
+            checks.fail("l2", "given for 'row', without bounds or column", term)
         return Vector(_row(source), expect_scale("l2", term.l2), nan)
     if term.l2 is not None:
         checks.fail("l2", "left out for a function of one number", term.l2)
     if name == "count":
         if term.bounds is not None or term.column is not None:
-            checks.fail("bounds", "left out for 'count', and so must column", term)
+            checks.fail("bounds", "left out for 'count', as well as column", term)
         return Count()
     if term.bounds is None:
         checks.fail("bounds", f"given for {name!r}, known without looking at the data", None)
@@ -238,7 +238,7 @@ def bits(f: Any, source: RowSource, neighbors: str) -> Function:
         checks.fail_type("f", rule, f)
     function = _function(Term(f), source, neighbors)
     if function.size != 1:
-        checks.fail("f", "one number a row", f"{function.size} numbers")
+        checks.fail("f", "one number for each row", f"{function.size} numbers")
     return function
 
 
@@ -268,14 +268,14 @@ def _sized(term: Term, length: int | None) -> int:
 
 
 def _stored(term: Term, source: RowSource, neighbors: str) -> _Stored:
-    rule = "'count' or another name, a function compiled by Numba, or an array with one entry a row"
+    rule = "a name like 'count', a function compiled by Numba, or an array with one entry a row"
     if callable(term.f):
         checks.fail_kind("f", rule, term.f, " (compile it with numba.njit, or give its values)")
     values = as_rows(term.f, name="f")
     if values.dtype.names is not None or values.length is None:
         checks.fail_kind("f", rule, term.f)
     if source.length is None:
-        checks.fail_kind("f", "no array, for data of a length that is not known", term.f)
+        checks.fail_kind("f", "a named or compiled function for data of unknown length", term.f)
     checks.entries("f", values.length, source.length, neighbors)
     array = values.array
     if array is None:

@@ -259,7 +259,7 @@ def test_bad_questions_use_up_nothing():
         (YES, sets, ArgumentTypeError, "column"),
         (Attribute("a"), sets, ArgumentTypeError, "column"),
         (Attribute(0), [True], ArgumentTypeError, "booleans"),
-        (np.zeros((4, 2)), sets, ArgumentError, "one number a row"),
+        (np.zeros((4, 2)), sets, ArgumentError, "one number for each row"),
     ]:
         with pytest.raises(kind, match=words):
             sums.contrasts(f, given_sets)

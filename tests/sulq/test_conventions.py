@@ -223,8 +223,8 @@ def test_other_columns_than_were_learned_from_are_refused(made):
     wrong = [
         ({"b": X[:, 1], "a": X[:, 0]}, "X must be of the columns a, b in this order"),
         ({"a": X[:, 0], "c": X[:, 1]}, "X must be of the columns a, b in this order"),
-        ({"a": X[:, 0]}, "X must be of 2 columns as were learned from, got '1 of them'"),
-        ({**TABLE, "c": X[:, 1]}, "X must be of 2 columns as were learned from, got '3 of them'"),
+        ({"a": X[:, 0]}, "X must be of 2 columns, as in fit, got '1 of them'"),
+        ({**TABLE, "c": X[:, 1]}, "X must be of 2 columns, as in fit, got '3 of them'"),
     ]
     for call in calls(found):
         for rows, message in wrong:
@@ -277,10 +277,10 @@ def test_rows_that_lead_to_no_answer_are_refused(made, one):
     found = fitted(made, X)
     call = found.transform if hasattr(found, "transform") else found.predict
     rows = np.array([[0.5, 0.5], [one, -one], [one, one]])
-    with np.errstate(all="raise"), pytest.raises(DataError, match="X holds NaN, or infinite"):
+    with np.errstate(all="raise"), pytest.raises(DataError, match="X holds NaN or infinite"):
         call(rows)
     if hasattr(found, "score"):
-        with np.errstate(all="raise"), pytest.raises(DataError, match="X holds NaN, or infinite"):
+        with np.errstate(all="raise"), pytest.raises(DataError, match="X holds NaN or infinite"):
             found.score(rows, [1, -1, 1])
 
 
@@ -291,7 +291,7 @@ def test_places_along_components_may_be_any_rows(made):
     back = found.inverse_transform(places)
     assert back == pytest.approx(X, abs=1e-12)
     assert (found.inverse_transform({"p": places[:, 0], "q": places[:, 1]}) == back).all()
-    with pytest.raises(ArgumentError, match="X must be of 2 columns, one a component"):
+    with pytest.raises(ArgumentError, match="X must be of 2 columns, one for each component"):
         found.inverse_transform(places[:, :1])
     for bad in (places * 1j, None, [["a", "b"]]):
         with pytest.raises((ArgumentTypeError, DataError)):

@@ -362,8 +362,8 @@ def sums(rows=10, **kw):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"a": sums(neighbors="add-remove")}, "do not come and go"),
-        ({"b": sums(neighbors="add-remove")}, "do not come and go"),
+        ({"a": sums(neighbors="add-remove")}, "both parties know the rows by number"),
+        ({"b": sums(neighbors="add-remove")}, "both parties know the rows by number"),
         ({"b": sums(11)}, "as many rows"),
         ({"a": sums(1), "b": sums(1)}, "at least 2"),
         ({"alpha": "count"}, "made of dpfast.sulq.Attribute"),
@@ -403,7 +403,7 @@ def test_a_scan_of_unknown_length_is_refused(tmp_path):
     unknown = NoisySums(
         dp.scan(tmp_path / "t.csv", column="x"), rho=1, queries=9, neighbors="replace"
     )
-    with pytest.raises(ArgumentError, match="length that is known"):
+    with pytest.raises(ArgumentError, match="data of known length"):
         implication_strength(unknown, YES, sums(2), YES)
 
 

@@ -148,7 +148,7 @@ def test_columns_with_names_and_a_label_anywhere():
         x = table.drop(columns="yes") if label == "yes" else rows[:, :-1]
         assert (found.predict(x) == (rows[:, -1] > 0)).all()
         assert pickle.loads(pickle.dumps(found)) == found
-        with pytest.raises(ArgumentError, match=f"X must be of {D} columns as were learned from"):
+        with pytest.raises(ArgumentError, match=f"X must be of {D} columns, as in fit"):
             found.predict(data)
         if label == "yes":
             with pytest.raises(
@@ -403,7 +403,7 @@ def test_missing_labels_and_values():
     with pytest.raises(DataError, match="NaN"):
         found.predict(rows[:, :-1])
     for x in (rows, rows[:, :2]):
-        with pytest.raises(ArgumentError, match="columns as were learned"):
+        with pytest.raises(ArgumentError, match="columns, as in fit"):
             found.predict(x)
 
 

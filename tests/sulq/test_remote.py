@@ -368,7 +368,7 @@ def test_a_party_that_lies_about_the_form_is_not_believed(reply):
         lambda: other.contrasts(Attribute(), [[True, False]] * 2),
         lambda: RemoteSums(Liar(reply, facts=False)),
     ):
-        with pytest.raises(SourceError, match="no answer"):
+        with pytest.raises(SourceError, match="not an answer"):
             ask()
 
 
@@ -377,7 +377,7 @@ def test_a_party_that_lies_about_the_form_is_not_believed(reply):
 ], ids=shown)  # fmt: skip
 def test_facts_that_cannot_be_are_not_believed(name, value):
     good = {"rows": 2, "neighbors": "replace", "remaining": 1, "deviation": 1.0, "loss": ""}
-    with pytest.raises(SourceError, match="no answer"):
+    with pytest.raises(SourceError, match="not an answer"):
         RemoteSums(Liar(json.dumps({"answer": good | {name: value}}).encode(), facts=False))
 
 
