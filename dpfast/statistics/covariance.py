@@ -211,20 +211,12 @@ def covariance(
     bounds : sequence of d pairs of float
         Public limits of each column, in its units; values outside are clipped. They must not come
         from the data.
-    epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss of the whole matrix: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
     ddof : int, default 0
         Sums of products of deviations are divided by ``n - ddof``.
     nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
         What becomes of NaN, as in `quantile`; "drop" leaves out the whole row.
-    where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone. How many they are is private.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched.
-    rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+    epsilon, delta, rho, neighbors, where, budget, rng
+        As in `sum`; the loss is that of the whole matrix.
 
     Returns
     -------
@@ -234,12 +226,8 @@ def covariance(
 
     Raises
     ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
-    BudgetError
-        When the budget has too little left; nothing has been spent.
-    DataError
-        NaN under ``nan="raise"``.
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `sum`.
 
     Notes
     -----

@@ -76,32 +76,14 @@ def minimum(
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
-    bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data.
-    epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
-    axis : {None, 0, -2}, optional
-        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
-        a row is one record. `bounds` is then one pair, or one for each column.
-    noise : str, default "auto"
-        The noise distribution of ``method="smooth"``, as in `quantile`.
+    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+        As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
         "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` distribution is
         named. The noise of "smooth" is never scaled to less than the distance of the least row from
         the lower limit, which one row might be at; it is better only where a row lies near the
         limit, or, for an epsilon of some 3 and more, where the last rows are far apart
         (``benchmarks/crossings.py``).
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null, as in `quantile`.
-    where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone, as in `quantile`.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched.
-    rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -111,13 +93,8 @@ def minimum(
 
     Raises
     ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
-    BudgetError
-        When the budget has too little left; nothing has been spent.
-    DataError
-        NaN or null under ``nan="raise"``, or a mask of another length than a file, or
-        than data whose rows come and go.
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `trimmed_mean`.
 
     Notes
     -----

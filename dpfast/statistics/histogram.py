@@ -173,16 +173,8 @@ def histogram(
         a row is counted if it is one of them. Text is compared as it stands (bytes with its UTF-8).
         With both `bins` and `categories`, each is a sequence of d, and for each axis one of the two
         is None; so are its `bounds` where an axis needs none.
-    epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
-    where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched.
-    rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
+    epsilon, delta, rho, neighbors, where, budget, rng
+        As in `sum`.
 
     Returns
     -------
@@ -194,10 +186,8 @@ def histogram(
 
     Raises
     ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
-    BudgetError
-        When the budget has too little left; nothing has been spent.
+    ArgumentError, ArgumentTypeError, BudgetError
+        As `sum`.
 
     Notes
     -----

@@ -131,32 +131,14 @@ def iqr(
     ----------
     data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
         As in `quantile`.
-    bounds : (float, float)
-        Public limits of the values, in the data's units; values outside are clipped. They must not
-        come from the data.
-    epsilon, delta, rho : float, Fraction or Decimal, optional
-        The loss: `epsilon` alone, `epsilon` with `delta`, or `rho` alone.
-    neighbors : {"replace", "add-remove"}, default "replace"
-        The neighboring relation.
-    axis : {None, 0, -2}, optional
-        0 for an answer of each column of a matrix or a table, each for an equal part of the loss;
-        a row is one record. `bounds` is then one pair, or one for each column.
-    noise : str, default "auto"
-        The noise distribution of ``method="smooth"``, as in `quantile`.
+    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+        As in `trimmed_mean`; `noise` is for ``method="smooth"``.
     method : {"auto", "smooth", "recursive", "joint"}, default "auto"
         "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
         under "replace"), and "smooth" from there on or when a `noise` distribution is named. The
         rule knows nothing of the data. Where many rows share a value "recursive" finds the
         quartiles exactly at any loss; "joint" is better where they are spread out
         (``benchmarks/crossings.py``).
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        What becomes of NaN and null, as in `quantile`.
-    where : array_like of bool, shape (n,), optional
-        The rows to use, each a function of that row alone, as in `quantile`.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched.
-    rng : Generator, optional
-        By default the secure one. `InsecureGenerator` is for tests; a budget refuses it.
 
     Returns
     -------
@@ -165,13 +147,8 @@ def iqr(
 
     Raises
     ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
-    BudgetError
-        When the budget has too little left; nothing has been spent.
-    DataError
-        NaN or null under ``nan="raise"``, or a mask of another length than a file, or
-        than data whose rows come and go.
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `trimmed_mean`.
 
     Notes
     -----

@@ -369,13 +369,8 @@ def unary(
         As in `kary`. Any value that is no category has no bit of its own, and no value is an error.
     categories : int or array_like
         How many there are, or their labels (integers or text), which are public.
-    epsilon : float, Fraction or Decimal
-        The loss of the bits of one value; greater than 0.
-    budget : Budget, optional
-        A ledger about these rows, if there is one: it is charged the loss of a row. By default none
-        is kept, since in the local model each person would keep their own.
-    rng : Generator, optional
-        The source of random bits; secure by default.
+    epsilon, budget, rng
+        As in `binary`; `epsilon` is the loss of the bits of one value.
 
     Returns
     -------
@@ -612,12 +607,8 @@ def estimate_kary(
         As they were for `kary`; at least 2.
     epsilon : float, Fraction or Decimal
         With which the answers were made.
-    of : {"data", "population"}, default "data"
-        See `estimate_binary`.
-    confidence : float, default 0.95
-        Of each interval by itself.
-    axis : int, optional
-        Along which to count; by default over everything.
+    of, confidence, axis
+        As in `estimate_binary`; `confidence` is that of each interval by itself.
 
     Returns
     -------
@@ -673,10 +664,8 @@ def estimate_unary(
         Answers, 0 or 1; the last axis is the categories.
     epsilon : float, Fraction or Decimal
         With which they were made.
-    of : {"data", "population"}, default "data"
-        See `estimate_binary`.
-    confidence : float, default 0.95
-        Of each interval by itself.
+    of, confidence
+        As in `estimate_kary`.
     axis : int, optional
         Along which to count, not the last; by default over all but the last.
 

@@ -251,20 +251,10 @@ def iqr(
         Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer is off
         by ``ratio**Z`` with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the larger it is,
         the fewer data are refused.
-    epsilon, delta : float, Fraction or Decimal
-        The loss; `delta` above 0.
-    test_share : float or Fraction, default 0.5
-        The test's share of epsilon, between 0 and 1.
+    epsilon, delta, test_share, nan, assume_sorted, budget, rng
+        As in `dpfast.ptr.quantile`.
     neighbors : {"replace", "add-remove"}, default "replace"
         The neighboring relation; only "replace" without `proposed`.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        As in `dpfast.quantile`.
-    assume_sorted : bool, default False
-        Take ascending data at its word and read only what is needed.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched, answer or not.
-    rng : Generator, optional
-        By default the secure one.
 
     Returns
     -------
@@ -274,12 +264,8 @@ def iqr(
 
     Raises
     ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
-    BudgetError
-        When the budget has too little left; nothing has been spent.
-    DataError
-        NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `dpfast.ptr.quantile`.
 
     Notes
     -----

@@ -95,19 +95,11 @@ def mean(
     proposed : float
         The sensitivity that the noise is for, above 0, in the data's units; chosen without the
         data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
-    epsilon, delta : float, Fraction or Decimal
-        The loss; `delta` above 0.
-    test_share : float or Fraction, default 0.5
-        The test's share of epsilon, between 0 and 1.
+    epsilon, delta, test_share, nan, budget, rng
+        As in `dpfast.ptr.quantile`.
     neighbors : {"add-remove", "replace"}, default "add-remove"
         Where `n` is public, no test is needed: under "replace" the answer depends on ``(hi - lo) /
         n <= proposed`` but for the test's noise, and a plain noisy mean serves better.
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
-        As in `dpfast.quantile`.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched, answer or not.
-    rng : Generator, optional
-        By default the secure one.
 
     Returns
     -------
@@ -117,12 +109,8 @@ def mean(
 
     Raises
     ------
-    ArgumentError, ArgumentTypeError
-        For a bad argument; nothing has been spent.
-    BudgetError
-        When the budget has too little left; nothing has been spent.
-    DataError
-        NaN or null under ``nan="raise"``.
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `dpfast.ptr.quantile`.
 
     Notes
     -----

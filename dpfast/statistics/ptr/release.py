@@ -96,10 +96,8 @@ def release(
     proposed : float
         The sensitivity that the noise is for, above 0, chosen without the data. An answer has noise
         of scale ``proposed / ((1 - test_share) epsilon)``.
-    epsilon, delta : float, Fraction or Decimal
-        The loss; `delta` above 0.
-    test_share : float or Fraction, default 0.5
-        The test's share of epsilon, between 0 and 1.
+    epsilon, delta, test_share
+        As in `dpfast.ptr.quantile`.
     neighbors : {"replace", "add-remove"}, default "replace"
         The relation that the distance was proved for; the ledger keeps it.
     budget : Budget, optional

@@ -289,16 +289,10 @@ def quantiles(
         "recursive" reads the data about once, and finds values that many rows share. "joint" sorts
         all of them, and is mostly more accurate where values are spread out, above all under
         "replace" (``benchmarks/crossings.py`` says by how much).
-    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+    nan, assume_sorted, budget, rng
         As in `quantile`.
     where : array_like of bool, shape (n,), optional
         As in `quantile`; it costs nothing here.
-    assume_sorted : bool, default False
-        Take ascending data at its word.
-    budget : Budget, optional
-        Pays for the call before data or randomness are touched.
-    rng : Generator, optional
-        By default the secure one.
 
     Returns
     -------
