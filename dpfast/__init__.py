@@ -7,10 +7,10 @@ Chunks in, a noise-free mergeable summary out, one release at the end, after the
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from . import errors, rng
+from . import _kernels, errors  # noqa: F401  compiled, and for this processor, or an error
 
 if TYPE_CHECKING:
-    from . import audit, noise, online, privacy, selection, sensitivity, sulq
+    from . import audit, noise, online, privacy, rng, selection, sensitivity, sulq
     from .aggregate import estimators
     from .aggregate.api import sample_and_aggregate
     from .aggregate.block_count import suggest_blocks
@@ -54,6 +54,7 @@ _HOMES = {
     "quantile": "statistics.quantiles.api",
     "quantiles": "statistics.quantiles.api",
     "response": "statistics.response",
+    "rng": "rng",
     "sample_and_aggregate": "aggregate.api",
     "scan": "sources.scan",
     "selection": "selection",

@@ -8,3 +8,5 @@ _files = listdir(dirname(__file__))
 _built = {file.partition(".")[0] for file in _files if file.endswith(tuple(EXTENSION_SUFFIXES))}
 if not {file.removesuffix(".pyi") for file in _files if file.endswith(".pyi")} <= _built:
     raise ImportError("dpfast is not built: run pip install -e . where its setup.py is")
+
+from . import rng as rng  # noqa: E402  finds the instruction set, or says that it cannot be had

@@ -16,7 +16,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import dpfast as dp  # noqa: E402
-from dpfast.app.cli import demo, main  # noqa: E402
+from dpfast.app.cli import answer, demo, main  # noqa: E402
 from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
 
 from ..support.pairwise import every_value, quick_rows  # noqa: E402
@@ -301,7 +301,7 @@ def test_what_a_release_may_raise(shell, table, monkeypatch, error, code):
     def refuse(*_, **__):
         raise error
 
-    monkeypatch.setattr(main, "release", refuse)
+    monkeypatch.setattr(answer, "release", refuse)
     got, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
     assert (got, out) == (code, "")
     assert err == f"dpfast: error: {str(error) or 'interrupted'}\n"
@@ -311,7 +311,7 @@ def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(main, "release", broken)
+    monkeypatch.setattr(answer, "release", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         main.run(["median", str(table), "--column", "age", "--bounds", "0", "120", *SURE])
 
@@ -397,8 +397,8 @@ def test_without_an_extra(missing):
 
 WATCH = """
 import sys
-from dpfast.app.cli import main as cli
-cli.PATIENCE = float(sys.argv[1])
+from dpfast.app.cli import answer, main as cli
+answer.PATIENCE = float(sys.argv[1])
 sys.exit(cli.run(sys.argv[2:]))
 """
 

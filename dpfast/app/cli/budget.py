@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..._core import checks
-from ...budget.budget import Budget, _text
 from ...errors import LedgerError
-from ...privacy import loss
 from .options import Delta, Epsilon, Json, Rho
+
+if TYPE_CHECKING:
+    from ...budget.budget import Budget
 
 app = typer.Typer(
     help="A ledger in a file: what may be spent on a dataset, and what was spent.",
@@ -55,10 +55,15 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a ledger. Its limit cannot be changed later."""
+    from ...budget.budget import Budget
+    from ...privacy import loss
+
     amounts = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
     loss(**amounts)
     if os.path.lexists(file):
         raise LedgerError(f"ledger {file} is there already")
+    from ..._core import checks
+
     relation = None if neighbors is None else checks.neighbors(neighbors)
     _show(Budget(**amounts, neighbors=relation, name=name, path=file), as_json)
 
@@ -66,6 +71,8 @@ def create(
 @app.command(epilog="Example: dpfast budget show study.db")
 def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
     """Show the limit, what is spent and what is left."""
+    from ...budget.budget import Budget
+
     budget = Budget(path=file)
     _draw(budget, plot)
     _show(budget, as_json)
@@ -74,6 +81,8 @@ def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
 @app.command(epilog="Example: dpfast budget history study.db --plot spent.png")
 def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     """Show every entry in the order of the spends: what was asked, and recorded answers."""
+    from ...budget.budget import Budget, _text
+
     budget = Budget(path=file)
     _draw(budget, plot)
     if as_json:

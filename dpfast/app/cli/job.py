@@ -12,8 +12,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from .. import job
-from ..job import report
 from .options import Json
 
 File = Annotated[
@@ -28,12 +26,14 @@ def run(file: File, as_json: Json = False, quiet: Quiet = False) -> None:
     With a ledger (path in \\[budget]) a job that was interrupted goes on where it stopped: nothing
     is paid or answered twice. Answers satisfy the loss of the job and may be published.
     """
+    from .. import job
+
     terminal = sys.stderr is not None and sys.stderr.isatty()
     results = job.run(file, progress=terminal and not quiet)
     if as_json:
-        print(json.dumps(report(results), allow_nan=False))
+        print(json.dumps(job.report(results), allow_nan=False))
     elif not quiet:
-        _answers(report(results))
+        _answers(job.report(results))
     results.check()
 
 
@@ -42,6 +42,8 @@ def explain(file: File, as_json: Json = False) -> None:
 
     Nothing is spent. What is shown is a function of the job file, the schema and the ledger.
     """
+    from .. import job
+
     explained = job.explain(file)
     if as_json:
         print(json.dumps(explained, allow_nan=False))

@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
-from importlib import metadata
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ...budget.release import release
 from ...errors import ArgumentError, BudgetError, DataError, DpfastError, LedgerError, SourceError
-from ...sources import Chunk, RandomWords, Source
-from ...sources.scan import scan
-from ...statistics.quantiles.api import many, one
-from ...statistics.quantiles.exponential import ExponentialQuantile, RecursiveQuantiles
-from ...statistics.quantiles.joint import JointQuantiles
-from ...statistics.quantiles.smooth import SmoothQuantile
 from . import job
 from .budget import app as budget
 from .options import Delta, Epsilon, Json, Rho, number
 
-S = TypeVar("S")
+# What a command needs of the library is imported when it runs, so that help appears at once.
 
 #: What the shell sees; the command's help lists them.
 ARGUMENT, FILE, BUDGET, DATA, OTHER, INTERRUPTED = 2, 3, 4, 5, 1, 130
-#: What `--method` calls the mechanisms that have one name.
-METHODS = {SmoothQuantile: "smooth", RecursiveQuantiles: "recursive", JointQuantiles: "joint"}
 HALF = Fraction(1, 2)
-#: Seconds before a progress bar appears.
-PATIENCE = 1.0
 
 EXITS = (
     "Exit codes: 0 done, 2 a bad argument, 3 a file or column that cannot be read, 4 the budget "
@@ -72,6 +56,8 @@ def _nan(text: str) -> Any:
 
 def _version(asked: bool) -> None:
     if asked:
+        from importlib import metadata
+
         print(f"dpfast {metadata.version('dpfast')}")
         raise typer.Exit
 
@@ -171,9 +157,12 @@ def median(
     The answer satisfies the privacy loss that you ask for and may be published; nothing else
     that depends on the rows is printed.
     """
+    from ...statistics.quantiles.api import one
+    from .answer import answer
+
     delta = 0 if delta is None else delta
-    mechanism = one(HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
-    _release("median", {}, mechanism, file, column, as_json)
+    made = one(HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
+    answer("median", {}, made, file, column, as_json)
 
 
 @app.command(
@@ -204,9 +193,12 @@ def quantile(
     The answer satisfies the privacy loss that you ask for and may be published; nothing else
     that depends on the rows is printed.
     """
+    from ...statistics.quantiles.api import one
+    from .answer import answer
+
     delta = 0 if delta is None else delta
-    mechanism = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
-    _release("quantile", {"q": float(q)}, mechanism, file, column, as_json)
+    made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
+    answer("quantile", {"q": float(q)}, made, file, column, as_json)
 
 
 @app.command(
@@ -241,8 +233,11 @@ def quantiles(
     The answers together satisfy the privacy loss that you ask for and may be published; nothing
     else that depends on the rows is printed.
     """
-    mechanism = many(q, bounds, epsilon, rho, neighbors, method, nan, False)
-    _release("quantiles", {"q": [float(each) for each in q]}, mechanism, file, column, as_json)
+    from ...statistics.quantiles.api import many
+    from .answer import answer
+
+    made = many(q, bounds, epsilon, rho, neighbors, method, nan, False)
+    answer("quantiles", {"q": [float(each) for each in q]}, made, file, column, as_json)
 
 
 @app.command()
@@ -277,129 +272,6 @@ def demo() -> None:
 
 def _exact(number: float) -> Fraction:
     return Fraction(repr(number))
-
-
-def _method(mechanism: Any) -> str:
-    if isinstance(mechanism, ExponentialQuantile):
-        return "exponential-round" if mechanism.rounded else "exponential"
-    return METHODS[type(mechanism)]
-
-
-def _release(
-    statistic: str,
-    asked: dict[str, Any],
-    mechanism: Any,
-    file: str,
-    column: str | None,
-    as_json: bool,
-) -> None:
-    """Run a mechanism on a file's column, and show the answer beside the public parameters."""
-    source = scan(file, column)
-    with _progress(source) as data:
-        answer = release(data, mechanism, budget=None, rng=None)
-    values, loss = [answer] if isinstance(answer, float) else answer.tolist(), mechanism.loss
-    shown: dict[str, Any] = {
-        **({"value": answer} if isinstance(answer, float) else {"values": values}),
-        "statistic": statistic,
-        **asked,
-        "file": file,
-        "column": column,
-        "bounds": [mechanism.lo, mechanism.hi],
-        **{
-            name: float(getattr(loss, name))
-            for name in ("epsilon", "delta", "rho")
-            if hasattr(loss, name)
-        },
-        "neighbors": mechanism.neighbors,
-        "method": _method(mechanism),
-    }
-    if isinstance(mechanism, SmoothQuantile):
-        shown["noise"] = mechanism.calibration.noise
-    shown["nan"] = mechanism.nan
-    if as_json:
-        print(json.dumps(shown, allow_nan=False))
-        return
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column()
-    table.add_column(overflow="fold")
-    if "values" in shown:
-        for level, value in zip(shown.pop("q"), shown.pop("values"), strict=True):
-            table.add_row(f"{level:g}", f"[bold]{value}[/]")
-    for name, entry in shown.items():
-        if entry is not None:
-            text = " to ".join(f"{e:g}" for e in entry) if isinstance(entry, list) else str(entry)
-            table.add_row(name, f"[bold]{text}[/]" if name == "value" else escape(text))
-    Console(highlight=False, soft_wrap=True).print(table)
-
-
-# --- progress -----------------------------------------------------------------------------------
-
-
-class _Watched:
-    """A source that reports after every chunk how many rows of the pass are done."""
-
-    def __init__(self, source: Source, tell: Callable[[int], None]) -> None:
-        self._source = source
-        self._tell = tell
-
-    @property
-    def dtype(self) -> Any:
-        return self._source.dtype
-
-    @property
-    def length(self) -> int | None:
-        return self._source.length
-
-    @property
-    def nulls(self) -> int | None:
-        return self._source.nulls
-
-    def sample(self, count: int, words: RandomWords) -> Any:
-        return self._source.sample(count, words)
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        done = 0
-
-        def watched(chunk: Chunk) -> S:
-            nonlocal done
-            summary = summarise(chunk)
-            done += len(chunk.values) + chunk.nulls
-            self._tell(done)
-            return summary
-
-        return self._source.reduce(watched, merge)
-
-
-@contextmanager
-def _progress(source: Source) -> Iterator[Source]:
-    """Yield the source, watched by a bar on standard error if that is a terminal and it is slow.
-
-    The bar is for the one who holds the data. It is not part of the answer.
-    """
-    if sys.stderr is None or not sys.stderr.isatty() or not hasattr(source, "makers"):
-        yield source
-        return
-    known = source.length is not None
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("reading"),
-        *([BarColumn()] if known else []),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task("reading", total=source.length)
-    began = time.monotonic()
-
-    def tell(done: int) -> None:
-        if not bar.live.is_started and time.monotonic() - began > PATIENCE:
-            bar.start()
-        bar.update(task, completed=done)
-
-    try:
-        yield _Watched(source, tell)
-    finally:
-        bar.stop()
 
 
 # --- errors -------------------------------------------------------------------------------------
