@@ -161,17 +161,17 @@ class ClassSums:
         """Return the integers in the order of the parts, and how many rows have a NaN."""
         reduced = source.reduce(lambda pieces: self._tally(pieces, classes), _merged, BLOCK)
         counts, first, second, cells_of, missing = reduced
-        found: list[int] = counts.tolist()
+        integers: list[int] = counts.tolist()
         numbers = list(self.numbers)
         for j in range(self.width):
             if j in self.values:
-                found += cells_of[list(self.values).index(j)].ravel().tolist()
+                integers += cells_of[list(self.values).index(j)].ravel().tolist()
                 continue
             place, h = numbers.index(j), self.numbers[j].reach
-            found += [h * int(z) for z in first[:, place]]
-            pairs = zip(found[: self.classes], second[:, place], strict=True)
-            found += [h * h * n - int(q) for n, q in pairs]
-        return found, missing
+            integers += [h * int(z) for z in first[:, place]]
+            pairs = zip(integers[: self.classes], second[:, place], strict=True)
+            integers += [h * h * n - int(q) for n, q in pairs]
+        return integers, missing
 
     def codes(self, rows: NDArray[np.float64]) -> NDArray[np.uint32]:
         """Return the code of each row in each column of categories, in their order."""
@@ -184,7 +184,7 @@ class ClassSums:
         many, numbers = self.classes, list(self.numbers)
         counts = np.zeros(many + 1, np.int64)
         whole = np.zeros((many, 2, len(numbers)), object)
-        found, fresh = np.zeros(whole.shape, np.int64), 0
+        recent, fresh = np.zeros(whole.shape, np.int64), 0
         coder = self._coder
         values = np.zeros(0, np.uint32) if coder is None else coder.values
         table = np.zeros(cross.cells(values, many)[1], np.int64)
@@ -194,8 +194,8 @@ class ClassSums:
             key = classes.codes(labels)
             if numbers:
                 if fresh + len(rows) > MOST:  # more could leave 64 bits
-                    whole, fresh = whole + found, 0
-                    found[...] = 0
+                    whole, fresh = whole + recent, 0
+                    recent[...] = 0
                 sums[...], fresh = 0.0, fresh + len(rows)
                 x = rows if len(numbers) == self.width else np.ascontiguousarray(rows[:, numbers])
                 if by_class(x, self._limits, key, sums):
@@ -205,12 +205,12 @@ class ClassSums:
                     key[lost & self._skip] = cross.NONE
                     sums[...] = 0.0
                     by_class(np.where(absent, self._fills, x), self._limits, key, sums)
-                found += sums[:many].astype(np.int64)
+                recent += sums[:many].astype(np.int64)
             tally(key, counts)
             if coder is not None:
                 cross.count(self.codes(rows), key, many, values, table)
         tables = [] if coder is None else [t[:-1].T for t in coder.tables(table, many)]
-        whole = whole + found
+        whole = whole + recent
         return counts[:many].astype(object), whole[:, 0], whole[:, 1], tables, missing
 
 

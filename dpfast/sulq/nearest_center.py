@@ -65,16 +65,16 @@ class Box:
         k, d = centers.shape
 
         def summarize(chunk: RowChunk) -> NDArray[np.int64]:
-            found = np.zeros((2, 1 + d, k + 1), np.int64)
+            halves = np.zeros((2, 1 + d, k + 1), np.int64)
             for rows in matrices(chunk, self.width, MOST_ROWS):
                 counts, sums = np.zeros(k + 1, np.uint64), np.zeros((k + 1, d), np.uint64)
                 self._columns.totals(rows, at, half, counts, sums)
-                found[1] += np.vstack([counts, sums.T]).astype(np.int64)  # below 2**62
-                carry(found)
-            return found
+                halves[1] += np.vstack([counts, sums.T]).astype(np.int64)  # below 2**62
+                carry(halves)
+            return halves
 
-        found = wholes(source.reduce(summarize, np.add))
-        return found[:, :k].tolist(), int(found[0, k])
+        totals = wholes(source.reduce(summarize, np.add))
+        return totals[:, :k].tolist(), int(totals[0, k])
 
     def labels(self, source: RowSource, centers: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the number of each row's center; that of centers, where it has none."""
