@@ -22,7 +22,6 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast import response
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Source, array, forms, intake, untyped
@@ -537,7 +536,7 @@ def by_a_common_type(monkeypatch):
 
 
 def by_the_type_of_all_answers(monkeypatch):
-    monkeypatch.setattr(response, "is_untyped", lambda data: False)
+    monkeypatch.setattr("dpfast.statistics.categories.is_untyped", lambda data: False)
 
 
 def refuses_what_holds_no_number(monkeypatch):

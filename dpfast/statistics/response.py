@@ -498,7 +498,7 @@ def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
     """
     amount = float(_epsilon(epsilon))
     if amount < 2.0**-500:
-        checks.fail("epsilon", "at least 2**-500: less tells nothing that float64 holds", epsilon)
+        checks.fail("epsilon", "at least 2**-500, for float64 holds no estimate below", epsilon)
     rare = math.exp(-amount)
     whole = 1 + others * rare
     return 1 / whole, rare / whole, -math.expm1(-amount) / whole
@@ -507,7 +507,7 @@ def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
 def _zeros_and_ones(responses: Any) -> NDArray[Any]:
     array = as_array("responses", responses, "biu", "an array of booleans or integers")
     if array.size and (array.min() < 0 or array.max() > 1):
-        checks.fail("responses", "0 or 1, as answers are", (array.min(), array.max()))
+        checks.fail("responses", "all 0 or 1", (array.min(), array.max()))
     return array
 
 
@@ -633,11 +633,11 @@ def estimate_kary(
     """
     known = Categories(categories)
     if known.count < 2:
-        checks.fail("categories", "at least 2, or nothing is to be estimated", categories)
+        checks.fail("categories", "at least 2 for an estimate", categories)
     codes = known.codes(known.rows("responses", responses))
     if codes.size and codes.min() < 0:
         wrong = f"another in place {codes.argmin()}"
-        checks.fail("responses", "among the categories, as answers are", wrong)
+        checks.fail("responses", "all among the categories", wrong)
     line = _axes(axis, codes.ndim)
     lines = codes.reshape(1, -1) if line is None else np.moveaxis(codes, line, -1)
     rest = () if line is None else lines.shape[:-1]
@@ -696,7 +696,7 @@ def estimate_unary(
         checks.fail("responses", "of at least two axes, the last for the categories", array.shape)
     line = _axes(axis, array.ndim)
     if line == array.ndim - 1:
-        checks.fail("axis", "another than the last, which is the categories", axis)
+        checks.fail("axis", "an axis other than the last, which is that of the categories", axis)
     over = tuple(range(array.ndim - 1)) if line is None else (line,)
     n = math.prod(array.shape[a] for a in over)
     _, stray, _ = _probabilities(epsilon, 1)

@@ -425,7 +425,7 @@ def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> s
     if isinstance(noise, str) and noise == "auto":
         return automatic if kind == "auto" else kind
     if kind not in ("auto", "smooth"):
-        checks.fail("noise", f"left out with method={kind!r}, which adds none", noise)
+        checks.fail("noise", f"left out with method={kind!r}, which adds no noise", noise)
     return "smooth"
 
 

@@ -161,7 +161,7 @@ def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone
     if rate < LEAST_RATE:
         name = "rho" if isinstance(loss, ZCDP) else "epsilon"
         parts = f" for {levels} draws that share it" if levels > 1 else ""
-        checks.fail(name, f"larger{parts}, or ranks beside it are no numbers of float64", loss)
+        checks.fail(name, f"larger{parts}: float64 cannot hold it beside ranks", loss)
     return rate
 
 
