@@ -1,5 +1,6 @@
 """Minimum, maximum, interquartile range, trimmed and winsorized mean, and masks for quantiles."""
 
+import dataclasses
 import importlib
 import itertools
 import math
@@ -133,10 +134,7 @@ def test_rows_that_are_replaced_may_leave_and_enter(name):
 def test_what_rounding_moves_is_covered(name):
     """Cells so coarse that the rounded means differ by more than the rows let them."""
     made = smooth(name)
-    coarse = type(made)(
-        *(made.proportion, made.winsorized, made.lo, made.hi, made.neighbors, made.nan),
-        *(made.loss, made.calibration, cells(0.0, 10.0, 2), made.grid),
-    )
+    coarse = dataclasses.replace(made, cells=cells(0.0, 10.0, 2))
     grid, alpha = coarse.cells.grid, made.calibration.alpha
     assert grid == 2
     # 4.9 and 5.1 are on cells 2 apart.
