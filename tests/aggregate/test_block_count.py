@@ -167,11 +167,11 @@ def test_the_expected_error(name, loss, k):
 def test_a_few_hundred_looks_are_as_good_as_a_sample(k, beta):
     """The smooth sensitivities of the expected order statistics, by the code of the releases."""
     span, deviation, unit = 1 << 30, 0.05, 1.0
-    calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "law": "one"})()
+    calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "distribution": "one"})()
     places = [expected_error._place(i, k, deviation, 1.0) for i in range(1, k + 1)]
     x = sorted_with_bounds(np.rint((np.array(places) + 0.5) * span).astype(np.int64), span)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expected_error, "_typical", lambda law: unit)
+        patch.setattr(expected_error, "_typical", lambda distribution: unit)
         got = [
             expected_error._smooth(expected_error._windows(k, trim, deviation, 1.0), calibration)
             for trim in (k // 4, (k - 1) // 2)
@@ -184,8 +184,8 @@ def test_a_few_hundred_looks_are_as_good_as_a_sample(k, beta):
 @pytest.mark.parametrize("k", [1, 2, 5, 40, 301])
 def test_attention_too(k, beta, monkeypatch):
     span, deviation = 1 << 30, 0.05
-    calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "law": "one"})()
-    monkeypatch.setattr(expected_error, "_typical", lambda law: 1.0)
+    calibration = type("Calibration", (), {"beta": beta, "alpha": 1.0, "distribution": "one"})()
+    monkeypatch.setattr(expected_error, "_typical", lambda distribution: 1.0)
     monkeypatch.setattr(expected_error, "calibration", lambda noise, loss: calibration)
     monkeypatch.setattr(expected_error, "_SHORTEST_HALF", 0.0)
     places = [expected_error._place(i, k, deviation, 1.0) for i in range(1, k + 1)]

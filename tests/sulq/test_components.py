@@ -262,7 +262,7 @@ def test_there_and_back():
         assert made.inverse_transform(places) == pytest.approx(data)
         assert kind(2, bounds=(0, 1), rho=1).fit_transform(data).shape == (len(data), 2)
         assert made.transform(data[:0]).shape == (0, 3)
-        with pytest.raises(ArgumentError, match="one a component"):
+        with pytest.raises(ArgumentError, match="one for each component"):
             made.inverse_transform(np.zeros((2, 2)))
 
 

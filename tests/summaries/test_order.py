@@ -592,7 +592,7 @@ def test_nan_under_raise():
         ({"rank": lambda n: 0}, r"rank\(n\) must be an integer of at least 1, got 0"),
         ({"assume_sorted": "no"}, "assume_sorted must be True or False, got 'no'"),
         ({"data": np.zeros((2, 2))}, "data must be one-dimensional"),
-        ({"data": 3.0}, "data must be one-dimensional"),
+        ({"data": 3.0}, "data must be a one-dimensional array of numbers"),
     ],
 )
 def test_bad_arguments(change, message):
