@@ -373,7 +373,7 @@ def sample_and_aggregate(
         progress=progress,
     )
     log.info("%s", name)
-    return release(source, mechanism, budget=budget, rng=rng, prepare=lambda rows: rows)
+    return release(source, mechanism, budget=budget, rng=rng)
 
 
 def choose_partition(partition: str, neighbors: str, ids: Any) -> str:

@@ -42,4 +42,4 @@ def paid(
     allocation: Allocation, source: Any, budget: Budget | None, rng: Generator | None
 ) -> tuple[Any, Generator]:
     """Pay for an allocation. Return what was read of the data, and the generator."""
-    return release(source, allocation, budget=budget, rng=rng, prepare=as_it_is)
+    return release(source, allocation, budget=budget, rng=rng)

@@ -3,9 +3,9 @@
 A mechanism has a `loss`, its neighboring relation, a name for the ledger, a `reduce(source)` that
 makes a noise-free summary, and a `finish(summary, generator)` that turns the summary into the
 answer. Its constructor has checked every argument, so any error in `reduce` or `finish` depends on
-the data and comes after the spend. Only errors of `prepare` come before it: by default about data
-of a type that cannot be read, and for a selection also about scores of a wrong type. `reduce` and
-`finish` may call functions of the user. If such a function forks, the child is refused.
+the data and comes after the spend. Only two kinds come before it: the intake refuses data of a type
+that cannot be read, and a selection refuses scores that are none. `reduce` and `finish` may call
+functions of the user. If such a function forks, the child is refused.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ def release(
     rng: _rng.Generator | None,
     prepare: Callable[[Any], Any] | None = None,
 ) -> Value:
-    """Spend the mechanism's loss, then run it on `data`, which have been read already.
+    """Spend the loss of a mechanism, then run it on `data`, as the intake has read them.
 
-    Only a selection has something to `prepare` before the spend: it passes over public scores.
+    Only a selection has something to `prepare` before the spend: it passes over its scores and
+    refuses what are no scores.
     """
     generator = _rng.check(rng)
     if budget is not None:

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.types import Number
 from .._kernels.online import weights_products as products
-from ..budget.allocation import as_it_is
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
@@ -266,7 +265,7 @@ class MWEM(HasDistribution):
         past = None if kept is None else kept.found()
         if past is None:
             with once(kept, budget):
-                fit = release(asked.source, plan, budget=budget, rng=rng, prepare=as_it_is)
+                fit = release(asked.source, plan, budget=budget, rng=rng)
             past = measured = [fit.asked, fit.noisy]
             if kept is not None:
                 past = kept.begin(measured, None)

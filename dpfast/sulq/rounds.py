@@ -64,7 +64,7 @@ from numpy.typing import NDArray
 from .. import privacy
 from .._core import checks
 from .._kernels.rng import witnesses
-from ..budget.allocation import Allocation, as_it_is, paid
+from ..budget.allocation import Allocation, paid
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..errors import BudgetError
@@ -231,7 +231,7 @@ class Rounds:
         noises = tuple(self.noise(part) for part in parts)
         self._use(uses)
         mechanism = _Round(self.loss, self.neighbors, self.name, total, tuple(parts), noises)
-        return release(self._source, mechanism, budget=None, rng=self._generator, prepare=as_it_is)
+        return release(self._source, mechanism, budget=None, rng=self._generator)
 
     def sharpness(self, spread: int) -> float:
         """Return c for choices among scores that a row changes by an interval of that length."""
@@ -252,7 +252,7 @@ class Rounds:
         self._use(1)
         c = self.sharpness(spread)
         mechanism = _Choices(self.loss, self.neighbors, self.name, scores, c)
-        return release(self._source, mechanism, budget=None, rng=self._generator, prepare=as_it_is)
+        return release(self._source, mechanism, budget=None, rng=self._generator)
 
     @property
     def _range(self) -> Fraction:
