@@ -82,7 +82,7 @@ class DataError(DpfastError):
     """
 
     def __str__(self) -> str:
-        return f"{super().__str__()}. This depends on the data: the spent budget is not refunded"
+        return f"{super().__str__()}. This depends on the data, so a spent budget is not refunded"
 
 
 class StreamError(DpfastError):
