@@ -14,7 +14,7 @@ import pytest
 
 from dpfast._kernels.rng import BitStream, isa
 from dpfast.rng import InsecureGenerator, SecureGenerator
-from tests.reference import chacha20
+from tests.reference import rng as chacha20
 
 LARGE = 1 << 26
 SMALL = 1 << 13

@@ -25,8 +25,8 @@ from dpfast._kernels.rng import BitStream, chacha_group, inspect
 from dpfast.errors import ArgumentError, ArgumentTypeError, EntropyError
 from dpfast.rng import Generator, InsecureGenerator, SecureGenerator, check, default_generator
 
-from .reference import chacha20
-from .reference.faulty_rng import ProcessGlobal
+from .reference import rng as chacha20
+from .support.faulty_rng import ProcessGlobal
 from .support.pairwise import quick_rows
 
 ROOT = Path(__file__).parents[1]
@@ -136,7 +136,7 @@ FORK = """
 import ctypes, json, os
 from dpfast._kernels.rng import witnesses
 from dpfast.rng import InsecureGenerator, SecureGenerator, default_generator
-from tests.reference.faulty_rng import ProcessGlobal
+from tests.support.faulty_rng import ProcessGlobal
 
 rng = {make}
 draws, seen = [rng.bytes(16).hex()], [witnesses()]
@@ -292,7 +292,7 @@ POOL = """
 import json, multiprocessing
 from operator import methodcaller
 from dpfast.rng import SecureGenerator, default_generator
-from tests.reference.faulty_rng import ProcessGlobal
+from tests.support.faulty_rng import ProcessGlobal
 
 rng = {make}
 if __name__ == "__main__":

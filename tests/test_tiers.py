@@ -76,8 +76,14 @@ def test_a_name_that_is_full_only_is_caught():
 
 # ---- Twins. ----
 
+REFERENCE = TESTS / "reference"
+TWINS = {
+    ".".join(path.relative_to(REFERENCE).with_suffix("").parts)
+    for path in REFERENCE.rglob("*.py")
+    if path.stem != "__init__" and path.parent.name != "vectors"
+}
 #: A twin and the name under which a file of tests has it.
-IMPORT = re.compile(r"^from \.+reference(?:\.(\w+))? import ([^(\n]+|\([^)]+\))", re.M)
+IMPORT = re.compile(r"^from \.+reference((?:\.\w+)*) import ([^(\n]+|\([^)]+\))", re.M)
 
 
 def twins_of(text):
@@ -89,16 +95,16 @@ def twins_of(text):
         if not re.search(r"^@pytest\.mark\.(full|slow)", part, re.M)
     ]
     quick = IMPORT.sub("", "\n".join(parts))
-    for module, names in IMPORT.findall(text):
+    for folder, names in IMPORT.findall(text):
+        module = folder.removeprefix(".")
         for name in re.split(r"[\s,()]+", names.replace(" as ", "=")):
             twin, _, own = name.partition("=")
             if name and re.search(rf"\b{own or twin}\b", quick):
-                yield module or twin
+                yield module if module in TWINS else f"{module}.{twin}"
 
 
 def test_every_twin_is_asked_by_a_quick_test():
     files = {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
-    twins = {path.stem for path in files if path.parent.name == "reference"} - {"__init__"}
     asked = {
         twin
         for path, text in files.items()
@@ -107,15 +113,20 @@ def test_every_twin_is_asked_by_a_quick_test():
     }
     # A twin that another is made of is asked by that one.
     for path, text in files.items():
-        if path.parent.name == "reference":
-            asked |= {twin for twin in twins if re.search(rf"^from \..*\b{twin}\b", text, re.M)}
-    assert twins - asked == set()
+        if REFERENCE in path.parents:
+            asked |= {
+                twin
+                for twin in TWINS
+                if re.search(rf"^from .*\b{twin.split('.')[-1]}\b", text, re.M)
+            }
+    assert len(TWINS) > 30 and TWINS - asked == set()
 
 
 def test_a_twin_of_full_tests_alone_is_caught():
-    text = "from ..reference import order as plain, box\nfrom ..reference.tree import grow\n\n\n"
+    text = "from ..reference.summaries import order as plain\nfrom ..reference.sulq import box\n"
+    text += "from ..reference.sulq.decision_tree import grow\n\n\n"
     text += "def test():\n    box(plain)\n\n\n@pytest.mark.full\ndef test_more():\n    grow()\n"
-    assert set(twins_of(text)) == {"order", "box"}
+    assert set(twins_of(text)) == {"summaries.order", "sulq.box"}
 
 
 # ---- What is described. ----

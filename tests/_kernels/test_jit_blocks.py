@@ -16,7 +16,7 @@ import pytest
 from dpfast._kernels.jit import BlockLoop, blocks
 from dpfast.errors import ArgumentTypeError
 
-from ..reference.compiled import answers
+from ..reference.aggregate.numba_function import answers
 from ..support.pairwise import quick_rows
 
 RNG = np.random.default_rng(5)

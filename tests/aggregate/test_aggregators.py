@@ -24,8 +24,8 @@ from dpfast.noise.distributions import Cauchy, Gaussian, Laplace
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference import aggregators as reference
-from ..reference.aggregators import sorted_with_bounds
+from ..reference.aggregate import aggregators as reference
+from ..reference.aggregate.aggregators import sorted_with_bounds
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]

@@ -22,7 +22,7 @@ from dpfast.noise.distributions import Gaussian, Laplace
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference import aggregators as reference
+from ..reference.aggregate import aggregators as reference
 from ..support.pairwise import pairwise, quick_rows
 
 #: Three coordinates of unlike spans, the spans of their grids too.

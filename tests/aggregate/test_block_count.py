@@ -17,7 +17,7 @@ from dpfast.noise.additive import additive
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference.aggregators import sorted_with_bounds
+from ..reference.aggregate.aggregators import sorted_with_bounds
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 NAMES = [name for name in aggregators.AGGREGATORS if name != "auto"]

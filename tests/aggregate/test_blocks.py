@@ -32,7 +32,7 @@ from dpfast.aggregate.blocks.labels import secret
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
-from ..reference import blocks as twin
+from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import run
 

@@ -27,8 +27,8 @@ from dpfast.aggregate import api
 from dpfast.aggregate.blocks import KeyedLabels, RandomLabels
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 
-from ..reference import coupling
-from ..reference.coupling import Row
+from ..reference.aggregate import partitions as coupling
+from ..reference.aggregate.partitions import Row
 from ..support.pairwise import quick_rows
 
 KEY = Key(bytes(range(32)))

@@ -22,8 +22,8 @@ from dpfast.aggregate.workers.shared_memory import Board, File
 from dpfast.aggregate.workers.threads import call_blocks
 from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
 
-from ..reference import called as reference
-from ..reference.called import blocks, in_file
+from ..reference.aggregate import python_function as reference
+from ..reference.aggregate.python_function import blocks, in_file
 from ..support import faults
 from ..support.pairwise import quick_rows
 
@@ -486,7 +486,7 @@ CUT = """
 import sys
 import numpy as np
 from tests.support import faults
-from tests.reference.called import blocks
+from tests.reference.aggregate.python_function import blocks
 from tests.aggregate.test_workers import in_processes
 if sys.argv[1] == "planted":  # memory that may be cut short
     from dpfast.aggregate.workers import shared_memory
@@ -702,7 +702,7 @@ PROGRAM = """
     import signal, sys, time
     import numpy as np
     from dpfast.aggregate.workers.pool import WorkerPool
-    from tests.reference.called import blocks, in_file
+    from tests.reference.aggregate.python_function import blocks, in_file
 
     def f(block):
         {body}

@@ -16,7 +16,7 @@ from dpfast._kernels.noise import ROWS_SHIFT, Script, row_sums
 from dpfast.noise import choice
 from dpfast.rng import InsecureGenerator
 
-from ..reference import choice as twin
+from ..reference.noise import choice as twin
 from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
 

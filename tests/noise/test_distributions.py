@@ -17,7 +17,7 @@ from dpfast.noise.distributions.base import context
 from dpfast.noise.distributions.exact import Tail
 from dpfast.noise.distributions.table import prepare
 
-from ..reference import noise as twin
+from ..reference.noise import samplers as twin
 from ..support.pairwise import quick_rows
 
 LAWS = [

@@ -21,7 +21,7 @@ from dpfast.noise.distributions.exact import decide, nearest_double
 from dpfast.noise.distributions.table import Prepared, prepare
 from dpfast.rng import InsecureGenerator
 
-from ..reference import noise as twin
+from ..reference.noise import samplers as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
 
@@ -401,7 +401,7 @@ def test_all_paths_give_the_same_bits():
 
 
 def test_known_answers():
-    """From the seed to the samples, checked once against the twin in `tests/reference/noise.py`."""
+    """From the seed to the samples, checked once against `tests/reference/noise/samplers.py`."""
     g = InsecureGenerator(5)
     words = np.frombuffer(g.stream().take(8 * 12), np.uint64).tolist()
     for f, law in ((noise.laplace, laws.Laplace()), (noise.cauchy, laws.Cauchy())):

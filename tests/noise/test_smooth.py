@@ -27,7 +27,7 @@ from dpfast.noise.smooth import (
     beta as _merit,
 )
 
-from ..reference import admissible as audit
+from ..reference.noise import smooth as audit
 from ..support.pairwise import every_value, quick_rows
 
 EPSILONS = (1e-3, 0.05, 0.3, 1.0, 3.0, 8.0, 20.0)

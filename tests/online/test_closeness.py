@@ -17,7 +17,7 @@ from dpfast.online.closeness import BITS, doubt, doubt_of, hard_answers, near
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference import online_median as reference
+from ..reference.online import median as reference
 from ..support import streams
 from ..support.names import shown
 

@@ -15,7 +15,10 @@ from dpfast.online.plan import plan
 from dpfast.privacy import Draws, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference import online_median, online_mwem, online_weights, sparse
+from ..reference.online import median as online_median
+from ..reference.online import multiplicative_weights as online_weights
+from ..reference.online import mwem as online_mwem
+from ..reference.online import sparse
 from ..support import streams
 from ..support.pairwise import quick_rows
 

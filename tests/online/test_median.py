@@ -23,8 +23,8 @@ from dpfast.online.plan import plan
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference import online_median as reference
-from ..reference import sparse
+from ..reference.online import median as reference
+from ..reference.online import sparse
 from ..support import streams
 from ..support.names import shown
 from ..support.pairwise import quick_rows

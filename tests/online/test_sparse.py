@@ -25,7 +25,7 @@ from dpfast.online.noisy_comparison import FAR, allocate, threshold_share
 from dpfast.privacy import ZCDP, Approx, Pure, pure_within
 from dpfast.rng import InsecureGenerator
 
-from ..reference import sparse as reference
+from ..reference.online import sparse as reference
 from ..support.names import shown
 from ..support.pairwise import quick_rows
 

@@ -13,7 +13,7 @@ from dpfast._kernels.online import weights_products as products
 from dpfast.online import queries as _queries
 from dpfast.online.public_distribution import PublicDistribution
 
-from ..reference import weights as reference
+from ..reference.online import weights as reference
 from ..support.pairwise import every_value
 from ..support.paths import on_every_path
 

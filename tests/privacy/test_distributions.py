@@ -16,7 +16,7 @@ import pytest
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.privacy import ZCDP, Approx, LossDistribution, Pure, optimal_composition
 
-from ..reference import privacy as plain
+from ..reference.privacy import losses as plain
 from ..support.pairwise import quick_rows
 
 DELTA = Fraction(1, 10**6)

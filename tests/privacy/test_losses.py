@@ -33,7 +33,7 @@ from dpfast.privacy import (
     post_processing,
 )
 
-from ..reference import privacy as plain
+from ..reference.privacy import losses as plain
 from ..support.pairwise import pairwise, quick_rows
 
 AR, REP = "add-remove", "replace"

@@ -20,7 +20,7 @@ from dpfast.privacy import ZCDP, Draws, Pure, convert, group
 from dpfast.privacy.prices import rho_of_laplace, rho_of_range, rho_of_response
 from dpfast.statistics.totals import api
 
-from ..reference import privacy as plain
+from ..reference.privacy import losses as plain
 from ..support.pairwise import every_value, quick_rows
 
 EPSILONS = ["1e-6", "1e-3", "0.1", "0.5", "1", "2", "5", "10", "50"]

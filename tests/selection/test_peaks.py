@@ -17,7 +17,7 @@ from dpfast.selection.scores import stored
 from dpfast.selection.scores.stored import Stored, row_peaks
 from dpfast.sources import CHUNK_DTYPES
 
-from ..reference import peaks as reference
+from ..reference.selection import peaks as reference
 from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
 

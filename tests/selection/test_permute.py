@@ -19,7 +19,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.selection import permute
 from dpfast.selection.scores.stored import Stored
 
-from ..reference import permute as reference
+from ..reference.selection import permute as reference
 from ..support.pairwise import quick_rows
 
 # The seeds are fixed, so a test passes always or never; a right sampler would fail with this

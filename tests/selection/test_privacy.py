@@ -19,7 +19,7 @@ import dpfast as dp
 from dpfast import selection
 from dpfast.selection import api
 
-from ..reference import selection as twin
+from ..reference.selection import exponential as twin
 from ..support.pairwise import pairwise, quick_rows
 
 BAD = (dp.errors.ArgumentError, dp.errors.ArgumentTypeError)

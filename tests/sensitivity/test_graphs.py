@@ -9,7 +9,7 @@ import pytest
 from dpfast import sensitivity
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, MissingExtraError
 
-from ..reference import graphs as reference
+from ..reference.sensitivity import graphs as reference
 from ..support.pairwise import quick_rows
 
 BETAS = (0.1, 0.5, 1.5, 8.0)

@@ -16,7 +16,7 @@ from dpfast.sensitivity.quantile import BETA_SLACK, smooth_from_ranks
 from dpfast.sensitivity.ranks import column, effective_floor, rank_rule, starts
 from dpfast.summaries.order import Ranks
 
-from ..reference import sensitivity as reference
+from ..reference.sensitivity import quantile as reference
 from ..support.pairwise import pairwise, quick_rows
 
 EXCESS = 1 + 2.0**-41

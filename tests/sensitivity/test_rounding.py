@@ -15,7 +15,7 @@ import pytest
 from dpfast import sensitivity
 from dpfast.sensitivity import generic, mean
 
-from ..reference import graphs
+from ..reference.sensitivity import graphs
 from ..support.pairwise import quick_rows
 
 EXCESS = 1 + mpmath.mpf(2) ** -41

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dpfast import sensitivity
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 
-from ..reference import statistics as reference
+from ..reference.sensitivity import statistics as reference
 from ..support.pairwise import quick_rows
 
 BETAS = (0.05, 0.3, 1.0, 7.0)

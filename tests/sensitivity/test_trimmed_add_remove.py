@@ -12,7 +12,7 @@ import dpfast as dp
 from dpfast.sensitivity import trimmed_add_remove
 from dpfast.sensitivity.trimmed_add_remove import largest_pair
 
-from ..reference import statistics as reference
+from ..reference.sensitivity import statistics as reference
 from ..support.pairwise import quick_rows
 
 S = dp.sensitivity

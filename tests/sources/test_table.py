@@ -33,7 +33,7 @@ from dpfast.sources.passes import MemoryRows
 from dpfast.sources.row_source import RowChunk, RowSource, Table
 from dpfast.sources.table import as_rows
 
-from ..reference import rows as plain
+from ..reference.sources import rows as plain
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 pa = pytest.importorskip("pyarrow")

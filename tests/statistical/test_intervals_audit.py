@@ -16,7 +16,7 @@ from dpfast.statistics.quantiles.draws import Column, choose
 from dpfast.statistics.quantiles.exponential import draw_all, plan
 from dpfast.summaries.order import Ranks
 
-from ..reference import intervals as reference
+from ..reference.statistics import exponential_quantiles as reference
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from scipy import special
 from dpfast import noise
 from dpfast.rng import InsecureGenerator
 
-from ..reference import noise as twin
+from ..reference.noise import samplers as twin
 from ..support.pairwise import quick_rows
 
 N = 1_000_000

@@ -21,7 +21,7 @@ from dpfast.online.plan import plan
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference import sparse as reference
+from ..reference.online import sparse as reference
 from ..support import streams
 from ..support.pairwise import quick_rows
 

@@ -20,7 +20,7 @@ from dpfast._kernels.noise import Script
 from dpfast.noise.choice import Weights
 from dpfast.rng import InsecureGenerator
 
-from ..reference import selection as twin
+from ..reference.selection import exponential as twin
 from ..support.pairwise import quick_rows
 
 ALPHA = 1e-9

@@ -31,8 +31,8 @@ from dpfast.statistics.quantiles.exponential import (
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks
 
-from ..reference import intervals as reference
-from ..reference import order as order_reference
+from ..reference.statistics import exponential_quantiles as reference
+from ..reference.summaries import order as order_reference
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 #: A correct law fails a test with this probability.

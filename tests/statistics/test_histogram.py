@@ -22,7 +22,7 @@ from dpfast.sources.passes import MemoryRows
 from dpfast.statistics import histogram as room
 from dpfast.statistics.histogram import histogram
 
-from ..reference import bins as reference
+from ..reference.statistics import histogram as reference
 from ..summaries.test_quantise import DTYPES, sample
 from ..support.names import shown
 from ..support.pairwise import every_value, quick_rows

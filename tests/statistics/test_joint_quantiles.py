@@ -17,7 +17,7 @@ from dpfast.privacy import ZCDP, Draws, Pure, range_within
 from dpfast.statistics.quantiles import joint
 from dpfast.statistics.quantiles.joint import JointQuantiles
 
-from ..reference import joint as reference
+from ..reference.statistics import joint_quantiles as reference
 from ..support.pairwise import quick_rows
 
 

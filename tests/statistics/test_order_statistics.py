@@ -25,8 +25,10 @@ from dpfast.statistics.quantiles.exponential import ExponentialExtreme, Exponent
 from dpfast.statistics.quantiles.joint import spread
 from dpfast.summaries.cells import cells
 
-from ..reference import intervals as exact
-from ..reference import joint, quantise, statistics
+from ..reference.sensitivity import statistics
+from ..reference.statistics import exponential_quantiles as exact
+from ..reference.statistics import joint_quantiles as joint
+from ..reference.summaries import quantise
 from ..support.pairwise import every_value, pairwise, quick_rows
 from .test_exponential_quantiles import LEVEL, p_value
 from .test_totals import Stream

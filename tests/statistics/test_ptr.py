@@ -18,9 +18,9 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr.proposal import DistanceTest, first_above, laplace_scale, threshold
 
-from ..reference import ptr as reference
-from ..reference import sensitivity as ranks
-from ..reference import statistics
+from ..reference.sensitivity import quantile as ranks
+from ..reference.sensitivity import statistics
+from ..reference.statistics import ptr as reference
 from ..support.pairwise import every_value, quick_rows
 
 HALF = Fraction(1, 2)

@@ -18,7 +18,7 @@ from dpfast.statistics.quantiles.joint import JointQuantiles
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.summaries.order import Ranks
 
-from ..reference import intervals as reference
+from ..reference.statistics import exponential_quantiles as reference
 from ..support.pairwise import quick_rows
 
 

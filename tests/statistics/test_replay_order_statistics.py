@@ -13,7 +13,7 @@ import dpfast as dp
 from dpfast.noise.smooth import calibrate
 from dpfast.statistics.smooth_release import _Given, _SmoothRelease
 
-from ..reference import graphs, statistics
+from ..reference.sensitivity import graphs, statistics
 from ..support.pairwise import quick_rows
 
 EPSILON = 0.7

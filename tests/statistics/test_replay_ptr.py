@@ -17,7 +17,7 @@ import dpfast as dp
 from dpfast.noise import samplers
 from dpfast.statistics.ptr.proposal import DistanceTest
 
-from ..reference.ptr import hockey_stick, pass_probability
+from ..reference.statistics.ptr import hockey_stick, pass_probability
 from ..support.pairwise import quick_rows
 
 AR, REP = "add-remove", "replace"

@@ -33,7 +33,7 @@ from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.coin import Coin, leading_slowly
 
-from ..reference import response as plain
+from ..reference.statistics import response as plain
 from ..support.hostile import Hostile
 from ..support.pairwise import every_value, pairwise, quick_rows
 

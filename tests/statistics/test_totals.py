@@ -18,7 +18,7 @@ from dpfast.sources import Chunk, array
 from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.totals import api, one_column
 
-from ..reference import quantise as reference
+from ..reference.summaries import quantise as reference
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 pa = pytest.importorskip("pyarrow")

@@ -7,7 +7,7 @@ import pytest
 
 from dpfast._kernels import sulq as cross
 
-from ..reference import tree as reference
+from ..reference.sulq import decision_tree as reference
 from ..support.paths import on_every_path, run
 
 SPECIAL = [np.nan, np.inf, -np.inf, 1e300, -1e300, 0.5, 1e-20, 3.0 - 2**-50, 2.0**31, -(2.0**31)]

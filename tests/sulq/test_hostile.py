@@ -34,8 +34,8 @@ from dpfast.sulq.rounds import Part, Rounds
 
 from ..support import battery, surface
 from ..support.pairwise import pairwise
-from .test_components import recorded as recorded_components
-from .test_sums import recorded
+from .test_noisy_sums import recorded
+from .test_pca import recorded as recorded_components
 
 LOSSES = [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}]
 ESTIMATORS = [KMeans, PCA, TruncatedSVD]

@@ -25,8 +25,8 @@ from dpfast.sulq import rounds as _rounds
 from dpfast.sulq import split_criteria as criteria
 from dpfast.sulq.decision_tree import Nodes, Tree, pruned
 
-from ..reference import sulq as neighbourly
-from ..reference import tree as reference
+from ..reference.sulq import decision_tree as reference
+from ..reference.sulq import noisy_sums as neighbourly
 from ..support.names import shown
 from ..support.pairwise import pairwise, quick_rows
 

@@ -21,7 +21,7 @@ from dpfast.sulq import (
     implication_test,
 )
 
-from ..reference import implication as reference
+from ..reference.sulq import implication as reference
 from ..support.names import shown
 from ..support.pairwise import quick_rows
 

@@ -26,11 +26,11 @@ from dpfast.sulq.nearest_center import Box
 from dpfast.sulq.row_matrices import matrices
 from dpfast.sulq.starting_centers import centers_of, spread
 
-from ..reference import nearest as plain
-from ..reference import sulq as reference
+from ..reference.sulq import nearest as plain
+from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
 from ..support.pairwise import quick_rows
-from .test_sums import Recorder
+from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
 

@@ -18,7 +18,7 @@ from dpfast._kernels.sulq import PAIRS_STRETCH as STRETCH
 from dpfast._kernels.sulq import margin_wrong as wrong
 from dpfast._kernels.sulq import pairs_add as pairs
 
-from ..reference import margin as reference
+from ..reference.sulq import margin as reference
 from ..support.pairwise import pairwise
 from ..support.paths import on_every_path
 

@@ -21,11 +21,11 @@ from dpfast.sulq import NaiveBayes, NotFittedError, class_sums
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.class_sums import ClassSums, columns_of
 
-from ..reference import sulq as neighbourly
-from ..reference import tree as reference
+from ..reference.sulq import decision_tree as reference
+from ..reference.sulq import noisy_sums as neighbourly
 from ..support.names import shown
 from ..support.pairwise import pairwise
-from .test_sums import Recorder
+from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
 MIXED = {"bounds": [(0, 1), None, (-10, 30)], "categories": [None, [0, 1, 2], None]}

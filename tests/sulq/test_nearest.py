@@ -11,7 +11,7 @@ from dpfast._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
 from dpfast._kernels.sulq import NearestColumns as Columns
 from dpfast.summaries.cells import SQUARES, cells
 
-from ..reference import nearest as reference
+from ..reference.sulq import nearest as reference
 from ..support.paths import on_every_path
 
 SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1e300, -1e300, 5e-324, 0.5, -7.25]

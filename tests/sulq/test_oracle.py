@@ -32,10 +32,10 @@ from dpfast.sulq import (
     row_functions,
 )
 
-from ..reference import sulq as reference
+from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
 from ..support.pairwise import pairwise, quick_rows
-from .test_sums import spent
+from .test_noisy_sums import spent
 
 RELATIONS = ["replace", "add-remove"]
 LOSSES = [{"rho": 50}, {"epsilon": 50, "delta": 1e-6}, {"epsilon": 50}]

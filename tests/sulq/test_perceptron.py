@@ -22,11 +22,11 @@ from dpfast.sulq import NotFittedError, Perceptron, perceptron
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.coordinates import Coordinates
 
-from ..reference import margin as plain
-from ..reference import sulq as reference
+from ..reference.sulq import margin as plain
+from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
 from ..support.pairwise import quick_rows
-from .test_sums import Recorder
+from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
 LOSSES = {"rho": {"rho": 1}, "epsilon": {"epsilon": 1}, "delta": {"epsilon": 1, "delta": 1e-6}}

@@ -29,7 +29,7 @@ from dpfast.sulq import (
 from dpfast.sulq.class_sums import ClassSums
 from dpfast.sulq.gram_matrix import GramMatrix
 
-from ..reference import sulq as reference
+from ..reference.sulq import noisy_sums as reference
 from ..support.pairwise import quick_rows
 from ..support.transcript import recorded, used
 

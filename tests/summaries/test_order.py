@@ -23,7 +23,7 @@ from dpfast.sources import CHUNK_DTYPES, Chunk
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks, Window
 
-from ..reference import order as reference
+from ..reference.summaries import order as reference
 from ..support.pairwise import quick_rows
 
 DTYPES = [d.str for d in CHUNK_DTYPES]

@@ -21,7 +21,7 @@ from dpfast.errors import ArgumentError
 from dpfast.sources import CHUNK_DTYPES
 from dpfast.summaries.cells import FINE, SQUARES, cells, nearest
 
-from ..reference import quantise as reference
+from ..reference.summaries import quantise as reference
 from ..support.pairwise import every_value, pairwise
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from ..chacha20 import insecure_key, stream
+from ..rng import insecure_key, stream
 
 REFILLS = 3
 SEEDS = (0, 1, 255, 256, 2**64, 3**400)

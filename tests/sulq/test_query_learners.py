@@ -28,8 +28,8 @@ from dpfast.sulq import (
 )
 from dpfast.sulq.row_functions import Piece
 
-from ..reference import queries as plain
-from ..reference import sulq as reference
+from ..reference.sulq import learner_queries as plain
+from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
 from ..support.pairwise import quick_rows
 from .test_oracle import integers

@@ -21,10 +21,10 @@ from dpfast.sulq import LinearRegression, NotFittedError, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.linear_regression import _Normal
 
-from ..reference import margin as plain
-from ..reference import sulq as reference
+from ..reference.sulq import margin as plain
+from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
-from .test_sums import Recorder
+from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
 

@@ -9,7 +9,7 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sulq import ID3Classifier, NaiveBayes
 from dpfast.sulq.categories import Classes, Coder, attributes
 
-from ..reference import tree as reference
+from ..reference.sulq import decision_tree as reference
 
 VALUES = [
     [0, 1, 2],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .online_median import law_of, rounded, total
+from .median import law_of, rounded, total
 
 
 class Weights:

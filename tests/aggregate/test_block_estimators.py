@@ -29,7 +29,7 @@ from dpfast.aggregate.estimators.block_groups import BLOCKS, ROWS, by_groups
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.sources.table import as_rows
 
-from ..reference import estimators as twin
+from ..reference.aggregate import estimators as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path, run
 
@@ -555,7 +555,7 @@ def everything():
 
 PROBE = """
 import hashlib
-from tests.aggregate import test_estimators_blocks as t
+from tests.aggregate import test_block_estimators as t
 print(hashlib.sha256(b"".join(t.everything())).hexdigest())
 """
 

@@ -21,7 +21,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
 
-from ..reference.compiled import answers
+from ..reference.aggregate.numba_function import answers
 from ..support.pairwise import quick_rows
 
 RNG = np.random.default_rng(8)

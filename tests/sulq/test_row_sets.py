@@ -21,10 +21,10 @@ from dpfast.sources import passes
 from dpfast.sulq import Attribute, NoisySums, RowSets, rounds
 from dpfast.sulq.conditions import Condition, read
 
-from ..reference import implication as reference
-from ..reference.sulq import moves
+from ..reference.sulq import implication as reference
+from ..reference.sulq.noisy_sums import moves
 from ..support.names import shown
-from .test_sums import Recorder
+from .test_noisy_sums import Recorder
 
 YES = Attribute()
 

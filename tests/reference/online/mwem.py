@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from .online_median import rounded, total
+from .median import rounded, total
 from .sparse import laplace
 
 #: Noise of a measurement is followed up to this size.

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from .chacha20 import block as chacha_block
+from ..rng import block as chacha_block
 
 MASK = 2**64 - 1
 

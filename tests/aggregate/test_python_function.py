@@ -19,7 +19,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
 
-from ..reference import called as reference
+from ..reference.aggregate import python_function as reference
 from ..support import faults
 from ..support.pairwise import quick_rows
 

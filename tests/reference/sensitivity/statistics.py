@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from .sensitivity import added_or_removed, replaced
+from .quantile import added_or_removed, replaced
 
 
 def mean(data, lo, hi):

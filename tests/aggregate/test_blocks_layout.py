@@ -33,7 +33,7 @@ from dpfast.aggregate.blocks.partition import TILE, Partition, missing, tiles
 from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
 from dpfast.sources.row_source import RowChunk
 
-from ..reference import blocks as twin
+from ..reference.aggregate import blocks as twin
 from ..support.pairwise import quick_rows
 
 scatter_module = sys.modules[

@@ -38,7 +38,7 @@ from dpfast.aggregate.estimators.base import Job
 from dpfast.sources.row_source import RowChunk
 from dpfast.sources.table import as_rows
 
-from ..reference import sums as twin
+from ..reference.aggregate import streaming as twin
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 KEY = Key(bytes(range(32)))

@@ -22,9 +22,9 @@ from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 
-from ..reference import sulq as reference
+from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
-from .test_sums import Recorder
+from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
 KINDS = [PCA, TruncatedSVD]

@@ -14,7 +14,7 @@ from dpfast.online.public_distribution import BLOCK, PublicDistribution
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
-from ..reference import online_weights as reference
+from ..reference.online import multiplicative_weights as reference
 from ..support import streams
 from ..support.names import shown
 from ..support.pairwise import quick_rows

@@ -30,7 +30,7 @@ from dpfast.sources import passes
 from dpfast.sulq import PCA, KMeans, NoisySums, Term, original_variance, row_functions
 from dpfast.sulq import rounds as _rounds
 
-from ..reference import sulq as reference
+from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
 from ..support.pairwise import pairwise, quick_rows
 
