@@ -24,7 +24,7 @@ from dpfast.aggregate.blocks.labels import secret
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.row_source import RowChunk
+from dpfast.sources.base import RowChunk
 
 from .conftest import rows
 

@@ -25,8 +25,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Source, array, forms, intake, untyped
+from dpfast.sources.base import RowSource
 from dpfast.sources.masked import mask
-from dpfast.sources.row_source import RowSource
 
 from .support import hostile
 from .support.battery import CASES, NO_RELEASES, Case, public

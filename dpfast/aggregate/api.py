@@ -23,7 +23,7 @@ from ..budget.release import release
 from ..noise.additive import amount
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.row_source import RowSource
+from ..sources.base import RowSource
 from ..sources.table import as_rows
 from ..statistics.two_steps import one_step as _one_block
 from ..statistics.two_steps import two_steps as _two_blocks

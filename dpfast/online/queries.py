@@ -21,7 +21,7 @@ from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
 from ..sources import Chunk, Source, as_source
 from ..sources.array import threads
-from ..sources.row_source import RowChunk, RowSource
+from ..sources.base import RowChunk, RowSource
 from ..sources.table import coded_rows
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches

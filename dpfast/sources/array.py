@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import ArgumentError, ArgumentTypeError, DataError
-from .base import Chunk, RandomWords, Source, chunk_dtype
+from .base import Chunk, RandomWords, Source, WithRows, chunk_dtype
 from .forms import Arrow, Form, Named, Objects, Values
-from .row_source import WithRows
 from .untyped import fill_numbers
 
 S = TypeVar("S")

@@ -1,14 +1,20 @@
-"""What a source of one column is: it feeds chunks to a summary and merges what comes back."""
+"""What sources are: one column, or rows, that can be passed over as often as asked.
+
+A source feeds chunks to a summary and merges what comes back. In a source of one column nulls are
+left out and counted. In a source of rows every row keeps its place, and a missing number is NaN.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
+from ..errors import DataError
 
 S = TypeVar("S")
 
@@ -90,3 +96,146 @@ class Source(Protocol):
         sample would cost about as much as a pass.
         """
         ...
+
+
+class RowChunk(NamedTuple):
+    """Some consecutive rows of a source, none left out.
+
+    `rows` has shape (r,), or (r, width) and C order; it is read-only by agreement and valid only
+    until `summarise` returns. `start` is the number of its first row in the whole data. `ids` are
+    the ids of these rows, in any form that `KeyedLabels.read` takes; None if none were asked for.
+    """
+
+    rows: NDArray[Any]
+    start: int
+    ids: Any = None
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """Rows that can be passed over as often as asked, always in the same chunks."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of a number, in native byte order; a structured dtype for columns with names."""
+        ...
+
+    @property
+    def width(self) -> int | None:
+        """Columns of a matrix; None for single numbers and for named columns."""
+        ...
+
+    @property
+    def length(self) -> int | None:
+        """Rows; None when that is not known without reading."""
+        ...
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """All rows, where they lie in memory in this dtype and in C order; else None."""
+        ...
+
+    def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
+        """Summarise every chunk and merge the summaries, as `Source.reduce` does."""
+        ...
+
+
+class Choosing(ABC):
+    """A `RowSource` that can read less for a pass that looks at some columns only."""
+
+    @abstractmethod
+    def only(self, columns: Collection[Any] | None) -> RowSource:
+        """Return the same rows for somebody who looks at no other columns than these; None for all.
+
+        Columns with other names may not be there. A matrix has all, but in any order in memory.
+        """
+
+
+class WithRows(ABC):
+    """Something on disk whose rows can be read, with the ids of another of its columns."""
+
+    @abstractmethod
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        """Its rows; `ids` is the name of a column or as many ids as there are rows."""
+
+    @abstractmethod
+    def beside(self, column: str) -> Table:
+        """Its columns but that of this name, which may be any of the file's, and then that."""
+
+    @abstractmethod
+    def coded(self, words: Sequence[Any]) -> RowSource:
+        """Its rows, those columns of text that have some `Words` as the numbers of these."""
+
+    def refuse_column(self, name: str) -> NoReturn:
+        """Raise the error that this is no column of numbers; `name` is the argument that it is."""
+        checks.fail_kind(name, "one column (dpfast.scan with one name)", self)
+
+
+class Table(WithRows):
+    """Named columns of a file: rows for `dpfast.sample_and_aggregate`, and no one column.
+
+    Attributes
+    ----------
+    names : tuple of str
+    length : int or None
+        Rows; None when that is not known without reading.
+    """
+
+    names: tuple[str, ...]
+    length: int | None
+
+    @abstractmethod
+    def columns_alone(self) -> list[Source]:
+        """Return a source for each column, which holds numbers."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+
+class Text(WithRows):
+    """One column of text of a file: data for a release that says what its words are.
+
+    It is no column of numbers, and whoever reads it as one gets the error that says so.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.length = table.length
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.table.names[0]!r})"
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        return self.table.rows(ids, workers)
+
+    def beside(self, column: str) -> Table:
+        return self.table.beside(column)
+
+    def coded(self, words: Sequence[Any]) -> RowSource:
+        return self.table.coded(words)
+
+    def refuse_column(self, name: str) -> NoReturn:
+        self.rows()
+        super().refuse_column(name)
+
+
+def refuse_columns(*_: Any) -> NoReturn:
+    """Raise the error of columns of different lengths. The number of rows may be private."""
+    raise DataError("the columns of a table must have as many rows each, and have not")
+
+
+def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
+    """Return the dtype of a row of named columns: each is float64, for each may have missing
+    numbers.
+    """
+    if not all(names):  # NumPy would make up another name
+        checks.fail("the names of columns", "texts that are not empty", names)
+    return np.dtype([(name, np.float64) for name in names])
+
+
+def width_of(source: RowSource) -> int:
+    """Columns of some rows, each of numbers that kernels can read."""
+    names = source.dtype.names
+    for kind in [source.dtype[field] for field in names] if names else [source.dtype]:
+        chunk_dtype(kind)
+    return len(names) if names else source.width or 1

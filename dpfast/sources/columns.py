@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 from .._core import checks
 from . import as_source
 from .array import ArraySource
-from .base import Chunk, RandomWords, Source, chunk_dtype
+from .base import (
+    Chunk,
+    RandomWords,
+    RowChunk,
+    RowSource,
+    Source,
+    Table,
+    chunk_dtype,
+    refuse_columns,
+)
 from .forms import Form, Named, Values
-from .row_source import RowChunk, RowSource, Table, refuse_columns
 from .table import features_of
 
 S = TypeVar("S")

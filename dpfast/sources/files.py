@@ -11,11 +11,20 @@ from numpy.typing import NDArray
 from .._core import checks
 from .array import Numbers, arrow_values
 from .arrow import BATCH, Reader, Want, chunks
-from .base import Chunk, RandomWords, Source
+from .base import (
+    Choosing,
+    Chunk,
+    RandomWords,
+    RowChunk,
+    RowSource,
+    Source,
+    Table,
+    WithRows,
+    named_dtype,
+)
 from .ids import Ids, as_ids, looked_up
+from .memory import write_arrow
 from .pick import distinct, picker
-from .row_source import Choosing, RowChunk, RowSource, Table, WithRows, named_dtype
-from .stretches import write_arrow
 from .words import Words, matched
 
 S = TypeVar("S")

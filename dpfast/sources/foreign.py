@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import DataError
-from .base import Chunk, Source
+from .base import Chunk, RowChunk, Source
 from .ids import Ids
-from .row_source import RowChunk
 
 S = TypeVar("S")
 

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.extras import extra
-from .base import Source
-from .row_source import RowSource, WithRows
+from .base import RowSource, Source, WithRows
 
 #: What says by itself how it is to be read.
 TYPED = (

@@ -24,13 +24,21 @@ from .._core import checks
 from ..errors import ArgumentTypeError, SourceError
 from .array import CLUSTER, SLICE
 from .arrow import kind_of, opening
-from .base import Chunk, RandomWords, Source, chunk_dtype
+from .base import (
+    Chunk,
+    RandomWords,
+    RowSource,
+    Source,
+    Table,
+    Text,
+    WithRows,
+    chunk_dtype,
+    named_dtype,
+)
 from .ids import Ids, as_ids, no_column
-from .passes import MemoryRows
+from .memory import Column, MemoryRows
 from .pick import Pick, distinct, picker
 from .prefetch import decoders
-from .row_source import RowSource, Table, Text, WithRows, named_dtype
-from .stretches import Column
 from .words import Words, matched
 
 S = TypeVar("S")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .._core import checks
 from ..errors import SourceError
-from .base import Source
+from .base import Source, Table, Text
 from .pick import distinct, picker
-from .row_source import Table, Text
 
 if TYPE_CHECKING:
     from .arrow import Reader

@@ -13,13 +13,11 @@ import numpy as np
 
 from .._core import checks
 from .array import ArraySource, ColumnSource, RowsSource
-from .base import Source
+from .base import Choosing, RowSource, Source, WithRows, named_dtype, refuse_columns
 from .foreign import ForeignRows
 from .forms import Form, Named, Objects, Values, form_of
 from .ids import as_ids, no_column
-from .passes import MemoryRows
-from .row_source import Choosing, RowSource, WithRows, named_dtype, refuse_columns
-from .stretches import Column, as_column, records, side_by_side
+from .memory import Column, MemoryRows, as_column, records, side_by_side
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
 

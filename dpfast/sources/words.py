@@ -19,7 +19,7 @@ from ..errors import DataError
 from .array import arrow_values
 from .forms import Arrow, Objects, column_form
 from .ids import family, looked_up
-from .stretches import F8, Column
+from .memory import F8, Column
 
 RULE = "a one-dimensional column of text"
 

@@ -36,8 +36,8 @@ from ..noise.additive import amount
 from ..noise.box import BoxNoise, box_noise
 from ..privacy import Loss
 from ..rng import Generator
+from ..sources.base import RowSource
 from ..sources.intake import read_rows
-from ..sources.row_source import RowSource
 from ..summaries.cells import SQUARES, Cells, cells, nearest
 from ..summaries.moments import Moments, moments, two_of
 

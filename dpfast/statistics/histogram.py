@@ -29,9 +29,9 @@ from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
 from ..sources import Chunk, Source
+from ..sources.base import RowChunk, RowSource
 from ..sources.intake import read_column, read_rows
 from ..sources.masked import kept, refuse_mask
-from ..sources.row_source import RowChunk, RowSource
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 from .arguments import Keywords

@@ -24,7 +24,7 @@ from ..budget.budget import Budget
 from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.row_source import RowSource
+from ..sources.base import RowSource
 from ..sources.table import feature_rows
 from ..sources.words import Words
 from ..summaries.side_by_side import width_of

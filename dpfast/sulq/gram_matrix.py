@@ -33,7 +33,7 @@ from .._kernels.sulq import GRAM_MOST_COLUMNS as MOST_COLUMNS
 from .._kernels.sulq import GRAM_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import box_whole as whole
 from .._kernels.sulq import gram_add as add
-from ..sources.row_source import RowChunk, RowSource
+from ..sources.base import RowChunk, RowSource
 from .rounds import Part
 from .row_matrices import carry, matrices, nan_fills, wholes
 

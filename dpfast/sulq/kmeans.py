@@ -50,7 +50,7 @@ from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..sources.row_source import RowSource
+from ..sources.base import RowSource
 from ..sources.table import feature_rows
 from ..statistics.arguments import said
 from ..summaries.side_by_side import width_of

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..sources.row_source import RowChunk, RowSource
-from ..sources.stretches import Column, as_column
+from ..sources.base import RowChunk, RowSource
+from ..sources.memory import Column, as_column
 from ..sources.table import feature_rows, with_column
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length, width_of

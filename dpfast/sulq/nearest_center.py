@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import NearestColumns as Columns
-from ..sources.row_source import RowChunk, RowSource
+from ..sources.base import RowChunk, RowSource
 from ..summaries.cells import SQUARES, cells
 from .row_matrices import carry, matrices, nan_fills, wholes
 

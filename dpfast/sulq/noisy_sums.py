@@ -14,8 +14,8 @@ from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
+from ..sources.base import RowChunk, RowSource
 from ..sources.masked import refuse_mask
-from ..sources.row_source import RowChunk, RowSource
 from ..sources.table import as_rows, only
 from ..summaries.cells import cells
 from .rounds import Part, Rounds, loss_of

@@ -25,7 +25,7 @@ from ..errors import BudgetError, DataError
 from ..noise.additive import MOST
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
-from ..sources.row_source import RowSource
+from ..sources.base import RowSource
 from ..sources.table import as_rows
 from .noisy_sums import totals
 from .oracle_plan import COUNTING, Answer, Mean, Questions, cost_of

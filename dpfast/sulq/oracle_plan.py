@@ -38,7 +38,7 @@ from .._core import checks
 from ..errors import ArgumentError
 from ..noise.additive import LEAST
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
-from ..sources.row_source import RowSource
+from ..sources.base import RowSource
 from ..sources.table import as_rows
 from ..summaries.cells import nearest
 from .rounds import Part, round_noise

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
 from ..errors import DataError
-from ..sources.row_source import RowChunk, RowSource
+from ..sources.base import RowChunk, RowSource
 
 Floats = NDArray[np.float64]
 

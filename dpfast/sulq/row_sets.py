@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import rng as _rng
 from .._core import checks, nan_policy
 from .._kernels.sources import both
+from ..sources.base import RowChunk, RowSource
 from ..sources.masked import refuse_mask
-from ..sources.row_source import RowChunk, RowSource
 from ..sources.table import only
 from .rounds import Part
 from .row_functions import Function, Piece

@@ -13,7 +13,7 @@ from .._core import checks
 from .._core.types import BoundsEach
 from .._core.types import Number as RealNumber
 from .._kernels.jit import RowLoop, is_compiled
-from ..sources.row_source import RowSource
+from ..sources.base import RowSource
 from ..sources.table import as_rows
 from ..summaries.cells import FINE, SQUARES, cells
 from .conditions import Condition

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sources.base import RowChunk, RowSource
 from ..sources.columns import Apart
 from ..sources.masked import refuse_mask
-from ..sources.row_source import RowChunk, RowSource
 from .cells import Cells
 from .side_by_side import flat, stretches
 from .totals import Totals, totals, totals_of

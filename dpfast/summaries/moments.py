@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._kernels.summaries import products
+from ..sources.base import RowChunk, RowSource
 from ..sources.masked import refuse_mask
-from ..sources.row_source import RowChunk, RowSource
-from ..sources.stretches import Column
+from ..sources.memory import Column
 from .cells import Cells
 from .side_by_side import flat, refuse_length, stretches
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DataError
 from ..sources import chunk_dtype
+from ..sources.base import RowChunk, RowSource
+from ..sources.base import width_of as width_of
 from ..sources.masked import picked, refuse_mask
-from ..sources.row_source import RowChunk, RowSource
-from ..sources.row_source import width_of as width_of
-from ..sources.stretches import Column
+from ..sources.memory import Column
 
 #: Rows of a stretch, of which every column stays in a cache.
 BLOCK = 1 << 13

@@ -31,7 +31,7 @@ from dpfast.aggregate.blocks.available_memory import available
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import TILE, Partition, missing, tiles
 from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
-from dpfast.sources.row_source import RowChunk
+from dpfast.sources.base import RowChunk
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import quick_rows
@@ -637,7 +637,7 @@ from dpfast.aggregate.blocks import RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast._kernels.aggregate import Key
-from dpfast.sources.row_source import RowChunk
+from dpfast.sources.base import RowChunk
 
 path, kind, to = sys.argv[1:4]
 rows, blocks, spare = map(int, sys.argv[4:])

@@ -35,7 +35,7 @@ from dpfast.aggregate.estimators import (
     streaming,
 )
 from dpfast.aggregate.estimators.base import Job
-from dpfast.sources.row_source import RowChunk
+from dpfast.sources.base import RowChunk
 from dpfast.sources.table import as_rows
 
 from ..reference.aggregate import streaming as twin

@@ -25,9 +25,9 @@ from dpfast.errors import (
     SourceError,
 )
 from dpfast.sources import Source, arrow, as_source
+from dpfast.sources.base import Table
 from dpfast.sources.files import FileSource
 from dpfast.sources.prefetch import decoders, overlapped
-from dpfast.sources.row_source import Table
 from dpfast.sources.scan import scan
 
 from ..support.pairwise import every_value, quick_rows

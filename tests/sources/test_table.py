@@ -27,10 +27,10 @@ from dpfast.errors import (
     SourceError,
 )
 from dpfast.sources import CHUNK_DTYPES, Chunk, Source, arrow, as_source
-from dpfast.sources import passes as _memory
+from dpfast.sources import memory as _memory
 from dpfast.sources.array import RowsSource, arrow_chunk, arrow_values
-from dpfast.sources.passes import MemoryRows
-from dpfast.sources.row_source import RowChunk, RowSource, Table
+from dpfast.sources.base import RowChunk, RowSource, Table
+from dpfast.sources.memory import MemoryRows
 from dpfast.sources.table import as_rows
 
 from ..reference.sources import rows as plain

@@ -13,7 +13,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, array, passes
+from dpfast.sources import Chunk, array, memory
 from dpfast.statistics.totals import api, each_column
 from dpfast.summaries import side_by_side
 
@@ -180,7 +180,7 @@ def forms(data):
 def test_every_form_of_data_gives_the_same(name, masked, tmp_path, monkeypatch):
     monkeypatch.setattr(array, "BLOCK", 64)
     monkeypatch.setattr(side_by_side, "BLOCK", 100)
-    monkeypatch.setattr(passes.MemoryRows, "DIRECT", 1 << 12)
+    monkeypatch.setattr(memory.MemoryRows, "DIRECT", 1 << 12)
     data = np.random.default_rng(1).integers(-8, 9, (1000, 3)).astype(np.float64)
     where = data[:, 0] > 1 if masked else None
     kw = {"neighbors": "add-remove", "bounds": BOUNDS}
@@ -517,7 +517,7 @@ def test_a_source_is_one_column_whatever_it_calls_its_own():
 
 
 def test_threads_change_nothing(monkeypatch):
-    monkeypatch.setattr(passes, "SLICE", 1 << 8)
+    monkeypatch.setattr(memory, "SLICE", 1 << 8)
     monkeypatch.setattr(array, "SLICE", 1 << 8)
     data = np.random.default_rng(4).normal(0, 1, (5000, 3))
     found = recorded("variance", data, neighbors="add-remove")[:2]

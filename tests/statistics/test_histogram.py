@@ -18,7 +18,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceErr
 from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import Draws
 from dpfast.rng import InsecureGenerator
-from dpfast.sources.passes import MemoryRows
+from dpfast.sources.memory import MemoryRows
 from dpfast.statistics import histogram as room
 from dpfast.statistics.histogram import histogram
 

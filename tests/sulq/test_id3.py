@@ -19,7 +19,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import ID3Classifier, NotFittedError, id3
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq import split_criteria as criteria
@@ -174,7 +174,7 @@ def test_chunks_and_threads_do_not_change_a_bit(monkeypatch, splits):
     found = []
     for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         made = ID3Classifier(VALUES, classes=[0, 1], rho=1, splits=splits)
         made.fit(X, y, rng=InsecureGenerator(1))
         found.append(pickle.dumps(made.tree_))

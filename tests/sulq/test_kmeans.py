@@ -16,8 +16,8 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes as _memory
-from dpfast.sources.row_source import RowChunk
+from dpfast.sources import memory as _memory
+from dpfast.sources.base import RowChunk
 from dpfast.sources.table import as_rows
 from dpfast.sulq import KMeans, NotFittedError, kmeans
 from dpfast.sulq import nearest_center as nearest

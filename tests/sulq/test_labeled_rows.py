@@ -9,8 +9,8 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.sources import passes
-from dpfast.sources.row_source import RowChunk
+from dpfast.sources import memory
+from dpfast.sources.base import RowChunk
 from dpfast.sources.words import Words
 from dpfast.sulq.labeled_rows import labeled_rows
 
@@ -109,7 +109,7 @@ def test_labels_stay_with_their_rows_in_every_chunk(monkeypatch):
     y = np.arange(n)
     for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         made = labeled_rows(x, y)
         same = made.reduce(
             lambda pieces: sum(int((a[:, 0] == 2 * b).sum()) for a, b in pieces),

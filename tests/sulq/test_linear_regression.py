@@ -16,7 +16,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import LinearRegression, NotFittedError, rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 from dpfast.sulq.linear_regression import _Normal
@@ -112,7 +112,7 @@ def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
     found = []
     for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         found.append(recorded(x, y)[1])
     assert found[0] == found[1] == found[2]
 
@@ -127,7 +127,7 @@ def test_predictions_and_scores_are_of_all_rows_in_their_order(monkeypatch):
     expected = 1 - ((y - line) ** 2).sum() / ((y - y.mean()) ** 2).sum()
     monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
     for direct in 1 << 23, 160_016:
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         assert made.predict(x) == pytest.approx(line, rel=1e-12)
         assert made.score(x, y) == pytest.approx(expected, rel=1e-9) and expected < 0.999
 

@@ -16,7 +16,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import NaiveBayes, NotFittedError, class_sums
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.class_sums import ClassSums, columns_of
@@ -124,7 +124,7 @@ def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
     found = []
     for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         made = NaiveBayes(**MIXED, classes=[0, 1], rho=1).fit(X, y, rng=InsecureGenerator(1))
         found.append(made.theta_.tobytes() + made.var_.tobytes())
     assert len(set(found)) == 1

@@ -26,7 +26,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import PCA, KMeans, NoisySums, Term, original_variance, row_functions
 from dpfast.sulq import rounds as _rounds
 
@@ -177,7 +177,7 @@ def test_chunks_do_not_change_a_bit(rows, monkeypatch):
     ]
     seen = []
     for direct in (1 << 23, 16 * 1001):
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         for layout in (data, np.asfortranarray(data)):
             _, values, _ = recorded(layout, lambda s: s.batch(ask, set_), neighbors="replace")
             seen.append(values)

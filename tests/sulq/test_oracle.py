@@ -21,7 +21,7 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import (
     ExactOracle,
     StatisticalQueryOracle,
@@ -506,9 +506,9 @@ def test_chunks_threads_and_files_do_not_change_a_bit(relation, monkeypatch, tmp
     }
     found = []
     for direct, threads in ((1 << 23, "1"), (16 * 1001, "1"), (1 << 14, "3")):
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
-        monkeypatch.setattr(passes.MemoryRows, "BUFFER", direct)
-        monkeypatch.setattr("dpfast.sources.passes.SLICE", 10_000)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "BUFFER", direct)
+        monkeypatch.setattr("dpfast.sources.memory.SLICE", 10_000)
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
         for rows in (table, table.to_records(index=False)):
             oracle = StatisticalQueryOracle(rows, queries=3, rng=InsecureGenerator(1), **kw)

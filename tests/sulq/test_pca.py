@@ -16,7 +16,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import PCA, NotFittedError, TruncatedSVD
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq import rounds as _rounds
@@ -119,7 +119,7 @@ def test_chunks_and_threads_do_not_change_a_bit(kind, monkeypatch):
     found = []
     for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         found.append(recorded(kind, data)[1])
     assert found[0] == found[1] == found[2]
 

@@ -17,7 +17,7 @@ from dpfast._kernels.sulq import MARGIN_REACH as REACH
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import NotFittedError, Perceptron, perceptron
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.coordinates import Coordinates
@@ -114,7 +114,7 @@ def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
         found = []
         for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
             monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-            monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+            monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
             found.append(recorded(x, y, max_iter=3, **kw)[1])
         assert found[0] == found[1] == found[2]
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import passes
+from dpfast.sources import memory
 from dpfast.sulq import Attribute, NoisySums, RowSets, rounds
 from dpfast.sulq.conditions import Condition, read
 
@@ -225,7 +225,7 @@ def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
     condition = Attribute(0, low=0.3) ^ Attribute(1, high=-0.1)
     seen = []
     for direct, threads in ((1 << 23, "1"), (16 * 1001, "1"), (16 * 1001, "3"), (16 * 64, "2")):
-        monkeypatch.setattr(passes.MemoryRows, "DIRECT", direct)
+        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
         for layout in (data, np.asfortranarray(data)):
             seen.append(recorded(layout, lambda s: s.contrasts(condition, sets))[1])

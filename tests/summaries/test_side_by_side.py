@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpfast.errors import DataError
-from dpfast.sources.row_source import RowChunk
-from dpfast.sources.stretches import as_column
+from dpfast.sources.base import RowChunk
+from dpfast.sources.memory import as_column
 from dpfast.summaries.side_by_side import BLOCK, flat, stretches
 
 from ..support.pairwise import every_value

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
-from ...sources.row_source import RowChunk
+from ...sources.base import RowChunk
 from .counting_sort import Empty, each, groups_of, low_type, refined, step_of
 from .labels import ContiguousLabels, RandomLabels
 

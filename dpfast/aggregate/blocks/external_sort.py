@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
-from ...sources.row_source import RowChunk
+from ...sources.base import RowChunk
 from .available_memory import available
 from .counting_sort import Empty, each, groups_of, low_type, shift_of, spans_of
 from .labels import RandomLabels

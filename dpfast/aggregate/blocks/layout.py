@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...sources.array import threads
+from ...sources.base import RowChunk, RowSource
 from ...sources.prefetch import decoders
-from ...sources.row_source import RowChunk, RowSource
 from .available_memory import available
 from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_of
 from .direct_placement import placement

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
-from ...sources.row_source import RowChunk
+from ...sources.base import RowChunk
 from .ids import KeyedLabels
 from .labels import ContiguousLabels, RandomLabels
 

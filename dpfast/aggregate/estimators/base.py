@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.row_source import RowSource
+from ...sources.base import RowSource
 from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
 

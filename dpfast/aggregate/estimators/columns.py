@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ...errors import ArgumentError
-from ...sources.row_source import RowSource
+from ...sources.base import RowSource
 
 
 @dataclass(frozen=True, slots=True)

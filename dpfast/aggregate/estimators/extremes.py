@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.row_source import RowSource
+from ...sources.base import RowSource
 from ..blocks import ContiguousLabels, Extremes
 from ..blocks.partition import Partition
 from .columns import Columns

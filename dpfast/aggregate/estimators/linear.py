@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ...sources.row_source import RowSource
+from ...sources.base import RowSource
 from ..blocks import ContiguousLabels, Totals
 from ..blocks.partition import Partition
 from .base import Bound

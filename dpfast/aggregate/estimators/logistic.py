@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.types import Number
 from ..._kernels import aggregate as _native
-from ...sources.row_source import RowSource
+from ...sources.base import RowSource
 from ..blocks.layout import Window
 from .base import Bound, ByBlock, Job
 from .block_groups import Buffers, by_groups

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._kernels.jit import BlockLoop
 from ...sources.array import threads
-from ...sources.row_source import RowSource
+from ...sources.base import RowSource
 from ..blocks.layout import Window
 from ..workers.pool import cores
 from .base import Bound, ByBlock, Job

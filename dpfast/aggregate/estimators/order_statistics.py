@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.types import Number
 from ..._kernels import aggregate as _native
-from ...sources.row_source import RowSource
+from ...sources.base import RowSource
 from ..blocks import Totals
 from ..blocks.layout import Window
 from .base import Bound, ByBlock, Job

@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.row_source import RowChunk, RowSource
+from ...sources.base import RowChunk, RowSource
 from ..blocks import ContiguousLabels, KeyedLabels, Moments, RandomLabels
 from ..blocks.partition import Partition, tiles
 from .base import Job

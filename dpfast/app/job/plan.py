@@ -16,9 +16,9 @@ from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
 from ...privacy import ZCDP, Loss, Pure
 from ...sources.arrow import Reader
+from ...sources.base import Table, Text
 from ...sources.files import FileSource
 from ...sources.pick import distinct, picker
-from ...sources.row_source import Table, Text
 from ...sources.scan import columns
 from ...sources.scan import reader as reader_of
 from . import allocation, job_file

@@ -35,8 +35,8 @@ from ...noise.integer import integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
+from ...sources.base import RowSource
 from ...sources.columns import Apart
-from ...sources.row_source import RowSource
 from ...summaries.cells import nearest
 from ...summaries.column_totals import column_totals
 from ...summaries.totals import Totals, settled

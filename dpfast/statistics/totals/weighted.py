@@ -28,8 +28,8 @@ from ..._core.error_bars import NOISE, Expected, unknown
 from ...noise.box import box_noise, count_shares
 from ...privacy import Loss
 from ...rng import Generator
-from ...sources.row_source import RowSource
-from ...sources.stretches import Column
+from ...sources.base import RowSource
+from ...sources.memory import Column
 from ...summaries.cells import Cells, nearest
 from ...summaries.moments import Moments, weighted_moments
 
