@@ -174,21 +174,33 @@ def records(array: NDArray[Any], without: str | None, name: str) -> Column:
 
 
 def together(columns: Sequence[Column]) -> NDArray[Any] | None:
-    """Columns of one kind that lie at equal distances, as those of a table often do, as a matrix.
+    """Return columns at equal distances in one memory, as those of a table often are, as a matrix.
 
-    It is valid as long as the columns are.
+    It is valid as long as the columns are. Columns with memories of their own make no matrix:
+    NumPy may touch what lies between the columns of one.
     """
     arrays = [column.apart for column in columns if column.width is None]
     first = arrays[0] if arrays else None
     if first is None or len(arrays) < len(columns):
         return None
-    forms = {None if one is None else (one.dtype, one.shape, one.strides) for one in arrays}
-    places = [one.__array_interface__["data"][0] for one in arrays if one is not None]
+    kinds = {
+        None if array is None else (array.dtype, array.shape, array.strides, id(_owner(array)))
+        for array in arrays
+    }
+    places = [array.__array_interface__["data"][0] for array in arrays if array is not None]
     steps = {after - before for before, after in itertools.pairwise(places)} or {F8.itemsize}
-    if len(forms) > 1 or len(steps) > 1:
+    if len(kinds) > 1 or len(steps) > 1:
         return None
     shape, strides = (len(first), len(arrays)), (first.strides[0], steps.pop())
     return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+
+
+def _owner(array: NDArray[Any]) -> Any:
+    """Return the object that owns the memory of an array."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray) and owner.base is not None:
+        owner = owner.base
+    return owner
 
 
 def side_by_side(columns: Mapping[str, Column]) -> Column:

@@ -1050,3 +1050,30 @@ def test_a_pass_over_a_parquet_table_does_not_hold_it(tmp_path):
 
     assert extra("") < 64 < n * 24 / 2**20
     assert extra("whole") > 0.8 * n * 24 / 2**20  # the same measurement sees a table that is held
+
+
+APART = """
+import mmap
+import numpy as np
+import dpfast as dp
+
+n = 1000
+far = np.frombuffer(mmap.mmap(-1, 1 << 20), float, n)
+near = min((np.ones(n) for _ in range(50)), key=lambda a: a.__array_interface__["data"][0])
+more = [np.empty((n, 2)) for _ in range(50)]
+for _ in range(20):
+    dp.covariance({"a": near, "b": far}, bounds=[(0, 2)] * 2, epsilon=1)
+print("fine")
+"""
+
+
+def test_columns_with_memories_of_their_own_are_not_read_as_one():
+    """A matrix over two memories lets NumPy touch what lies between them."""
+    done = subprocess.run([sys.executable, "-c", APART], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
+    one = np.arange(12.0).reshape(6, 2)
+    whole = {"a": one[:, 0], "b": one[:, 1]}
+    columns = [_memory.as_column(column, "data", "numbers") for column in whole.values()]
+    assert _memory.together(columns) is not None
+    columns[1] = _memory.as_column(one[:, 1].copy(), "data", "numbers")
+    assert _memory.together(columns) is None
