@@ -24,7 +24,7 @@ DPF_END
 
 int dpf_peaks(int kind, const void *x, size_t n, size_t block, void *out)
 {
-    if (kind < 0 || kind >= DPF_PEAKS_KINDS)
+    if (kind < 0 || kind >= DPF_DTYPES)
         return -1;
     switch (dpf_isa()) {
 #if DPF_X86

@@ -9,12 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    DPF_PEAKS_F64, DPF_PEAKS_F32,
-    DPF_PEAKS_I64, DPF_PEAKS_I32, DPF_PEAKS_I16, DPF_PEAKS_I8,
-    DPF_PEAKS_U64, DPF_PEAKS_U32, DPF_PEAKS_U16, DPF_PEAKS_U8,
-    DPF_PEAKS_KINDS
-};
+#include "core/dtype.h"
 
 /* What was seen, or-ed together. */
 #define DPF_PEAKS_NAN 1      /* a NaN */

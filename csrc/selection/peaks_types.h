@@ -74,12 +74,12 @@
 #undef DPF_SUFFIX
 
 #define DPF_SUFFIX DPF_PATH
-static int (*const DPF_NAME(passes)[DPF_PEAKS_KINDS])(const void *, size_t, size_t, void *) = {
-    [DPF_PEAKS_F64] = DPF_CAT(peaks_f64, DPF_PATH), [DPF_PEAKS_F32] = DPF_CAT(peaks_f32, DPF_PATH),
-    [DPF_PEAKS_I64] = DPF_CAT(peaks_i64, DPF_PATH), [DPF_PEAKS_I32] = DPF_CAT(peaks_i32, DPF_PATH),
-    [DPF_PEAKS_I16] = DPF_CAT(peaks_i16, DPF_PATH), [DPF_PEAKS_I8] = DPF_CAT(peaks_i8, DPF_PATH),
-    [DPF_PEAKS_U64] = DPF_CAT(peaks_u64, DPF_PATH), [DPF_PEAKS_U32] = DPF_CAT(peaks_u32, DPF_PATH),
-    [DPF_PEAKS_U16] = DPF_CAT(peaks_u16, DPF_PATH), [DPF_PEAKS_U8] = DPF_CAT(peaks_u8, DPF_PATH),
+static int (*const DPF_NAME(passes)[DPF_DTYPES])(const void *, size_t, size_t, void *) = {
+    [DPF_F64] = DPF_CAT(peaks_f64, DPF_PATH), [DPF_F32] = DPF_CAT(peaks_f32, DPF_PATH),
+    [DPF_I64] = DPF_CAT(peaks_i64, DPF_PATH), [DPF_I32] = DPF_CAT(peaks_i32, DPF_PATH),
+    [DPF_I16] = DPF_CAT(peaks_i16, DPF_PATH), [DPF_I8] = DPF_CAT(peaks_i8, DPF_PATH),
+    [DPF_U64] = DPF_CAT(peaks_u64, DPF_PATH), [DPF_U32] = DPF_CAT(peaks_u32, DPF_PATH),
+    [DPF_U16] = DPF_CAT(peaks_u16, DPF_PATH), [DPF_U8] = DPF_CAT(peaks_u8, DPF_PATH),
 };
 #undef DPF_SUFFIX
 #undef DPF_PATH

@@ -13,10 +13,7 @@
 
 #include <stdint.h>
 
-enum {
-    DPF_COLUMN_F64, DPF_COLUMN_F32, DPF_COLUMN_I64, DPF_COLUMN_I32, DPF_COLUMN_I16, DPF_COLUMN_I8,
-    DPF_COLUMN_U64, DPF_COLUMN_U32, DPF_COLUMN_U16, DPF_COLUMN_U8
-};
+#include "core/dtype.h"
 
 /* Sorted values of ranks first .. first + count - 1 out of n, of which none is NaN. Ranks beyond the
  * window are out of reach unless the window ends where the data end. */

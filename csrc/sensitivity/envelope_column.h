@@ -20,16 +20,16 @@ static inline double dpf_clip(const dpf_column *x, double v)
 }
 
 #define DPF_EACH_KIND(CASE)                                                                       \
-    CASE(DPF_COLUMN_F64, double)                                                                  \
-    CASE(DPF_COLUMN_F32, float)                                                                   \
-    CASE(DPF_COLUMN_I64, int64_t)                                                                 \
-    CASE(DPF_COLUMN_I32, int32_t)                                                                 \
-    CASE(DPF_COLUMN_I16, int16_t)                                                                 \
-    CASE(DPF_COLUMN_I8, int8_t)                                                                   \
-    CASE(DPF_COLUMN_U64, uint64_t)                                                                \
-    CASE(DPF_COLUMN_U32, uint32_t)                                                                \
-    CASE(DPF_COLUMN_U16, uint16_t)                                                                \
-    CASE(DPF_COLUMN_U8, uint8_t)
+    CASE(DPF_F64, double)                                                                  \
+    CASE(DPF_F32, float)                                                                   \
+    CASE(DPF_I64, int64_t)                                                                 \
+    CASE(DPF_I32, int32_t)                                                                 \
+    CASE(DPF_I16, int16_t)                                                                 \
+    CASE(DPF_I8, int8_t)                                                                   \
+    CASE(DPF_U64, uint64_t)                                                                \
+    CASE(DPF_U32, uint32_t)                                                                \
+    CASE(DPF_U16, uint16_t)                                                                \
+    CASE(DPF_U8, uint8_t)
 
 /* x_rank; the caller knows that it is within reach. */
 static inline double dpf_at(const dpf_column *x, int64_t rank)

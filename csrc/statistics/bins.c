@@ -50,13 +50,13 @@ static const path *chosen(void)
     }
 }
 
-static const uint8_t sizes[DPF_QUANTISE_KINDS] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
 
 /* Rows as float64: where they are, or in the buffer. NULL if there is no such kind or path. */
 static const double *floats(int kind, const void *x, size_t from, size_t n, double *buffer)
 {
     const void *rows = (const char *)x + from * sizes[kind];
-    if (kind == DPF_QUANTISE_F64)
+    if (kind == DPF_F64)
         return rows;
     return dpf_quantise_widen(kind, rows, n, buffer) ? NULL : buffer;
 }
@@ -94,7 +94,7 @@ int dpf_bins_place(int kind, const void *x, size_t n, const dpf_bins_axis *axis,
 {
     double buffer[BLOCK];
     const path *own = chosen();
-    if (!own || kind < 0 || kind >= DPF_QUANTISE_KINDS)
+    if (!own || kind < 0 || kind >= DPF_DTYPES)
         return -1;
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t here = n - i < BLOCK ? n - i : BLOCK;
@@ -148,18 +148,18 @@ static int by_comparison(const path *own, int kind, const void *x, size_t n,
 static int by_value(const path *own, int kind, const void *x, size_t n, const dpf_bins_axis *axis,
                     int64_t *counts)
 {
-    static const int64_t least_of[DPF_QUANTISE_KINDS] = {
-        [DPF_QUANTISE_I64] = INT64_MIN, [DPF_QUANTISE_I32] = INT32_MIN,
-        [DPF_QUANTISE_I16] = INT16_MIN, [DPF_QUANTISE_I8] = INT8_MIN};
-    static const int64_t most_of[DPF_QUANTISE_KINDS] = {
-        [DPF_QUANTISE_I64] = INT64_MAX, [DPF_QUANTISE_I32] = INT32_MAX,
-        [DPF_QUANTISE_I16] = INT16_MAX, [DPF_QUANTISE_I8] = INT8_MAX,
-        [DPF_QUANTISE_U64] = INT64_MAX, [DPF_QUANTISE_U32] = UINT32_MAX,
-        [DPF_QUANTISE_U16] = UINT16_MAX, [DPF_QUANTISE_U8] = UINT8_MAX};
+    static const int64_t least_of[DPF_DTYPES] = {
+        [DPF_I64] = INT64_MIN, [DPF_I32] = INT32_MIN,
+        [DPF_I16] = INT16_MIN, [DPF_I8] = INT8_MIN};
+    static const int64_t most_of[DPF_DTYPES] = {
+        [DPF_I64] = INT64_MAX, [DPF_I32] = INT32_MAX,
+        [DPF_I16] = INT16_MAX, [DPF_I8] = INT8_MAX,
+        [DPF_U64] = INT64_MAX, [DPF_U32] = UINT32_MAX,
+        [DPF_U16] = UINT16_MAX, [DPF_U8] = UINT8_MAX};
     uint32_t place[BLOCK], bin[NARROW];
     double value[NARROW];
     tables seen;
-    if (kind == DPF_QUANTISE_F64 || kind == DPF_QUANTISE_F32 || !(axis->lo > -0x1p52) ||
+    if (kind == DPF_F64 || kind == DPF_F32 || !(axis->lo > -0x1p52) ||
         !(axis->hi < 0x1p52))
         return 0; /* between these an integer is a float64 */
     int64_t lo = (int64_t)axis->lo, hi = (int64_t)axis->hi;
@@ -239,14 +239,14 @@ int dpf_bins_histogram(int kind, const void *x, size_t n, const dpf_bins_axis *a
     const path *own = chosen();
     const int narrow = axis->bins <= NARROW;
     size_t held = 0;
-    if (!own || kind < 0 || kind >= DPF_QUANTISE_KINDS)
+    if (!own || kind < 0 || kind >= DPF_DTYPES)
         return -1;
     if (by_value(own, kind, x, n, axis, counts))
         return 0;
     if (!axis->exact && axis->bins <= own->few)
         return by_comparison(own, kind, x, n, axis, counts);
 #if DPF_X86
-    if (own == &path_avx512 && kind == DPF_QUANTISE_F32 && by_ladder(x, n, axis, counts))
+    if (own == &path_avx512 && kind == DPF_F32 && by_ladder(x, n, axis, counts))
         return 0;
 #endif
     memset(&seen, 0, sizeof seen);

@@ -49,23 +49,23 @@ static const path *chosen(void)
     }
 }
 
-static const uint8_t sizes[DPF_QUANTISE_KINDS] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+static const uint8_t sizes[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
 
 /* The path for a kind; NULL if there is none. */
 static const path *path_of(int kind)
 {
-    return kind < 0 || kind >= DPF_QUANTISE_KINDS ? NULL : chosen();
+    return kind < 0 || kind >= DPF_DTYPES ? NULL : chosen();
 }
 
 /* The limits of integer kinds; those of 64 bits are beyond every bound. */
-static const int64_t least_of[DPF_QUANTISE_KINDS] = {
-    [DPF_QUANTISE_I64] = INT64_MIN, [DPF_QUANTISE_I32] = INT32_MIN,
-    [DPF_QUANTISE_I16] = INT16_MIN, [DPF_QUANTISE_I8] = INT8_MIN};
-static const int64_t most_of[DPF_QUANTISE_KINDS] = {
-    [DPF_QUANTISE_I64] = INT64_MAX, [DPF_QUANTISE_I32] = INT32_MAX,
-    [DPF_QUANTISE_I16] = INT16_MAX, [DPF_QUANTISE_I8] = INT8_MAX,
-    [DPF_QUANTISE_U64] = INT64_MAX, [DPF_QUANTISE_U32] = UINT32_MAX,
-    [DPF_QUANTISE_U16] = UINT16_MAX, [DPF_QUANTISE_U8] = UINT8_MAX};
+static const int64_t least_of[DPF_DTYPES] = {
+    [DPF_I64] = INT64_MIN, [DPF_I32] = INT32_MIN,
+    [DPF_I16] = INT16_MIN, [DPF_I8] = INT8_MIN};
+static const int64_t most_of[DPF_DTYPES] = {
+    [DPF_I64] = INT64_MAX, [DPF_I32] = INT32_MAX,
+    [DPF_I16] = INT16_MAX, [DPF_I8] = INT8_MAX,
+    [DPF_U64] = INT64_MAX, [DPF_U32] = UINT32_MAX,
+    [DPF_U16] = UINT16_MAX, [DPF_U8] = UINT8_MAX};
 
 /* Integers between integers that are cells need no float64: their own sum says it. 0 if they are not
  * so. */
@@ -73,7 +73,7 @@ static int whole_sum(const path *own, int kind, const void *x, size_t n,
                      const dpf_quantise_cells *cells, dpf_quantise_totals *totals)
 {
     /* The grid is 1 / scale, so bounds are within 2^51 and a limit in between is a cell too. */
-    if (kind == DPF_QUANTISE_F64 || kind == DPF_QUANTISE_F32 || cells->scale < 1.0 ||
+    if (kind == DPF_F64 || kind == DPF_F32 || cells->scale < 1.0 ||
         cells->scale > 0x1p41 || cells->lo != (double)(int64_t)cells->lo ||
         cells->hi != (double)(int64_t)cells->hi)
         return 0;
@@ -102,7 +102,7 @@ int dpf_quantise_sum(int kind, const void *x, size_t n, const dpf_quantise_cells
         return -1;
     if (!squares && whole_sum(own, kind, x, n, cells, totals))
         return 0;
-    const int direct = kind == DPF_QUANTISE_F64;
+    const int direct = kind == DPF_F64;
     const size_t most = direct ? TILE : DPF_QUANTISE_BLOCK;
     for (size_t i = 0; i < n; i += most) {
         const size_t here = n - i < most ? n - i : most;
@@ -124,9 +124,9 @@ int dpf_quantise_each(int kind, const void *x, size_t n, const dpf_quantise_cell
     for (size_t i = 0; i < n; i += DPF_QUANTISE_BLOCK) {
         const size_t here = n - i < DPF_QUANTISE_BLOCK ? n - i : DPF_QUANTISE_BLOCK;
         const void *rows = (const char *)x + i * sizes[kind];
-        if (kind != DPF_QUANTISE_F64)
+        if (kind != DPF_F64)
             own->widen(kind, rows, here, buffer);
-        own->each(kind == DPF_QUANTISE_F64 ? rows : buffer, here, cells, out + i,
+        own->each(kind == DPF_F64 ? rows : buffer, here, cells, out + i,
                   missing ? missing + i : NULL);
     }
     return 0;

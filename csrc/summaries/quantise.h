@@ -12,19 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    DPF_QUANTISE_F64,
-    DPF_QUANTISE_F32,
-    DPF_QUANTISE_I64,
-    DPF_QUANTISE_I32,
-    DPF_QUANTISE_I16,
-    DPF_QUANTISE_I8,
-    DPF_QUANTISE_U64,
-    DPF_QUANTISE_U32,
-    DPF_QUANTISE_U16,
-    DPF_QUANTISE_U8,
-    DPF_QUANTISE_KINDS
-};
+#include "core/dtype.h"
 
 #define DPF_QUANTISE_SPAN ((int64_t)1 << 41)        /* most cells of a sum */
 #define DPF_QUANTISE_SQUARES ((int64_t)UINT32_MAX)  /* most cells of sums of products */

@@ -171,16 +171,16 @@ static void DPF_NAME(quantise_products)(const uint32_t *a, const uint32_t *b, si
 static void DPF_NAME(quantise_widen)(int kind, const void *x, size_t n, double *out)
 {
     switch (kind) {
-        WIDEN(DPF_QUANTISE_F64, double)
-        WIDEN(DPF_QUANTISE_F32, float)
-        WIDEN(DPF_QUANTISE_I64, int64_t)
-        WIDEN(DPF_QUANTISE_I32, int32_t)
-        WIDEN(DPF_QUANTISE_I16, int16_t)
-        WIDEN(DPF_QUANTISE_I8, int8_t)
-        WIDEN(DPF_QUANTISE_U64, uint64_t)
-        WIDEN(DPF_QUANTISE_U32, uint32_t)
-        WIDEN(DPF_QUANTISE_U16, uint16_t)
-        WIDEN(DPF_QUANTISE_U8, uint8_t)
+        WIDEN(DPF_F64, double)
+        WIDEN(DPF_F32, float)
+        WIDEN(DPF_I64, int64_t)
+        WIDEN(DPF_I32, int32_t)
+        WIDEN(DPF_I16, int16_t)
+        WIDEN(DPF_I8, int8_t)
+        WIDEN(DPF_U64, uint64_t)
+        WIDEN(DPF_U32, uint32_t)
+        WIDEN(DPF_U16, uint16_t)
+        WIDEN(DPF_U8, uint8_t)
     }
 }
 
@@ -231,21 +231,21 @@ static uint64_t DPF_NAME(quantise_clamped)(int kind, const void *x, size_t n, in
 {
     uint64_t sum = 0;
 #if DPF_X86 && DPF_VECTOR == 16
-    if (kind == DPF_QUANTISE_I64 || kind == DPF_QUANTISE_U64) {
-        const uint64_t shift = kind == DPF_QUANTISE_I64 ? (uint64_t)1 << 60 : 0;
+    if (kind == DPF_I64 || kind == DPF_U64) {
+        const uint64_t shift = kind == DPF_I64 ? (uint64_t)1 << 60 : 0;
         const size_t done = DPF_NAME(quantise_by_bits)(x, n, lo, hi, shift, &sum);
         x = (const int64_t *)x + done, n -= done;
     }
 #endif
     switch (kind) {
-        CLAMPED(DPF_QUANTISE_I64, 64, int, uint64_t)
-        CLAMPED(DPF_QUANTISE_I32, 32, int, uint64_t)
-        CLAMPED(DPF_QUANTISE_I16, 16, int, uint32_t)
-        CLAMPED(DPF_QUANTISE_I8, 8, int, uint32_t)
-        CLAMPED(DPF_QUANTISE_U64, 64, uint, uint64_t)
-        CLAMPED(DPF_QUANTISE_U32, 32, uint, uint64_t)
-        CLAMPED(DPF_QUANTISE_U16, 16, uint, uint32_t)
-        CLAMPED(DPF_QUANTISE_U8, 8, uint, uint32_t)
+        CLAMPED(DPF_I64, 64, int, uint64_t)
+        CLAMPED(DPF_I32, 32, int, uint64_t)
+        CLAMPED(DPF_I16, 16, int, uint32_t)
+        CLAMPED(DPF_I8, 8, int, uint32_t)
+        CLAMPED(DPF_U64, 64, uint, uint64_t)
+        CLAMPED(DPF_U32, 32, uint, uint64_t)
+        CLAMPED(DPF_U16, 16, uint, uint32_t)
+        CLAMPED(DPF_U8, 8, uint, uint32_t)
     }
     return sum;
 }

@@ -58,12 +58,12 @@ DPF_END
 typedef void bracket_pass(const void *, size_t, const void *, void *, size_t, dpf_window_counts *);
 
 /* Bytes read and collected. */
-static const uint8_t in_size[DPF_WINDOW_KINDS] = {8, 4, 8, 4, 2, 8, 4, 2};
-static const uint8_t out_size[DPF_WINDOW_KINDS] = {8, 4, 8, 4, 4, 8, 4, 4};
+static const uint8_t in_size[DPF_DTYPES] = {8, 4, 8, 4, 2, 1, 8, 4, 2, 1};
+static const uint8_t out_size[DPF_DTYPES] = {8, 4, 8, 4, 4, 4, 8, 4, 4, 4};
 
 static bracket_pass *pass_of(int kind)
 {
-    if (kind < 0 || kind >= DPF_WINDOW_KINDS)
+    if (kind < 0 || kind >= DPF_DTYPES)
         return NULL;
     switch (dpf_isa()) {
 #if DPF_X86
@@ -88,8 +88,10 @@ int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void 
 
 #if DPF_X86
 /* The kind of values that were widened to be collected. */
-static const uint8_t kept_kind[DPF_WINDOW_KINDS] = {DPF_F64, DPF_F32, DPF_I64, DPF_I32,
-                                                    DPF_I32, DPF_U64, DPF_U32, DPF_I32};
+static const uint8_t kept_kind[DPF_DTYPES] = {
+    [DPF_F64] = DPF_F64, [DPF_F32] = DPF_F32, [DPF_I64] = DPF_I64, [DPF_I32] = DPF_I32,
+    [DPF_I16] = DPF_I32, [DPF_U64] = DPF_U64, [DPF_U32] = DPF_U32, [DPF_U16] = DPF_I32,
+};
 #endif
 
 static void add(dpf_window_counts *c, const dpf_window_counts *more)

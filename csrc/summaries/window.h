@@ -12,10 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    DPF_F64, DPF_F32, DPF_I64, DPF_I32, DPF_I16, DPF_U64, DPF_U32, DPF_U16,
-    DPF_WINDOW_KINDS
-};
+#include "core/dtype.h"
 
 typedef struct {
     uint64_t below;   /* x < lo */
@@ -32,7 +29,8 @@ void dpf_window_init(void);
 
 /* One pass over n values of `kind`. `pivots` are lo <= hi, neither NaN; `out` has room for `room`
  * values. Pivots and output are of the kind itself, or int32 for the 16-bit kinds (the values are
- * widened as they are read). Returns 0, or -1 when dpf_isa() has no path or the kind is unknown. */
+ * widened as they are read); bytes have passes of their own. Returns 0, or -1 when dpf_isa() has no
+ * path or the kind is another. */
 int dpf_window_pass(int kind, const void *x, size_t n, const void *pivots, void *out, size_t room,
                     dpf_window_counts *counts);
 

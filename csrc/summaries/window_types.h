@@ -139,7 +139,7 @@
 #undef DPF_SUFFIX
 
 #define DPF_SUFFIX DPF_PATH
-static void (*const DPF_NAME(passes)[DPF_WINDOW_KINDS])(const void *, size_t, const void *, void *,
+static void (*const DPF_NAME(passes)[DPF_DTYPES])(const void *, size_t, const void *, void *,
                                                          size_t, dpf_window_counts *) = {
     [DPF_F64] = DPF_CAT(window_pass_f64, DPF_PATH), [DPF_F32] = DPF_CAT(window_pass_f32, DPF_PATH),
     [DPF_I64] = DPF_CAT(window_pass_i64, DPF_PATH), [DPF_I32] = DPF_CAT(window_pass_i32, DPF_PATH),
@@ -148,7 +148,7 @@ static void (*const DPF_NAME(passes)[DPF_WINDOW_KINDS])(const void *, size_t, co
 };
 
 #if WIDE == 64
-static size_t (*const DPF_NAME(sieves)[DPF_WINDOW_KINDS])(const void *, size_t, size_t,
+static size_t (*const DPF_NAME(sieves)[DPF_DTYPES])(const void *, size_t, size_t,
                                                            const void *const *, void *,
                                                            uint64_t *) = {
     [DPF_F64] = DPF_CAT(window_sieve_f64, DPF_PATH), [DPF_F32] = DPF_CAT(window_sieve_f32, DPF_PATH),

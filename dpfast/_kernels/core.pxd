@@ -7,3 +7,20 @@ cdef inline int check_status(int status) except -1:
 
         raise NativeError("DPFAST_ISA asks for an instruction set that cannot be had")
     return 0
+
+cdef extern from "core/dtype.h" nogil:
+    enum:
+        DPF_F64, DPF_F32, DPF_I64, DPF_I32, DPF_I16, DPF_I8, DPF_U64, DPF_U32, DPF_U16, DPF_U8
+
+
+cdef inline int dtype_of(char letter, Py_ssize_t size) noexcept:
+    """Return the dtype of numbers by NumPy's letter and size; -1 if kernels read none such."""
+    if letter == b"f":
+        return DPF_F64 if size == 8 else DPF_F32 if size == 4 else -1
+    if letter == b"i":
+        return (DPF_I64 if size == 8 else DPF_I32 if size == 4
+                else DPF_I16 if size == 2 else DPF_I8 if size == 1 else -1)
+    if letter == b"u":
+        return (DPF_U64 if size == 8 else DPF_U32 if size == 4
+                else DPF_U16 if size == 2 else DPF_U8 if size == 1 else -1)
+    return -1

@@ -7,7 +7,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from .core cimport check_status
+from .core cimport check_status, dtype_of
 from .rng cimport BitStream, dpf_rng
 
 cnp.import_array()
@@ -68,22 +68,11 @@ def flip(const uint8_t[::1] exponents not None, unsigned shift, size_t at,
 cdef extern from "selection/peaks.h" nogil:
     int dpf_peaks(int kind, const void *x, size_t n, size_t block, void *out)
     enum:
-        DPF_PEAKS_F64, DPF_PEAKS_F32, DPF_PEAKS_I64, DPF_PEAKS_I32, DPF_PEAKS_I16, DPF_PEAKS_I8
-        DPF_PEAKS_U64, DPF_PEAKS_U32, DPF_PEAKS_U16, DPF_PEAKS_U8
         DPF_PEAKS_NAN, DPF_PEAKS_INFINITE, DPF_PEAKS_ABOVE
 
 NAN = DPF_PEAKS_NAN
 INFINITE = DPF_PEAKS_INFINITE
 ABOVE = DPF_PEAKS_ABOVE
-
-KINDS = {
-    ("f", 8): DPF_PEAKS_F64, ("f", 4): DPF_PEAKS_F32,
-    ("i", 8): DPF_PEAKS_I64, ("i", 4): DPF_PEAKS_I32,
-    ("i", 2): DPF_PEAKS_I16, ("i", 1): DPF_PEAKS_I8,
-    ("u", 8): DPF_PEAKS_U64, ("u", 4): DPF_PEAKS_U32,
-    ("u", 2): DPF_PEAKS_U16, ("u", 1): DPF_PEAKS_U8,
-    ("b", 1): DPF_PEAKS_U8,
-}
 
 
 cdef bint _plain(cnp.ndarray a):
@@ -96,7 +85,8 @@ def block_peaks(cnp.ndarray values not None, Py_ssize_t block, cnp.ndarray out n
     Returns flags: `NAN` was seen (and left out), plus infinity was (`INFINITE`), anything above
     minus infinity was (`ABOVE`).
     """
-    cdef int kind = KINDS.get((values.dtype.kind, values.itemsize), -1), flags
+    cdef char letter = values.descr.kind
+    cdef int kind = dtype_of(b"u" if letter == b"b" else letter, values.itemsize), flags
     cdef size_t n = values.shape[0] if values.ndim else 0
     if kind < 0 or not (_plain(values) and _plain(out)):
         raise ValueError("block_peaks needs contiguous native arrays of numbers of 1 to 8 bytes")

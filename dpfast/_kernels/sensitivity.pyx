@@ -6,6 +6,8 @@ import numpy as np
 
 cimport numpy as cnp
 
+from .core cimport dtype_of
+
 cnp.import_array()
 
 cdef extern from "sensitivity/exp.h" nogil:
@@ -32,9 +34,6 @@ cdef extern from "sensitivity/envelope.h" nogil:
     int dpf_local_quantile(const dpf_column *x, const int64_t *starts, int64_t first_start,
                            int64_t starts_count, int64_t k, double *out)
     enum:
-        DPF_COLUMN_F64, DPF_COLUMN_F32, DPF_COLUMN_I64, DPF_COLUMN_I32, DPF_COLUMN_I16
-        DPF_COLUMN_I8, DPF_COLUMN_U64, DPF_COLUMN_U32, DPF_COLUMN_U16, DPF_COLUMN_U8
-    enum:
         DPF_DIVIDE, DPF_FORWARD, DPF_MIRRORED
 
 # Ways for `method` of Column.smooth_replace, for tests.
@@ -43,25 +42,13 @@ FORWARD = DPF_FORWARD
 MIRRORED = DPF_MIRRORED
 
 
-cdef int _kind(char letter, Py_ssize_t size) noexcept:
-    if letter == b"f":
-        return DPF_COLUMN_F64 if size == 8 else DPF_COLUMN_F32 if size == 4 else -1
-    if letter == b"i":
-        return (DPF_COLUMN_I64 if size == 8 else DPF_COLUMN_I32 if size == 4
-                else DPF_COLUMN_I16 if size == 2 else DPF_COLUMN_I8)
-    if letter == b"u":
-        return (DPF_COLUMN_U64 if size == 8 else DPF_COLUMN_U32 if size == 4
-                else DPF_COLUMN_U16 if size == 2 else DPF_COLUMN_U8)
-    return -1
-
-
 cdef class Column:
     """Sorted `values` of ranks first .. first + len(values) - 1 out of n, clipped to [lo, hi]."""
     cdef dpf_column c
     cdef cnp.ndarray values
 
     def __cinit__(self, cnp.ndarray values not None, int64_t first, int64_t n, double lo, double hi):
-        self.c.kind = _kind(values.descr.kind, values.itemsize)
+        self.c.kind = dtype_of(values.descr.kind, values.itemsize)
         if (self.c.kind < 0 or values.ndim != 1 or not cnp.PyArray_ISCARRAY_RO(values)):
             raise ValueError("values must be a contiguous native 1-d array of real numbers")
         if first < 1 or n < 0 or first - 1 + values.shape[0] > n:

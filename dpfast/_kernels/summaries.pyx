@@ -8,7 +8,7 @@ import numpy as np
 
 cimport numpy as cnp
 
-from .core cimport check_status
+from .core cimport check_status, dtype_of
 
 cnp.import_array()
 
@@ -27,20 +27,8 @@ cdef extern from "summaries/window.h" nogil:
     int dpf_window_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t first,
                          size_t thresholds, uint64_t *counts)
     void dpf_window_histogram(const uint8_t *x, size_t n, uint8_t flip, uint64_t *counts)
-    enum:
-        DPF_F64, DPF_F32, DPF_I64, DPF_I32, DPF_I16, DPF_U64, DPF_U32, DPF_U16
 
 dpf_window_init()
-
-
-cdef int _window_kind(char letter, Py_ssize_t size) noexcept:
-    if letter == b"f":
-        return DPF_F64 if size == 8 else DPF_F32 if size == 4 else -1
-    if letter == b"i":
-        return DPF_I64 if size == 8 else DPF_I32 if size == 4 else DPF_I16 if size == 2 else -1
-    if letter == b"u":
-        return DPF_U64 if size == 8 else DPF_U32 if size == 4 else DPF_U16 if size == 2 else -1
-    return -1
 
 
 cdef bint _plain(cnp.ndarray a):
@@ -49,7 +37,7 @@ cdef bint _plain(cnp.ndarray a):
 
 cdef int _ready(cnp.ndarray values, cnp.ndarray pivots, cnp.ndarray out) except -1:
     """The kind of a bracket pass, if the arrays are fit for one."""
-    cdef int kind = _window_kind(values.descr.kind, values.itemsize)
+    cdef int kind = -1 if values.itemsize == 1 else dtype_of(values.descr.kind, values.itemsize)
     cdef object expected = np.dtype(np.int32) if values.itemsize == 2 else values.dtype
     if kind < 0 or not (_plain(values) and _plain(pivots) and _plain(out)):
         raise ValueError("bracket_pass needs contiguous native arrays of 2, 4 or 8 bytes")
