@@ -344,7 +344,7 @@ class Budget:
         return self._storage.found(key)
 
     def _stream(self, name: str, facts: str) -> Record:
-        """The record of a stream, for a ledger in a file."""
+        """Return the record of a stream, for a ledger in a file."""
         from .ledger.streams import Record
 
         assert self._file is not None

@@ -38,7 +38,7 @@ DRIFT = 16.0
 
 
 def pyarrow(path: object) -> Any:
-    """The pyarrow module, or the line that installs it."""
+    """Return the pyarrow module, or the line that installs it."""
     return pyarrow_for(os.path.basename(str(path)))
 
 

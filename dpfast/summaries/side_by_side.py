@@ -30,7 +30,7 @@ def expect_columns(source: RowSource, count: int, name: str) -> None:
 def stretches(
     chunk: RowChunk, where: NDArray[np.bool_] | None, beside: Column | None = None
 ) -> Iterator[tuple[list[NDArray[Any]], int]]:
-    """The columns of each stretch of a chunk, and how many rows were looked at.
+    """Yield the columns of each stretch of a chunk, and how many rows were looked at.
 
     Columns are views, each to be made `flat` when its turn has come, so that one copy is in a cache
     at a time. `beside` is one more column, in memory, of the same rows; it comes last.
@@ -64,7 +64,7 @@ def _kept(column: NDArray[Any], own: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def flat(column: NDArray[Any]) -> NDArray[Any]:
-    """A column whose numbers lie side by side, as kernels read them."""
+    """Return a column whose numbers lie side by side, as kernels read them."""
     kind = chunk_dtype(column.dtype)
     flags = column.flags
     if column.dtype == kind and flags.c_contiguous and flags.aligned:
@@ -73,7 +73,7 @@ def flat(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def beside_of(column: Column, start: int, stop: int, name: str = "weights") -> NDArray[Any]:
-    """Some rows of a column in memory, in a dtype that kernels read; `name` is the argument."""
+    """Return some rows of a column, in a dtype that kernels read; `name` is the argument."""
     if stop > column.length:
         refuse_length(name)
     if column.array is not None:

@@ -76,7 +76,7 @@ def totals_of(
 
 
 def settled(found: Totals, policy: str | float, lo: float, hi: float, cells: Cells) -> Totals:
-    """The totals once missing rows count as the policy says.
+    """Return the totals once missing rows count as the policy says.
 
     Raises
     ------

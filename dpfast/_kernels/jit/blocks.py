@@ -38,7 +38,7 @@ _lock = threading.Lock()
 
 @functools.cache
 def _tools() -> tuple[Any, Any, dict[str, Any]]:
-    """What all loops share: a counter, rows without one, how each form of answer is written."""
+    """Return what all loops share: a counter, rows without one, and writers of answers."""
     numba = load()
     from numba import literal_unroll
     from numba.np import arrayobj
@@ -58,7 +58,7 @@ def _tools() -> tuple[Any, Any, dict[str, Any]]:
 
     @numba.extending.intrinsic
     def uncounted(typingctx, rows):  # type: ignore[no-untyped-def]
-        """The same array without a count of references.
+        """Return the same array without a count of references.
 
         The call that an exception passes through keeps its references. One to a block would keep
         all rows in memory for ever.
@@ -94,7 +94,7 @@ def _tools() -> tuple[Any, Any, dict[str, Any]]:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _one(function: Any) -> Any:
-    """One call alone, which tells the type that is returned."""
+    """Return one call alone, which tells the type that is returned."""
 
     @load().njit
     def one(block):  # type: ignore[no-untyped-def]
@@ -105,13 +105,13 @@ def _one(function: Any) -> Any:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _interprets(one: Any, block: Any) -> bool:
-    """Whether the call that `_one` made, compiled for this type of block, calls the interpreter."""
+    """Tell whether the call that `_one` made for this type of block calls the interpreter."""
     return "PyObject_CallFunctionObjArgs" in one.inspect_llvm((block,))
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _loop(function: Any, form: str) -> Any:
-    """The loop of one thread.
+    """Return the loop of one thread.
 
     Numba's options (fastmath, error_model, boundscheck) for the user's function are those that the
     user gave. A block is a part of `rows`; or of `source`, from where it is copied to the start of
@@ -274,14 +274,14 @@ class BlockLoop:
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """The same memory as an array of the type that the loop is compiled for."""
+    """Return the same memory as an array of the type that the loop is compiled for."""
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
 
 
 def _form(numba: Any, kind: Any) -> tuple[str | None, int | None]:
-    """How an answer of a Numba type is written, and how many numbers it holds."""
+    """Return how an answer of a Numba type is written, and how many numbers it holds."""
     types = numba.types
     if isinstance(kind, types.BaseTuple) and len(kind) and all(is_real(numba, k) for k in kind):
         return "tuple", len(kind)

@@ -17,7 +17,7 @@ _RULE = "a function compiled by Numba that takes (k, *args) and returns a real n
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _loops(function: Any) -> tuple[Any, Any]:
-    """The loop, and one call alone, which tells the type that is returned."""
+    """Return the loop, and one call alone, which tells the type that is returned."""
     numba = load()
 
     @numba.njit(nogil=True)

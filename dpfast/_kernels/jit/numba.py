@@ -9,7 +9,7 @@ from ...errors import MissingExtraError
 
 
 def load() -> Any:
-    """The module.
+    """Return the module.
 
     Raises
     ------
@@ -26,7 +26,8 @@ def load() -> Any:
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether it is made by ``numba.njit`` or ``numba.jit``. Numba is not imported for the answer.
+    """Tell whether it is made by ``numba.njit`` or ``numba.jit``. Numba is not imported for the
+    answer.
 
     A ``numba.cfunc`` or ``numba.vectorize`` object is not: it has forgotten the types of its
     arguments or brings a loop of its own, and can be called like a plain function.

@@ -17,7 +17,7 @@ _RULE = "a function compiled by Numba that takes one element and returns a real 
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _loops(function: Any) -> tuple[Any, Any]:
-    """The loop, and one call alone, which tells the type that is returned."""
+    """Return the loop, and one call alone, which tells the type that is returned."""
     numba = load()
 
     @numba.njit(nogil=True)
@@ -40,7 +40,7 @@ class QueryLoop:
         self._fill, self._one = _loops(function)
 
     def values(self, elements: NDArray[Any]) -> NDArray[np.float64]:
-        """The value at each element."""
+        """Return the value at each element."""
         numba = load()
         with compiling("query", _RULE, self._function):
             kind = numba.from_dtype(elements.dtype)

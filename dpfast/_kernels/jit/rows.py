@@ -68,7 +68,7 @@ def _loop(function: Any, form: str) -> Any:
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _draws(one: Any, row: Any) -> bool:
-    """Whether the call asks for the state of a generator, which all rows of a thread share."""
+    """Tell whether the call asks for the state of a generator, which all rows of a thread share."""
     code = one.inspect_llvm((row,))
     return any(f"numba_get_{kind}_random_state" in code for kind in ("np", "py"))
 
@@ -122,7 +122,7 @@ class RowLoop:
             returned(self._fill, (rows, numba.types.Array(numba.float64, 2, "C")))
 
     def values(self, rows: NDArray[Any], size: int) -> NDArray[np.float64]:
-        """The value of each row, or `size` of them: shape (rows, size).
+        """Return the value of each row, or `size` of them: shape (rows, size).
 
         A row for which the function raises, or returns None or an array of another length, is NaN.
         """

@@ -27,7 +27,7 @@ def compiling(name: str, rule: str, function: Any) -> Iterator[None]:
 
 
 def returned(call: Any, types: tuple[Any, ...]) -> Any:
-    """The Numba type that `call` returns for arguments of these types.
+    """Return the Numba type that `call` returns for arguments of these types.
 
     It is compiled for them the first time, under Numba's own lock. A function that was given
     signatures of its own is fitted to them by its caller, and so can only be asked through one.
@@ -38,5 +38,5 @@ def returned(call: Any, types: tuple[Any, ...]) -> Any:
 
 
 def is_real(numba: Any, kind: Any) -> bool:
-    """Whether a Numba type is that of a real number, or of a truth value."""
+    """Tell whether a Numba type is that of a real number, or of a truth value."""
     return isinstance(kind, (numba.types.Float, numba.types.Integer, numba.types.Boolean))

@@ -118,7 +118,7 @@ class _Watched:
 
 @contextmanager
 def progress(source: Source) -> Iterator[Source]:
-    """The source, watched by a bar on standard error if that is a terminal and it takes long.
+    """Yield the source, watched by a bar on standard error if that is a terminal and it takes long.
 
     The bar is for the one who holds the data. It is not part of the answer.
     """
