@@ -17,11 +17,6 @@ from .budget import Budget
 from .release import release
 
 
-def as_it_is(source: Any) -> Any:
-    """Return a source that needs no preparation."""
-    return source
-
-
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """What all answers together cost. `read` reads the data after the spend."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import privacy
 from .._core import checks
 from .._core.types import Number
-from ..budget.allocation import Allocation, as_it_is
+from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
@@ -113,7 +113,7 @@ class Arguments(NamedTuple):
             source, rows = elements.rows(data)
             read: Callable[[Any], Any] = elements.count
         else:
-            (source, rows), read = counts_of(histogram), as_it_is
+            (source, rows), read = counts_of(histogram), lambda counts: counts
             elements = Universe(universe, len(source))
         return cls(asked, count, wanted, risk, elements, rows, source, read)
 

@@ -24,10 +24,9 @@ from ..budget.budget import Budget
 from ..errors import DpfastError
 from ..privacy import Loss
 from ..rng import Generator
-from ..sources.base import RowSource
+from ..sources.base import RowSource, width_of
 from ..sources.table import feature_rows
 from ..sources.words import Words
-from ..summaries.side_by_side import width_of
 from .categories import Classes
 from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, names_of
 from .rounds import Part, Rounds, loss_of

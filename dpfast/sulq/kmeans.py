@@ -50,10 +50,9 @@ from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..sources.base import RowSource
+from ..sources.base import RowSource, width_of
 from ..sources.table import feature_rows
 from ..statistics.arguments import said
-from ..summaries.side_by_side import width_of
 from .estimator import Training, Transformed, Transformer
 from .labeled_rows import names_of
 from .nearest_center import Box

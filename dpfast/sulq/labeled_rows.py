@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..sources.base import RowChunk, RowSource
+from ..sources.base import RowChunk, RowSource, width_of
 from ..sources.memory import Column, as_column
 from ..sources.table import feature_rows, with_column
 from ..sources.words import Words, words_column
-from ..summaries.side_by_side import beside_of, flat, refuse_length, width_of
+from ..summaries.side_by_side import beside_of, flat, refuse_length
 from .row_matrices import matrices
 
 S = TypeVar("S")

@@ -10,9 +10,9 @@ import numpy as np
 from .._core import checks
 from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
+from ..sources.base import width_of
 from ..sources.table import feature_rows
 from ..statistics.arguments import said
-from ..summaries.side_by_side import width_of
 from .estimator import Training, Transformed, Transformer
 from .gram_matrix import GramMatrix
 from .labeled_rows import names_of

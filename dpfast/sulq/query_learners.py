@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.types import Number
+from ..sources.base import width_of
 from ..sources.table import feature_rows
-from ..summaries.side_by_side import width_of
 from .labeled_rows import expect_same, names_of
 from .learner_queries import (
     Broken,

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import DataError
 from ..sources import chunk_dtype
-from ..sources.base import RowChunk, RowSource
-from ..sources.base import width_of as width_of
+from ..sources.base import RowChunk, RowSource, width_of
 from ..sources.masked import picked, refuse_mask
 from ..sources.memory import Column
 

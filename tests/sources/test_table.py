@@ -1067,7 +1067,7 @@ print("fine")
 """
 
 
-def test_columns_with_memories_of_their_own_are_not_read_as_one():
+def test_columns_with_memories_of_their_own_are_not_read_as_one(monkeypatch):
     """A matrix over two memories lets NumPy touch what lies between them."""
     done = subprocess.run([sys.executable, "-c", APART], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
@@ -1075,5 +1075,8 @@ def test_columns_with_memories_of_their_own_are_not_read_as_one():
     whole = {"a": one[:, 0], "b": one[:, 1]}
     columns = [_memory.as_column(column, "data", "numbers") for column in whole.values()]
     assert _memory.together(columns) is not None
-    columns[1] = _memory.as_column(one[:, 1].copy(), "data", "numbers")
+    columns[1] = _memory.as_column(one.copy()[:, 1], "data", "numbers")
     assert _memory.together(columns) is None
+    # Planted: with one owner for all, two columns are always at equal distances.
+    monkeypatch.setattr(_memory, "_owner", lambda array: None)
+    assert _memory.together(columns) is not None

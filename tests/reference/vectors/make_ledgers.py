@@ -15,8 +15,9 @@ import lzma
 import tempfile
 from pathlib import Path
 
+from dpfast._ledger import file
+
 import dpfast as dp
-from dpfast.budget.ledger import file
 from dpfast.privacy import ZCDP, Pure
 
 HISTOGRAM = [130_000, 40_000, 20_000, 10_000]
@@ -69,7 +70,7 @@ def streams(path: Path) -> dict[str, object]:
         "alarms": [[a.above, a.value] for a in found],
         "shares": [float(a) for a in told],
         "fit": fit.distribution.tolist(),
-        "noise": [alarms._comparison.rho, shares._comparison.rho],
+        "noise": [alarms._gate.rho, shares._gate.rho],
     }
 
 
@@ -81,7 +82,7 @@ def main() -> None:
             path = Path(folder) / "study.db"
             said = maker(path)
             packed = base64.b64encode(lzma.compress(path.read_bytes(), preset=9)).decode()
-            export = json.loads(dp.Budget(path=path).export())
+            export = json.loads(dp.Budget(path=path).export()) | {"path": None}
         made[maker.__name__] = {"file": packed, "export": export, **said}
     out = Path(__file__).parent / "ledgers_form_1.json"
     out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
