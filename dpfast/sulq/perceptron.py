@@ -245,7 +245,11 @@ class Perceptron(Classifier):
     def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
         policy = checks.nan_policy(self.nan, relation)
         if (self.radius is None) == (self.bounds is None):
-            checks.fail("bounds", "given, or else radius, without looking at the data", self.bounds)
+            checks.fail(
+                "bounds",
+                "public limits of the columns, or left out where radius is given",
+                self.bounds,
+            )
         if self.radius is None:
             return Coordinates(column_bounds(self.bounds, width), None, policy, centered)
         radius = expect_scale("radius", self.radius)
