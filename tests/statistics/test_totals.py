@@ -156,7 +156,7 @@ KINDS = {"sum": api.Sum, "mean": api.Mean, "variance": api.Variance}
 def expected(name, values, relation, where, bounds=(-1.0, 2.5)):
     """By definition, from the cells of the plain twin."""
     asked = Arguments(bounds, 1, 0, None, relation, where=where)
-    _, made = api._plain(KINDS[name], values, asked, *([0] if name == "variance" else []))
+    _, made = api._made(KINDS[name], values, asked, *([0] if name == "variance" else []))
     grid = made.cells
     kept = values if where is None else values[where]
     cells = reference.cells(kept.tolist(), grid.grid, grid.first, grid.span)

@@ -6,7 +6,6 @@ are the public functions, which check the arguments.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -18,7 +17,6 @@ from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Numbe
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, release
 from ...noise.additive import amount
-from ...noise.box import box_noise
 from ...noise.integer import integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss, Pure
@@ -26,7 +24,7 @@ from ...rng import Generator
 from ...sources.intake import View, read
 from ...summaries.cells import SQUARES, Cells, cells
 from ..arguments import Arguments, Floats, Keywords, NanKeywords, WeightKeywords
-from .each_column import EachCount, EachMean, EachSum, EachVariance, with_loss
+from .each_column import EachCount, EachMean, EachSum, EachVariance
 from .one_column import Count, Mean, Sum, Variance
 from .weighted import WeightedMean, WeightedSum
 
@@ -121,11 +119,10 @@ def count(
     present = checks.choice("nan", nan, ("keep", "drop")) == "drop"
     amount(loss)
     view = read(data, relation=relation, axis=axis, where=where)
-    mechanism: Mechanism[int | Integers]
     if view.each:
-        mechanism = with_loss(EachCount(relation, loss, present, view.where, view.width))
-    else:
-        mechanism = Count(relation, _spent(loss), present, view.where)
+        each = EachCount(relation, loss, present, view.where, view.width).charged()
+        return release(view.source, each, budget=budget, rng=rng)
+    mechanism = Count(relation, _spent(loss), present, view.where)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
 
@@ -234,7 +231,7 @@ def sum(
     True
     """
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
-    view, mechanism = _plain_or_weighted(Sum, WeightedSum, data, asked, weights, weight_bounds)
+    view, mechanism = _made(Sum, data, asked, weights=weights, weight_bounds=weight_bounds)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
 
@@ -314,7 +311,7 @@ def mean(
     [50.0, 110.0]
     """
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
-    view, mechanism = _plain_or_weighted(Mean, WeightedMean, data, asked, weights, weight_bounds)
+    view, mechanism = _made(Mean, data, asked, weights=weights, weight_bounds=weight_bounds)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
 
@@ -397,40 +394,42 @@ def variance(
     """
     ddof = checks.whole("ddof", ddof)
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, axis, nan=nan, where=where)
-    view, mechanism = _plain(Variance, data, asked, ddof)
+    view, mechanism = _made(Variance, data, asked, ddof)
     return release(view.source, mechanism, budget=budget, rng=rng)
 
 
 EACH: dict[type[Any], type[Any]] = {Sum: EachSum, Mean: EachMean, Variance: EachVariance}
+WEIGHTED: dict[type[Any], type[Any]] = {Sum: WeightedSum, Mean: WeightedMean}
 
 
-def _plain_or_weighted(
-    kind: type[Any], weighted: type[Any], data: Any, asked: Arguments, weights: Any, limits: Any
+def _made(
+    kind: type[Any],
+    data: Any,
+    asked: Arguments,
+    *more: Any,
+    weights: Any = None,
+    weight_bounds: Any = None,
 ) -> tuple[View, Mechanism[float | Floats]]:
-    """Make the mechanism for rows with weights, or for rows without."""
-    if weights is None and limits is None:
-        return _plain(kind, data, asked)
-    return _weighted(weighted, data, asked, weights, limits)
-
-
-def _plain(
-    kind: type[Any], data: Any, asked: Arguments, *more: Any
-) -> tuple[View, Mechanism[float | Floats]]:
-    """Check the arguments, read the data, and make the mechanism."""
+    """Check the arguments, read the data, and make the mechanism of a kind."""
+    limits = () if weights is weight_bounds is None else _limits(kind, weights, weight_bounds)
     relation, policy, loss = asked.relation, asked.policy, asked.loss
     amount(loss)
-    columns = asked.columns
-    view = read(data, relation=relation, axis=asked.axis, columns=columns, where=asked.where)
+    beside = {"columns": asked.columns, "where": asked.where, "weights": weights}
+    view = read(data, relation=relation, axis=asked.axis, **beside)
     pairs = asked.pairs(view.width) if view.each else (asked.interval,)
-    both = not view.each and kind is not Sum and relation == "replace" and view.where is not None
-    spent = loss if view.each else _spent(loss, 2 if both else 1)
+    if limits:
+        bounds = (*pairs, limits)
+        grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
+        rest = view.where, grids, view.weights, not view.each
+        return view, WEIGHTED[kind](bounds, relation, policy, loss, *rest).charged()
     known = relation == "replace" and view.where is None
-    rest = relation, policy, spent, view.where
-    each = tuple(kind(lo, hi, *rest, _cells(kind, lo, hi, known), *more) for lo, hi in pairs)
+    if not view.each:
+        loss = _spent(loss, 2 if kind is not Sum and relation == "replace" and not known else 1)
+    ends = relation, policy, loss, view.where
+    each = tuple(kind(lo, hi, *ends, _cells(kind, lo, hi, known), *more) for lo, hi in pairs)
     if view.each:
-        return view, with_loss(EACH[kind](each))
-    only = each[0]
-    return view, replace(only, loss=only.charged) if isinstance(spent, Pure) else only
+        return view, EACH[kind](each).charged()
+    return view, each[0].charged() if isinstance(loss, Pure) else each[0]
 
 
 def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
@@ -441,24 +440,14 @@ def _cells(kind: type[Any], lo: float, hi: float, known: bool) -> Cells:
     return cells(lo, hi)
 
 
-def _weighted(
-    kind: type[Any], data: Any, asked: Arguments, weights: Any, weight_bounds: Any
-) -> tuple[View, Mechanism[float | Floats]]:
-    """Do the same as `_plain` for columns and the weights of their rows."""
+def _limits(kind: type[Any], weights: Any, weight_bounds: Any) -> tuple[float, float]:
+    """Return the public limits of the weights."""
     if weights is None or weight_bounds is None:
         checks.fail("weight_bounds", "given with weights, and only then", weight_bounds)
     limits = checks.bounds(weight_bounds, "weight_bounds")
-    if kind is WeightedMean and not 0 <= limits[0] <= limits[1] != 0:
+    if kind is Mean and not 0 <= limits[0] <= limits[1] != 0:
         checks.fail("weight_bounds", "not negative, and not both 0", weight_bounds)
-    relation, policy, loss = asked.relation, asked.policy, asked.loss
-    amount(loss)
-    beside = {"columns": asked.columns, "where": asked.where, "weights": weights}
-    view = read(data, relation=relation, axis=asked.axis, **beside)
-    pairs = asked.pairs(view.width) if view.each else (asked.interval,)
-    grids = tuple(cells(lo, hi, SQUARES) for lo, hi in (*pairs, limits))
-    rest = view.where, grids, view.weights, not view.each
-    mechanism = kind((*pairs, limits), relation, policy, loss, *rest)
-    return view, replace(mechanism, loss=box_noise(loss, mechanism.sensitivities).loss)
+    return limits
 
 
 def _spent(loss: Loss, vectors: int = 1) -> Loss:

@@ -24,14 +24,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.error_bars import ALL, BOUND, NOISE, ROWS, Expected, unknown
 from ...noise.box import BoxNoise, box_noise, count_shares
-from ...noise.integer import integer_noise
+from ...noise.integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
@@ -66,26 +66,26 @@ class EachCount:
             return [summary.rows for summary in summaries]
         return [summaries[0].rows + summaries[0].missing]
 
-    def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
-        """Add noise; without a look at the numbers all columns have one count, drawn once."""
+    @property
+    def noise(self) -> BoxNoise | IntegerNoise:
+        """Return the noise; without a look at the numbers all columns have one count."""
         if self.present:
-            noisy = box_noise(self.loss, [1] * self.width).add(summary, generator)
-        else:
-            moves = int(self.neighbors == "add-remove" or self.where is not None)
-            noisy = (
-                integer_noise(self.loss, Sensitivity.of_one(moves)).add(summary, generator)
-                * self.width
-            )
-        return np.array(noisy, np.int64)
+            return box_noise(self.loss, [1] * self.width)
+        private = int(self.neighbors == "add-remove" or self.where is not None)
+        return integer_noise(self.loss, Sensitivity.of_one(private))
+
+    def charged(self) -> EachCount:
+        """Return the mechanism with the loss that it is charged for; see `_Each.charged`."""
+        counts = self.width if self.present else 1
+        return replace(self, loss=box_noise(self.loss, [1] * counts).loss)
+
+    def finish(self, summary: list[int], generator: Generator) -> NDArray[np.int64]:
+        noisy = self.noise.add(summary, generator)
+        return np.array(noisy if self.present else noisy * self.width, np.int64)
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each, that of the noise."""
-        if self.present:
-            size = math.ceil(box_noise(self.loss, [1] * self.width).within(1 - confidence))
-        else:
-            moves = int(self.neighbors == "add-remove" or self.where is not None)
-            size = integer_noise(self.loss, Sensitivity.of_one(moves)).within(1 - confidence)
-        return Expected(confidence, float(size), note=NOISE)
+        return Expected(confidence, float(math.ceil(self.noise.within(1 - confidence))), note=NOISE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,29 @@ class _Each(Generic[Own]):
     def spans(self) -> list[int]:
         return [column.cells.span for column in self.columns]
 
+    @property
+    def sensitivities(self) -> list[int]:
+        """Return those of the integers beside the numbers of rows."""
+        return self.spans
+
+    @property
+    def noise(self) -> BoxNoise:
+        """Return the noise of all that is released."""
+        if self.known:
+            return box_noise(self.loss, self.sensitivities)
+        each = [1] * self.counts + [self.times * size for size in self.sensitivities]
+        return box_noise(self.loss, each, count_shares(self.counts, len(self.sensitivities)))
+
+    def charged(self) -> Self:
+        """Return the mechanism with the loss that it is charged for.
+
+        That is no delta where noise without it is smaller: a matter of the loss and of how many
+        numbers there are, not of their sensitivities. That of a single one says what its Laplace
+        noise costs.
+        """
+        loss = self.noise.loss
+        return replace(self, columns=tuple(replace(column, loss=loss) for column in self.columns))
+
     def reduce(self, source: Data) -> list[Totals]:
         first = self.columns[0]
         cells = [column.cells for column in self.columns]
@@ -130,36 +153,24 @@ class _Each(Generic[Own]):
         return len(self.columns) if self.columns[0].nan == "drop" else 1
 
     def with_rows(
-        self,
-        sensitivities: Sequence[int],
-        values: Sequence[int],
-        rows: Sequence[int],
-        generator: Generator,
+        self, values: Sequence[int], rows: Sequence[int], generator: Generator
     ) -> tuple[list[int], list[int]]:
         """Add noise to the numbers of rows and to other integers, together.
 
         Return a number of rows for each column, and the other integers.
         """
-        noisy = self.noise_with_rows(sensitivities).add([*rows[: self.counts], *values], generator)
+        noisy = self.noise.add([*rows[: self.counts], *values], generator)
         counts = noisy[: self.counts]
         return counts * (len(self.columns) // self.counts), noisy[self.counts :]
 
-    def noise_with_rows(self, sensitivities: Sequence[int]) -> BoxNoise:
-        """Return the noise of `with_rows`."""
-        shares = count_shares(self.counts, len(sensitivities))
-        each = [1] * self.counts + [self.times * sensitivity for sensitivity in sensitivities]
-        return box_noise(self.loss, each, shares)
-
-    def sizes(
-        self, sensitivities: Sequence[int], failure: float, kinds: int
-    ) -> tuple[Fraction, list[list[Fraction]]]:
+    def sizes(self, failure: float) -> tuple[Fraction, list[list[Fraction]]]:
         """Bound the noise of the number of rows and of the other integers, all at once.
 
-        In units of a row. The number of rows and the other `kinds` of integers that one answer is
+        In units of a row. The number of rows and the kinds of other integers that one answer is
         made of share the failure probability equally.
         """
-        noise, width = self.noise_with_rows(sensitivities), len(self.columns)
-        part, many = failure / (kinds + 1), len(sensitivities)
+        noise, width, many = self.noise, len(self.columns), len(self.sensitivities)
+        part = failure / (many // width + 1)
         each = [self.times * noise.within(part, 1, self.counts + i) for i in range(many)]
         return noise.within(part, 1, 0), [each[i : i + width] for i in range(0, many, width)]
 
@@ -174,17 +185,23 @@ class EachSum(_Each[Sum]):
 
     name: ClassVar[str] = "sum of each column"
 
+    @property
+    def sensitivities(self) -> list[int]:
+        return [column.sensitivity for column in self.columns]
+
+    @property
+    def noise(self) -> BoxNoise:
+        return box_noise(self.loss, self.sensitivities)
+
     def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
         exact = [column.exact(totals) for column, totals in zip(self.columns, summary, strict=True)]
-        noise = box_noise(self.loss, [column.sensitivity for column in self.columns])
-        noisy = noise.add(exact, generator)
+        noisy = self.noise.add(exact, generator)
         each = zip(self.columns, summary, noisy, strict=True)
         return _array([column.answer(totals, value) for column, totals, value in each])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each, that of the noise."""
-        noise = box_noise(self.loss, [column.sensitivity for column in self.columns])
-        part = noise.within(1 - confidence)
+        part = self.noise.within(1 - confidence)
         width = [
             nearest(part * column.sensitivity * Fraction(column.cells.grid))
             for column in self.columns
@@ -201,7 +218,7 @@ class EachMean(_Each[Mean]):
     def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
         spans, rows, half = self.spans, [totals.rows for totals in summary], Fraction(1, 2)
         if self.known:
-            noisy = box_noise(self.loss, spans).add([totals.sum for totals in summary], generator)
+            noisy = self.noise.add([totals.sum for totals in summary], generator)
             places = [
                 Fraction(total, n * span) if n and span else half
                 for total, n, span in zip(noisy, rows, spans, strict=True)
@@ -212,7 +229,7 @@ class EachMean(_Each[Mean]):
             centered = [
                 2 * totals.sum - totals.rows * s for totals, s in zip(summary, spans, strict=True)
             ]
-            rows, centered = self.with_rows(spans, centered, rows, generator)
+            rows, centered = self.with_rows(centered, rows, generator)
             places = [
                 (1 + Fraction(w, n * span)) / 2 if n > 0 and span else half
                 for w, n, span in zip(centered, rows, spans, strict=True)
@@ -230,10 +247,10 @@ class EachMean(_Each[Mean]):
         if rows is None:
             return unknown(confidence, ROWS)
         if self.known:
-            part = box_noise(self.loss, self.spans).within(failure) / max(1, rows)
+            part = self.noise.within(failure) / max(1, rows)
             parts = [part] * len(self.columns)
         else:
-            e, (f,) = self.sizes(self.spans, failure, 1)
+            e, (f,) = self.sizes(failure)
             parts = [(column + e) / (2 * (rows - e)) if rows > e else ALL for column in f]
         width = [column.width(part) for column, part in zip(self.columns, parts, strict=True)]
         return Expected(confidence, width, note=NOISE if self.known else BOUND)
@@ -245,6 +262,16 @@ class EachVariance(_Each[Variance]):
 
     name: ClassVar[str] = "variance of each column"
 
+    @property
+    def sensitivities(self) -> list[int]:
+        """Return those of the sums, where `n` is private, and of the squares."""
+        squares = [span**2 for span in self.spans]
+        return squares if self.known else self.spans + squares
+
+    def of_pairs(self, n: int) -> BoxNoise:
+        """Return the noise of the sums of squared distances of pairs of n rows."""
+        return box_noise(self.loss, [(n - 1) * square for square in self.sensitivities])
+
     def finish(self, summary: list[Totals], generator: Generator) -> NDArray[np.float64]:
         spans, rows = self.spans, [totals.rows for totals in summary]
         if not any(spans):
@@ -252,9 +279,8 @@ class EachVariance(_Each[Variance]):
         if self.known:
             if rows[0] <= max(1, self.columns[0].ddof):
                 return np.zeros(len(spans))
-            sensitivities = [column.sensitivity(rows[0]) for column in self.columns]
             exact = [totals.rows * totals.squares - totals.sum**2 for totals in summary]
-            noisy = box_noise(self.loss, sensitivities).add(exact, generator)
+            noisy = self.of_pairs(rows[0]).add(exact, generator)
             each = zip(self.columns, noisy, rows, strict=True)
             return _array([column.of_pairs(pairs, n) for column, pairs, n in each])
         both = list(zip(summary, spans, strict=True))
@@ -262,8 +288,7 @@ class EachVariance(_Each[Variance]):
         squares = [
             8 * (totals.squares - s * totals.sum) + totals.rows * s**2 for totals, s in both
         ]  # 2 w^2 - s^2, of w = 2 u - s
-        sensitivities = [*spans, *(span**2 for span in spans)]
-        rows, noisy = self.with_rows(sensitivities, [*centered, *squares], rows, generator)
+        rows, noisy = self.with_rows([*centered, *squares], rows, generator)
         answers = []
         for j, (column, n, span) in enumerate(zip(self.columns, rows, spans, strict=True)):
             w, q = noisy[j], noisy[len(spans) + j]
@@ -284,15 +309,13 @@ class EachVariance(_Each[Variance]):
         if self.known:
             if rows <= max(1, self.columns[0].ddof):
                 return Expected(confidence, [0.0] * len(self.columns), note=NOISE)
-            sensitivities = [column.sensitivity(rows) for column in self.columns]
-            part = box_noise(self.loss, sensitivities).within(failure)
-            each = zip(self.columns, sensitivities, strict=True)
+            part = self.of_pairs(rows).within(failure)
             known = [
-                column.width_of_pairs(part * sensitivity, rows) for column, sensitivity in each
+                column.width_of_pairs(part * column.sensitivity(rows), rows)
+                for column in self.columns
             ]
             return Expected(confidence, known, note=NOISE)
-        spans = self.spans
-        e, (firsts, seconds) = self.sizes([*spans, *(span**2 for span in spans)], failure, 2)
+        e, (firsts, seconds) = self.sizes(failure)
         width = []
         for column, f, g in zip(self.columns, firsts, seconds, strict=True):
             least, part = rows - e, ALL
@@ -300,25 +323,3 @@ class EachVariance(_Each[Variance]):
                 part = ((g / 2 + 2 * f + 3 * e / 2) / least + ((f + e) / least) ** 2) / 4
             width.append(column.width_of(part, e, rows))
         return Expected(confidence, width, note=BOUND)
-
-
-def with_loss(mechanism: Any) -> Any:
-    """Return a mechanism with the loss that it is charged for.
-
-    That is no delta where noise without it is smaller: a matter of the loss and of how many numbers
-    there are, not of their sensitivities. That of a single one says what its Laplace noise costs.
-    """
-    if isinstance(mechanism, EachCount):
-        numbers = mechanism.width if mechanism.present else 1
-        return replace(mechanism, loss=box_noise(mechanism.loss, [1] * numbers).loss)
-    if isinstance(mechanism, EachSum):
-        sensitivities = [column.sensitivity for column in mechanism.columns]
-    else:
-        variance = isinstance(mechanism, EachVariance)
-        sensitivities = [span**2 for span in mechanism.spans] if variance else mechanism.spans
-        if not mechanism.known:
-            sensitivities = [1] * mechanism.counts + sensitivities * (2 if variance else 1)
-    spent = box_noise(mechanism.loss, sensitivities).loss
-    return replace(
-        mechanism, columns=tuple(replace(column, loss=spent) for column in mechanism.columns)
-    )

@@ -34,9 +34,9 @@ norm.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,10 +125,13 @@ class OfCells:
         l1, l2_squared = self.vectors * size, self.vectors * size**2
         return integer_noise(self.loss, Sensitivity(several, l1, l2_squared, size))
 
-    @property
-    def charged(self) -> Loss:
-        """Return the loss of the noise, which for a variance holds for any number of rows."""
-        return self.noises(self.cells.span ** (2 if self.squares else 1), 1).loss
+    def charged(self) -> Self:
+        """Return the mechanism with the loss of its noise.
+
+        That of a variance holds for any number of rows.
+        """
+        size = self.cells.span ** (2 if self.squares else 1)
+        return replace(self, loss=self.noises(size, 1).loss)
 
     def width(self, part: Fraction) -> float:
         """Return a part of the distance of the bounds, at most all of it."""
@@ -170,9 +173,8 @@ class Sum(OfCells):
     def noise(self) -> IntegerNoise:
         return integer_noise(self.loss, Sensitivity.of_one(self.sensitivity))
 
-    @property
-    def charged(self) -> Loss:
-        return self.noise.loss
+    def charged(self) -> Self:
+        return replace(self, loss=self.noise.loss)
 
     def finish(self, summary: Totals, generator: Generator) -> float:
         return self.answer(summary, self.noise.add([self.exact(summary)], generator)[0])

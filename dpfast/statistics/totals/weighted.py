@@ -17,9 +17,9 @@ All of these are one release (`noise.box`): a row may change all at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,15 @@ class _Weighted:
 
     def reduce(self, source: RowSource) -> list[Moments]:
         return weighted_moments(source, self.beside, self.bounds, self.cells, self.nan, self.where)
+
+    @property
+    def sensitivities(self) -> list[int]:
+        """Return those of the integers that are released."""
+        raise NotImplementedError
+
+    def charged(self) -> Self:
+        """Return the mechanism with the loss that it is charged for."""
+        return replace(self, loss=box_noise(self.loss, self.sensitivities).loss)
 
     def form(self, answers: list[float]) -> float | NDArray[np.float64]:
         return answers[0] if self.single else np.array(answers, np.float64)
