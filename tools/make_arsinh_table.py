@@ -112,7 +112,7 @@ def main() -> None:
             if not fine <= 1.0:
                 raise ArithmeticError(f"the finer grid refutes {c} at {e}")
         entries.append(f"{c:.6f}")
-    print('"""Tight shifts of arsinh-normal noise; made by tools/make_arsinh_table.py."""\n')
+    print('"""Tight shifts of arsinh-normal noise, made by tools/make_arsinh_table.py."""\n')
     print(f"SIGMA = {SIGMA}\nSHARE = {SHARE}\n")
     print(f"# s / e at e = 2**TINY.\nTINY = {TINY}\nTINY_SHIFT = {entries[0]}\n")
     print("# s / e at e = 2 ** (LOWEST + i / PER_OCTAVE).")
@@ -120,7 +120,7 @@ def main() -> None:
     print("SHIFT = (")
     for i in range(1, len(entries), 9):
         print("    " + ", ".join(entries[i : i + 9]) + ",")
-    print(")")
+    print(")  # fmt: skip")
 
 
 if __name__ == "__main__":
