@@ -33,10 +33,9 @@ from functools import lru_cache
 from .._core import checks
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, laplace_within
 from .distributions import Distribution, Gaussian, Laplace
-from .smooth.mills import mills_drop
+from .numeric import LOG_ROOT_2PI, bisect, mills_drop
 
 LEAST, MOST = {"epsilon": Fraction(1, 2**30), "rho": Fraction(1, 2**60)}, 500
-_LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +89,18 @@ def _laplace(epsilon: Fraction) -> float:
 
 def _log_delta(epsilon: float, s: float) -> float:
     x = epsilon / s - 0.5 * s
-    return -0.5 * x * x - _LOG_ROOT_2PI + math.log(mills_drop(x, s))
+    return -0.5 * x * x - LOG_ROOT_2PI + math.log(mills_drop(x, s))
 
 
 @lru_cache(maxsize=1024)
 def analytic(epsilon: float, delta: float) -> float:
     """Return the standard deviation of Gaussian noise for (epsilon, delta), rounded up."""
     target = math.log(delta) - 1e-9
-    low, high = 0.0, math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
-    if _log_delta(epsilon, high) <= target:
-        low = high
-    else:  # delta grows with s and is 0 at 0; below epsilon / 60 it is less than 1e-700
-        low = epsilon / 60.0
-        for _ in range(100):
-            middle = 0.5 * (low + high)
-            if _log_delta(epsilon, middle) <= target:
-                low = middle
-            else:
-                high = middle
-    return 1.0 / low * (1.0 + 2.0**-40)
+    most = math.sqrt(2.0 * epsilon) * (1.0 - 2.0**-40)
+    if _log_delta(epsilon, most) > target:
+        # delta grows with s and is 0 at 0; below epsilon / 60 it is less than 1e-700
+        most, _ = bisect(lambda s: _log_delta(epsilon, s) <= target, epsilon / 60.0, most, 100)
+    return 1.0 / most * (1.0 + 2.0**-40)
 
 
 def additive(loss: Loss, coordinates: int = 1) -> Additive:

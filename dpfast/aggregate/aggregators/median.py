@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from ..._core.types import NoiseName
 from ...budget.release import Mechanism
 from ...noise.additive import amount, without_delta
 from ...privacy import Loss
@@ -57,7 +58,7 @@ class SmoothMedian:
     lo: float
     hi: float
     loss: Loss
-    noise: str = "auto"
+    noise: NoiseName = "auto"
     quantile: SmoothQuantile = field(init=False)
 
     def __post_init__(self) -> None:

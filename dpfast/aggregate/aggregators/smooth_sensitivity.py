@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._core.types import NoiseName
 from ...noise.additive import amount
 from ...noise.smooth import Calibration, calibrate
 from ...privacy import ZCDP, Approx, Loss
@@ -21,7 +22,7 @@ from .output_grid import OutputGrid, assign, check_blocks, noisy, outputs
 INFLATION = 1.0 + 2.0**-42
 
 
-def calibration(noise: str, loss: Loss) -> Calibration:
+def calibration(noise: NoiseName, loss: Loss) -> Calibration:
     """Return the calibration of `noise` for a loss; its `loss` omits a delta it cannot use."""
     amount(loss)
     if isinstance(loss, ZCDP):
@@ -80,7 +81,7 @@ class SmoothAggregator(ABC):
     lo: float
     hi: float
     loss: Loss
-    noise: str = "auto"
+    noise: NoiseName = "auto"
     grid: OutputGrid = field(init=False)
     calibration: Calibration = field(init=False)
     #: The sensitivity is at most this many spans of the grid.

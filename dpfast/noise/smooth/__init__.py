@@ -12,19 +12,9 @@ from typing import Any
 
 from ... import privacy
 from ..._core import checks
-from ..._core.types import Number
-from . import (
-    arsinh_normal,
-    budget,
-    cauchy,
-    gaussian,
-    generalized_cauchy,
-    laplace,
-    polyplace,
-    published,
-    student_t,
-)
-from .calibration import Calibration, Draft, Loss, finish
+from ..._core.types import NoiseName, Number
+from . import algebraic, arsinh_normal, gaussian, laplace, polyplace, published
+from .calibration import Calibration, Draft, finish, floats, pure_epsilon
 
 __all__ = ["NOISES", "Calibration", "calibrate"]
 
@@ -38,12 +28,12 @@ _PURE: dict[str, Callable[[float], Draft]] = {
     "polyplace": lambda epsilon: polyplace.polyplace(epsilon, polyplace.MEDIAN_SHARE),
     "polyplace-finite-variance": lambda e: polyplace.polyplace(e, polyplace.VARIANCE_SHARE),
     "polyplace-hladik-tetek": lambda e: polyplace.published(e, polyplace.MEDIAN_SHARE),
-    "cauchy": cauchy.cauchy,
+    "cauchy": algebraic.cauchy.draft,
     "cauchy-nrs": published.cauchy_nrs,
     "cauchy-lecture": published.cauchy_lecture,
-    "student-t": student_t.student_t,
+    "student-t": algebraic.student_t().draft,
     "student-t-bun-steinke": published.student_t_bun_steinke,
-    "generalized-cauchy": generalized_cauchy.generalized_cauchy,
+    "generalized-cauchy": algebraic.generalized_cauchy().draft,
     "generalized-cauchy-nrs": published.generalized_cauchy_nrs,
 }
 _APPROXIMATE: dict[str, Callable[[float, float], Draft]] = {
@@ -61,7 +51,7 @@ NOISES: tuple[str, ...] = ("auto", *_PURE, *_APPROXIMATE, *_CONCENTRATED)
 
 
 def calibrate(
-    noise: str,
+    noise: NoiseName,
     *,
     epsilon: Number | None = None,
     delta: Number = 0.0,
@@ -134,32 +124,28 @@ def _calibrate(noise: Any, epsilon: Any, delta: Any, rho: Any) -> Calibration:
     if isinstance(noise, str) and noise in published.REFUSED:
         checks.fail("noise", f"a calibration that is private ({published.REFUSED[noise]})", noise)
     name = checks.choice("noise", noise, NOISES)
-    asked = privacy.loss(epsilon, delta, rho)
-    loss = budget.read(asked)
+    loss = privacy.loss(epsilon, delta, rho)
+    given = floats(loss)
     if name == "auto":
-        name = _auto(loss)
-    if name in _PURE and isinstance(asked, privacy.Approx):
-        asked, loss = privacy.Pure(asked.epsilon), loss._replace(delta=0.0)
-    return finish(name, _draft(name, loss), loss, asked)
+        name = _auto(given)
+    if name in _PURE and isinstance(loss, privacy.Approx):
+        loss = privacy.Pure(loss.epsilon)
+    return finish(name, _draft(name, given), loss)
 
 
-def _auto(loss: Loss) -> str:
-    if loss.epsilon is not None:
-        return "polyplace" if loss.epsilon < CAUCHY_FROM_EPSILON else "cauchy"
-    assert loss.rho is not None
-    return "arsinh-normal" if loss.rho < CAUCHY_FROM_RHO else "cauchy"
+def _auto(given: dict[str, float]) -> str:
+    if "rho" in given:
+        return "arsinh-normal" if given["rho"] < CAUCHY_FROM_RHO else "cauchy"
+    return "polyplace" if given["epsilon"] < CAUCHY_FROM_EPSILON else "cauchy"
 
 
-def _draft(name: str, loss: Loss) -> Draft:
+def _draft(name: str, given: dict[str, float]) -> Draft:
     if name in _PURE:
-        if loss.rho is not None:
-            return _PURE[name](budget.pure_epsilon(loss.rho))
-        assert loss.epsilon is not None
-        return _PURE[name](loss.epsilon)
+        return _PURE[name](pure_epsilon(given["rho"]) if "rho" in given else given["epsilon"])
     if name in _APPROXIMATE:
-        if loss.epsilon is None or loss.delta == 0.0:
-            checks.fail("delta", f"greater than 0, beside epsilon, for noise={name!r}", loss.delta)
-        return _APPROXIMATE[name](loss.epsilon, loss.delta)
-    if loss.rho is None:
-        checks.fail("rho", f"given, instead of epsilon, for noise={name!r}", loss.rho)
-    return _CONCENTRATED[name](loss.rho)
+        if "delta" not in given:
+            checks.fail("delta", f"greater than 0, beside epsilon, for noise={name!r}", 0.0)
+        return _APPROXIMATE[name](given["epsilon"], given["delta"])
+    if "rho" not in given:
+        checks.fail("rho", f"given, instead of epsilon, for noise={name!r}", None)
+    return _CONCENTRATED[name](given["rho"])

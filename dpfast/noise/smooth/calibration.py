@@ -14,19 +14,13 @@ from typing import NamedTuple
 
 from ... import privacy
 from ..._core import checks
+from ..additive import MOST, amount
 from ..distributions import Distribution
+from ..numeric import bisect
 
 SLACK = 2.0**-40
 MARGIN = 2.0**-38
 _LEAST_BETA = 2.0**-36
-
-
-class Loss(NamedTuple):
-    """A loss as floats, rounded down."""
-
-    epsilon: float | None
-    delta: float
-    rho: float | None
 
 
 class Draft(NamedTuple):
@@ -75,11 +69,38 @@ class Calibration:
     theorem: str
 
 
-def finish(noise: str, draft: Draft, loss: Loss, asked: privacy.Loss) -> Calibration:
+def floats(loss: privacy.Loss) -> dict[str, float]:
+    """Return the amounts of a loss as floats, rounded down. Check their range."""
+    amount(loss)  # below it the allowance for rounding S would no longer be small
+    names = ("epsilon", "delta", "rho")
+    return {x: privacy.float_down(getattr(loss, x)) for x in names if hasattr(loss, x)}
+
+
+def pure_epsilon(rho: float) -> float:
+    """Return the largest epsilon with epsilon tanh(epsilon / 2) <= rho, from below.
+
+    An epsilon-DP pair is a post-processing of randomized response, whose worst D_a / a is its
+    Kullback-Leibler divergence epsilon tanh(epsilon / 2); so epsilon-DP gives rho-zCDP.
+    """
+    most = 1.0 + 2.0 * math.sqrt(rho) + rho  # the root is less than this
+    allowed = rho * (1.0 - 1e-14)
+    return min(bisect(lambda e: e * math.tanh(0.5 * e) <= allowed, 0.0, most, 120)[0], MOST)
+
+
+def finish(noise: str, draft: Draft, loss: privacy.Loss) -> Calibration:
     """Return a calibration: `draft`, rounded towards privacy."""
-    name, amount = ("rho", loss.rho) if loss.rho is not None else ("epsilon", loss.epsilon)
+    given = floats(loss)
     if not (draft.beta >= _LEAST_BETA and draft.alpha > 0.0):
-        checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", amount)
-    alpha = draft.alpha * (1.0 - MARGIN)
-    beta = math.nextafter(draft.beta - SLACK, 0.0)
-    return Calibration(draft.distribution, alpha, beta, noise, *loss, asked, draft.theorem)
+        name = "rho" if "rho" in given else "epsilon"
+        checks.fail(name, f"large enough for noise={noise!r} (it leaves no smoothing)", given[name])
+    return Calibration(
+        draft.distribution,
+        draft.alpha * (1.0 - MARGIN),
+        math.nextafter(draft.beta - SLACK, 0.0),
+        noise,
+        given.get("epsilon"),
+        given.get("delta", 0.0),
+        given.get("rho"),
+        loss,
+        draft.theorem,
+    )

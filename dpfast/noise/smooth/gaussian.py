@@ -28,11 +28,9 @@ from __future__ import annotations
 import math
 
 from ..distributions import Gaussian
-from .beta import best, weight
+from ..numeric import LOG_ROOT_2PI, bisect, mills, mills_drop
+from .beta import best
 from .calibration import Draft
-from .mills import mills, mills_drop
-
-_LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
@@ -49,7 +47,7 @@ def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
     right = mills_drop(x2, r2 * drop + alpha * shrink) + mills(r2) * drop
     left = mills_drop(x1, r1 * drop - alpha * shrink) + mills(r1) * drop
     both = right + math.exp(0.5 * (x2 - x1) * (x2 + x1)) * left
-    return -0.5 * x2 * x2 - _LOG_ROOT_2PI + math.log(both)
+    return -0.5 * x2 * x2 - LOG_ROOT_2PI + math.log(both)
 
 
 def _ceiling(epsilon: float, beta: float) -> float:
@@ -91,17 +89,9 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float, accuracy: float = 1
 def gaussian(epsilon: float, delta: float) -> Draft:
     """Return the best pair."""
     target = math.log(delta)
-    low, top = 0.0, 0.5 * epsilon
+    top = 0.5 * epsilon
     if log_delta_of_pair(epsilon, 0.0, top) > target:
-        for _ in range(24):
-            middle = 0.5 * (low + top)
-            if log_delta_of_pair(epsilon, 0.0, middle) <= target:
-                low = middle
-            else:
-                top = middle
-        top = low
-    _, beta = best(
-        lambda b: alpha_of_beta(epsilon, delta, b, 1e-4), top, value=weight, grid=12, steps=14
-    )
+        top, _ = bisect(lambda b: log_delta_of_pair(epsilon, 0.0, b) <= target, 0.0, top, 24)
+    _, beta = best(lambda b: alpha_of_beta(epsilon, delta, b, 1e-4), top, grid=12, steps=14)
     alpha = alpha_of_beta(epsilon, delta, beta)
     return Draft(Gaussian(), alpha, beta, "exact hockey-stick divergence, `noise.smooth.gaussian`")

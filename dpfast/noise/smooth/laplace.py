@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 
 from ..distributions import Laplace
+from ..numeric import bisect
 from .beta import best
 from .calibration import Draft
 
@@ -49,13 +50,8 @@ def delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
 def laplace(epsilon: float, delta: float) -> Draft:
     """Return the best pair."""
     log_delta = math.log(delta)
-    low, top = 0.0, 0.5 * epsilon
+    top = 0.5 * epsilon
     if _log_target(epsilon, log_delta, top) <= 0.0:  # it falls with beta: find where it ends
-        for _ in range(40):
-            middle = 0.5 * (low + top)
-            if _log_target(epsilon, log_delta, middle) > 0.0:
-                low = middle
-            else:
-                top = middle
+        _, top = bisect(lambda b: _log_target(epsilon, log_delta, b) > 0.0, 0.0, top, 40)
     alpha, beta = best(lambda b: alpha_of_beta(epsilon, delta, b), top)
     return Draft(Laplace(), alpha, beta, "exact hockey-stick divergence, `noise.smooth.laplace`")

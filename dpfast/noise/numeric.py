@@ -1,9 +1,11 @@
-"""Mills' ratio M(x) = (1 - Phi(x)) / phi(x), x >= 0, and its differences, without cancellation."""
+"""Mills' ratio M(x) = (1 - Phi(x)) / phi(x), x >= 0, without cancellation, and bisection."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+LOG_ROOT_2PI = 0.5 * math.log(2.0 * math.pi)
 _ROOT_HALF_PI = math.sqrt(0.5 * math.pi)
 _ROOT_HALF = math.sqrt(0.5)
 # Gauss-Legendre, 6 points on [-1, 1].
@@ -36,3 +38,13 @@ def mills_drop(low: float, width: float) -> float:
         for x in (center - half * node, center + half * node):
             total += weight * (1.0 - x * mills(x))
     return half * total
+
+
+def bisect(
+    holds: Callable[[float], bool], low: float, high: float, steps: int
+) -> tuple[float, float]:
+    """Return ends of an interval, halved so many times, of which only the lower one `holds`."""
+    for _ in range(steps):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
