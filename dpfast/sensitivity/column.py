@@ -52,15 +52,13 @@ def given(
     return Given(ranks, lo, hi, relation, policy)
 
 
-def only_replace(statistic: str, neighbors: Any) -> str:
+def only_replace(statistic: str, neighbors: Any) -> None:
     """Check the relation of a statistic for which no bound under "add-remove" is known."""
-    relation = checks.neighbors(neighbors)
-    if relation != "replace":
+    if checks.neighbors(neighbors) != "replace":
         raise ArgumentError(
             f"neighbors must be 'replace' for the {statistic}, got {neighbors!r}: with a private "
             "number of rows no useful bound is known"
         )
-    return relation
 
 
 def share(value: Any) -> Fraction:

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.types import Bounds, NanPolicy, Neighbors, Number
 from ..summaries.order import Ranks, Window
 from .column import given
@@ -60,12 +60,22 @@ def smooth_from_ranks(
     n = window.n
     if n == 0 and neighbors == "replace":
         return Found(of_nothing(q, lo, hi), floor, 0, window.nan)  # no neighbors
-    smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, width)
+
+    def bound() -> float:
+        rows = column(window, lo, hi)
+        if neighbors == "replace":
+            return rows.smooth_replace(rule(n), beta, least)
+        if q == _HALF:
+            return rows.smooth_median(beta, least)
+        margin = (n if len(window.values) == n else min(width, n)) + 2
+        return rows.smooth_quantile(*starts(q, window, margin), beta, least)
+
+    smooth = bound()
     if len(window.values) < n:
         needed = reach(beta, lo, hi, smooth * (1 - 2.0**-40)) + 1
         if needed > width:
-            window = ranks.window(rule, needed)
-            smooth = _smooth(window, q, rule, beta, lo, hi, neighbors, least, needed)
+            width, window = needed, ranks.window(rule, needed)
+            smooth = bound()
     if n == 0:
         return Found(of_nothing(q, lo, hi), smooth, 0, window.nan)
     return Found(column(window, lo, hi).value(rule(n)), smooth, n, window.nan)
@@ -79,40 +89,18 @@ def first_width(beta: float, lo: float, hi: float, least: float) -> int:
     return width
 
 
-def _smooth(
-    window: Window,
-    q: Fraction,
-    rule: Any,
-    beta: float,
-    lo: float,
-    hi: float,
-    neighbors: str,
-    least: float,
-    width: int,
-) -> float:
-    found = column(window, lo, hi)
-    if neighbors == "replace":
-        return found.smooth_replace(rule(window.n), beta, least)
-    if q == _HALF:
-        return found.smooth_median(beta, least)
-    n = window.n
-    levels, first = starts(q, window, (n if len(window.values) == n else min(width, n)) + 2)
-    return found.smooth_quantile(levels, first, beta, least)
-
-
 def local_in_window(
     window: Window, q: Fraction, lo: float, hi: float, distance: int, neighbors: str
 ) -> float:
     """Return A(k) from a window of at least k + 1 ranks either way. Arguments must be checked."""
     n = window.n
     k = min(distance, n + 1)  # all rows and one more: no dataset is farther
-    found = column(window, lo, hi)
+    rows = column(window, lo, hi)
     if neighbors == "replace":
-        return found.local_replace(rank_rule(q)(n), k) if n else 0.0
+        return rows.local_replace(rank_rule(q)(n), k) if n else 0.0
     if q == _HALF:
-        return found.local_median(k)
-    levels, first = starts(q, window, k + 2)
-    return found.local_quantile(levels, first, k)
+        return rows.local_median(k)
+    return rows.local_quantile(*starts(q, window, k + 2), k)
 
 
 def smooth_at(
@@ -121,11 +109,10 @@ def smooth_at(
     """Return the smooth sensitivity of a quantile."""
     rank = checks.quantile(q)
     smoothness = checks.positive("beta", beta)
-    column = given(data, bounds, neighbors, nan, assume_sorted)
-    lo, hi, relation = column.lo, column.hi, column.neighbors
-    found = smooth_from_ranks(column.ranks, rank, beta=smoothness, lo=lo, hi=hi, neighbors=relation)
-    column.refuse(found.missing)
-    return found.sensitivity
+    ranks, lo, hi, relation, policy = given(data, bounds, neighbors, nan, assume_sorted)
+    bound = smooth_from_ranks(ranks, rank, beta=smoothness, lo=lo, hi=hi, neighbors=relation)
+    nan_policy.refuse(policy, bound.missing)
+    return bound.sensitivity
 
 
 def local_at(

@@ -35,9 +35,10 @@ from .column import Given, given, only_replace, share
 from .quantile import first_width
 from .ranks import FARTHEST, effective_floor, kept_ends, reach
 from .rounding import float_up, rounded_up
-from .trimmed_add_remove import smooth_moving
+from .trimmed_add_remove import Kept, smooth_moving
 
 Sensitivity = Callable[[Column, int], float]
+_NAME = {False: "trimmed mean", True: "winsorized mean"}
 
 
 class Ends(NamedTuple):
@@ -52,34 +53,29 @@ class Ends(NamedTuple):
     low: float  # the least and the largest row that is kept
     high: float
 
-    @property
-    def kept(self) -> int:
-        return self.n - 2 * self.cut
-
-    def trimmed(self, of: Sensitivity) -> float:
-        """Return L times the sensitivity of the trimmed mean."""
-        return max(of(self.with_upper, self.cut + 1), of(self.with_lower, self.cut + 1))
-
-    def winsorized(self, of: Sensitivity) -> float:
-        """Return n times the bound for the winsorized mean."""
-        if not self.cut:
-            return self.trimmed(of)
-        ends = of(self.lower, self.cut + 1) + of(self.upper, self.n - self.cut)
-        return rounded_up(self.cut * ends + self.trimmed(of))
+    def bound(self, of: Sensitivity, winsorized: bool) -> float:
+        """Return the sensitivity of the trimmed mean, or a bound on that of the winsorized mean."""
+        total = max(of(self.with_upper, self.cut + 1), of(self.with_lower, self.cut + 1))
+        if not winsorized:
+            return _divided(total, self.n - 2 * self.cut)
+        if self.cut:
+            ends = of(self.lower, self.cut + 1) + of(self.upper, self.n - self.cut)
+            total = rounded_up(self.cut * ends + total)
+        return _divided(total, self.n)
 
 
-def _ends(found: Given, proportion: Fraction, width: int) -> Ends | None:
+def _ends(column: Given, proportion: Fraction, width: int) -> Ends | None:
     """Find the ranks within `width` of the two ends; None for no rows."""
     first, last = kept_ends(proportion)
     # Nothing is needed beyond what is cut off: extended ranks are the bounds.
-    found.ranks.prefetch([(first, width), (last, width)])
-    low, high = found.ranks.window(first, width), found.ranks.window(last, width)
-    found.refuse(low.nan)
+    column.ranks.prefetch([(first, width), (last, width)])
+    low, high = column.ranks.window(first, width), column.ranks.window(last, width)
+    column.refuse(low.nan)
     n = low.n
     if n == 0:
         return None
     cut = math.floor(proportion * n)
-    bounds = found.lo, found.hi
+    bounds = lo, hi = column.lo, column.hi
     below = low.values[: cut + 1 - low.first].astype(np.float64)
     above = high.values[n - cut + 1 - high.first :].astype(np.float64)
     at_low = float(low.values[cut + 1 - low.first])
@@ -93,42 +89,67 @@ def _ends(found: Given, proportion: Fraction, width: int) -> Ends | None:
         Column(high.values, high.first, n, *bounds),
         Column(np.concatenate([below, [at_high], above]), start, size, *bounds),
         Column(np.concatenate([below, [at_low], above]), start, size, *bounds),
-        min(max(at_low, found.lo), found.hi),
-        min(max(at_high, found.lo), found.hi),
+        min(max(at_low, lo), hi),
+        min(max(at_high, lo), hi),
     )
 
 
-def _smooth(
-    found: Given, proportion: Fraction, beta: float, total: Callable[[Ends, Sensitivity], float]
-) -> tuple[float, Ends | None]:
-    """Return `total` of smooth sensitivities, from a window that is wide enough for all."""
-    lo, hi = found.lo, found.hi
+def from_ranks(column: Given, proportion: Fraction, beta: float, winsorized: bool) -> Kept:
+    """NOT PRIVATE. Return a smooth bound, and the rows that the statistic is clamped to.
+
+    Arguments must be checked.
+    """
+    lo, hi = column.lo, column.hi
+    if lo == hi:
+        n = column.rows()
+        return Kept(0.0, n, math.floor(proportion * n), lo, lo)
+    if column.neighbors == "add-remove":
+        return smooth_moving(column, proportion, beta, winsorized)
     least = effective_floor(0.0, lo, hi)
     width = first_width(beta, lo, hi, least)
     smallest = math.inf
 
-    def of(column: Column, m: int) -> float:
+    def of(rows: Column, m: int) -> float:
         nonlocal smallest
-        value = column.smooth_replace(m, beta, least)
+        value = rows.smooth_replace(m, beta, least)
         smallest = min(smallest, value)
         return value
 
-    ends = _ends(found, proportion, width)
+    ends = _ends(column, proportion, width)
     if ends is None:
-        return 0.0, None
-    result = total(ends, of)
+        return Kept(0.0, 0, 0, lo, hi)
+    bound = ends.bound(of, winsorized)
     needed = reach(beta, lo, hi, smallest * (1 - 2.0**-40)) + 1
-    if needed > width:
-        ends = _ends(found, proportion, needed)
+    if needed > width:  # the window was not wide enough for all
+        ends = _ends(column, proportion, needed)
         assert ends is not None
-        result = total(ends, of)
-    return result, ends
+        bound = ends.bound(of, winsorized)
+    return Kept(max(bound, 2.0**-1022), ends.n, ends.cut, ends.low, ends.high)
+
+
+def _global(n: Any, proportion: Any, bounds: Any, neighbors: Any, winsorized: bool) -> float:
+    lo, hi = checks.bounds(bounds)
+    only_replace(_NAME[winsorized], neighbors)
+    count, part = checks.whole("n", n), share(proportion)
+    if not count:
+        return 0.0
+    cut = math.floor(part * count)
+    kept = count - 2 * cut
+    weight = Fraction(cut + 1) if winsorized and kept > 1 else Fraction(count, kept)
+    return float_up((Fraction(hi) - Fraction(lo)) * weight / count)
 
 
 def _local(
-    data: Any, proportion: Any, bounds: Any, distance: Any, nan: Any, winsorized: bool
+    data: Any,
+    proportion: Any,
+    bounds: Any,
+    distance: Any,
+    neighbors: Any,
+    nan: Any,
+    winsorized: bool,
 ) -> float:
     """Return the local sensitivity, or a bound on it, within a distance."""
+    only_replace(_NAME[winsorized], neighbors)
     part = share(proportion)
     column = given(data, bounds, "replace", nan)
     k = min(checks.whole("at_distance", distance), FARTHEST)
@@ -136,43 +157,7 @@ def _local(
     if ends is None:
         return 0.0
     most = min(k, ends.n + 1)
-
-    def of(column: Column, m: int) -> float:
-        return rounded_up(column.local_replace(m, most))
-
-    if winsorized:
-        return _divided(ends.winsorized(of), ends.n)
-    return _divided(ends.trimmed(of), ends.kept)
-
-
-class Found(NamedTuple):
-    """A smooth bound, and what the statistic is computed from; NOT PRIVATE."""
-
-    sensitivity: float
-    n: int
-    cut: int
-    low: float
-    high: float
-
-
-def from_ranks(found: Given, proportion: Fraction, beta: float, winsorized: bool) -> Found:
-    """NOT PRIVATE. Return a smooth bound, and the rows that the statistic is clamped to.
-
-    Arguments must be checked.
-    """
-    if found.lo == found.hi:
-        n = found.rows()
-        return Found(0.0, n, math.floor(proportion * n), found.lo, found.lo)
-    if found.neighbors == "add-remove":
-        moving = smooth_moving(found, proportion, beta, winsorized)
-        cut = math.floor(proportion * moving.n)
-        return Found(moving.sensitivity, moving.n, cut, moving.low, moving.high)
-    total = Ends.winsorized if winsorized else Ends.trimmed
-    result, ends = _smooth(found, proportion, beta, total)
-    if ends is None:
-        return Found(0.0, 0, 0, found.lo, found.hi)
-    least = _divided(result, ends.n if winsorized else ends.kept)
-    return Found(max(least, 2.0**-1022), ends.n, ends.cut, ends.low, ends.high)
+    return ends.bound(lambda rows, m: rounded_up(rows.local_replace(m, most)), winsorized)
 
 
 def _divided(amount: float, by: int) -> float:
@@ -216,11 +201,7 @@ def global_trimmed_mean(
     >>> dp.sensitivity.global_trimmed_mean(10, bounds=(0, 10))
     1.25
     """
-    lo, hi = checks.bounds(bounds)
-    only_replace("trimmed mean", neighbors)
-    count, part = checks.whole("n", n), share(proportion)
-    kept = count - 2 * math.floor(part * count)
-    return float_up((Fraction(hi) - Fraction(lo)) / kept) if count else 0.0
+    return _global(n, proportion, bounds, neighbors, winsorized=False)
 
 
 def global_winsorized_mean(
@@ -261,14 +242,7 @@ def global_winsorized_mean(
     >>> dp.sensitivity.global_winsorized_mean(10, bounds=(0, 10))
     2.0
     """
-    lo, hi = checks.bounds(bounds)
-    only_replace("winsorized mean", neighbors)
-    count, part = checks.whole("n", n), share(proportion)
-    if not count:
-        return 0.0
-    cut = math.floor(part * count)
-    weight = count if count - 2 * cut == 1 else cut + 1
-    return float_up((Fraction(hi) - Fraction(lo)) * weight / count)
+    return _global(n, proportion, bounds, neighbors, winsorized=True)
 
 
 def local_trimmed_mean(
@@ -318,8 +292,7 @@ def local_trimmed_mean(
     >>> round(dp.sensitivity.local_trimmed_mean(x, proportion=0.2, bounds=(0, 20)), 3)
     4.667
     """
-    only_replace("trimmed mean", neighbors)
-    return _local(data, proportion, bounds, at_distance, nan, winsorized=False)
+    return _local(data, proportion, bounds, at_distance, neighbors, nan, winsorized=False)
 
 
 def local_winsorized_mean(
@@ -369,8 +342,7 @@ def local_winsorized_mean(
     >>> round(dp.sensitivity.local_winsorized_mean(x, proportion=0.2, bounds=(0, 20)), 3)
     4.8
     """
-    only_replace("winsorized mean", neighbors)
-    return _local(data, proportion, bounds, at_distance, nan, winsorized=True)
+    return _local(data, proportion, bounds, at_distance, neighbors, nan, winsorized=True)
 
 
 def smooth_trimmed_mean(

@@ -57,11 +57,12 @@ from .ranks import FARTHEST, effective_floor, kept_ends, reach
 from .rounding import inflated, rounded_up
 
 
-class Moving(NamedTuple):
-    """A smooth bound, the number of rows and the outermost rows kept; NOT PRIVATE."""
+class Kept(NamedTuple):
+    """A smooth bound, and what the statistic is computed from; NOT PRIVATE."""
 
     sensitivity: float
     n: int
+    cut: int
     low: float
     high: float
 
@@ -98,21 +99,21 @@ def largest_pair(
     return best
 
 
-def smooth_moving(found: Given, p: Fraction, beta: float, winsorized: bool) -> Moving:
+def smooth_moving(given: Given, p: Fraction, beta: float, winsorized: bool) -> Kept:
     """NOT PRIVATE. Return a smooth bound for checked arguments with lo < hi."""
-    lo, hi = found.lo, found.hi
+    lo, hi = given.lo, given.hi
     least = effective_floor(0.0, lo, hi)
     rate = beta * 0.875 / float(max(2 * p, 1 - p)) * (1 - 2.0**-50)
     decay = min(rate, beta)
     width = first_width(decay, lo, hi, least)
     first, last = kept_ends(p)
-    found.ranks.prefetch([(first, width), (last, width)])
+    given.ranks.prefetch([(first, width), (last, width)])
     while True:
-        windows = found.ranks.window(first, width), found.ranks.window(last, width)
-        found.refuse(windows[0].nan)
+        windows = given.ranks.window(first, width), given.ranks.window(last, width)
+        given.refuse(windows[0].nan)
         n = windows[0].n
-        pair = max(_pair(windows, p, rate, lo, hi), least)
-        ends = _ends(windows, p, beta, lo, hi, least, width) if winsorized and p else 0.0
+        pair = max(_pair(windows, p, rate, given), least)
+        ends = _ends(windows, p, beta, given, least, width) if winsorized and p else 0.0
         smallest = min(pair, ends) if ends else pair
         # A pair farther out is worth less than (hi - lo) exp(-rate (width - 1)).
         needed = reach(decay, lo, hi, smallest * (1 - 2.0**-40)) + 2
@@ -127,13 +128,13 @@ def smooth_moving(found: Given, p: Fraction, beta: float, winsorized: bool) -> M
     # No mean can leave the bounds.
     bound = min(rounded_up(bound), rounded_up(hi - lo))
     if not n:
-        return Moving(bound, 0, lo, hi)
+        return Kept(bound, 0, 0, lo, hi)
     cut = math.floor(p * n)
     low, high = (
         float(window.values[rank - window.first])
         for window, rank in zip(windows, (cut + 1, n - cut), strict=True)
     )
-    return Moving(bound, n, min(max(low, lo), hi), min(max(high, lo), hi))
+    return Kept(bound, n, cut, min(max(low, lo), hi), min(max(high, lo), hi))
 
 
 def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
@@ -144,10 +145,10 @@ def _over(divisor: Fraction, slope: Fraction, beta: float) -> float:
     return max(1 / float(divisor), far) * (1 + 2.0**-45)
 
 
-def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, lo: float, hi: float) -> float:
+def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, given: Given) -> float:
     """Return the smooth bound of the pair (m, m), inflated."""
     low, high = windows
-    n = low.n
+    n, lo, hi = low.n, given.lo, given.hi
     cut = math.floor(p * n)
     lower, upper = np.full(1, lo), np.full(1, hi)
     if cut:
@@ -162,24 +163,18 @@ def _pair(windows: tuple[Window, Window], p: Fraction, rate: float, lo: float, h
 
 
 def _ends(
-    windows: tuple[Window, Window],
-    p: Fraction,
-    beta: float,
-    lo: float,
-    hi: float,
-    least: float,
-    width: int,
+    windows: tuple[Window, Window], p: Fraction, beta: float, given: Given, least: float, width: int
 ) -> float:
     """Return the larger smooth sensitivity of the two outermost rows that are kept."""
     low, high = windows
-    n = low.n
+    n, lo, hi = low.n, given.lo, given.hi
     mirrored = -high.values.astype(np.float64)[::-1]
     last = n + 2 - high.first - len(mirrored)  # counted from above
     best = 0.0
     for values, first, bounds in ((low.values, low.first, (lo, hi)), (mirrored, last, (-hi, -lo))):
-        levels, begin = _starts(p, first, len(values), min(width, n) + 2)
+        starts = _starts(p, first, len(values), min(width, n) + 2)
         column = Column(values, first, n, *bounds)
-        best = max(best, column.smooth_quantile(levels, begin, beta, least))
+        best = max(best, column.smooth_quantile(*starts, beta, least))
     return best
 
 
