@@ -23,10 +23,10 @@ A forest is the same, one component at a time.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._core import checks
 from .._core.extras import extra
@@ -37,59 +37,45 @@ from .ranks import effective_floor
 from .rounding import inflated, rounded_up
 
 
-class _Graph(NamedTuple):
-    """Edges between vertices 0 .. nodes - 1 with clamped weights counted from the lower bound."""
-
-    nodes: int
-    ends: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    reach: float
-
-
-def _csgraph() -> Any:
-    return extra("scipy.sparse.csgraph", "a cut of a graph")
-
-
-def _graph(edges: Any, weights: Any, bounds: Any) -> _Graph:
-    lo, hi = checks.bounds(bounds)
-    rule = "pairs of different vertices, whole numbers of at least 0"
-    ends = checks.array("edges", edges, rule)
-    if ends.size == 0:
-        ends = np.zeros((0, 2), np.int64)
-    if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
-        checks.fail_kind("edges", rule, edges)
-    if ends.size and (ends.min() < 0 or (ends[:, 0] == ends[:, 1]).any()):
-        checks.fail_kind("edges", rule, edges)
-    rule = "one real number for each edge"
-    given = checks.array("weights", weights, rule)
-    if given.dtype.kind not in "iuf" or given.shape != (len(ends),):
-        checks.fail_kind("weights", rule, weights)
-    values = given.astype(np.float64)
-    if np.isnan(values).any():
-        raise DataError("weights must be numbers, got NaN")
-    _, numbers = np.unique(ends, return_inverse=True)
-    pairs = numbers.reshape(-1, 2).astype(np.int32)
-    clipped = np.clip(values, lo, hi) - lo
-    return _Graph(int(pairs.max(initial=-1)) + 1, pairs, clipped, hi - lo)
-
-
 class _Cuts:
-    """c_e(t) for the edges e of a minimum spanning forest; NOT PRIVATE."""
+    """A graph of clamped weights, and c_e(t) for the edges e of a minimum spanning forest.
 
-    def __init__(self, graph: _Graph) -> None:
-        self._module = _csgraph()
-        self._graph = graph
-        order = np.argsort(graph.weights, kind="stable")
-        self._ends, self._weights = graph.ends[order], graph.weights[order]
+    NOT PRIVATE. Weights count from the lower bound on.
+    """
+
+    def __init__(self, edges: Any, weights: Any, bounds: Any) -> None:
+        lo, hi = checks.bounds(bounds)
+        rule = "pairs of different vertices, whole numbers of at least 0"
+        ends = checks.array("edges", edges, rule)
+        if ends.size == 0:
+            ends = np.zeros((0, 2), np.int64)
+        if ends.ndim != 2 or ends.shape[1] != 2 or ends.dtype.kind not in "iu":
+            checks.fail_kind("edges", rule, edges)
+        if ends.size and (ends.min() < 0 or (ends[:, 0] == ends[:, 1]).any()):
+            checks.fail_kind("edges", rule, edges)
+        rule = "one real number for each edge"
+        given = checks.array("weights", weights, rule)
+        if given.dtype.kind not in "iuf" or given.shape != (len(ends),):
+            checks.fail_kind("weights", rule, weights)
+        values = given.astype(np.float64)
+        if np.isnan(values).any():
+            raise DataError("weights must be numbers, got NaN")
+        self.reach = hi - lo
+        values = np.clip(values, lo, hi) - lo
+        order = np.argsort(values, kind="stable")
+        vertices, numbers = np.unique(ends, return_inverse=True)
+        self._nodes = len(vertices)
+        self._ends = numbers.reshape(-1, 2).astype(np.int32)[order]
+        self._weights = values[order]
         #: Thresholds: the distinct weights and the largest possible weight.
-        self.levels = np.unique(np.append(graph.weights, graph.reach))
+        self.levels = np.unique(np.append(values, self.reach))
         self._lighter = np.searchsorted(self._weights, self.levels)
         self._flows: dict[int, Any] = {}
-        self.tree = self._kruskal()
+        self.tree = self._kruskal() if self.reach else []
 
     def _kruskal(self) -> list[int]:
         """Return the edges of a minimum spanning forest as places, the lightest first."""
-        parent = list(range(self._graph.nodes))
+        parent = list(range(self._nodes))
 
         def root(v: int) -> int:
             while parent[v] != v:
@@ -113,16 +99,17 @@ class _Cuts:
 
     def capacity(self, edge: int, level: int) -> int:
         """Return c_e(t) for the edge and the threshold ``levels[level]``."""
+        module = extra("scipy.sparse.csgraph", "a cut of a graph")
         network = self._flows.get(level)
         if network is None:
             network = self._flows[level] = self._network(int(self._lighter[level]))
         u, v = self._ends[edge].tolist()
-        return int(self._module.maximum_flow(network, u, v).flow_value)
+        return int(module.maximum_flow(network, u, v).flow_value)
 
     def _network(self, count: int) -> Any:
         from scipy.sparse import csr_array
 
-        ends, n = self._ends[:count], self._graph.nodes
+        ends, n = self._ends[:count], self._nodes
         u, v = np.concatenate([ends, ends[:, ::-1]]).T
         return csr_array((np.ones(2 * count, np.int32), (u, v)), shape=(n, n), dtype=np.int32)
 
@@ -203,10 +190,7 @@ def local_tree_cost(
     3.0
     """
     k = checks.whole("at_distance", at_distance)
-    graph = _graph(edges, weights, bounds)
-    if not len(graph.weights) or not graph.reach:
-        return 0.0
-    cuts = _Cuts(graph)
+    cuts = _Cuts(edges, weights, bounds)
     best = 0.0
     for edge in cuts.tree:
         # w_(k + 1) of some cut, and w_(k + 2) - w_1 of some cut with this lightest edge.
@@ -280,11 +264,8 @@ def smooth_tree_cost(
     5.459
     """
     smoothness = checks.positive("beta", beta)
-    graph = _graph(edges, weights, bounds)
-    if not len(graph.weights) or not graph.reach:
-        return 0.0
-    cuts = _Cuts(graph)
-    best = effective_floor(0.0, 0.0, graph.reach)
+    cuts = _Cuts(edges, weights, bounds)
+    best = effective_floor(0.0, 0.0, cuts.reach) if cuts.tree else 0.0
     for edge in cuts.tree:
         best = max(best, _best(cuts, edge, smoothness, best))
     return inflated(best)
