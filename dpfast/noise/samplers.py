@@ -721,10 +721,7 @@ def discrete_laplace(scale: Number = ..., size: None = None, **grid: Unpack[_Of]
 @overload
 def discrete_laplace(scale: Numbers = ..., size: Size = None, **grid: Unpack[_Of]) -> Integers: ...
 def discrete_laplace(
-    scale: Numbers = 1.0,
-    size: Size = None,
-    *,
-    rng: Generator | None = None,
+    scale: Numbers = 1.0, size: Size = None, *, rng: Generator | None = None
 ) -> int | Integers:
     """Draw integers with probability proportional to ``exp(-abs(k) / scale)``, exactly.
 
@@ -769,10 +766,7 @@ def discrete_gaussian(sigma: Number = ..., size: None = None, **grid: Unpack[_Of
 @overload
 def discrete_gaussian(sigma: Numbers = ..., size: Size = None, **grid: Unpack[_Of]) -> Integers: ...
 def discrete_gaussian(
-    sigma: Numbers = 1.0,
-    size: Size = None,
-    *,
-    rng: Generator | None = None,
+    sigma: Numbers = 1.0, size: Size = None, *, rng: Generator | None = None
 ) -> int | Integers:
     """Draw integers with probability proportional to ``exp(-k**2 / (2 * sigma**2))``, exactly.
 

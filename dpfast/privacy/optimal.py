@@ -107,11 +107,7 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
 
 
 def optimal_composition(
-    loss: Pure | Approx,
-    times: int,
-    *,
-    delta: Number | None = None,
-    epsilon: Number | None = None,
+    loss: Pure | Approx, times: int, *, delta: Number | None = None, epsilon: Number | None = None
 ) -> Approx:
     """Return the exact loss of `times` releases of one and the same loss.
 

@@ -226,9 +226,7 @@ def test_coins_follow_the_law():
 words = st.lists(st.integers(0, 2**64 - 1), min_size=0, max_size=6)
 distances = st.lists(
     st.one_of(
-        st.floats(0, 60),
-        st.floats(0, 1e-9),
-        st.sampled_from([0.0, 200.0, 700.0, 1e6, 1e9, -1.0]),
+        st.floats(0, 60), st.floats(0, 1e-9), st.sampled_from([0.0, 200.0, 700.0, 1e6, 1e9, -1.0])
     ),
     min_size=1,
     max_size=12,

@@ -336,19 +336,11 @@ CHARGED = {
     ),
     "covariance of one": (dp.covariance, {"bounds": [(0, 9), (1, 1)]}, "one number"),
     "histogram": (dp.histogram, {"bins": [0, 3, 9]}, Draws(1, 2, cells=1)),
-    "histogram, n private": (
-        dp.histogram,
-        {"bins": [0, 3, 9], "neighbors": "add-remove"},
-        Pure(1),
-    ),
+    "histogram, n private": (dp.histogram, {"bins": [0, 3, 9], "neighbors": "add-remove"}, Pure(1)),
     "sums of columns": (dp.sum, {"bounds": (0, 9), "axis": 0}, Pure(1)),
     "median": (dp.median, {"bounds": (0, 9), "method": "exponential"}, Draws(1, 1, True)),
     "minimum": (dp.minimum, {"bounds": (0, 9), "method": "exponential"}, Draws(1, 1, True)),
-    "quantiles": (
-        dp.quantiles,
-        {"qs": [0.1, 0.5, 0.9, 0.95], "bounds": (0, 9)},
-        Draws(1, 3, True),
-    ),
+    "quantiles": (dp.quantiles, {"qs": [0.1, 0.5, 0.9, 0.95], "bounds": (0, 9)}, Draws(1, 3, True)),
     "joint": (
         dp.quantiles,
         {"qs": [0.1, 0.9], "bounds": (0, 9), "method": "joint"},

@@ -167,9 +167,7 @@ def test_iqr_add_remove():
             got = sensitivity.smooth_iqr(data, beta=beta, bounds=(0, 7), neighbors="add-remove")
             assert got >= want * (1 - 1e-13)
     assert is_smooth(
-        every,
-        0.5,
-        lambda x, **kw: sensitivity.smooth_iqr(x, neighbors="add-remove", **kw),
+        every, 0.5, lambda x, **kw: sensitivity.smooth_iqr(x, neighbors="add-remove", **kw)
     )
 
 

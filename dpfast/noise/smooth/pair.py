@@ -47,7 +47,5 @@ def log_expm1(x: float) -> float:
 def largest_shift(gap: Callable[[float, float], float], epsilon: float, beta: float) -> float:
     """Return the largest alpha that is admissible with `beta` for `epsilon`, by the theorem."""
     return min(
-        gap(epsilon, 0.0),
-        gap(epsilon + beta, beta),
-        math.exp(beta) * gap(epsilon - beta, -beta),
+        gap(epsilon, 0.0), gap(epsilon + beta, beta), math.exp(beta) * gap(epsilon - beta, -beta)
     )

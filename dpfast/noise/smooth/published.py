@@ -22,7 +22,7 @@ REFUSED = {
     "generalized-cauchy-lecture": (
         "alpha = epsilon/(4 gamma), beta = epsilon/gamma loses more than epsilon from about "
         "gamma = 8 on, 1.046 epsilon at gamma = 10 and epsilon = 0.1"
-    ),
+    )
 }
 
 
@@ -46,10 +46,7 @@ def student_t_bun_steinke(epsilon: float, df: int = 3) -> Draft:
     """Return epsilon = (df + 1) (beta + alpha / (2 sqrt(df))), half on each."""
     half = epsilon / (2.0 * (df + 1.0))
     return Draft(
-        StudentT(df),
-        2.0 * math.sqrt(df) * half,
-        half * _UNDER,
-        "Bun and Steinke 2019, Theorem 31",
+        StudentT(df), 2.0 * math.sqrt(df) * half, half * _UNDER, "Bun and Steinke 2019, Theorem 31"
     )
 
 
