@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Distribution
+from .base import Distribution, Floats
 from .gaussian import Gaussian, normal_series
 from .series import Positive, dot
 
@@ -47,12 +47,10 @@ class ArsinhNormal(Distribution):
         sigma = mp.mpf(self.sigma)
         return mp.sinh(sigma * y) / sigma
 
-    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: Floats) -> list[Any]:
         return [self._outside(mp, y) for y in Gaussian().centers(mp, p)]
 
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         # y = asinh(sigma q) / sigma is good to 12 units (8 for asinh). With S = sinh(sigma y),
         # C = cosh(sigma y), G = dy/dt: S' = sigma G C, C' = sigma G S, and Q = S / sigma.
         sigma = self.sigma

@@ -7,8 +7,11 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .series import Positive
+
+Floats = NDArray[np.float64]
 
 _local = threading.local()
 
@@ -24,7 +27,33 @@ def context(precision: int) -> Any:
     return mp
 
 
-class Distribution(ABC):
+class Piece(ABC):
+    """A stretch of the upper-tail quantile Q on which it is analytic."""
+
+    @abstractmethod
+    def quantile(self, mp: Any, p: Any) -> Any:
+        """Return Q(p)."""
+
+    @abstractmethod
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
+        """Return Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given a double q = Q(p)."""
+
+    def centers(self, mp: Any, p: Floats) -> list[Any]:
+        """Return Q at ascending points p, to 2**-60 relative."""
+        return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
+
+    def reach(self, mp: Any, p: Floats) -> tuple[Floats, Floats]:
+        """Return a radius r below which Q(p - .) is analytic, and a bound of Q(p - r).
+
+        With nonnegative coefficients c_j in powers of r, each is at most their sum, Q(p - r).
+        """
+        octave = np.frexp(p)[1] - 5  # 2**octave <= p / 16 < 2**(octave + 1)
+        ends, where = np.unique(octave, return_inverse=True)
+        top = [float(z) for z in self.centers(mp, np.ldexp(1.0, ends))]
+        return p * (15 / 16), np.array(top)[where] * (1 + 2.0**-30)
+
+
+class Distribution(Piece):
     """The distribution of standardized noise Z, with upper-tail quantile Q on (0, 1/2).
 
     It is symmetric about 0 and unimodal.
@@ -75,26 +104,9 @@ class Distribution(ABC):
         """Return the p at which the density has a corner, or None."""
         return None
 
-    def pieces(self) -> tuple[Any, ...]:
+    def pieces(self) -> tuple[Piece, ...]:
         """Return the analytic pieces from the tail to the center."""
         return (self,)
 
-    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
-        """Return Q at ascending points p, to 2**-60 relative."""
-        return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
-
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
-        """Return Taylor coefficients 1 .. order of ``t -> Q(p - h t)``, given a double q = Q(p)."""
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         raise TypeError(f"{self} has a corner: its pieces are expanded, not the whole")
-
-    def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return a radius r below which Q(p - .) is analytic, and a bound of Q(p - r).
-
-        With nonnegative coefficients c_j in powers of r, each is at most their sum, Q(p - r).
-        """
-        octave = np.frexp(p)[1] - 5  # 2**octave <= p / 16 < 2**(octave + 1)
-        ends, where = np.unique(octave, return_inverse=True)
-        top = [float(z) for z in self.centers(mp, np.ldexp(1.0, ends))]
-        return p * (15 / 16), np.array(top)[where] * (1 + 2.0**-30)

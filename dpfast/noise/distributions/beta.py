@@ -9,12 +9,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
 from typing import Any
 
-import numpy as np
-
-from .base import context
+from .base import Distribution, Floats, context
 
 
 @lru_cache(maxsize=1024)
@@ -40,7 +37,7 @@ def beta_constant(mp: Any, a: Fraction, b: Fraction) -> Any:
 
 @lru_cache(maxsize=1024)
 def _integers(start: Fraction, base: Fraction) -> tuple[int, int, int]:
-    common = lcm(start.denominator, base.denominator)
+    common = math.lcm(start.denominator, base.denominator)
     return int(start * common), int(base * common), common
 
 
@@ -92,9 +89,9 @@ def beta_tail(mp: Any, a: Fraction, b: Fraction, split: Callable[[], tuple[Any, 
 
 
 def march(
-    distribution: Any,
+    distribution: Distribution,
     mp: Any,
-    p: np.ndarray,
+    p: Floats,
     density: Callable[[float], float],
     decline: Callable[[float], float],
 ) -> list[Any]:

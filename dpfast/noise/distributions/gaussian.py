@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Distribution, context
+from .base import Distribution, Floats, context
 from .series import Positive, dot
 
 
@@ -35,7 +35,7 @@ def _quantiles(points: tuple[float, ...], precision: int) -> tuple[Any, ...]:
 
 
 def normal_series(
-    h: np.ndarray, q: np.ndarray, slack: float, order: int
+    h: Floats, q: Floats, slack: float, order: int
 ) -> tuple[list[Positive], list[Positive]]:
     """Return coefficients in t of Q and of its derivative G, for q = Q within `slack` units.
 
@@ -63,10 +63,8 @@ class Gaussian(Distribution):
     def density(self, mp: Any, z: Any) -> Any:
         return mp.exp(-z * z / 2) / mp.sqrt(2 * mp.pi)
 
-    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: Floats) -> list[Any]:
         return [mp.make_mpf(z) for z in _quantiles(tuple(p.tolist()), mp.prec)]
 
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         return normal_series(h, q, 1.0, order)[0][1:]

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from ..._core import checks
-from .base import Distribution
+from .base import Distribution, Floats
 from .beta import beta_tail, march
 from .series import Positive, dot
 
@@ -62,7 +60,7 @@ class GeneralizedCauchy(Distribution):
     def density(self, mp: Any, z: Any) -> Any:
         return self._constant(mp) / (1 + z**self.gamma)
 
-    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: Floats) -> list[Any]:
         constant, gamma = float(self._constant(mp)), self.gamma
 
         def density(z: float) -> float:
@@ -77,9 +75,7 @@ class GeneralizedCauchy(Distribution):
 
         return march(self, mp, p, density, decline)
 
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         rate = 1 / float(self._constant(mp))
         series: list[list[Positive]] = [[Positive(q, 1.0)]]
         steps = _powers(self.gamma)
@@ -111,9 +107,7 @@ class Cauchy(Distribution):
         mp.prec -= 20
         return +result
 
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         series = [Positive(q, 1.0)]
         scale = Positive(h * math.pi, 2.0)
         for n in range(order):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from .base import Distribution
+from .base import Distribution, Floats
 from .series import Positive
 
 
@@ -24,9 +22,7 @@ class Laplace(Distribution):
     def quantile(self, mp: Any, p: Any) -> Any:
         return -mp.log(2 * p)
 
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         # -ln(1 - h t / p): every coefficient is a power of h / p over its index.
         ratio = Positive(h / p, 1.0)
         powers = [ratio]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Distribution, context
+from .base import Distribution, Floats, Piece, context
 from .series import Positive
 
 
@@ -54,7 +54,7 @@ class PolyPlace(Distribution):
     def knee(self, mp: Any) -> Any:
         return +self.constants(mp)[2]
 
-    def pieces(self) -> tuple[Any, ...]:
+    def pieces(self) -> tuple[Piece, ...]:
         return _Tail(self), _Center(self)
 
     def survival(self, mp: Any, z: Any) -> Any:
@@ -79,11 +79,11 @@ class PolyPlace(Distribution):
         return (tail if p <= self.constants(mp)[2] else center).quantile(mp, p)
 
 
-class _Tail:
+@dataclass(frozen=True)
+class _Tail(Piece):
     """The tail, Q + 1 = (p a / C_t)^(-1/a)."""
 
-    def __init__(self, distribution: PolyPlace) -> None:
-        self.distribution = distribution
+    distribution: PolyPlace
 
     def quantile(self, mp: Any, p: Any) -> Any:
         mp.prec += 60
@@ -92,12 +92,7 @@ class _Tail:
         mp.prec -= 60
         return +result
 
-    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
-        return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
-
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         ratio = Positive(h / p, 1.0)
         term = Positive(1 + q, 3.0)
         terms = []
@@ -107,15 +102,12 @@ class _Tail:
             terms.append(term)
         return terms
 
-    def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return Distribution.reach(self, mp, p)  # type: ignore[arg-type]
 
-
-class _Center:
+@dataclass(frozen=True)
+class _Center(Piece):
     """The center, Q = 1 - W, W = B^(1/a), B = (p - p_s) a / C, on p > p_s."""
 
-    def __init__(self, distribution: PolyPlace) -> None:
-        self.distribution = distribution
+    distribution: PolyPlace
 
     def _start(self, mp: Any) -> Any:
         return 0.5 - self.distribution.constants(mp)[0] / mp.mpf(self.distribution.shape)
@@ -128,12 +120,7 @@ class _Center:
         mp.prec -= 60
         return +result
 
-    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
-        return [self.quantile(mp, mp.mpf(x)) for x in p.tolist()]
-
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         a = self.distribution.shape
         start = float(self._start(mp))
         room = p - start
@@ -147,7 +134,7 @@ class _Center:
                 terms.append((terms[-1] * ratio).times(factor / (j + 1)).times(1.0))
         return terms
 
-    def reach(self, mp: Any, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def reach(self, mp: Any, p: Floats) -> tuple[Floats, Floats]:
         # Up to 15/16 of the way to the branch point p_s, where B is a sixteenth.
         room = p - float(self._start(mp))
         a = self.distribution.shape

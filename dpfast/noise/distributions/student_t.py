@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import checks
-from .base import Distribution
+from .base import Distribution, Floats, Piece
 from .beta import beta_constant, beta_tail, march
 from .generalized_cauchy import Cauchy
 from .series import Positive, dot
@@ -38,7 +38,7 @@ class StudentT(Distribution):
             checks.fail("df", rule, self.df)
         object.__setattr__(self, "df", df)
 
-    def pieces(self) -> tuple[Any, ...]:
+    def pieces(self) -> tuple[Piece, ...]:
         return (Cauchy(),) if self.df == 1 else (self,)
 
     def _scale(self, mp: Any) -> Any:
@@ -58,7 +58,7 @@ class StudentT(Distribution):
         power = (mp.mpf(self.df) + 1) / 2
         return mp.exp(-power * mp.log1p(mp.mpf(z) ** 2 / self.df)) / self._scale(mp)
 
-    def centers(self, mp: Any, p: np.ndarray) -> list[Any]:
+    def centers(self, mp: Any, p: Floats) -> list[Any]:
         df, scale = self.df, float(self._scale(mp))
         power = -(df + 1) / 2
 
@@ -70,9 +70,7 @@ class StudentT(Distribution):
 
         return march(self, mp, p, density, decline)
 
-    def expand(
-        self, mp: Any, p: np.ndarray, h: np.ndarray, q: np.ndarray, order: int
-    ) -> list[Positive]:
+    def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         df = self.df
         power = df / 2 - 1
         scale = float(beta_constant(mp, Fraction(df) / 2, _HALF))

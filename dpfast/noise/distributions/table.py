@@ -33,9 +33,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._kernels.noise import OCTAVE, ROWS, SPLIT, WIDTH, Table
-from .base import Distribution, context
+from .base import Distribution, Floats, Piece, context
+
+Integers = NDArray[np.int64]
 
 ORDER = 8
 SAFETY = 1 + 2.0**-10
@@ -51,7 +54,7 @@ class Prepared:
 
     __slots__ = ("distribution", "knee", "rows", "table")
 
-    def __init__(self, distribution: Distribution, rows: np.ndarray, knee: float) -> None:
+    def __init__(self, distribution: Distribution, rows: Floats, knee: float) -> None:
         self.distribution = distribution
         self.rows = rows
         self.knee = knee
@@ -74,8 +77,8 @@ class Prepared:
 
 
 def _centers(
-    piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    piece: Piece, mp: Any, octave: Integers, part: Integers, middle: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Return Q at the midpoints as a sum of two doubles, and an error bound of that sum.
 
     In each octave every fifth segment is computed by the piece itself, to 2**-60; its neighbors
@@ -93,7 +96,7 @@ def _centers(
     t = 2.0 * (anchor - part)
     head, rest = high[where], low[where]
     with np.errstate(all="ignore"):
-        _, most, rho = _reach(piece, mp, at, 4 * h)
+        most, rho = _reach(piece, mp, at, 4 * h)
         error = np.abs(most * rho ** (_FAR + 1) / (1 - rho))[where] * (t != 0)
         further = np.zeros_like(t)
         for j in range(_FAR, 0, -1):
@@ -112,21 +115,19 @@ def _centers(
     return total, rest - (total - head), error
 
 
-def _split(mp: Any, exact: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+def _split(mp: Any, exact: list[Any]) -> tuple[Floats, Floats]:
     high = np.array([float(z) for z in exact])
     low = [float(z - mp.mpf(q)) for z, q in zip(exact, high.tolist(), strict=True)]
     return high, np.array(low)
 
 
-def _reach(piece: Any, mp: Any, p: np.ndarray, h: np.ndarray) -> tuple[Any, Any, Any]:
+def _reach(piece: Piece, mp: Any, p: Floats, h: Floats) -> tuple[Floats, Floats]:
     radius, most = piece.reach(mp, p)
     rho = h / radius
-    return radius, most, np.where((rho > 0) & (rho < 0.95), rho, np.inf)
+    return most, np.where((rho > 0) & (rho < 0.95), rho, np.inf)
 
 
-def _rows(
-    piece: Any, mp: Any, octave: np.ndarray, part: np.ndarray, middle: np.ndarray
-) -> np.ndarray:
+def _rows(piece: Piece, mp: Any, octave: Integers, part: Integers, middle: Floats) -> Floats:
     """Return rows of one analytic piece for segments with the given midpoints (in units of k)."""
     p = np.ldexp(middle, -64)
     half = np.ldexp(1.0, octave - SPLIT - 1)
@@ -135,7 +136,7 @@ def _rows(
     terms = piece.expand(mp, p, h, head, ORDER)
     c = np.array([rest, *(np.broadcast_to(t.value, p.shape) for t in terms)])
     with np.errstate(all="ignore"):
-        _, most, rho = _reach(piece, mp, p, h)
+        most, rho = _reach(piece, mp, p, h)
         truncated = most * rho**9 / (1 - rho)
         steeper = 9 * most * rho**9 / (1 - rho) ** 2
         size = np.abs(c)
