@@ -16,12 +16,12 @@ from .losses import ZCDP, Approx, Draws, Loss, Pure, _delta
 def _checked(losses: tuple[Any, ...]) -> list[Loss]:
     if not losses:
         checks.fail("losses", "at least one loss", losses)
-    for amount in losses:
-        _one(amount, "losses", "Pure, Approx or ZCDP losses")
+    for each in losses:
+        known(each, "losses", "Pure, Approx or ZCDP losses")
     return list(losses)
 
 
-def _one(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP loss") -> Loss:
+def known(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP loss") -> Loss:
     if not isinstance(amount, (Pure, Approx, ZCDP)):
         checks.fail_type(name, rule, amount)
     return amount
@@ -41,7 +41,7 @@ def _alike(losses: list[Loss]) -> list[Loss]:
 def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> Loss:
     """Combine losses amount by amount."""
     losses = _alike(losses)
-    size = how([_size(each) for each in losses])
+    size = how([size_of(each) for each in losses])
     if isinstance(losses[0], ZCDP):
         return ZCDP(size)
     delta = how([_delta_of(each) for each in losses])
@@ -52,11 +52,6 @@ def _combined(losses: list[Loss], how: Callable[[list[Fraction]], Fraction]) -> 
 
 def _sum(losses: list[Loss]) -> Loss:
     return _combined(losses, lambda amounts: sum(amounts, Fraction(0)))
-
-
-def _most(losses: list[Loss]) -> Loss:
-    """Return a loss that is at least each of them."""
-    return _combined(losses, max)
 
 
 def compose(*losses: Loss) -> Loss:
@@ -166,16 +161,16 @@ def parallel(
     if staying is not None and not moving:
         checks.fail("staying", "left out but for parts by content under replace", staying)
     if not moving:
-        return _most(given)
+        return _combined(given, max)
     candidates = (
         [_doubled(each) for each in given] if staying is None else _known(staying, len(given))
     )
     if len(given) > 1:
         # The largest two of either amount bound every sum of two.
-        candidates += [_sum(sorted(given, key=key)[-2:]) for key in (_size, _delta_of)]
+        candidates += [_sum(sorted(given, key=key)[-2:]) for key in (size_of, _delta_of)]
     if not candidates:
         checks.fail("staying", "a loss when there is one part only", staying)
-    return _most(candidates)
+    return _combined(candidates, max)
 
 
 def _doubled(each: Loss) -> Loss:
@@ -190,14 +185,14 @@ def _known(staying: Sequence[Loss | None], parts: int) -> list[Loss]:
         checks.fail_type("staying", "a list of losses or None, one for each part", staying)
     if len(staying) != parts:
         checks.fail("staying", f"{parts} losses or None, one for each part", staying)
-    return [_one(each, "staying", "losses or None") for each in staying if each is not None]
+    return [known(each, "staying", "losses or None") for each in staying if each is not None]
 
 
 def _delta_of(loss: Loss) -> Fraction:
     return loss.delta if isinstance(loss, Approx) else Fraction(0)
 
 
-def _size(loss: Loss) -> Fraction:
+def size_of(loss: Loss) -> Fraction:
     return loss.rho if isinstance(loss, ZCDP) else loss.epsilon
 
 
@@ -238,7 +233,7 @@ def group(loss: Loss, size: int) -> Loss:
     >>> dp.privacy.group(dp.privacy.ZCDP(0.1), 5)
     ZCDP(rho=2.5)
     """
-    _one(loss)
+    known(loss)
     checks.whole("size", size, 1)
     grouped = _grouped(loss, size)
     if grouped is None:
@@ -247,9 +242,7 @@ def group(loss: Loss, size: int) -> Loss:
 
 
 def _grouped(loss: Loss, size: int) -> Loss | None:
-    if isinstance(
-        loss, Draws
-    ):  # a change of the distribution but for bounded range and a longer move
+    if isinstance(loss, Draws):  # another distribution, but for bounded range and a longer move
         cells = None if loss.cells is None else size * loss.cells
         return replace(loss, epsilon=size * loss.epsilon, cells=cells, categories=None)
     if isinstance(loss, Pure):
@@ -293,7 +286,7 @@ def convert(amount: Loss, given: Neighbors, wanted: Neighbors) -> Loss | None:
     >>> dp.privacy.convert(dp.privacy.Pure(1), "add-remove", "replace")
     Pure(epsilon=2)
     """
-    _one(amount, "amount")
+    known(amount, "amount")
     for name, relation in (("given", given), ("wanted", wanted)):
         checks.choice(name, relation, ("replace", "add-remove"))
     if given == wanted:
@@ -332,7 +325,7 @@ def post_processing(loss: Loss) -> Loss:
     >>> dp.privacy.post_processing(dp.privacy.Pure(1))
     Pure(epsilon=1)
     """
-    return _one(loss)
+    return known(loss)
 
 
 def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
@@ -381,8 +374,7 @@ def advanced_composition(*losses: Pure | Approx, delta: Number) -> Approx:
             rule = "Pure or Approx: ZCDP losses add up, and the sum has to_approx(delta)"
             checks.fail_type("losses", rule, each)
     total = _sum(given)
-    sure = total.delta if isinstance(total, Approx) else Fraction(0)
-    if extra + sure >= 1:
+    in_all = extra + _delta_of(total)
+    if in_all >= 1:
         checks.fail("delta", "less than 1 with the deltas of all losses", delta)
-    epsilons = [_size(each) for each in given]
-    return Approx(conversions.advanced_epsilon(epsilons, extra), extra + sure)
+    return Approx(conversions.advanced_epsilon([size_of(each) for each in given], extra), in_all)

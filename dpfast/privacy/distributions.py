@@ -19,14 +19,9 @@ from .losses import Approx, Pure, _delta, _positive
 
 # dp-accounting rounds its distributions towards more loss when it puts them on a grid, but
 # convolves them in float64. What that may lose is far below these margins.
-_MARGIN_OF_DELTA = Fraction(1, 10**12)
-_MARGIN_OF_EPSILON = Fraction(1, 10**12)
+_MARGIN = Fraction(1, 10**12)
 #: Places of the grid for one release: 256 MB an array.
 _MOST_PLACES = 1 << 25
-
-
-def _library() -> Any:
-    return extra("dp_accounting.pld.privacy_loss_distribution", "a privacy-loss distribution")
 
 
 class LossDistribution:
@@ -64,6 +59,13 @@ class LossDistribution:
         self._interval = interval
 
     @classmethod
+    def _of(cls, kind: str, step: float, *parameters: Any, **more: Any) -> LossDistribution:
+        """Return what a function of the library makes."""
+        module = "dp_accounting.pld.privacy_loss_distribution"
+        make = getattr(extra(module, "a privacy-loss distribution"), kind)
+        return cls(make(*parameters, value_discretization_interval=step, **more), step)
+
+    @classmethod
     def of(cls, loss: Pure | Approx, *, interval: Number = 1e-4) -> LossDistribution:
         """Return the distribution that dominates every mechanism with this loss.
 
@@ -79,19 +81,12 @@ class LossDistribution:
         """
         if not isinstance(loss, (Pure, Approx)):
             checks.fail_type("loss", "a Pure or Approx loss", loss)
-        library = _library()
-        from dp_accounting.pld import common
-
+        common = extra("dp_accounting.pld.common", "a privacy-loss distribution")
         epsilon = _exponent(loss.epsilon)
         step = _step(interval, 2 * epsilon)
         delta = _float_up(loss.delta) if isinstance(loss, Approx) else 0.0
-        return cls(
-            library.from_privacy_parameters(
-                common.DifferentialPrivacyParameters(epsilon, delta),
-                value_discretization_interval=step,
-            ),
-            step,
-        )
+        both = common.DifferentialPrivacyParameters(epsilon, delta)
+        return cls._of("from_privacy_parameters", step, both)
 
     @classmethod
     def gaussian(
@@ -109,9 +104,7 @@ class LossDistribution:
         """
         unit = _unit(scale, sensitivity)
         step = _step(interval, (20 + 1 / unit) / unit)  # beyond 10 deviations there is next to none
-        return cls(
-            _library().from_gaussian_mechanism(unit, value_discretization_interval=step), step
-        )
+        return cls._of("from_gaussian_mechanism", step, unit)
 
     @classmethod
     def laplace(
@@ -128,10 +121,7 @@ class LossDistribution:
         LossDistribution
         """
         unit = _unit(scale, sensitivity)
-        step = _step(interval, 2 / unit)
-        return cls(
-            _library().from_laplace_mechanism(unit, value_discretization_interval=step), step
-        )
+        return cls._of("from_laplace_mechanism", _step(interval, 2 / unit), unit)
 
     @classmethod
     def discrete_laplace(
@@ -151,12 +141,7 @@ class LossDistribution:
         size = checks.whole("sensitivity", sensitivity, 1)
         rate = 1 / checks.positive("scale", scale)  # its rounding is far below the margin
         step = _step(interval, 2 * size * rate)
-        return cls(
-            _library().from_discrete_laplace_mechanism(
-                rate, sensitivity=size, value_discretization_interval=step
-            ),
-            step,
-        )
+        return cls._of("from_discrete_laplace_mechanism", step, rate, sensitivity=size)
 
     @classmethod
     def randomized_response(
@@ -179,12 +164,8 @@ class LossDistribution:
         k = checks.whole("categories", categories, 2)
         step = _step(interval, 2 * amount)
         # The library takes the probability of a uniform category (which may be the true one).
-        return cls(
-            _library().from_randomized_response(
-                k / (math.exp(amount) + k - 1), k, value_discretization_interval=step
-            ),
-            step,
-        )
+        uniform = k / (math.exp(amount) + k - 1)
+        return cls._of("from_randomized_response", step, uniform, k)
 
     def compose(self, *others: LossDistribution) -> LossDistribution:
         """Return the distribution for these releases one after the other.
@@ -241,9 +222,9 @@ class LossDistribution:
             If delta is smaller, or not more than the deltas of the releases.
         """
         amount = _delta(delta)
-        if amount <= _MARGIN_OF_DELTA:
+        if amount <= _MARGIN:
             checks.fail("delta", "greater than 1e-12, the margin for float64", delta)
-        least = float(self._held.get_epsilon_for_delta(float(amount - _MARGIN_OF_DELTA)))
+        least = float(self._held.get_epsilon_for_delta(float(amount - _MARGIN)))
         if not math.isfinite(least):
             checks.fail("delta", "more than the deltas of the releases come to", delta)
         epsilon = Decimal(least) * (1 + Decimal(1).scaleb(-12))
@@ -262,9 +243,9 @@ class LossDistribution:
         Approx
         """
         amount = _positive("epsilon", epsilon)
-        least = float(amount * (1 - _MARGIN_OF_EPSILON))
-        found = Decimal(float(self._held.get_delta_for_epsilon(least)))
-        delta = up(max(Decimal(0), found) + Decimal(1).scaleb(-12), LEAST_DELTA)
+        least = float(amount * (1 - _MARGIN))
+        exact = Decimal(float(self._held.get_delta_for_epsilon(least)))
+        delta = up(max(Decimal(0), exact) + Decimal(1).scaleb(-12), LEAST_DELTA)
         if delta >= 1:
             checks.fail("epsilon", "larger, for a delta below 1", epsilon)
         return Approx(amount, delta)
@@ -285,9 +266,8 @@ def _step(interval: Any, range_of_losses: float) -> float:
 def _unit(scale: Any, sensitivity: Any) -> float:
     """Return the scale for a sensitivity of 1. Its rounding is far below the margins."""
     unit = checks.positive("scale", scale) / checks.positive("sensitivity", sensitivity)
-    least = 2.0**-500
-    if not unit > least:
-        checks.fail("scale", f"more than {least:.3g} of the sensitivity", scale)
+    if not unit > 2.0**-500:
+        checks.fail("scale", f"more than {2.0**-500:.3g} of the sensitivity", scale)
     return unit
 
 

@@ -8,6 +8,7 @@ Exponents reach 10**18, so no loss overflows, and no library is loaded.
 from __future__ import annotations
 
 import decimal
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -26,6 +27,7 @@ UP = _context(decimal.ROUND_CEILING)
 DOWN = _context(decimal.ROUND_FLOOR)
 _SHORT = _context(decimal.ROUND_CEILING, 15)
 
+_Function = Callable[[Decimal, Decimal], Decimal]
 _ZERO = Decimal(0)
 # Below it a short series is better than a difference of rounded numbers.
 _SMALL = Decimal("1e-20")
@@ -51,6 +53,11 @@ class Interval:
         exact = Decimal(x)
         return cls(exact, exact)
 
+    def _of_ends(self, other: Interval | int, down: _Function, up: _Function) -> Interval:
+        o = Interval.of(other)
+        ends = [(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
+        return Interval(min(down(a, b) for a, b in ends), max(up(a, b) for a, b in ends))
+
     def __add__(self, other: Interval | int) -> Interval:
         o = Interval.of(other)
         return Interval(DOWN.add(self.low, o.low), UP.add(self.high, o.high))
@@ -65,22 +72,14 @@ class Interval:
         return Interval.of(other) - self
 
     def __mul__(self, other: Interval | int) -> Interval:
-        o = Interval.of(other)
-        ends = [(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
-        return Interval(
-            min(DOWN.multiply(a, b) for a, b in ends), max(UP.multiply(a, b) for a, b in ends)
-        )
+        return self._of_ends(other, DOWN.multiply, UP.multiply)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
     def __truediv__(self, other: Interval | int) -> Interval:
         """Divide by an interval of positive numbers."""
-        o = Interval.of(other)
-        ends = [(a, b) for a in (self.low, self.high) for b in (o.low, o.high)]
-        return Interval(
-            min(DOWN.divide(a, b) for a, b in ends), max(UP.divide(a, b) for a, b in ends)
-        )
+        return self._of_ends(other, DOWN.divide, UP.divide)
 
     def __rtruediv__(self, other: int) -> Interval:
         return Interval.of(other) / self

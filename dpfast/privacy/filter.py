@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from .._core import checks
 from ..errors import BudgetError
+from .composition import known, size_of
 from .losses import ZCDP, Approx, Loss, Pure
 
 
@@ -52,12 +53,10 @@ class Filter:
     """
 
     def __init__(self, limit: Loss) -> None:
-        if not isinstance(limit, (Pure, Approx, ZCDP)):
-            checks.fail_type("limit", "a Pure, Approx or ZCDP loss", limit)
-        self.limit = limit
+        self.limit = limit = known(limit, "limit")
         held = ZCDP.within(limit.epsilon, limit.delta) if isinstance(limit, Approx) else limit
-        self._most = held.rho if isinstance(held, ZCDP) else held.epsilon
         self._by_rho = isinstance(held, ZCDP)
+        self._most = size_of(held)
         self._spent = Fraction(0)
         self._lock = threading.Lock()
 

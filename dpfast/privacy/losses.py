@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -50,8 +50,29 @@ def _show(amount: Fraction) -> str:
     return f"about {text}" if ratio == "..." else f"{ratio} (about {text})"
 
 
-@dataclass(frozen=True, slots=True)
-class Pure:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Amounts:
+    """Exact amounts, shown as decimals."""
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "delta", "rho"):
+            if hasattr(self, name):
+                value = getattr(self, name)
+                exact = _delta(value) if name == "delta" else _positive(name, value)
+                object.__setattr__(self, name, exact)
+
+    def __repr__(self) -> str:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        said = (
+            f"{name}={_show(value) if isinstance(value, Fraction) else value}"
+            for name, value in values.items()
+            if value is not None and value is not False
+        )
+        return f"{type(self).__name__}({', '.join(said)})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Pure(_Amounts):
     """Pure differential privacy: no event is more than exp(epsilon) times likelier on a neighbor.
 
     Parameters
@@ -71,12 +92,6 @@ class Pure:
     if TYPE_CHECKING:  # a type checker sees what may be given, not what is kept
 
         def __init__(self, epsilon: Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
-
-    def __repr__(self) -> str:
-        return f"Pure(epsilon={_show(self.epsilon)})"
 
     def to_zcdp(self) -> ZCDP:
         """Convert to zero-concentrated: rho = epsilon tanh(epsilon / 2), which is tight.
@@ -126,7 +141,7 @@ class Pure:
         return Approx(conversions.pure_epsilon(self.epsilon, amount), amount)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Draws(Pure):
     """The pure loss of draws from a known distribution, which costs less in rho.
 
@@ -181,7 +196,7 @@ class Draws(Pure):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        Pure.__post_init__(self)
+        _Amounts.__post_init__(self)
         checks.whole("draws", self.draws, 1)
         checks.flag("bounded_range", self.bounded_range)
         if self.cells is not None:
@@ -193,16 +208,9 @@ class Draws(Pure):
                 "draws", "of one distribution: bounded_range, cells or categories", repr(self)
             )
 
-    def __repr__(self) -> str:
-        said = [f"draws={self.draws}"]
-        said += ["bounded_range=True"] * self.bounded_range
-        said += [f"cells={self.cells}"] * (self.cells is not None)
-        said += [f"categories={self.categories}"] * (self.categories is not None)
-        return f"Draws(epsilon={_show(self.epsilon)}, {', '.join(said)})"
 
-
-@dataclass(frozen=True, slots=True)
-class Approx:
+@dataclass(frozen=True, slots=True, repr=False)
+class Approx(_Amounts):
     """Approximate differential privacy, (epsilon, delta).
 
     Parameters
@@ -218,16 +226,9 @@ class Approx:
 
         def __init__(self, epsilon: Number, delta: Number) -> None: ...
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _positive("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", _delta(self.delta))
 
-    def __repr__(self) -> str:
-        return f"Approx(epsilon={_show(self.epsilon)}, delta={_show(self.delta)})"
-
-
-@dataclass(frozen=True, slots=True)
-class ZCDP:
+@dataclass(frozen=True, slots=True, repr=False)
+class ZCDP(_Amounts):
     """Zero-concentrated differential privacy: every Renyi divergence of order a is at most rho a.
 
     Parameters
@@ -241,12 +242,6 @@ class ZCDP:
     if TYPE_CHECKING:
 
         def __init__(self, rho: Number) -> None: ...
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", _positive("rho", self.rho))
-
-    def __repr__(self) -> str:
-        return f"ZCDP(rho={_show(self.rho)})"
 
     @classmethod
     def of_pure(cls, pure: Pure) -> ZCDP:
