@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from dpfast import noise
-from dpfast.errors import ArgumentError, ArgumentTypeError, DpfastError
+from dpfast.errors import ArgumentError, DpfastError
 from dpfast.noise import distributions as laws
 from dpfast.noise import samplers
 from dpfast.noise.distributions.discrete import gaussian_trials, laplace_integers
@@ -134,12 +134,8 @@ def test_values_scales_and_grids(law, value, scale, granularity):
 @pytest.mark.parametrize("factor", [2.0**10, 2.0**18, math.inf])
 def test_forced_fallback_gives_the_same_samples(law, factor):
     """A table that claims to know little, or nothing, sends lanes to arbitrary precision."""
-    known = prepare(law)
-    rows = np.array(known.rows)
-    rows[:, -1] *= factor
-    doubtful = Prepared(law, rows, known.knee)
-    words = [random.Random(4).getrandbits(64) for _ in range(1)] + extreme_words(40, 5)
-    assert scripted(doubtful, words) == scripted(known, words)
+    words = [random.Random(4).getrandbits(64), *extreme_words(40, 5)]
+    assert scripted(doubtful(law, factor), words) == scripted(prepare(law), words)
 
 
 @quick_rows(2)
@@ -154,8 +150,8 @@ def test_no_decision_depends_on_the_table(law):
     samplers._fill(known, inputs, fast, None, np.array(words, np.uint64), lambda: 1 << 60)
     rows = np.array(known.rows)
     rows[:, -1] = np.minimum(rows[:, -1] * 2.0**12, 2.0**-36)  # near route, every lane
-    doubtful = Prepared(law, rows, known.knee)
-    slow = [decide(doubtful, w, 0.75, 3.0, 2.0**-30, lambda: 1 << 60) for w in words]
+    coarse = Prepared(law, rows, known.knee)
+    slow = [decide(coarse, w, 0.75, 3.0, 2.0**-30, lambda: 1 << 60) for w in words]
     assert fast.tolist() == slow
 
 
@@ -301,18 +297,6 @@ def test_a_scale_that_is_an_integer_of_numpy_is_that_integer(sampler, scale):
         assert np.array_equal(sampler(same, 1000, rng=InsecureGenerator(1)), z)
 
 
-@pytest.mark.parametrize("sampler", [noise.discrete_laplace, noise.discrete_gaussian])
-def test_discrete_arguments(sampler):
-    for bad in (0, -1.0, math.nan, math.inf, 2.0**41, 2.0**-41, [1.0, 0.0]):
-        with pytest.raises(ArgumentError, match="must be"):
-            sampler(bad)
-    for bad in ("1", None, True, 1j):
-        with pytest.raises(ArgumentTypeError, match="must be"):
-            sampler(bad)
-    with pytest.raises(DpfastError, match="size must be"):
-        sampler(1.0, -2)
-
-
 # --- support --------------------------------------------------------------------------------------
 
 
@@ -411,18 +395,6 @@ def test_known_answers():
     assert text[:16] == "aee55b8bae8cb5e4"
 
 
-def test_one_sample_is_the_first_of_many():
-    for law in LAWS:
-        one = noise.draw(
-            law, value=5.7, scale=2.0, granularity=2.0**-25, generator=InsecureGenerator(3)
-        )
-        many = noise.draw_array(
-            law, value=np.array([5.7]), scale=np.array([2.0]), granularity=np.array([2.0**-25]),
-            shape=(4,), generator=InsecureGenerator(3),
-        )  # fmt: skip
-        assert one == many[0]
-
-
 def test_arrays_are_what_scalars_are():
     """Samples for arrays of scales take the words one after another."""
     scale = np.array([[0.5, 3.0, 100.0], [7.0, 1e-5, 1e200]])
@@ -482,49 +454,10 @@ def test_sizes():
     assert noise.laplace(Fraction(1, 3), np.int64(2)).dtype == np.float64
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf, 1e300, 1e-300, [1.0, 0.0]])
-def test_scales_out_of_range(scale):
-    with pytest.raises(ArgumentError, match="scale must be"):
-        noise.laplace(scale)
-
-
-@pytest.mark.parametrize("scale", ["1", None, True, [[1], [1, 2]], 1j, object()])
-def test_scales_of_the_wrong_kind(scale):
-    with pytest.raises(ArgumentTypeError, match="scale must be"):
-        noise.laplace(scale)
-
-
-@pytest.mark.parametrize("granularity", [0.0, -0.5, 0.3, math.nan, math.inf, 2.0**-53, 5e-324])
-def test_grids_out_of_range(granularity):
-    with pytest.raises(ArgumentError, match="granularity must be"):
-        noise.laplace(1.0, granularity=granularity)
-
-
 @pytest.mark.parametrize("size", [-1, (2, -1), 1.5, "3", (1, 2, 4)])
 def test_sizes_that_make_no_sense(size):
     with pytest.raises(DpfastError, match="size must be"):
         noise.laplace([1.0, 2.0, 3.0], size)
-
-
-def test_parameters_out_of_range():
-    for call in (
-        lambda: noise.student_t(1.5),
-        lambda: noise.student_t(0),
-        lambda: noise.student_t(math.inf),
-        lambda: noise.student_t(1e7),
-        lambda: noise.generalized_cauchy(1),
-        lambda: noise.generalized_cauchy(101),
-        lambda: noise.polyplace(1.0),
-        lambda: noise.polyplace(math.nan),
-        lambda: noise.arsinh_normal(0.0),
-        lambda: noise.arsinh_normal(11.0),
-    ):
-        with pytest.raises(ArgumentError):
-            call()
-    with pytest.raises(ArgumentTypeError):
-        noise.generalized_cauchy(2.5)
-    with pytest.raises(ArgumentTypeError):
-        noise.laplace(rng=np.random.default_rng())
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
@@ -568,24 +501,8 @@ def test_a_value_beyond_the_grid():
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("law", [noise.laplace, noise.discrete_laplace, noise.discrete_gaussian])
-def test_a_ragged_list_of_scales_is_one_error(law):
-    with pytest.raises(ArgumentTypeError, match=r"^(scale|sigma) must be a number, or an array"):
-        law([[1.0], [2.0, 3.0]])
-
-
-@pytest.mark.parametrize("granularity", [(), [0.5] * 3, [[0.5], [0.5], [0.5]]], ids=repr)
-def test_a_granularity_of_another_shape_than_the_scale(granularity):
-    if np.ndim(granularity) == 2:
-        assert noise.laplace([1.0, 2.0], granularity=granularity).shape == (3, 2)
-        return
-    with pytest.raises(ArgumentError, match="granularity must be of a shape that broadcasts"):
-        noise.laplace([1.0, 2.0], granularity=granularity)
-
-
-@pytest.mark.parametrize(
-    "scale, grid", [([1, 2], ()), ([1, 2], [1, 1, 1]), ([[1, 2]] * 3, [1] * 3)]
-)
-def test_a_granularity_of_another_shape(scale, grid):
+@pytest.mark.parametrize("scale, grid", [([1, 2], ()), ([1, 2], [1] * 3), ([[1, 2]] * 3, [1] * 3)])
+def test_a_granularity_of_another_shape_than_the_scale(scale, grid):
+    assert noise.laplace([1.0, 2.0], granularity=[[0.5]] * 3).shape == (3, 2)
     with pytest.raises(ArgumentError, match="granularity must be of a shape that broadcasts with"):
         noise.laplace(scale, granularity=grid)

@@ -464,10 +464,6 @@ def test_groups():
     assert group(Draws(1, 2, True), 3) == Draws(3, 2, True)
     with pytest.raises(ArgumentError, match="size must be smaller"):
         group(Approx(10, 0.01), 5)
-    with pytest.raises(ArgumentError, match="size"):
-        group(Pure(1), 0)
-    with pytest.raises(ArgumentTypeError, match="loss must be"):
-        group(1.0, 2)
 
 
 @given(amounts(-6, 1), amounts(-12, -6), st.integers(2, 5))
@@ -490,8 +486,6 @@ def test_a_group_of_two_is_a_replaced_row():
 def test_post_processing_is_free():
     for loss in (Pure(1), ZCDP(1), Approx(1, 0.01)):
         assert post_processing(loss) is loss
-    with pytest.raises(ArgumentTypeError, match="loss must be"):
-        post_processing("noise")
 
 
 # ---------------------------------------------------------------- the filter
@@ -526,8 +520,6 @@ def test_the_kinds_of_filter():
             approx.charge(bad)
     with pytest.raises(ArgumentError, match="no finite epsilon"):
         Filter(Pure(1)).charge(ZCDP(0.1))
-    with pytest.raises(ArgumentTypeError, match="limit"):
-        Filter(1.0)
     assert "limit" not in repr(held) and "ZCDP" in repr(held)
 
 
@@ -605,24 +597,7 @@ def test_conversions_load_no_library():
     assert out.stdout.strip() == "[]"
 
 
-def test_public_names():
-    assert set(dp.privacy.__all__) <= set(dir(dp.privacy))
-
-
-@pytest.mark.parametrize("source, wanted", [("swap", "swap"), ("add-remove", "both"), (None, None)])
-def test_a_relation_that_is_none_is_not_converted(source, wanted):
-    with pytest.raises(ArgumentError, match=r"(given|wanted) must be one of"):
-        dp.privacy.convert(Pure(1), source, wanted)
-    with pytest.raises(ArgumentTypeError, match="amount must be"):
-        dp.privacy.convert(1.0, "replace", "replace")
-
-
 @pytest.mark.parametrize("word", ["range_within", "pure_within", "laplace_within", "float_down"])
 def test_what_is_no_fraction_is_read_as_it_is_written(word):
     within = getattr(dp.privacy, word)
     assert within(0.1) == within(Fraction(1, 10)) == within(Decimal("0.1"))
-    for bad in (dp.privacy.Pure(1), "0.1", None, [0.1], True):
-        with pytest.raises(ArgumentTypeError, match=r"(rho|amount) must be a finite real number"):
-            within(bad)
-    with pytest.raises(ArgumentError, match="must be"):
-        within(float("nan"))

@@ -111,15 +111,6 @@ def test_what_is_no_sensitivity(bad):
 def test_bad_arguments():
     with pytest.raises(ArgumentError, match="stop must be given"):
         sensitivity.smooth(lambda k: 1.0, beta=1)
-    with pytest.raises(ArgumentError, match="beta"):
-        sensitivity.smooth(lambda k: 1.0, beta=0, stop=1)
-    with pytest.raises(ArgumentError, match="stop"):
-        sensitivity.smooth(lambda k: 1.0, beta=1, stop=-1)
-    with pytest.raises(ArgumentError, match="most"):
-        sensitivity.smooth(lambda k: 1.0, beta=1, most=-1)
-    with pytest.raises(ArgumentTypeError, match="local_at_distance"):
-        sensitivity.smooth(3.0, beta=1, stop=1)
-    with pytest.raises(ArgumentTypeError, match="local_at_distance"):
-        sensitivity.smooth(numba.njit(lambda k: (k, k)), beta=1, stop=1)
-    with pytest.raises(ArgumentTypeError, match="local_at_distance"):
-        sensitivity.smooth(numba.njit(lambda k, x: x), beta=1, stop=1)
+    for compiled in (lambda k: (k, k), lambda k, x: x):
+        with pytest.raises(ArgumentTypeError, match="local_at_distance"):
+            sensitivity.smooth(numba.njit(compiled), beta=1, stop=1)

@@ -21,17 +21,12 @@ def weight(beta: float) -> float:
 
 
 def best(
-    alpha: Callable[[float], float],
-    top: float,
-    *,
-    value: Callable[[float], float] = weight,
-    grid: int = 48,
-    steps: int = 40,
+    alpha: Callable[[float], float], top: float, *, grid: int = 48, steps: int = 40
 ) -> tuple[float, float]:
-    """Return (alpha, beta) with the greatest alpha(beta) * value(beta), 0 < beta <= top."""
+    """Return (alpha, beta) with the greatest alpha(beta) * weight(beta), 0 < beta <= top."""
 
     def merit(beta: float) -> float:
-        return alpha(beta) * value(beta)
+        return alpha(beta) * weight(beta)
 
     points = [top * i / grid for i in range(1, grid + 1)]
     scores = [merit(beta) for beta in points]

@@ -40,13 +40,6 @@ def alpha_of_beta(epsilon: float, delta: float, beta: float) -> float:
     return max(0.0, min(math.expm1(beta) * (log_c + log_2_more), epsilon - beta))
 
 
-def delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:
-    """Return the exact divergence of the worst pair, for alpha + beta <= epsilon."""
-    m = math.expm1(beta)
-    log_cosh = alpha / m + math.log1p(math.exp(-2.0 * alpha / m)) - math.log(2.0)
-    return math.exp(math.log(-math.expm1(-beta)) - (epsilon + beta) / m + log_cosh)
-
-
 def laplace(epsilon: float, delta: float) -> Draft:
     """Return the best pair."""
     log_delta = math.log(delta)
