@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -56,35 +57,20 @@ def test_mean_replace(n):
 
 
 @quick_rows(4)
+@pytest.mark.parametrize("name", ["trimmed", "winsorized"])
 @pytest.mark.parametrize("proportion", [0, TENTH, FIFTH, FOUR, HALF])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
-def test_trimmed_mean(n, proportion):
+def test_trimmed_and_winsorized_means(n, proportion, name):
     domain = (-1, 0, 2, 5, 9) if n < 6 else (0, 1, 5, 9)
-    every = reference.Every(reference.trimmed(proportion), domain, [n])
-    assert agrees(
-        every,
-        lambda x, **kw: sensitivity.local_trimmed_mean(x, proportion=proportion, **kw),
-        lambda x, **kw: sensitivity.smooth_trimmed_mean(x, proportion=proportion, **kw),
+    every = reference.Every(getattr(reference, name)(proportion), domain, [n])
+    total, local, smooth = (
+        partial(getattr(sensitivity, f"{kind}_{name}_mean"), proportion=proportion)
+        for kind in ("global", "local", "smooth")
     )
-    got = sensitivity.global_trimmed_mean(n, proportion=proportion, bounds=(every.lo, every.hi))
-    assert close(got, every.at_distance[-1].max())
-
-
-@quick_rows(3)
-@pytest.mark.parametrize("proportion", [0, FIFTH, FOUR, HALF])
-@pytest.mark.parametrize("n", [1, 2, 4, 5, 6])
-def test_winsorized_mean(n, proportion):
-    domain = (-1, 0, 2, 5, 9) if n < 6 else (0, 1, 5, 9)
-    every = reference.Every(reference.winsorized(proportion), domain, [n])
     one_kept = n - 2 * math.floor(proportion * n) == 1
-    assert agrees(
-        every,
-        lambda x, **kw: sensitivity.local_winsorized_mean(x, proportion=proportion, **kw),
-        lambda x, **kw: sensitivity.smooth_winsorized_mean(x, proportion=proportion, **kw),
-        close if one_kept or proportion == 0 else about(3.0),
-    )
-    got = sensitivity.global_winsorized_mean(n, proportion=proportion, bounds=(every.lo, every.hi))
-    assert close(got, every.at_distance[-1].max())
+    is_exact = name == "trimmed" or one_kept or proportion == 0
+    assert agrees(every, local, smooth, close if is_exact else about(3.0))
+    assert close(total(n, bounds=(every.lo, every.hi)), every.at_distance[-1].max())
 
 
 def test_the_smooth_bound_of_the_winsorized_mean_is_seldom_loose():
@@ -131,11 +117,8 @@ def test_variance_at_distance(n, ddof):
     keep = [i for i, d in enumerate(full.datasets) if all(x % (n - 1) == 0 for x in d)]
     full.datasets = [full.datasets[i] for i in keep]
     full.at_distance = [a[keep] for a in full.at_distance]
-    assert agrees(
-        full,
-        lambda x, **kw: sensitivity.local_variance(x, ddof=ddof, **kw),
-        lambda x, **kw: sensitivity.smooth_variance(x, ddof=ddof, **kw),
-    )
+    local, smooth = sensitivity.local_variance, sensitivity.smooth_variance
+    assert agrees(full, partial(local, ddof=ddof), partial(smooth, ddof=ddof))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
@@ -166,35 +149,20 @@ def test_iqr_add_remove():
         for data, want in zip(every.datasets, every.smooth(beta), strict=True):
             got = sensitivity.smooth_iqr(data, beta=beta, bounds=(0, 7), neighbors="add-remove")
             assert got >= want * (1 - 1e-13)
-    assert is_smooth(
-        every, 0.5, lambda x, **kw: sensitivity.smooth_iqr(x, neighbors="add-remove", **kw)
-    )
+    assert is_smooth(every, 0.5, partial(sensitivity.smooth_iqr, neighbors="add-remove"))
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_extremes(neighbors):
-    sizes = [3] if neighbors == "replace" else range(8)
-    for end in ("minimum", "maximum"):
-        at = {"minimum": 0, "maximum": -1}[end]
-        every = reference.Every(
-            lambda d, lo, hi, at=at: Fraction(d[at] if d else (lo, hi)[at]),
-            (0, 1, 3, 7),
-            sizes,
-            neighbors,
-        )
+@pytest.mark.parametrize("end, q", [("minimum", 0), ("maximum", 1)])
+def test_extremes_are_quantiles(end, q, neighbors):
+    kw = {"bounds": (0, 7), "neighbors": neighbors}
+    assert getattr(sensitivity, f"global_{end}")(**kw) == 7
+    for data in ([], [3], [0, 1, 1], [1, 3, 7, 7, 2], np.arange(40) % 9):
         for k in range(4):
-            for data, want in zip(every.datasets, every.at_distance[k], strict=True):
-                if neighbors == "replace" or len(data) + k <= 7:
-                    local = getattr(sensitivity, f"local_{end}")
-                    assert want == local(data, bounds=(0, 7), at_distance=k, neighbors=neighbors), (
-                        data,
-                        k,
-                    )
-        smooth = getattr(sensitivity, f"smooth_{end}")
-        for data, want in zip(every.datasets, every.smooth(1.0), strict=True):
-            if neighbors == "replace" or want >= 7 * math.exp(-(8 - len(data))):
-                assert close(smooth(data, beta=1.0, bounds=(0, 7), neighbors=neighbors), want)
-        assert getattr(sensitivity, f"global_{end}")(bounds=(0, 7), neighbors=neighbors) == 7
+            local = getattr(sensitivity, f"local_{end}")(data, at_distance=k, **kw)
+            assert local == sensitivity.local_quantile(data, q, at_distance=k, **kw)
+        smooth = getattr(sensitivity, f"smooth_{end}")(data, beta=0.3, **kw)
+        assert smooth == sensitivity.smooth_quantile(data, q, beta=0.3, **kw)
 
 
 # ---- Rows that come and go: the mean. ----
@@ -259,8 +227,7 @@ def is_smooth(every, beta, smooth):
     )
 
 
-def smooth_mean(data, **kw):
-    return sensitivity.smooth_mean(data, neighbors="add-remove", **kw)
+smooth_mean = partial(sensitivity.smooth_mean, neighbors="add-remove")
 
 
 def test_the_smooth_mean_is_smooth(coming_and_going):
@@ -286,24 +253,9 @@ def test_the_textbook_smooth_mean_is_not(coming_and_going):
 # ---- Properties. ----
 
 rows = st.lists(st.floats(-3, 12), min_size=1, max_size=25)
-SMOOTH = {
-    "mean": sensitivity.smooth_mean,
-    "trimmed": sensitivity.smooth_trimmed_mean,
-    "winsorized": sensitivity.smooth_winsorized_mean,
-    "variance": sensitivity.smooth_variance,
-    "iqr": sensitivity.smooth_iqr,
-    "minimum": sensitivity.smooth_minimum,
-    "maximum": sensitivity.smooth_maximum,
-}
-LOCAL = {
-    "mean": sensitivity.local_mean,
-    "trimmed": sensitivity.local_trimmed_mean,
-    "winsorized": sensitivity.local_winsorized_mean,
-    "variance": sensitivity.local_variance,
-    "iqr": sensitivity.local_iqr,
-    "minimum": sensitivity.local_minimum,
-    "maximum": sensitivity.local_maximum,
-}
+NAMES = ("mean", "trimmed_mean", "winsorized_mean", "variance", "iqr", "minimum", "maximum")
+SMOOTH = {name: getattr(sensitivity, f"smooth_{name}") for name in NAMES}
+LOCAL = {name: getattr(sensitivity, f"local_{name}") for name in NAMES}
 
 
 @quick_rows(2)
@@ -330,22 +282,11 @@ def test_a_smooth_bound_is_the_largest_weighted_local_one(name, data, beta):
         for k in range(len(data) + 2)
     )
     assert got >= want * (1 - 1e-12)
-    assert name == "winsorized" or got <= max(want, 1e-300) * (1 + 1e-12)
+    assert name == "winsorized_mean" or got <= max(want, 1e-300) * (1 + 1e-12)
 
 
-def with_the_corner_pair(data, proportion, beta, lo, hi):
-    """The fault to be caught: the corner pair, one rank too near, is taken along."""
-    n = len(data)
-    m = math.floor(proportion * n)
-    x = [lo, *np.clip(np.sort(data), lo, hi), hi]
-    return max(
-        (x[j] - x[i]) * math.exp(-beta * (j - i - (n - 2 * m))) / (n - 2 * m)
-        for i in range(m + 2)
-        for j in range(n - m, n + 2)
-    )
-
-
-def by_pairs(data, proportion, beta, lo, hi):
+def by_pairs(data, proportion, beta, lo, hi, corner=False):
+    """By definition. The fault to be caught: the corner pair, one rank too near, is taken along."""
     n = len(data)
     m = math.floor(proportion * n)
     kept = n - 2 * m
@@ -354,7 +295,7 @@ def by_pairs(data, proportion, beta, lo, hi):
         (x[j] - x[i]) * math.exp(-beta * (j - i - kept)) / kept
         for i in range(m + 2)
         for j in range(n - m, n + 2)
-        if j - i >= kept
+        if corner or j - i >= kept
     )
 
 
@@ -379,7 +320,7 @@ def test_the_trimmed_mean_equals_its_pairs():
 
 
 def test_the_corner_pair_fails_the_same_test():
-    assert not equals_its_pairs(with_the_corner_pair)
+    assert not equals_its_pairs(partial(by_pairs, corner=True))
 
 
 @pytest.mark.full
@@ -470,7 +411,7 @@ def test_nan(name):
     )
 
 
-@pytest.mark.parametrize("name", ["trimmed", "winsorized", "variance"])
+@pytest.mark.parametrize("name", ["trimmed_mean", "winsorized_mean", "variance"])
 def test_only_replace(name):
     with pytest.raises(ArgumentError, match="neighbors must be 'replace'"):
         LOCAL[name]([1, 2], bounds=(0, 1), neighbors="add-remove")
