@@ -124,7 +124,10 @@ def test_samples_are_correctly_rounded(law):
 @pytest.mark.parametrize("law", [laws.Laplace(), laws.Cauchy(), laws.PolyPlace(1.2)], **IDS)
 def test_values_scales_and_grids(law, value, scale, granularity):
     words = extreme_words(60, 3)
-    draw(law, value, scale, granularity)
+    first = one(law, value, scale, granularity)
+    drawn = np.frombuffer(InsecureGenerator(6).stream().take(80), np.uint64).tolist()
+    assert first == many(law, value, scale, granularity)[0]
+    assert first == twin.sample(law, iter(drawn), value, scale, granularity)
     got = scripted(prepare(law), words, value, scale, granularity)
     assert got == defined(law, words, value, scale, granularity)
 
@@ -170,17 +173,17 @@ def test_nearest_double_saturates():
     assert nearest_double(Fraction(2**53 + 1)) == 2.0**53
 
 
-def draw(law, value, scale, granularity):
-    """The door and the array form agree on the first sample."""
-    g = [InsecureGenerator(6), InsecureGenerator(6)]
-    one = noise.draw(law, value=value, scale=scale, granularity=granularity, generator=g[0])
-    many = noise.draw_array(
-        law, value=np.array([value]), scale=np.array([scale]), granularity=np.array([granularity]),
-        shape=(1,), generator=g[1],
-    )  # fmt: skip
-    assert one == many[0]
-    words = np.frombuffer(InsecureGenerator(6).stream().take(80), np.uint64).tolist()
-    assert one == twin.sample(law, iter(words), value, scale, granularity)
+def one(law, value, scale, granularity, seed=6):
+    given = {"value": value, "scale": scale, "granularity": granularity}
+    return noise.draw(law, **given, generator=InsecureGenerator(seed))
+
+
+def many(law, value, scale, granularity, size=1, generator=None):
+    given = {"value": value, "scale": scale, "granularity": granularity}
+    arrays = {name: np.array([number]) for name, number in given.items()}
+    return noise.draw_array(
+        law, **arrays, shape=(size,), generator=generator or InsecureGenerator(6)
+    )
 
 
 # --- integers -------------------------------------------------------------------------------------
@@ -325,11 +328,7 @@ def test_support_does_not_depend_on_the_value(law):
     grid = 2.0**-20
 
     def mechanism(value):
-        one = np.array([value])
-        out = noise.draw_array(
-            law, value=one, scale=np.array([1.3]), granularity=np.array([grid]),
-            shape=(20000,), generator=rng,
-        )  # fmt: skip
+        out = many(law, value, 1.3, grid, 20_000, rng)
         assert (out / grid == np.rint(out / grid)).all()
         return out[np.abs(out) < 2**30]
 
@@ -350,10 +349,8 @@ def test_planted_fault_float_laplace_has_holes():
 
 
 def test_grid_of_a_release_does_not_depend_on_its_scale():
-    rng = InsecureGenerator(8)
-    for scale in (1e-9, 0.3, 1.0, 777.0):
-        z = noise.draw(laws.Cauchy(), value=0.1, scale=scale, granularity=2.0**-12, generator=rng)
-        assert (z * 2**12).is_integer()
+    for seed, scale in enumerate((1e-9, 0.3, 1.0, 777.0)):
+        assert (one(laws.Cauchy(), 0.1, scale, 2.0**-12, seed) * 2**12).is_integer()
 
 
 # --- the same bits on every path ------------------------------------------------------------------
@@ -463,42 +460,22 @@ def test_sizes_that_make_no_sense(size):
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
 def test_a_secret_scale_is_not_shown(scale):
     with pytest.raises(ArgumentError) as caught:
-        noise.draw(
-            laws.Laplace(), value=8.25, scale=scale, granularity=1.0, generator=InsecureGenerator(1)
-        )
+        one(laws.Laplace(), 8.25, scale, 1.0)
     assert "8.25" not in str(caught.value)
     assert repr(scale) not in str(caught.value).replace("greater than 0", "")
 
 
+@pytest.mark.parametrize("draw", [one, many])
 @pytest.mark.parametrize("granularity", [0.3, 0.0, -1.0, math.nan, math.inf])
-def test_a_release_needs_a_power_of_two(granularity):
-    g = InsecureGenerator(1)
+def test_a_release_needs_a_power_of_two(granularity, draw):
     with pytest.raises(ArgumentError, match="granularity must be"):
-        noise.draw(laws.Laplace(), value=0.0, scale=1.0, granularity=granularity, generator=g)
-    one = np.ones(1)
-    with pytest.raises(ArgumentError, match="granularity must be"):
-        noise.draw_array(
-            laws.Laplace(),
-            value=one,
-            scale=one,
-            granularity=one * granularity,
-            shape=(2,),
-            generator=g,
-        )
+        draw(laws.Laplace(), 0.0, 1.0, granularity)
 
 
-def test_a_value_beyond_the_grid():
-    big = np.array([1e300])
+@pytest.mark.parametrize("draw", [one, many])
+def test_a_value_beyond_the_grid(draw):
     with pytest.raises(ArgumentError, match="finite"):
-        noise.draw_array(
-            laws.Laplace(), value=big, scale=np.ones(1), granularity=np.array([2.0**-900]),
-            shape=(1,), generator=InsecureGenerator(1),
-        )  # fmt: skip
-    with pytest.raises(ArgumentError, match="finite"):
-        noise.draw(
-            laws.Laplace(), value=1e300, scale=1.0, granularity=2.0**-900,
-            generator=InsecureGenerator(1),
-        )  # fmt: skip
+        draw(laws.Laplace(), 1e300, 1.0, 2.0**-900)
 
 
 @pytest.mark.parametrize("scale, grid", [([1, 2], ()), ([1, 2], [1] * 3), ([[1, 2]] * 3, [1] * 3)])

@@ -7,6 +7,7 @@ interquartile range) are compared with the exact sums of their parts.
 import itertools
 import math
 from fractions import Fraction
+from functools import partial
 
 import mpmath
 import numpy as np
@@ -93,45 +94,32 @@ def exact_variance(data, lo, hi, beta):
     return weighed(at, beta, n)
 
 
+def exact_own(data, lo, hi, beta):
+    return weighed(lambda k: Fraction(data[k]) - Fraction(lo), beta, len(data) - 1)
+
+
+def own(data, beta, bounds):
+    def local(k):
+        return math.nextafter(data[k] - bounds[0], math.inf)
+
+    return sensitivity.smooth(local, beta=beta, stop=len(data) - 1)
+
+
+MOVING = {"neighbors": "add-remove"}
+#: The exact bound, the computed one, and the module whose last rounding a test takes away.
 CASES = {
-    "mean": (
-        exact_mean,
-        lambda x, lo, hi, b: sensitivity.smooth_mean(x, beta=b, bounds=(lo, hi)),
-        None,
-    ),
-    "mean, add-remove": (
-        exact_moving_mean,
-        lambda x, lo, hi, b: sensitivity.smooth_mean(
-            x, beta=b, bounds=(lo, hi), neighbors="add-remove"
-        ),
-        mean,
-    ),
-    "trimmed mean": (
-        exact_trimmed,
-        lambda x, lo, hi, b: sensitivity.smooth_trimmed_mean(
-            x, proportion=0.2, beta=b, bounds=(lo, hi)
-        ),
-        None,
-    ),
-    "variance": (
-        exact_variance,
-        lambda x, lo, hi, b: sensitivity.smooth_variance(x, beta=b, bounds=(lo, hi)),
-        None,
-    ),
-    "one's own": (
-        lambda x, lo, hi, b: weighed(lambda k: Fraction(x[k]) - Fraction(lo), b, len(x) - 1),
-        lambda x, lo, hi, b: sensitivity.smooth(
-            lambda k: math.nextafter(x[k] - lo, math.inf), beta=b, stop=len(x) - 1
-        ),
-        generic,
-    ),
+    "mean": (exact_mean, sensitivity.smooth_mean, None),
+    "mean, add-remove": (exact_moving_mean, partial(sensitivity.smooth_mean, **MOVING), mean),
+    "trimmed mean": (exact_trimmed, partial(sensitivity.smooth_trimmed_mean, proportion=0.2), None),
+    "variance": (exact_variance, sensitivity.smooth_variance, None),
+    "one's own": (exact_own, own, generic),
 }
 
 
 def always_fits(name):
     exact, computed, _ = CASES[name]
     return all(
-        fits(computed(x, lo, hi, beta), exact(x, lo, hi, beta))
+        fits(computed(x, beta=beta, bounds=(lo, hi)), exact(x, lo, hi, beta))
         for x, lo, hi, beta in instances(150)
     )
 
@@ -148,29 +136,21 @@ def test_a_result_that_is_rounded_to_nearest_fails_the_same_test(name, monkeypat
     assert not always_fits(name)
 
 
+def without_n(name, **given):
+    return lambda n, **kw: getattr(sensitivity, f"global_{name}")(**given, **kw)
+
+
+FIFTH = {"proportion": 0.2}
+TRIMMED = partial(sensitivity.global_trimmed_mean, **FIFTH)
+WINSORIZED = partial(sensitivity.global_winsorized_mean, **FIFTH)
+OF_BOUNDS = ("quantile", "minimum", "maximum", "iqr", "tree_cost")
 GLOBAL = {
-    "mean": (lambda n, **kw: sensitivity.global_mean(n, **kw), lambda n, r: r / n),
-    "mean, add-remove": (
-        lambda n, **kw: sensitivity.global_mean(neighbors="add-remove", **kw),
-        lambda n, r: r / 2,
-    ),
-    "trimmed mean": (
-        lambda n, **kw: sensitivity.global_trimmed_mean(n, proportion=0.2, **kw),
-        lambda n, r: r / (n - 2 * (n // 5)),
-    ),
-    "winsorized mean": (
-        lambda n, **kw: sensitivity.global_winsorized_mean(n, proportion=0.2, **kw),
-        lambda n, r: r * (n // 5 + 1) / n,
-    ),
-    "variance": (
-        lambda n, **kw: sensitivity.global_variance(n, **kw),
-        lambda n, r: r**2 * Fraction(n - 1, n**2),
-    ),
-    "quantile": (lambda n, **kw: sensitivity.global_quantile(**kw), lambda n, r: r),
-    "minimum": (lambda n, **kw: sensitivity.global_minimum(**kw), lambda n, r: r),
-    "maximum": (lambda n, **kw: sensitivity.global_maximum(**kw), lambda n, r: r),
-    "iqr": (lambda n, **kw: sensitivity.global_iqr(**kw), lambda n, r: r),
-    "tree": (lambda n, **kw: sensitivity.global_tree_cost(**kw), lambda n, r: r),
+    "mean": (sensitivity.global_mean, lambda n, r: r / n),
+    "mean, add-remove": (without_n("mean", **MOVING), lambda n, r: r / 2),
+    "trimmed mean": (TRIMMED, lambda n, r: r / (n - 2 * (n // 5))),
+    "winsorized mean": (WINSORIZED, lambda n, r: r * (n // 5 + 1) / n),
+    "variance": (sensitivity.global_variance, lambda n, r: r**2 * Fraction(n - 1, n**2)),
+    **{name: (without_n(name), lambda n, r: r) for name in OF_BOUNDS},
 }
 
 
@@ -193,10 +173,7 @@ def test_local_sensitivities_are_rounded_up_too():
             for call, exact in (
                 (sensitivity.local_mean, exact_mean),
                 (sensitivity.local_variance, exact_variance),
-                (
-                    lambda d, **kw: sensitivity.local_trimmed_mean(d, proportion=0.2, **kw),
-                    exact_trimmed,
-                ),
+                (partial(sensitivity.local_trimmed_mean, **FIFTH), exact_trimmed),
             ):
                 assert fits(call(x, bounds=(lo, hi)), exact(x, lo, hi, 1e9))
 
