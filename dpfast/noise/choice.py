@@ -24,13 +24,11 @@ from numpy.typing import NDArray
 from .._kernels import noise as _native
 from .._kernels.noise import Script
 from .._kernels.rng import BitStream
-from .distributions.exact import Tail, nearest_double
+from .distributions.exact import Tail
 
 Exact = Callable[[int], Fraction]
 ExactCell = Callable[[int, int], Fraction]
 Stream = BitStream | Script
-
-_NO_SHIFT = np.zeros(1, np.int64)
 
 
 def below(n: int, stream: Stream) -> int:
@@ -76,39 +74,6 @@ def _decide(
     return Tail(word, stream.word).below(probability)
 
 
-def flip(c: float, distance: Fraction, stream: Stream) -> bool:
-    """Return True with probability exp(-c distance), for distance >= 0."""
-    if distance == 0:
-        return True
-    word = stream.word()
-    verdict = _native.verdict(word, c, nearest_double(distance))
-    return bool(verdict) if verdict != _native.OPEN else _decide(word, c, distance, stream)
-
-
-def coins(
-    c: float,
-    distance: NDArray[np.float64],
-    exact: Exact,
-    stream: Stream,
-    shift: NDArray[np.int64] = _NO_SHIFT,
-    slack: float = 0.0,
-) -> NDArray[np.bool_]:
-    """Return coins of probability ``min(1, 2**shift exp(-c d))``, never heads where ``d < 0``.
-
-    `distance` and `slack` are like those of `Weights`; ``exact(i)`` is what ``distance[i]`` stands
-    for. One `shift`, of at most 2**30 either way, for all, or one for each.
-    """
-    heads = np.empty(len(distance), np.uint8)
-    at = 0
-    while True:
-        at, word = _native.coins(stream, c, distance, shift, slack, heads, at)
-        if at == len(heads):
-            return heads.view(np.bool_)
-        power = int(shift[at if len(shift) > 1 else 0])
-        heads[at] = _decide(word, c, exact(at), stream, shift=power)
-        at += 1
-
-
 class Weights:
     """Runs with weights ``count exp(-c d)``.
 
@@ -146,16 +111,11 @@ class Weights:
         self._runs = _native.Runs(distance, c, count, slack)
 
     @property
-    def total(self) -> NDArray[np.uint64]:
-        """The running sums of the bounds."""
-        out = np.empty(len(self.distance), np.uint64)
-        self._runs.total(out)
-        return out
-
-    @property
     def bound(self) -> NDArray[np.uint64]:
         """``W``: at least ``count exp(-c d) 2**shift``."""
-        return np.diff(self.total, prepend=np.uint64(0))
+        total = np.empty(len(self.distance), np.uint64)
+        self._runs.total(total)
+        return np.diff(total, prepend=np.uint64(0))
 
     @property
     def shift(self) -> int:

@@ -47,7 +47,7 @@ def looseness(distance, c, count, slack=0.0, exact=None):
 def check_bounds(distance, c, count=None, slack=0.0, exact=None, shrink=0.0):
     """No bound is too small; large ones are tight. `shrink` is a planted fault."""
     w, found = looseness(distance, c, count, slack, exact)
-    assert int(w.total[-1]) < 1 << 63
+    assert sum(w.bound.tolist()) < 1 << 63
     assert all(loose - shrink > 0 for _, loose in found)
     tight = 2.0**-18 + 2 * c * slack + 2.0**-45 * c * float(np.max(np.abs(distance), initial=0))
     if math.isfinite(tight):
@@ -209,18 +209,6 @@ def test_draws_follow_the_law(m, counted):
     assert fit(np.bincount(kept, minlength=m), right) > 1e-4
 
 
-def test_coins_follow_the_law():
-    stream = InsecureGenerator(8).stream()
-    distance = np.resize(np.array([0.0, 0.5, 1.0, 3.0, -1.0]), 100_000)
-    heads = choice.coins(1.0, distance, lambda i: Fraction(float(distance[i])), stream)
-    for at, p in enumerate([1, math.exp(-0.5), math.exp(-1), math.exp(-3), 0]):
-        assert stats.binomtest(int(heads[at::5].sum()), 20_000, p).pvalue > 1e-4
-    shift = np.full(len(distance), 2)
-    heads = choice.coins(1.0, distance, lambda i: Fraction(float(distance[i])), stream, shift)
-    assert heads[1::5].all()  # 4 exp(-1/2) > 1
-    assert stats.binomtest(int(heads[3::5].sum()), 20_000, 4 * math.exp(-3)).pvalue > 1e-4
-
-
 # ---------------------------------------------------------------- decisions, word by word
 
 words = st.lists(st.integers(0, 2**64 - 1), min_size=0, max_size=6)
@@ -284,27 +272,6 @@ def test_kept_proposals_are_the_twins(farther, c, count, first, seed, slack):
     assert a.used == b.used
 
 
-@given(
-    distances,
-    st.floats(1e-3, 1e3),
-    words,
-    st.integers(0, 2**32),
-    st.integers(-1000, 1000),
-    st.sampled_from([0.0, 1e-12, 0.3]),
-)
-def test_coins_are_the_twins(distance, c, first, seed, shift, slack):
-    exact = exactly(distance)
-    rest = np.random.default_rng(seed).integers(0, 2**64, 100, np.uint64).tolist()
-    a, b = Script([*first, *rest]), Script([*first, *rest])
-    got = choice.coins(
-        c, np.array(distance), exact.__getitem__, a, np.array([shift], np.int64), slack
-    )
-    for d, heads in zip(exact, got.tolist(), strict=True):
-        want = d is not None and twin.coin(c, d, Fraction(2) ** shift, b)
-        assert heads == want
-    assert a.used == b.used
-
-
 @pytest.fixture
 def decided(monkeypatch):
     """Words of the coins that went to arbitrary precision."""
@@ -351,45 +318,51 @@ def test_a_far_candidate_is_reached_with_its_exact_probability(decided):
     assert decided.count(0) >= 12
 
 
-@pytest.mark.parametrize("distance", [0.3, 5.0, 20.0, 43.0, 44.3, 50.0, 200.0, 1e5, 2.0**70])
+def one_coin(distance, weights, stream):
+    """Whether a proposal of the one run, at `distance`, is kept."""
+    run, exact = np.zeros(1, np.int64), Fraction(distance)
+    return weights.keep(run, np.array([float(distance)]), lambda _: exact, stream).item(0)
+
+
+@pytest.mark.parametrize("distance", [0.3, 5.0, 20.0, 43.0, 44.3, 50.0, 200.0, 1e5])
 def test_coins_on_their_boundary_are_decided_exactly(distance, decided):
+    weights = choice.Weights(np.zeros(1), 1.0)
+    (bound,) = weights.bound.tolist()
     for bits in (64, 128):
-        scripts = around(lambda mp: mp.exp(-mp.mpf(distance)), bits)
-        for script in scripts:
-            script = [max(word, 0) for word in script]
+        for script in around(lambda mp: mp.ldexp(mp.exp(-distance), weights.shift) / bound, bits):
             for word in (0, 1, 2**63, 2**64 - 1):
-                words = [*script, word, 2**64 - 1, 2**64 - 1]
-                a, b, c = Script(words), Script(words), Script(words)
-                got = choice.flip(1.0, Fraction(distance), a)
-                if distance < 1e6:
-                    assert got == twin.coin(1.0, Fraction(distance), Fraction(1), b)
-                    assert a.used == b.used
-                assert got == choice.coins(
-                    1.0, np.array([distance]), lambda i: Fraction(distance), c
-                ).item(0)
-                assert a.used == c.used
+                words = [*(max(word, 0) for word in script), word, 2**64 - 1, 2**64 - 1]
+                a, b = Script(words), Script(words)
+                want = twin.keep(1.0, Fraction(distance), 1, bound, weights.shift, b)
+                assert one_coin(distance, weights, a) == want
+                assert a.used == b.used
     assert decided
 
 
 def test_a_coin_that_trusts_float64_is_caught(monkeypatch):
     """The control: open coins decided by the nearest float64 disagree with the twin."""
-    monkeypatch.setattr(
-        choice, "_decide", lambda word, c, d, *a, **k: word < math.exp(-c * float(d)) * 2.0**64
-    )
-    wrong = 0
+
+    def trusting(word, c, distance, stream, count, bound, shift):
+        return word < math.exp(-c * float(distance)) * 2.0 ** (64 + shift) / bound
+
+    monkeypatch.setattr(choice, "_decide", trusting)
+    weights, wrong = choice.Weights(np.zeros(1), 1.0), 0
+    (bound,) = weights.bound.tolist()
     for distance in np.linspace(0.1, 3, 50).tolist():
-        _, on, above = around(lambda mp, d=distance: mp.exp(-mp.mpf(d)), 64)
+        _, on, above = around(
+            lambda mp, d=distance: mp.ldexp(mp.exp(-mp.mpf(d)), weights.shift) / bound, 64
+        )
         for script in (on, above):
             words = [*script, 2**64 - 1, 2**64 - 1]
-            want = twin.coin(1.0, Fraction(distance), Fraction(1), Script(words))
-            wrong += choice.flip(1.0, Fraction(distance), Script(words)) != want
+            want = twin.keep(1.0, Fraction(distance), 1, bound, weights.shift, Script(words))
+            wrong += one_coin(distance, weights, Script(words)) != want
     assert wrong > 5
 
 
 def test_few_coins_are_open(decided):
     distance = np.random.default_rng(1).exponential(5, 300_000)
-    stream = InsecureGenerator(1).stream()
-    choice.coins(1.0, distance, lambda i: Fraction(float(distance[i])), stream)
+    runs, weights = np.zeros(len(distance), np.int64), choice.Weights(np.zeros(1), 1.0)
+    weights.keep(runs, distance, lambda i: Fraction(distance[i]), InsecureGenerator(1).stream())
     assert not decided
 
 
@@ -401,8 +374,6 @@ def test_infinite_distances_are_decided_by_what_they_stand_for(decided):
     got = w.draw(4000, exact.__getitem__, InsecureGenerator(4).stream())
     assert fit(np.bincount(got, minlength=2), twin.pmf(c, exact)) > 1e-4
     assert decided
-    heads = choice.coins(c, distance, exact.__getitem__, InsecureGenerator(4).stream())
-    assert heads[0]
 
 
 def test_runs_that_are_all_far_away():
@@ -567,7 +538,7 @@ for m in (1, 7, 513, 5000):
         distance[0] = base
         for count in (None, rng.integers(1, 1 << 53, m)):
             w = _choice.Weights(distance, 0.7, count, 1e-9)
-            digest.update(w.total.tobytes() + str(w.shift).encode())
+            digest.update(w.bound.tobytes() + str(w.shift).encode())
             digest.update(w.propose(1000, stream).tobytes())
 for n in (1, 3, 64, 999):
     values = rng.normal(size=(50, n)) * 20
