@@ -1,4 +1,4 @@
-"""Exact random choices: among weighted runs, with probability exp(-x), and uniform.
+"""Exact random choices: among weighted runs, by row, and uniform.
 
 A run `b` stands for `count[b]` equal candidates at distance ``d[b]`` below the best, and has the
 weight ``count[b] exp(-c d[b])``. It is drawn by rejection: an integer ``W[b]``, certainly not below

@@ -29,12 +29,13 @@ from .distributions import (
     StudentT,
 )
 from .distributions.discrete import gaussian_integers, laplace_integers
-from .distributions.exact import decide
+from .distributions.exact import decide, undecided
 from .distributions.table import Prepared, prepare
 
 _FINEST = 30  # bits of the default grid below the scale
-_ROOM = 4096  # undecided samples at a time
 _ZERO = np.zeros(1)
+#: A scale may be secret, so none is shown.
+_FINITE = "scale must be finite and greater than 0, and value / granularity must be finite"
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -102,9 +103,7 @@ def draw(
     if math.frexp(granularity)[0] != 0.5:
         checks.power_of_two("granularity", granularity)
     if not (0.0 < scale < math.inf and abs(value) / granularity < math.inf):
-        raise ArgumentError(
-            "scale must be finite and greater than 0, and value / granularity must be finite"
-        )
+        raise ArgumentError(_FINITE)
     prepared = prepare(law)
     stream = generator.stream()
     result = one(stream, prepared.table, value, scale, granularity)
@@ -158,9 +157,7 @@ def draw_array(
     with np.errstate(over="ignore", under="ignore"):
         fits = np.all(np.isfinite(value / granularity))
     if not (fits and np.all((scale > 0) & (scale < np.inf))):
-        raise ArgumentError(
-            "scale must be finite and greater than 0, and value / granularity must be finite"
-        )
+        raise ArgumentError(_FINITE)
     out = np.empty(shape)
     inputs = [_flat(x, shape) for x in (value, scale, granularity)]
     stream = generator.stream()
@@ -182,15 +179,10 @@ def _fill(
         ratio, place = width / grid, at / grid
     whole = np.rint(place)
     frac = place - whole
-    lane, word = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.uint64)
-    start = 0
-    while start < out.size:
-        start, found = fill(
-            stream, given, prepared.table, ratio, grid, frac, whole, out, start, lane, word
-        )
-        for i, bits in zip(lane[:found].tolist(), word[:found].tolist(), strict=True):
-            v, s, g = (float(x[i % x.size]) for x in inputs)
-            out[i] = decide(prepared, bits, v, s, g, more)
+    known = stream, given, prepared.table, ratio, grid, frac, whole, out
+    for i, bits in undecided(out.size, lambda *at: fill(*known, *at)):
+        v, s, g = (float(x[i % x.size]) for x in inputs)
+        out[i] = decide(prepared, bits, v, s, g, more)
 
 
 def _flat(x: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:

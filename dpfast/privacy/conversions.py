@@ -8,7 +8,7 @@ no proof.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
@@ -43,10 +43,10 @@ def _root(f: Callable[[Decimal], tuple[Decimal, Decimal]], low: Decimal, high: D
     for _ in range(400):
         value, slope = f(x)
         low, high = (low, x) if value > 0 else (x, high)
-        to = UP.subtract(x, UP.divide(value, slope))
+        to = x - value / slope
         if not low < to < high:
-            to = UP.sqrt(UP.multiply(low, high))
-        if UP.subtract(to, x).copy_abs() <= UP.multiply(x, Decimal("1e-30")):
+            to = (low * high).sqrt()
+        if (to - x).copy_abs() <= x * Decimal("1e-30"):
             return to
         x = to
     return x
@@ -62,16 +62,13 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     most = bits.high
 
     def slope(t: Decimal) -> tuple[Decimal, Decimal]:
-        value = UP.multiply(UP.multiply(r.high, t), t)
-        value = UP.subtract(UP.add(value, log1p(Interval.of(t)).high), most)
-        steep = UP.multiply(UP.multiply(Decimal(2), r.high), t)
-        return value, UP.add(steep, UP.divide(Decimal(1), UP.add(Decimal(1), t)))
+        return r.high * t * t + log1p(Interval.of(t)).high - most, 2 * r.high * t + 1 / (1 + t)
 
-    low, high = (
-        min(UP.sqrt(UP.divide(part, r.high)), expm1(Interval.of(part)).high)
-        for part in (UP.divide(most, Decimal(2)), most)
-    )
-    t = Interval.of(_root(slope, low, high))
+    with localcontext(UP):
+        low, high = (
+            min((part / r.high).sqrt(), expm1(Interval.of(part)).high) for part in (most / 2, most)
+        )
+        t = Interval.of(_root(slope, low, high))
     whole = (t + 1) * r - log1p(1 / t) + (bits - log1p(t)) / t
     return up(whole.high, LEAST_EPSILON)
 
@@ -85,21 +82,20 @@ def delta_of_rho(rho: Fraction, epsilon: Fraction) -> Fraction | None:
     r, e = Interval.of(rho), Interval.of(epsilon)
 
     def slope(t: Decimal) -> tuple[Decimal, Decimal]:
-        inverse = UP.divide(Decimal(1), t)
-        value = UP.multiply(UP.add(UP.multiply(Decimal(2), t), Decimal(1)), r.high)
-        value = UP.subtract(UP.subtract(value, log1p(Interval.of(inverse)).high), e.high)
-        curved = UP.divide(inverse, UP.add(t, Decimal(1)))
-        return value, UP.add(UP.multiply(Decimal(2), r.high), curved)
+        inverse = 1 / t
+        value = (2 * t + 1) * r.high - log1p(Interval.of(inverse)).high - e.high
+        return value, 2 * r.high + inverse / (t + 1)
 
-    high = max(Decimal(1), UP.divide(UP.add(e.high, Decimal(1)), r.high))
-    low = Decimal(0)
-    if r.high < 10**6:
-        low = min(Decimal(1), UP.divide(Decimal(1), expm1(r * 3).high))
-    if epsilon > rho:
-        low = max(low, UP.divide(UP.subtract(e.high, r.high), UP.multiply(Decimal(2), r.high)))
-    if not low:
-        return None
-    t = Interval.of(_root(slope, low, high))
+    with localcontext(UP):
+        high = max(Decimal(1), (e.high + 1) / r.high)
+        low = Decimal(0)
+        if r.high < 10**6:
+            low = min(Decimal(1), 1 / expm1(r * 3).high)
+        if epsilon > rho:
+            low = max(low, (e.high - r.high) / (2 * r.high))
+        if not low:
+            return None
+        t = Interval.of(_root(slope, low, high))
     whole = t * ((t + 1) * r - e) - log1p(t) - t * log1p(1 / t)
     delta = up(exp(whole).high, LEAST_DELTA)
     return delta if delta < 1 else None

@@ -14,9 +14,8 @@ delta(e) = max over m of A(m) - e^e B(m), and the maximum is at the least m with
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
 
 from .._core import checks
 from .._core.types import Number
@@ -27,10 +26,8 @@ from .losses import Approx, Pure, _delta, _positive
 # Beyond it exponentials leave the range of decimals, and the result is the plain sum.
 _FARTHEST = 10**17
 
-_Sums = tuple[int, Decimal, Decimal, Decimal, Decimal]
 
-
-def _power(context: Any, x: Decimal, times: int) -> Decimal:
+def _power(context: Context, x: Decimal, times: int) -> Decimal:
     """Return x**times by squaring, rounded by the context at each step."""
     result, square = Decimal(1), x
     while times:
@@ -41,31 +38,31 @@ def _power(context: Any, x: Decimal, times: int) -> Decimal:
     return result
 
 
-def _tails(odds: Interval, times: int) -> Iterator[_Sums]:
-    """Yield m, A(m) and B(m) rounded down, and both rounded up, for m = k, k - 1, ..., 0.
+def _sums(
+    context: Context, p: Decimal, odds: Decimal, back: Decimal, times: int
+) -> Iterator[tuple[Decimal, Decimal]]:
+    """Yield A(m) and B(m), rounded by the context, for m = k, k - 1, ..., 0."""
+    a = above = _power(context, p, times)
+    b = below = context.multiply(a, _power(context, odds, times))
+    yield above, below
+    for m in range(times - 1, -1, -1):
+        ratio = context.divide(Decimal(m + 1), Decimal(times - m))
+        a = context.multiply(a, context.multiply(ratio, odds))
+        b = context.multiply(b, context.multiply(ratio, back))
+        above, below = context.add(above, a), context.add(below, b)
+        yield above, below
 
-    All factors are positive, so the lower ends follow from lower ends. `odds` is e^-epsilon.
+
+def _tails(odds: Interval, times: int) -> Iterator[tuple[int, Interval, Interval]]:
+    """Yield m, A(m) and B(m) for m = k, k - 1, ..., 0. `odds` is e^-epsilon.
+
+    All factors are positive, so the lower ends follow from lower ends.
     """
     p, back = 1 / (odds + 1), 1 / odds
-    terms: list[Decimal] = []
-    factors: list[Decimal] = []
-    for context, a, b, c in ((DOWN, p.low, odds.low, back.low), (UP, p.high, odds.high, back.high)):
-        first = _power(context, a, times)
-        terms += [first, context.multiply(first, _power(context, b, times))]
-        factors += [b, c]
-    a0, b0, a1, b1 = s0, r0, s1, r1 = terms
-    yield times, s0, r0, s1, r1
-    x0, y0, x1, y1 = factors
-    for m in range(times - 1, -1, -1):
-        more, less = Decimal(m + 1), Decimal(times - m)
-        low, high = DOWN.divide(more, less), UP.divide(more, less)
-        a0 = DOWN.multiply(a0, DOWN.multiply(low, x0))
-        b0 = DOWN.multiply(b0, DOWN.multiply(low, y0))
-        a1 = UP.multiply(a1, UP.multiply(high, x1))
-        b1 = UP.multiply(b1, UP.multiply(high, y1))
-        s0, r0 = DOWN.add(s0, a0), DOWN.add(r0, b0)
-        s1, r1 = UP.add(s1, a1), UP.add(r1, b1)
-        yield m, s0, r0, s1, r1
+    low = _sums(DOWN, p.low, odds.low, back.low, times)
+    high = _sums(UP, p.high, odds.high, back.high, times)
+    for m, (a0, b0), (a1, b1) in zip(range(times, -1, -1), low, high, strict=True):
+        yield m, Interval(a0, a1), Interval(b0, b1)
 
 
 def _least_epsilon(epsilon: Fraction, times: int, delta: Fraction) -> Fraction:
@@ -76,13 +73,13 @@ def _least_epsilon(epsilon: Fraction, times: int, delta: Fraction) -> Fraction:
     square = UP.multiply(odds.high, odds.high)
     corner = exp(x * (times - 2)).high  # e^((2 (m - 1) - k) epsilon), rounded up
     best = Decimal(0)
-    for _, a_low, b_low, a_high, b_high in _tails(odds, times):
-        room = UP.subtract(a_high, allowed.low)
+    for _, a, b in _tails(odds, times):
+        room = UP.subtract(a.high, allowed.low)
         if room > 0:
-            best = max(best, UP.divide(room, b_low))
+            best = max(best, UP.divide(room, b.low))
         # Once delta at the corner is surely too much, the answer is above it, where lesser m do not
         # count; below e^0 there is nothing to look for.
-        if corner <= 1 or a_low > UP.add(UP.multiply(corner, b_high), allowed.high):
+        if corner <= 1 or a.low > UP.add(UP.multiply(corner, b.high), allowed.high):
             break
         corner = UP.multiply(corner, square)
     if best <= 1:
@@ -99,8 +96,8 @@ def _least_delta(epsilon: Fraction, times: int, wanted: Fraction) -> Fraction:
     odds, grown = exp(-Interval.of(epsilon)), exp(Interval.of(wanted)).low
     last = (wanted / epsilon + times) / 2 + 1  # the least m that counts is below it
     best = Decimal(0)
-    for m, _, b_low, a_high, _ in _tails(odds, times):
-        best = max(best, UP.subtract(a_high, DOWN.multiply(grown, b_low)))
+    for m, a, b in _tails(odds, times):
+        best = max(best, UP.subtract(a.high, DOWN.multiply(grown, b.low)))
         if m < last:
             break
     return up(best, LEAST_DELTA)

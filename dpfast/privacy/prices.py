@@ -61,7 +61,7 @@ between these, and there at most D of the right one over the order of the left o
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 
@@ -135,24 +135,21 @@ def _highest(x: Interval, categories: int) -> Decimal | None:
         return renyi(t) / (Interval.of(t) + 1)
 
     # By the golden section, in the logarithm of t.
-    size = UP.multiply(Decimal(4), UP.add(log(whole).high, Decimal(10)))
-    left = UP.subtract(Decimal(-9), UP.ln(x.high))
-    right = UP.subtract(UP.ln(size), UP.ln(x.high))
-    inner = [
-        UP.subtract(right, UP.multiply(_GOLDEN, UP.subtract(right, left))),
-        UP.add(left, UP.multiply(_GOLDEN, UP.subtract(right, left))),
-    ]
-    low, high = (ratio(UP.exp(at)).low for at in inner)
-    while UP.subtract(right, left) > Decimal("1e-11"):
-        if low > high:
-            right, inner[1], high = inner[1], inner[0], low
-            inner[0] = UP.subtract(right, UP.multiply(_GOLDEN, UP.subtract(right, left)))
-            low = ratio(UP.exp(inner[0])).low
-        else:
-            left, inner[0], low = inner[0], inner[1], high
-            inner[1] = UP.add(left, UP.multiply(_GOLDEN, UP.subtract(right, left)))
-            high = ratio(UP.exp(inner[1])).low
-    ends = UP.exp(left), UP.exp(right)
+    with localcontext(UP):
+        left = -9 - x.high.ln()
+        right = (4 * (log(whole).high + 10)).ln() - x.high.ln()
+        first, second = right - _GOLDEN * (right - left), left + _GOLDEN * (right - left)
+        low, high = ratio(first.exp()).low, ratio(second.exp()).low
+        while right - left > Decimal("1e-11"):
+            if low > high:
+                right, second, high = second, first, low
+                first = right - _GOLDEN * (right - left)
+                low = ratio(first.exp()).low
+            else:
+                left, first, low = first, second, high
+                second = left + _GOLDEN * (right - left)
+                high = ratio(second.exp()).low
+        ends = left.exp(), right.exp()
     if max(low, high) <= max(ratio(end).high for end in ends):
         return None
     return UP.divide(renyi(ends[1]).high, DOWN.add(ends[0], Decimal(1)))

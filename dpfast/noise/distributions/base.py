@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,11 @@ def context(precision: int) -> Any:
         mp = _local.mp = mpmath.MPContext()
     mp.prec = precision
     return mp
+
+
+def ratio(mp: Any, x: Fraction) -> Any:
+    """Return a fraction as a number of this context."""
+    return mp.mpf(x.numerator) / x.denominator
 
 
 class Piece(ABC):

@@ -11,17 +11,17 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from .base import Distribution, Floats, context
+from .base import Distribution, Floats, context, ratio
 
 
 @lru_cache(maxsize=1024)
 def _parameters(a: Fraction, b: Fraction, precision: int) -> tuple[Any, ...]:
     """Return a, b and 2 B(a, b) as raw mpmath numbers."""
     mp = context(precision)
-    x, y = mp.mpf(a.numerator) / a.denominator, mp.mpf(b.numerator) / b.denominator
+    x, y = ratio(mp, a), ratio(mp, b)
     # ln Gamma of a large argument loses as many bits as it has, and a few for its logarithm.
     mp.prec = precision + 50 + int(a + b).bit_length()
-    x2, y2 = mp.mpf(a.numerator) / a.denominator, mp.mpf(b.numerator) / b.denominator
+    x2, y2 = ratio(mp, a), ratio(mp, b)
     twice = 2 * mp.exp(mp.loggamma(x2) + mp.loggamma(y2) - mp.loggamma(x2 + y2))
     mp.prec = precision
     return x._mpf_, y._mpf_, (+twice)._mpf_

@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 
 from ..._kernels.noise import accept, integers
 from ..._kernels.rng import BitStream
-from .base import context
-from .exact import Tail
+from .base import context, ratio
+from .exact import Tail, undecided
 from .laplace import Laplace
 from .table import Prepared, prepare
 
-_ROOM = 4096
 _TRIALS = 1 << 14
 
 
@@ -37,7 +36,7 @@ _TRIALS = 1 << 14
 def _shift(scale: Fraction) -> float:
     """Return s ln(2 / (1 + q)) - 1/2, which lies in [-1/2, 0], to half a unit of rounding."""
     mp = context(200)
-    s = mp.mpf(scale.numerator) / scale.denominator
+    s = ratio(mp, scale)
     return float(s * mp.log(2 / (1 + mp.exp(-1 / s))) - 0.5)
 
 
@@ -47,19 +46,16 @@ def _decide_laplace(word: int, scale: Fraction, more: Callable[[], int]) -> int:
     while tail.k >> 60 == 0:
         tail.refine()
     mp = context(tail.bits + 64)
-    s = mp.mpf(scale.numerator) / scale.denominator
+    s = ratio(mp, scale)
     size = int(mp.floor(s * (-mp.log(mp.ldexp(tail.k, -tail.bits)) - mp.log1p(mp.exp(-1 / s)))))
     size = max(size, 0)
 
     def reaches(m: int) -> bool:
         """Return whether |K| >= m."""
-        rate = m / scale, 1 / scale
-
-        def probability(mp):  # type: ignore[no-untyped-def]
-            far, one = (mp.mpf(x.numerator) / x.denominator for x in rate)
-            return mp.exp(-far) / (1 + mp.exp(-one))
-
-        return m <= 0 or tail.below(probability)
+        far, one = m / scale, 1 / scale
+        return m <= 0 or tail.below(
+            lambda mp: mp.exp(-ratio(mp, far)) / (1 + mp.exp(-ratio(mp, one)))
+        )
 
     while not reaches(size):
         size -= 1
@@ -78,22 +74,14 @@ def laplace_integers(
 ) -> None:
     """Fill `out` with discrete Laplace noise of the given scale, at most 2**41."""
     table = (prepared or prepare(Laplace())).table
-    ratio, frac = float(scale), _shift(scale)
-    lane, word = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.uint64)
-    start = 0
-    while start < out.size:
-        start, found = integers(stream, given, table, ratio, frac, out, start, lane, word)
-        for i, bits in zip(lane[:found].tolist(), word[:found].tolist(), strict=True):
-            out[i] = _decide_laplace(bits, scale, more)
+    known = stream, given, table, float(scale), _shift(scale), out
+    for i, bits in undecided(out.size, lambda *at: integers(*known, *at)):
+        out[i] = _decide_laplace(bits, scale, more)
 
 
 def _decide_keep(word: int, gamma: Fraction, more: Callable[[], int]) -> bool:
     """Return whether the exponential number of the bits `word` is above gamma."""
-
-    def probability(mp):  # type: ignore[no-untyped-def]
-        return mp.exp(-mp.mpf(gamma.numerator) / gamma.denominator) / 2
-
-    return gamma == 0 or Tail(word >> 1, more).below(probability)
+    return gamma == 0 or Tail(word >> 1, more).below(lambda mp: mp.exp(-ratio(mp, gamma)) / 2)
 
 
 def gaussian_trials(

@@ -8,12 +8,20 @@ take longer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from .base import Distribution, context
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Distribution, context, ratio
 from .table import Prepared
+
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_ROOM = 4096  # undecided samples at a time
 
 
 def _exactly(x: Any) -> Fraction:
@@ -23,8 +31,18 @@ def _exactly(x: Any) -> Fraction:
     return -value if sign else value
 
 
-def _as_mpf(mp: Any, x: Fraction) -> Any:
-    return mp.mpf(x.numerator) / mp.mpf(x.denominator)
+def undecided(
+    size: int, fill: Callable[[int, Integers, Words], tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield places and first words of the samples that a kernel leaves open.
+
+    From a place on, `fill` makes samples, and notes the open ones, until there is no room for more.
+    """
+    lane, word = np.empty(_ROOM, np.int64), np.empty(_ROOM, np.uint64)
+    start = 0
+    while start < size:
+        start, count = fill(start, lane, word)
+        yield from zip(lane[:count].tolist(), word[:count].tolist(), strict=True)
 
 
 class Tail:
@@ -61,7 +79,7 @@ class Tail:
 
     def beyond(self, distribution: Distribution, z: Fraction) -> bool:
         """Return whether Q(p) > z."""
-        return z <= 0 or self.below(lambda mp: distribution.survival(mp, _as_mpf(mp, z)))
+        return z <= 0 or self.below(lambda mp: distribution.survival(mp, ratio(mp, z)))
 
     def enclose(self, distribution: Distribution) -> tuple[Fraction, Fraction]:
         """Return an interval that holds Q(p), about as narrow as the bits allow."""
