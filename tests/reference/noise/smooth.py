@@ -80,33 +80,6 @@ def worst_loss(law, alpha, beta, dilations=9):
     return max(loss, *(loss_of_pair(law, part * alpha, beta, False) for part in (0.0, 0.5, 0.9)))
 
 
-def hockey_stick(law, epsilon, s, lam):
-    """(H(P, Q), H(Q, P)) by the trapezoidal rule, for Laplace and Gaussian noise."""
-    constant = (
-        math.log(2.0) if isinstance(law, distributions.Laplace) else 0.5 * math.log(2 * math.pi)
-    )
-    reach = (60.0 if isinstance(law, distributions.Laplace) else 14.0) * math.exp(lam) + s
-    z = np.unique(np.concatenate([np.linspace(-reach, reach, 400_001), [0.0, s]]))
-    p = np.exp(-phi(law, z) - constant)
-    q = np.exp(-phi(law, (z - s) * math.exp(-lam)) - lam - constant)
-    scale = math.exp(epsilon)
-    return (
-        float(np.trapezoid(np.maximum(p - scale * q, 0.0), z)),
-        float(np.trapezoid(np.maximum(q - scale * p, 0.0), z)),
-    )
-
-
-def worst_delta(law, epsilon, alpha, beta, dilations=7):
-    """Numeric delta of the calibration."""
-    return max(max(hockey_stick(law, epsilon, alpha, t)) for t in np.linspace(0, beta, dilations))
-
-
-def delta_exceeds(level, law, epsilon, alpha, beta, dilations=7):
-    """Whether `worst_delta` does; the first dilation that shows it is enough."""
-    dilated = np.linspace(beta, 0, dilations)
-    return any(max(hockey_stick(law, epsilon, alpha, t)) > level for t in dilated)
-
-
 def exact_deltas(law, epsilon, s, lam, digits=60):
     """(H(P, Q), H(Q, P)) from the ends of the sets and the distribution functions, in mpmath."""
     with mp.workdps(digits):
@@ -215,45 +188,6 @@ def median_size(law):
     cells = np.diff(z) * np.exp(-phi(law, 0.5 * (z[1:] + z[:-1])))
     mass = np.concatenate([[0.0], np.cumsum(cells)])
     return float(np.interp(0.5 * mass[-1], mass, z))
-
-
-# Smooth sensitivity by definition on tiny domains.
-
-
-def _at(x, i, lo, hi):
-    return lo if i < 1 else hi if i > len(x) else x[i - 1]
-
-
-def smooth_replace(x, m, beta, lo, hi):
-    """S* of the m-th smallest under replacement."""
-    n = len(x)
-    return max(
-        (_at(x, j, lo, hi) - _at(x, i, lo, hi)) * math.exp(-beta * (j - i - 1))
-        for i in range(m + 1)
-        for j in range(m, n + 2)
-        if i < j
-    )
-
-
-def smooth_add_remove(x, beta, lo, hi):
-    """S* of the lower median under addition and removal."""
-    n = len(x)
-    return max(
-        math.exp(-beta * k)
-        * (_at(x, (n + k) // 2 + 1, lo, hi) - _at(x, -((k + 1 - n) // 2), lo, hi))
-        for k in range(n + 2)
-    )
-
-
-def smooth_lecture(x, m, beta, lo, hi):
-    """The formula of some lecture slides; it is too small."""
-    n = len(x)
-    return max(
-        math.exp(-beta * k)
-        * max(_at(x, c + 1, lo, hi) - _at(x, c, lo, hi), _at(x, c, lo, hi) - _at(x, c - 1, lo, hi))
-        for k in range(n + 1)
-        for c in range(m - k, m + k + 1)
-    )
 
 
 def hyperbolic(f1, s1, f2, s2):
