@@ -43,37 +43,46 @@ def distance(a, b, neighbors):
     return len(a) - common if neighbors == "replace" else len(a) + len(b) - 2 * common
 
 
-class Universe:
-    """All datasets over `domain` of `sizes` rows, with their local sensitivities."""
+class Every:
+    """All datasets over `domain` of `sizes` rows; the ball is cut at the largest size."""
 
-    def __init__(self, domain, sizes, q, neighbors):
-        self.lo, self.hi, self.neighbors = domain[0], domain[-1], neighbors
+    def __init__(self, statistic, domain, sizes, neighbors="replace", finer=None):
+        lo, hi = domain[0], domain[-1]
         near = replaced if neighbors == "replace" else added_or_removed
+        value = lambda d: statistic(d, lo, hi)  # noqa: E731
+        self.lo, self.hi, self.most = lo, hi, max(sizes)
         self.datasets = [d for n in sizes for d in combinations_with_replacement(domain, n)]
-        value = lambda d: quantile(d, q, self.lo, self.hi)  # noqa: E731
+        # The neighbour may have any value; where that matters, a finer domain says how far.
+        values = domain if finer is None else finer
+        self.value = [value(d) for d in self.datasets]
         self.local = np.array(
             [
-                max((abs(value(y) - value(d)) for y in near(d, domain)), default=0)
-                for d in self.datasets
-            ],
-            float,
+                float(max((abs(value(y) - f) for y in near(d, values)), default=0))
+                for d, f in zip(self.datasets, self.value, strict=True)
+            ]
         )
         index = {d: i for i, d in enumerate(self.datasets)}
-        links = [
+        self.links = [
             np.array([index[y] for y in near(d, domain) if y in index], int) for d in self.datasets
         ]
-        #: at_distance[k][d] is the largest local sensitivity within distance k of dataset d. For
-        #: add-remove the ball is cut at the largest size, from distance max(sizes) - len(d) + 1 on.
         self.at_distance = [self.local]
-        for _ in range(2 * max(sizes) + 1):
+        for _ in range(max(2 * max(sizes) + 2, 8)):
             last = self.at_distance[-1]
             self.at_distance.append(
-                np.array([max([last[i], *last[links[i]]]) for i in range(len(links))])
+                np.array([max([last[i], *last[link]]) for i, link in enumerate(self.links)])
             )
 
     def smooth(self, beta):
         weights = np.exp(-beta * np.arange(len(self.at_distance)))
         return np.max(np.array(self.at_distance) * weights[:, None], axis=0)
+
+
+class Universe(Every):
+    """All datasets, with the local sensitivities of a quantile."""
+
+    def __init__(self, domain, sizes, q, neighbors):
+        super().__init__(lambda d, lo, hi: quantile(d, q, lo, hi), domain, sizes, neighbors)
+        self.neighbors = neighbors
 
     def smooth_literally(self, beta):
         """max over y of LS(y) e^(-beta d(x, y)), with d by counting rows."""
