@@ -16,9 +16,7 @@ from .losses import ZCDP, Approx, Draws, Loss, Pure, _delta
 def _checked(losses: tuple[Any, ...]) -> list[Loss]:
     if not losses:
         checks.fail("losses", "at least one loss", losses)
-    for each in losses:
-        known(each, "losses", "Pure, Approx or ZCDP losses")
-    return list(losses)
+    return [known(each, "losses", "Pure, Approx or ZCDP losses") for each in losses]
 
 
 def known(amount: Any, name: str = "loss", rule: str = "a Pure, Approx or ZCDP loss") -> Loss:
@@ -157,14 +155,14 @@ def parallel(
     if parts == "position" and neighbors == "add-remove":
         rule = "'content' under add-remove: an added row moves others to other positions"
         checks.fail("parts", rule, parts)
-    moving = neighbors == "replace" and parts == "content"
-    if staying is not None and not moving:
-        checks.fail("staying", "left out but for parts by content under replace", staying)
-    if not moving:
+    if neighbors == "add-remove" or parts == "position":
+        if staying is not None:
+            checks.fail("staying", "left out but for parts by content under replace", staying)
         return _combined(given, max)
-    candidates = (
-        [_doubled(each) for each in given] if staying is None else _known(staying, len(given))
-    )
+    if staying is None:
+        candidates = [_doubled(each) for each in given]
+    else:
+        candidates = _known(staying, len(given))
     if len(given) > 1:
         # The largest two of either amount bound every sum of two.
         candidates += [_sum(sorted(given, key=key)[-2:]) for key in (size_of, _delta_of)]

@@ -28,10 +28,8 @@ class ArsinhNormal(Distribution):
 
     def _inside(self, mp: Any, z: Any) -> Any:
         # A relative error of one unit in Y is Y^2 units in the survival function.
-        mp.prec += 30
-        y = mp.asinh(mp.mpf(self.sigma) * z) / mp.mpf(self.sigma)
-        mp.prec -= 30
-        return y
+        with mp.extraprec(30):
+            return mp.asinh(mp.mpf(self.sigma) * z) / mp.mpf(self.sigma)
 
     def survival(self, mp: Any, z: Any) -> Any:
         return Gaussian().survival(mp, self._inside(mp, z))

@@ -49,9 +49,8 @@ class GeneralizedCauchy(Distribution):
         z = mp.mpf(z)
 
         def split() -> tuple[Any, Any]:
-            mp.prec += self.gamma.bit_length()
-            power = z**self.gamma
-            mp.prec -= self.gamma.bit_length()
+            with mp.extraprec(self.gamma.bit_length()):
+                power = z**self.gamma
             w = 1 / (1 + power)
             return w, power * w
 
@@ -67,11 +66,9 @@ class GeneralizedCauchy(Distribution):
             return constant / (1 + z**gamma)
 
         def decline(z: float) -> float:
-            return (
-                gamma / (z + z ** (1 - gamma))
-                if z > 1
-                else gamma * z ** (gamma - 1) / (1 + z**gamma)
-            )
+            if z > 1:
+                return gamma / (z + z ** (1 - gamma))
+            return gamma * z ** (gamma - 1) / (1 + z**gamma)
 
         return march(self, mp, p, density, decline)
 
@@ -102,10 +99,9 @@ class Cauchy(Distribution):
         return 1 / (mp.pi * (1 + z * z))
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        mp.prec += 20
-        result = mp.cot(mp.pi * p)
-        mp.prec -= 20
-        return +result
+        with mp.extraprec(20):
+            exact = mp.cot(mp.pi * p)
+        return +exact
 
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         series = [Positive(q, 1.0)]

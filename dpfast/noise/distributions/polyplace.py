@@ -61,13 +61,12 @@ class PolyPlace(Distribution):
         a = mp.mpf(self.shape)
         c, c_tail, _ = self.constants(mp)
         in_tail = a * z >= 1
-        mp.prec += 60
-        if in_tail:
-            result = c_tail / a * (1 + z) ** -a
-        else:
-            result = mp.mpf(0.5) - c / a * (1 - (1 - z) ** a)
-        mp.prec -= 60
-        return +result
+        with mp.extraprec(60):
+            if in_tail:
+                exact = c_tail / a * (1 + z) ** -a
+            else:
+                exact = mp.mpf(0.5) - c / a * (1 - (1 - z) ** a)
+        return +exact
 
     def density(self, mp: Any, z: Any) -> Any:
         a = mp.mpf(self.shape)
@@ -86,11 +85,10 @@ class _Tail(Piece):
     distribution: PolyPlace
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        mp.prec += 60
-        a = mp.mpf(self.distribution.shape)
-        result = (p * a / self.distribution.constants(mp)[1]) ** (-1 / a) - 1
-        mp.prec -= 60
-        return +result
+        with mp.extraprec(60):
+            a = mp.mpf(self.distribution.shape)
+            exact = (p * a / self.distribution.constants(mp)[1]) ** (-1 / a) - 1
+        return +exact
 
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         ratio = Positive(h / p, 1.0)
@@ -113,12 +111,11 @@ class _Center(Piece):
         return 0.5 - self.distribution.constants(mp)[0] / mp.mpf(self.distribution.shape)
 
     def quantile(self, mp: Any, p: Any) -> Any:
-        mp.prec += 60
-        a = mp.mpf(self.distribution.shape)
-        base = 1 - (mp.mpf(0.5) - p) * a / self.distribution.constants(mp)[0]
-        result = 1 - base ** (1 / a) if base > 0 else mp.one
-        mp.prec -= 60
-        return +result
+        with mp.extraprec(60):
+            a = mp.mpf(self.distribution.shape)
+            base = 1 - (mp.mpf(0.5) - p) * a / self.distribution.constants(mp)[0]
+            exact = 1 - base ** (1 / a) if base > 0 else mp.one
+        return +exact
 
     def expand(self, mp: Any, p: Floats, h: Floats, q: Floats, order: int) -> list[Positive]:
         a = self.distribution.shape

@@ -68,6 +68,5 @@ def polyplace(epsilon: float, share: float) -> Draft:
 
 def published(epsilon: float, share: float) -> Draft:
     """Return alpha = beta = share * epsilon."""
-    shape = 1.0 / share
-    beta = epsilon / shape * (1.0 - 2.0**-40)
-    return Draft(PolyPlace(shape), beta, beta, "Hladik and Tetek, FORC 2025")
+    exact = polyplace(epsilon, share)
+    return exact._replace(alpha=exact.beta, theorem="Hladik and Tetek, FORC 2025")
