@@ -1,4 +1,4 @@
-"""Noise for integers that a row may move all at once: the norm, its law, and what is taken."""
+"""Noise for integers that a row may move all at once: the norm and its distribution."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_a_coordinate_that_moves_further_would_be_caught():
     assert furthest((3, 5), 4, (4, 5)) > 4
 
 
-def frequencies(drawn, law, least=8.0):
+def frequencies(drawn, kind, least=8.0):
     """Counts and expectations of cells that are not too rare; the rest in one."""
     size, observed, expected = len(drawn), [], []
-    for value, p in law.items():
+    for value, p in kind.items():
         if p * size >= least:
             observed.append(np.count_nonzero(drawn == value))
             expected.append(p * size)
@@ -57,32 +57,32 @@ def frequencies(drawn, law, least=8.0):
     return np.array(observed), np.array(expected)
 
 
-def law_of_radius(moves, steps, epsilon):
+def distribution_of_radius(moves, steps, epsilon):
     return dict(enumerate(reference.radii(moves, steps, epsilon, 400)))
 
 
 @quick_rows(1)
 @pytest.mark.parametrize(("moves", "steps"), CASES)
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(5, 2)])
-def test_the_radius_has_its_law(moves, steps, epsilon):
+def test_the_radius_has_its_distribution(moves, steps, epsilon):
     stream = InsecureGenerator(5).stream()
     drawn = np.array([radius(moves, steps, epsilon, stream) for _ in range(4000)])
-    law = law_of_radius(moves, steps, float(epsilon))
-    assert chisquare(*frequencies(drawn, law)).pvalue > 1e-3
+    kind = distribution_of_radius(moves, steps, float(epsilon))
+    assert chisquare(*frequencies(drawn, kind)).pvalue > 1e-3
 
 
 def test_a_radius_that_is_never_refused_would_be_caught(monkeypatch):
     monkeypatch.setattr(room, "below", lambda n, stream: 0)
     stream = InsecureGenerator(5).stream()
     drawn = np.array([radius((3, 5), 4, Fraction(1), stream) for _ in range(4000)])
-    assert chisquare(*frequencies(drawn, law_of_radius((3, 5), 4, 1.0))).pvalue < 1e-6
+    assert chisquare(*frequencies(drawn, distribution_of_radius((3, 5), 4, 1.0))).pvalue < 1e-6
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2**30), Fraction(1), Fraction(500)], ids=str)
 @pytest.mark.parametrize(
     "moves", [(1, 1), (1, 2), (3, 1 << 70), (1 << 20, (1 << 20) + 1), (5,) * 9]
 )
-def test_the_radius_is_asked_for_what_it_has_a_law_for(moves, epsilon, monkeypatch):
+def test_the_radius_is_asked_for_what_it_has_a_distribution_for(moves, epsilon, monkeypatch):
     """M is at most twice the least move, and geometric numbers have no scale beyond 2**40."""
     asked = []
     monkeypatch.setattr(room, "radius", lambda *a: asked.append(a) or 0)
@@ -104,13 +104,13 @@ def test_points_of_a_box_are_uniform():
 
 @quick_rows(1)
 @pytest.mark.parametrize("moves", [(1, 1), (1, 1, 1)])
-def test_counts_get_the_law_on_the_integers_themselves(moves):
+def test_counts_get_the_distribution_on_the_integers_themselves(moves):
     noise = box_noise(Pure(2), moves)
     assert noise.distribution == "box"
     rng = InsecureGenerator(7)
     drawn = np.array([noise.add([10] * len(moves), rng)[0] - 10 for _ in range(5000)])
-    law = reference.first(moves, 1, 2.0, 14)
-    assert chisquare(*frequencies(drawn, law)).pvalue > 1e-3
+    kind = reference.first(moves, 1, 2.0, 14)
+    assert chisquare(*frequencies(drawn, kind)).pvalue > 1e-3
     smaller = reference.first(moves, 1, 2.3, 14)
     assert chisquare(*frequencies(drawn, smaller)).pvalue < 1e-6  # the control
 
@@ -148,7 +148,7 @@ LOSSES = [ZCDP(Fraction(1, 2)), Approx(1, Fraction(1, 10**6)), Approx(1, 1e-300)
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize("shares", [None, (1, 3, 2, 4, 2)])
 def test_shares_of_a_box(loss, shares):
-    """Together they cost what they say; the law is one for all, and none is wasted."""
+    """Together they cost what they say; the distribution is one for all, and none is wasted."""
     moves = [1, 5, 0, 1 << 33, 3 << 70]
     parts = None if shares is None else [Fraction(s, 12) for s in shares]
     noise = box_noise(loss, moves, parts)
@@ -177,13 +177,13 @@ def test_a_share_too_many_would_be_caught():
 
 def test_many_coordinates_of_one_loss_go_from_laplace_to_gaussian():
     loss = Approx(1, Fraction(1, 10**6))
-    laws = [box_noise(loss, [7] * k).distribution for k in (1, 2, 10, 1000)]
-    assert laws == ["laplace", "box", "box", "rounded-gaussian"]
+    kinds = [box_noise(loss, [7] * k).distribution for k in (1, 2, 10, 1000)]
+    assert kinds == ["laplace", "box", "box", "rounded-gaussian"]
     assert box_noise(loss, [7] * 10).loss == Pure(1)
     assert box_noise(loss, [7] * 1000).loss == loss
 
 
-def test_the_law_is_chosen_by_public_numbers():
+def test_the_distribution_is_chosen_by_public_numbers():
     for loss in [Pure(1), *LOSSES]:
         for moves in [[1, 1], [1, 1 << 60], [1 << 60, 3]]:
             assert box_noise(loss, moves).distribution == box_noise(loss, [1, 1]).distribution

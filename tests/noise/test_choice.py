@@ -1,4 +1,4 @@
-"""Exact choices: bounds, laws, decisions by scripted words, the same on every instruction set."""
+"""Exact choices: bounds, frequencies, decisions by scripted words, on every instruction set."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_slots():
         choice.slots(np.array([3, 0]), stream)
 
 
-# ---------------------------------------------------------------- laws
+# ---------------------------------------------------------------- distributions
 
 
 def gaps(m, seed):
@@ -192,7 +192,7 @@ def fit(counts, probability):
 
 @pytest.mark.parametrize("m", [5, 64, 1000])
 @pytest.mark.parametrize("counted", [False, True])
-def test_draws_follow_the_law(m, counted):
+def test_draws_follow_the_distribution(m, counted):
     distance, c, size = gaps(m, m), 0.8, 200_000
     count = np.random.default_rng(m).integers(1, 50, m) if counted else None
     exact = exactly(distance)
@@ -484,7 +484,7 @@ def test_subset_rows_on_the_boundary(decided):
     assert len(decided) > 400
 
 
-def test_rows_follow_the_law():
+def test_rows_follow_the_distribution():
     row = np.array([0.0, -0.5, -1.0, -1.0, -3.0, -math.inf, -200.0])
     size, c = 200_000, 1.0
     values, best = np.tile(row, (size, 1)), np.zeros(size)
@@ -505,7 +505,7 @@ def test_rows_follow_the_law():
     assert fit(np.bincount(loose, minlength=7), right) > 1e-4
     flipped = np.bincount(choice.subset_rows(values, best, c, exact, stream), minlength=7)
     assert fit(flipped, twin.subset_pmf(c, gap)) > 1e-4 and flipped[5] == 0
-    # Each law is told from the other.
+    # Each distribution is told from the other.
     assert fit(flipped, right) < 1e-9 and fit(got, twin.subset_pmf(c, gap)) < 1e-9
 
 

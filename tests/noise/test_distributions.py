@@ -1,4 +1,4 @@
-"""Laws: every bound of every table against independent formulas, and the exact decision's parts."""
+"""Bounds of every table against independent formulas, and the parts of exact decisions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from scipy import special
 
 from dpfast._kernels.noise import BLOCK, OCTAVE, ROWS, SPLIT, fill
-from dpfast.noise import distributions as laws
+from dpfast.noise import distributions as kinds
 from dpfast.noise.distributions.base import context
 from dpfast.noise.distributions.exact import Tail
 from dpfast.noise.distributions.table import prepare
@@ -20,33 +20,33 @@ from dpfast.noise.distributions.table import prepare
 from ..reference.noise import samplers as twin
 from ..support.pairwise import quick_rows
 
-LAWS = [
-    laws.Laplace(),
-    laws.Gaussian(),
-    laws.Cauchy(),
-    laws.StudentT(3.0),
-    laws.StudentT(4.0),
-    laws.GeneralizedCauchy(4),
-    laws.PolyPlace(10 / 3),
-    laws.PolyPlace(5 / 3),
-    laws.PolyPlace(1.2),
-    laws.ArsinhNormal(0.9),
+KINDS = [
+    kinds.Laplace(),
+    kinds.Gaussian(),
+    kinds.Cauchy(),
+    kinds.StudentT(3.0),
+    kinds.StudentT(4.0),
+    kinds.GeneralizedCauchy(4),
+    kinds.PolyPlace(10 / 3),
+    kinds.PolyPlace(5 / 3),
+    kinds.PolyPlace(1.2),
+    kinds.ArsinhNormal(0.9),
 ]
 # No elementary distribution function: fewer points.
-SLOW_LAWS = [
-    laws.StudentT(1.0),
-    laws.StudentT(2.0),
-    laws.StudentT(2.5),
-    laws.StudentT(1000.0),
-    laws.GeneralizedCauchy(2),
-    laws.GeneralizedCauchy(3),
-    laws.GeneralizedCauchy(10),
-    laws.GeneralizedCauchy(100),
-    laws.PolyPlace(1.001),
-    laws.PolyPlace(1000.0),
-    laws.PolyPlace(1e6),
-    laws.ArsinhNormal(0.001),
-    laws.ArsinhNormal(10.0),
+SLOW_KINDS = [
+    kinds.StudentT(1.0),
+    kinds.StudentT(2.0),
+    kinds.StudentT(2.5),
+    kinds.StudentT(1000.0),
+    kinds.GeneralizedCauchy(2),
+    kinds.GeneralizedCauchy(3),
+    kinds.GeneralizedCauchy(10),
+    kinds.GeneralizedCauchy(100),
+    kinds.PolyPlace(1.001),
+    kinds.PolyPlace(1000.0),
+    kinds.PolyPlace(1e6),
+    kinds.ArsinhNormal(0.001),
+    kinds.ArsinhNormal(10.0),
 ]
 IDS = {"ids": repr}
 
@@ -77,20 +77,20 @@ class Elementary:
         return self.number(k) / self.number(1 << 64)
 
 
-def survival(m, law):
+def survival(m, kind):
     """P(Z > z) for any real z, by elementary functions."""
     one, half = m.number(1), m.number(0.5)
-    if isinstance(law, laws.Laplace):
+    if isinstance(kind, kinds.Laplace):
         return lambda z: m.exp(-z) / 2 if z >= 0 else 1 - m.exp(z) / 2
-    if isinstance(law, laws.Cauchy):
+    if isinstance(kind, kinds.Cauchy):
         return lambda z: half - m.atan(z) / m.pi
-    if isinstance(law, laws.Gaussian):
+    if isinstance(kind, kinds.Gaussian):
         return lambda z: m.erfc(z / m.sqrt(2 * one)) / 2
-    if isinstance(law, laws.ArsinhNormal):
-        s = m.number(law.sigma)
+    if isinstance(kind, kinds.ArsinhNormal):
+        s = m.number(kind.sigma)
         return lambda z: m.erfc(m.asinh(s * z) / s / m.sqrt(2 * one)) / 2
-    if isinstance(law, laws.PolyPlace):
-        a = m.number(law.shape)
+    if isinstance(kind, kinds.PolyPlace):
+        a = m.number(kind.shape)
         c = a / 2 / (1 + 2 / a * (1 - 1 / a) ** (a - 1))
         c_tail = c * (1 - 1 / a) ** (a - 1) * (1 + 1 / a) ** (a + 1)
 
@@ -102,17 +102,17 @@ def survival(m, law):
             return half - c / a * (1 - (1 - z) ** a)
 
         return polyplace
-    if isinstance(law, laws.StudentT) and law.df == 3:
+    if isinstance(kind, kinds.StudentT) and kind.df == 3:
         root = m.sqrt(3 * one)
         return lambda z: half - (m.atan(z / root) + z / root / (1 + z * z / 3)) / m.pi
-    if isinstance(law, laws.StudentT) and law.df == 4:
+    if isinstance(kind, kinds.StudentT) and kind.df == 4:
 
         def student(z):
             s = z / m.sqrt(4 + z * z)
             return half - (3 * s - s**3) / 4
 
         return student
-    if isinstance(law, laws.GeneralizedCauchy) and law.gamma == 4:
+    if isinstance(kind, kinds.GeneralizedCauchy) and kind.gamma == 4:
         r = m.sqrt(2 * one)
 
         def quartic(z):
@@ -120,7 +120,7 @@ def survival(m, law):
             return half - (inside + m.atan(r * z + 1) + m.atan(r * z - 1)) / (2 * m.pi)
 
         return quartic
-    raise AssertionError(law)
+    raise AssertionError(kind)
 
 
 def points(n: int, seed: int, knee: float) -> list[int]:
@@ -156,38 +156,38 @@ def kernel(prepared, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return z, rows[:, 7]
 
 
-def check_bounds(law, n: int) -> None:
+def check_bounds(kind, n: int) -> None:
     m = Elementary()
-    prepared = prepare(law)
+    prepared = prepare(kind)
     k = points(n, 1, prepared.knee)
     z, bound = kernel(prepared, np.array(k, np.uint64))
-    tail = survival(m, law)
+    tail = survival(m, kind)
     for i, zi, ei in zip(k, z.tolist(), bound.tolist(), strict=True):
         if ei == math.inf:
             continue
         # Q(p) in [z - e, z + e] for all p in (i, i + 1) 2^-64, since Q decreases. The difference
         # of the two sides is e f(z) or more, the formulas are good to 2^-150.
-        assert tail(m.number(zi) + ei) <= m.p(i), (law, i, "above")
-        assert tail(m.number(zi) - ei) >= m.p(i + 1), (law, i, "below")
+        assert tail(m.number(zi) + ei) <= m.p(i), (kind, i, "above")
+        assert tail(m.number(zi) - ei) >= m.p(i + 1), (kind, i, "below")
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("law", LAWS, **IDS)
-def test_bounds_hold(law):
-    check_bounds(law, 3000)
+@pytest.mark.parametrize("kind", KINDS, **IDS)
+def test_bounds_hold(kind):
+    check_bounds(kind, 3000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS, **IDS)
-def test_bounds_hold_at_a_million_points(law):
-    check_bounds(law, 1_000_000 // len(LAWS) + 1)
+@pytest.mark.parametrize("kind", KINDS, **IDS)
+def test_bounds_hold_at_a_million_points(kind):
+    check_bounds(kind, 1_000_000 // len(KINDS) + 1)
 
 
 @quick_rows(2)
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("law", SLOW_LAWS, **IDS)
-def test_bounds_hold_without_elementary_formulas(law, step):
-    prepared = prepare(law)
+@pytest.mark.parametrize("kind", SLOW_KINDS, **IDS)
+def test_bounds_hold_without_elementary_formulas(kind, step):
+    prepared = prepare(kind)
     mp = twin.mp
     mp.prec = PRECISION
     for i in points(60, 2, prepared.knee)[::step]:
@@ -195,16 +195,16 @@ def test_bounds_hold_without_elementary_formulas(law, step):
         if bound < math.inf:
             for at in (i, i + 1):
                 if at < 1 << 63:
-                    assert abs(twin.quantile(law, mp.ldexp(at, -64)) - z) <= bound, i
+                    assert abs(twin.quantile(kind, mp.ldexp(at, -64)) - z) <= bound, i
 
 
 def test_a_bound_that_is_too_small_is_caught():
     """Negative control: the bounds are not so loose that the test could not fail."""
     m = Elementary()
-    prepared = prepare(laws.Laplace())
+    prepared = prepare(kinds.Laplace())
     k = points(3000, 1, math.inf)
     z, bound = kernel(prepared, np.array(k, np.uint64))
-    tail = survival(m, laws.Laplace())
+    tail = survival(m, kinds.Laplace())
     missed = sum(
         tail(m.number(zi) + ei / 2) > m.p(i) or tail(m.number(zi) - ei / 2) < m.p(i + 1)
         for i, zi, ei in zip(k, z.tolist(), bound.tolist(), strict=True)
@@ -213,20 +213,20 @@ def test_a_bound_that_is_too_small_is_caught():
 
 
 # A branch point near the corner, or a spike at 0: known to be slow.
-WIDE = (laws.PolyPlace(1.2), laws.PolyPlace(1.001), laws.ArsinhNormal(10.0))
+WIDE = (kinds.PolyPlace(1.2), kinds.PolyPlace(1.001), kinds.ArsinhNormal(10.0))
 
 
-@pytest.mark.parametrize("law", [x for x in [*LAWS, *SLOW_LAWS] if x not in WIDE], **IDS)
-def test_bounds_are_small_where_samples_fall(law):
+@pytest.mark.parametrize("kind", [x for x in [*KINDS, *SLOW_KINDS] if x not in WIDE], **IDS)
+def test_bounds_are_small_where_samples_fall(kind):
     """Speed, not truth: a bound of a few units is what makes an undecided sample rare."""
-    rows = prepare(law).rows[-10 * 2**SPLIT : -2]
+    rows = prepare(kind).rows[-10 * 2**SPLIT : -2]
     assert np.mean(rows[:, 7] <= 2.0**-53 * (3 + 8 * np.abs(rows[:, 0]))) > 0.98
 
 
-@pytest.mark.parametrize("law", [*LAWS, *SLOW_LAWS], **IDS)
-def test_evaluate_is_the_kernel(law):
+@pytest.mark.parametrize("kind", [*KINDS, *SLOW_KINDS], **IDS)
+def test_evaluate_is_the_kernel(kind):
     """`Prepared.evaluate`, the vectorised twin above and the compiled kernel are one function."""
-    prepared = prepare(law)
+    prepared = prepare(kind)
     k = [*points(500, 3, prepared.knee), 0, 1, (1 << OCTAVE) - 1]
     slow = np.array([prepared.evaluate(i) for i in k])
     z, bound = kernel(prepared, np.array(k[:500], np.uint64))
@@ -246,38 +246,38 @@ def test_evaluate_is_the_kernel(law):
 
 
 def test_rows_cover_every_exponent():
-    assert prepare(laws.Laplace()).rows.shape == (ROWS, 8)
+    assert prepare(kinds.Laplace()).rows.shape == (ROWS, 8)
     assert ROWS == 2 + ((63 - OCTAVE) << SPLIT)  # and one for small k, one for a corner
 
 
-@pytest.mark.parametrize("law", [*LAWS, *SLOW_LAWS], **IDS)
-def test_survival_density_and_quantile_agree(law):
+@pytest.mark.parametrize("kind", [*KINDS, *SLOW_KINDS], **IDS)
+def test_survival_density_and_quantile_agree(kind):
     mp = context(120)
     for p in (0.4999, 0.37, 0.2, 0.01, 2.0**-30, 2.0**-70):
-        z = law.quantile(mp, mp.mpf(p))
-        assert abs(law.survival(mp, z) / mp.mpf(p) - 1) < 2.0**-85
+        z = kind.quantile(mp, mp.mpf(p))
+        assert abs(kind.survival(mp, z) / mp.mpf(p) - 1) < 2.0**-85
         step = z * mp.ldexp(1, -40)
-        slope = (law.survival(mp, z - step) - law.survival(mp, z + step)) / (2 * step)
-        assert abs(slope / law.density(mp, z) - 1) < 2.0**-30
+        slope = (kind.survival(mp, z - step) - kind.survival(mp, z + step)) / (2 * step)
+        assert abs(slope / kind.density(mp, z) - 1) < 2.0**-30
     assert mp.prec == 120
-    assert law.survival(mp, mp.zero) == 0.5
+    assert kind.survival(mp, mp.zero) == 0.5
 
 
-@pytest.mark.parametrize("law", [*LAWS, *SLOW_LAWS], **IDS)
-def test_survival_is_the_twin(law):
+@pytest.mark.parametrize("kind", [*KINDS, *SLOW_KINDS], **IDS)
+def test_survival_is_the_twin(kind):
     """Two precisions and, where there is one, SciPy's function."""
     z = [0.001, 0.3, 1.0, 2.5, 17.0]
     low, high = context(80), mpmath.MPContext()
-    coarse = [low.mpf(law.survival(low, low.mpf(x))) for x in z]
+    coarse = [low.mpf(kind.survival(low, low.mpf(x))) for x in z]
     high.prec = 250
-    fine = [law.survival(high, high.mpf(x)) for x in z]
+    fine = [kind.survival(high, high.mpf(x)) for x in z]
     for a, b in zip(coarse, fine, strict=True):
         assert abs(high.mpf(a) / b - 1) < 2.0 ** (20 - 80)
     for x, b in zip(z, fine, strict=True):
-        if isinstance(law, laws.StudentT):
-            assert math.isclose(special.stdtr(law.df, -x), b, rel_tol=1e-9)
-        if isinstance(law, laws.GeneralizedCauchy):
-            g = law.gamma
+        if isinstance(kind, kinds.StudentT):
+            assert math.isclose(special.stdtr(kind.df, -x), b, rel_tol=1e-9)
+        if isinstance(kind, kinds.GeneralizedCauchy):
+            g = kind.gamma
             centre = special.betainc(1 / g, 1 - 1 / g, x**g / (1 + x**g)) / 2
             assert math.isclose(0.5 - centre, b, rel_tol=1e-9, abs_tol=1e-15)
 
@@ -293,10 +293,10 @@ def test_an_undecided_comparison_draws_more_bits():
 
 def test_polyplace_sides_agree_at_the_corner():
     for shape in (1.2, 5 / 3, 10 / 3, 50.0):
-        law = laws.PolyPlace(shape)
+        kind = kinds.PolyPlace(shape)
         mp = context(120)
-        tail, centre = law.pieces()
-        p = law.knee(mp)
+        tail, centre = kind.pieces()
+        p = kind.knee(mp)
         for piece in (tail, centre):
             assert abs(piece.quantile(mp, p) - 1 / mp.mpf(shape)) < 1e-30
         step = mp.mpf(2) ** -50

@@ -112,7 +112,7 @@ def test_dividing_moves_by_less_than_one_more(values, moves, shift):
 @pytest.mark.parametrize(
     "loss", [Pure(Fraction(1, 3)), ZCDP(Fraction(1, 20)), Approx(Fraction(1, 2), Fraction(1, 1000))]
 )
-def test_the_law_of_what_is_added(loss):
+def test_the_distribution_of_what_is_added(loss):
     """Chi-square against the pmf, and against that of a scale three per cent off, which fails."""
     noise = integer_noise(loss, Sensitivity.of_one(1))
     size = 200_000

@@ -14,7 +14,7 @@ import pytest
 
 from dpfast import noise
 from dpfast.errors import ArgumentError, DpfastError
-from dpfast.noise import distributions as laws
+from dpfast.noise import distributions as kinds
 from dpfast.noise import samplers
 from dpfast.noise.distributions.discrete import gaussian_trials, laplace_integers
 from dpfast.noise.distributions.exact import decide, nearest_double
@@ -25,18 +25,18 @@ from ..reference.noise import samplers as twin
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
 
-LAWS = [
-    laws.Laplace(),
-    laws.Gaussian(),
-    laws.Cauchy(),
-    laws.StudentT(3.0),
-    laws.StudentT(2.5),
-    laws.GeneralizedCauchy(4),
-    laws.PolyPlace(10 / 3),
-    laws.PolyPlace(1.2),
-    laws.ArsinhNormal(0.9),
+KINDS = [
+    kinds.Laplace(),
+    kinds.Gaussian(),
+    kinds.Cauchy(),
+    kinds.StudentT(3.0),
+    kinds.StudentT(2.5),
+    kinds.GeneralizedCauchy(4),
+    kinds.PolyPlace(10 / 3),
+    kinds.PolyPlace(1.2),
+    kinds.ArsinhNormal(0.9),
 ]
-QUICK = [laws.Laplace(), laws.Cauchy(), laws.PolyPlace(10 / 3), laws.PolyPlace(1.2)]
+QUICK = [kinds.Laplace(), kinds.Cauchy(), kinds.PolyPlace(10 / 3), kinds.PolyPlace(1.2)]
 IDS = {"ids": repr}
 
 
@@ -60,9 +60,10 @@ def scripted(prepared, words, value=0.0, scale=1.0, granularity=2.0**-32):
     return made
 
 
-def defined(law, words, value=0.0, scale=1.0, granularity=2.0**-32):
+def defined(kind, words, value=0.0, scale=1.0, granularity=2.0**-32):
     return [
-        twin.sample(law, itertools.chain([w], further(w)), value, scale, granularity) for w in words
+        twin.sample(kind, itertools.chain([w], further(w)), value, scale, granularity)
+        for w in words
     ]
 
 
@@ -75,19 +76,19 @@ def extreme_words(n: int, seed: int) -> list[int]:
     ]
 
 
-def words_near_boundaries(law, n: int, ratio: float, seed: int) -> list[int]:
+def words_near_boundaries(kind, n: int, ratio: float, seed: int) -> list[int]:
     """First words whose samples lie within 2^-64 in probability of a half-integer of the grid."""
     rng = random.Random(seed)
     mp = twin.mp
     made = []
     while len(made) < n:
         mp.prec = 200
-        z = Fraction(prepare(law).evaluate(rng.getrandbits(63))[0])
+        z = Fraction(prepare(kind).evaluate(rng.getrandbits(63))[0])
         if z <= 0:
             continue
         half = math.floor(z * Fraction(ratio)) + Fraction(1, 2)
         at = half / Fraction(ratio)
-        p = law.survival(mp, mp.mpf(at.numerator) / at.denominator)
+        p = kind.survival(mp, mp.mpf(at.numerator) / at.denominator)
         k = int(mp.floor(mp.ldexp(p, 64)))
         made.append(2 * (k + rng.choice((-1, 0, 0, 1))) + rng.getrandbits(1))
     return made
@@ -97,12 +98,12 @@ def words_near_boundaries(law, n: int, ratio: float, seed: int) -> list[int]:
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("law", LAWS, **IDS)
-def test_samples_are_correctly_rounded(law):
+@pytest.mark.parametrize("kind", KINDS, **IDS)
+def test_samples_are_correctly_rounded(kind):
     """Against the definition: random and extreme words, and words at the edge of a cell."""
-    n = 600 if law in QUICK else 25
-    words = extreme_words(n, 1) + words_near_boundaries(law, n // 3, 2.0**32, 2)
-    assert scripted(prepare(law), words) == defined(law, words)
+    n = 600 if kind in QUICK else 25
+    words = extreme_words(n, 1) + words_near_boundaries(kind, n // 3, 2.0**32, 2)
+    assert scripted(prepare(kind), words) == defined(kind, words)
 
 
 @every_value
@@ -121,50 +122,50 @@ def test_samples_are_correctly_rounded(law):
         (0.3, 2.0**60, 2.0**-5),  # a grid too fine for float64 at all
     ],
 )
-@pytest.mark.parametrize("law", [laws.Laplace(), laws.Cauchy(), laws.PolyPlace(1.2)], **IDS)
-def test_values_scales_and_grids(law, value, scale, granularity):
+@pytest.mark.parametrize("kind", [kinds.Laplace(), kinds.Cauchy(), kinds.PolyPlace(1.2)], **IDS)
+def test_values_scales_and_grids(kind, value, scale, granularity):
     words = extreme_words(60, 3)
-    first = one(law, value, scale, granularity)
+    first = one(kind, value, scale, granularity)
     drawn = np.frombuffer(InsecureGenerator(6).stream().take(80), np.uint64).tolist()
-    assert first == many(law, value, scale, granularity)[0]
-    assert first == twin.sample(law, iter(drawn), value, scale, granularity)
-    got = scripted(prepare(law), words, value, scale, granularity)
-    assert got == defined(law, words, value, scale, granularity)
+    assert first == many(kind, value, scale, granularity)[0]
+    assert first == twin.sample(kind, iter(drawn), value, scale, granularity)
+    got = scripted(prepare(kind), words, value, scale, granularity)
+    assert got == defined(kind, words, value, scale, granularity)
 
 
 @quick_rows(2)
-@pytest.mark.parametrize("law", LAWS, **IDS)
+@pytest.mark.parametrize("kind", KINDS, **IDS)
 @pytest.mark.parametrize("factor", [2.0**10, 2.0**18, math.inf])
-def test_forced_fallback_gives_the_same_samples(law, factor):
+def test_forced_fallback_gives_the_same_samples(kind, factor):
     """A table that claims to know little, or nothing, sends lanes to arbitrary precision."""
     words = [random.Random(4).getrandbits(64), *extreme_words(40, 5)]
-    assert scripted(doubtful(law, factor), words) == scripted(prepare(law), words)
+    assert scripted(doubtful(kind, factor), words) == scripted(prepare(kind), words)
 
 
 @quick_rows(2)
-@pytest.mark.parametrize("law", LAWS, **IDS)
-def test_no_decision_depends_on_the_table(law):
+@pytest.mark.parametrize("kind", KINDS, **IDS)
+def test_no_decision_depends_on_the_table(kind):
     """Lanes that float64 decides are what arbitrary precision would have decided."""
-    n = 2000 if law in QUICK else 400
+    n = 2000 if kind in QUICK else 400
     words = [random.Random(i).getrandbits(64) for i in range(n)]
-    known = prepare(law)
+    known = prepare(kind)
     fast = np.empty(n)
     inputs = [np.array([0.75]), np.array([3.0]), np.array([2.0**-30])]
     samplers._fill(known, inputs, fast, None, np.array(words, np.uint64), lambda: 1 << 60)
     rows = np.array(known.rows)
     rows[:, -1] = np.minimum(rows[:, -1] * 2.0**12, 2.0**-36)  # near route, every lane
-    coarse = Prepared(law, rows, known.knee)
+    coarse = Prepared(kind, rows, known.knee)
     slow = [decide(coarse, w, 0.75, 3.0, 2.0**-30, lambda: 1 << 60) for w in words]
     assert fast.tolist() == slow
 
 
 def test_a_wrong_coefficient_is_caught():
     """Negative control: a table with one coefficient off by 2^-36 fails the exactness test."""
-    law = laws.Laplace()
-    rows = np.array(prepare(law).rows)
+    kind = kinds.Laplace()
+    rows = np.array(prepare(kind).rows)
     rows[:, 0] += 2.0**-36
     words = extreme_words(600, 1)
-    assert scripted(Prepared(law, rows, math.inf), words) != scripted(prepare(law), words)
+    assert scripted(Prepared(kind, rows, math.inf), words) != scripted(prepare(kind), words)
 
 
 def test_nearest_double_saturates():
@@ -173,16 +174,16 @@ def test_nearest_double_saturates():
     assert nearest_double(Fraction(2**53 + 1)) == 2.0**53
 
 
-def one(law, value, scale, granularity, seed=6):
+def one(kind, value, scale, granularity, seed=6):
     given = {"value": value, "scale": scale, "granularity": granularity}
-    return noise.draw(law, **given, generator=InsecureGenerator(seed))
+    return noise.draw(kind, **given, generator=InsecureGenerator(seed))
 
 
-def many(law, value, scale, granularity, size=1, generator=None):
+def many(kind, value, scale, granularity, size=1, generator=None):
     given = {"value": value, "scale": scale, "granularity": granularity}
     arrays = {name: np.array([number]) for name, number in given.items()}
     return noise.draw_array(
-        law, **arrays, shape=(size,), generator=generator or InsecureGenerator(6)
+        kind, **arrays, shape=(size,), generator=generator or InsecureGenerator(6)
     )
 
 
@@ -216,11 +217,11 @@ def words_near_steps(scale: Fraction, n: int, seed: int) -> list[int]:
     return made
 
 
-def doubtful(law, factor):
-    known = prepare(law)
+def doubtful(kind, factor):
+    known = prepare(kind)
     rows = np.array(known.rows)
     rows[:, -1] *= factor
-    return Prepared(law, rows, known.knee)
+    return Prepared(kind, rows, known.knee)
 
 
 @quick_rows(2)
@@ -230,7 +231,7 @@ def test_discrete_laplace_is_its_definition(scale):
     expected = [twin.discrete_laplace(scale, itertools.chain([w], further(w))) for w in words]
     assert scripted_integers(scale, words) == expected
     for factor in (2.0**30, math.inf):
-        assert scripted_integers(scale, words, doubtful(laws.Laplace(), factor)) == expected
+        assert scripted_integers(scale, words, doubtful(kinds.Laplace(), factor)) == expected
 
 
 @pytest.mark.parametrize("sigma", WIDTHS, ids=str)
@@ -252,7 +253,7 @@ def test_discrete_gaussian_trials_are_their_definition(sigma):
         twin.exceeds(g, itertools.chain([w], further(w)))
         for g, w in zip(gammas, words, strict=True)
     ]
-    for prepared in (None, doubtful(laws.Laplace(), 2.0**30), doubtful(laws.Laplace(), math.inf)):
+    for prepared in (None, doubtful(kinds.Laplace(), 2.0**30), doubtful(kinds.Laplace(), math.inf)):
         got = []
         for v, w in zip(y, words, strict=True):
             more = further(w)
@@ -322,13 +323,13 @@ def supports_differ(mechanism) -> bool:
     )
 
 
-@pytest.mark.parametrize("law", LAWS, **IDS)
-def test_support_does_not_depend_on_the_value(law):
+@pytest.mark.parametrize("kind", KINDS, **IDS)
+def test_support_does_not_depend_on_the_value(kind):
     rng = InsecureGenerator(7)
     grid = 2.0**-20
 
     def mechanism(value):
-        out = many(law, value, 1.3, grid, 20_000, rng)
+        out = many(kind, value, 1.3, grid, 20_000, rng)
         assert (out / grid == np.rint(out / grid)).all()
         return out[np.abs(out) < 2**30]
 
@@ -350,7 +351,7 @@ def test_planted_fault_float_laplace_has_holes():
 
 def test_grid_of_a_release_does_not_depend_on_its_scale():
     for seed, scale in enumerate((1e-9, 0.3, 1.0, 777.0)):
-        assert (one(laws.Cauchy(), 0.1, scale, 2.0**-12, seed) * 2**12).is_integer()
+        assert (one(kinds.Cauchy(), 0.1, scale, 2.0**-12, seed) * 2**12).is_integer()
 
 
 # --- the same bits on every path ------------------------------------------------------------------
@@ -385,8 +386,8 @@ def test_known_answers():
     """From the seed to the samples, checked once against `tests/reference/noise/samplers.py`."""
     g = InsecureGenerator(5)
     words = np.frombuffer(g.stream().take(8 * 12), np.uint64).tolist()
-    for f, law in ((noise.laplace, laws.Laplace()), (noise.cauchy, laws.Cauchy())):
-        expected = defined(law, words, granularity=2.0**-30)
+    for f, kind in ((noise.laplace, kinds.Laplace()), (noise.cauchy, kinds.Cauchy())):
+        expected = defined(kind, words, granularity=2.0**-30)
         assert f(1.0, 12, rng=InsecureGenerator(5)).tolist() == expected
     text = hashlib.sha256(noise.laplace(1.0, 1000, rng=InsecureGenerator(5)).tobytes()).hexdigest()
     assert text[:16] == "aee55b8bae8cb5e4"
@@ -460,7 +461,7 @@ def test_sizes_that_make_no_sense(size):
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.nan, math.inf])
 def test_a_secret_scale_is_not_shown(scale):
     with pytest.raises(ArgumentError) as caught:
-        one(laws.Laplace(), 8.25, scale, 1.0)
+        one(kinds.Laplace(), 8.25, scale, 1.0)
     assert "8.25" not in str(caught.value)
     assert repr(scale) not in str(caught.value).replace("greater than 0", "")
 
@@ -469,13 +470,13 @@ def test_a_secret_scale_is_not_shown(scale):
 @pytest.mark.parametrize("granularity", [0.3, 0.0, -1.0, math.nan, math.inf])
 def test_a_release_needs_a_power_of_two(granularity, draw):
     with pytest.raises(ArgumentError, match="granularity must be"):
-        draw(laws.Laplace(), 0.0, 1.0, granularity)
+        draw(kinds.Laplace(), 0.0, 1.0, granularity)
 
 
 @pytest.mark.parametrize("draw", [one, many])
 def test_a_value_beyond_the_grid(draw):
     with pytest.raises(ArgumentError, match="finite"):
-        draw(laws.Laplace(), 1e300, 1.0, 2.0**-900)
+        draw(kinds.Laplace(), 1e300, 1.0, 2.0**-900)
 
 
 @pytest.mark.parametrize("scale, grid", [([1, 2], ()), ([1, 2], [1] * 3), ([[1, 2]] * 3, [1] * 3)])

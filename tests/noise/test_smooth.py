@@ -37,7 +37,7 @@ def slack(c):
     return c.beta + 2.0**-40
 
 
-# ---- pure laws -----------------------------------------------------------------------------------
+# ---- pure losses ---------------------------------------------------------------------------------
 
 
 @every_value
@@ -64,8 +64,8 @@ def test_the_audit_catches_an_alpha_or_a_beta_that_is_too_large(noise, epsilon):
 
 def test_the_audit_catches_the_lecture_constants_at_gamma_ten():
     for epsilon, ratio in ((0.1, 1.046), (1.0, 1.038), (3.0, 1.019)):
-        law = distributions.GeneralizedCauchy(10)
-        loss = audit.worst_loss(law, epsilon / 40, epsilon / 10)
+        kind = distributions.GeneralizedCauchy(10)
+        loss = audit.worst_loss(kind, epsilon / 40, epsilon / 10)
         assert loss / epsilon == pytest.approx(ratio, abs=6e-4)
     for gamma, good in ((2, 0.509), (3, 0.703), (4, 0.811), (6, 0.930)):
         loss = audit.worst_loss(distributions.GeneralizedCauchy(gamma), 1 / (4 * gamma), 1 / gamma)
@@ -102,11 +102,11 @@ def test_cauchy_and_student_closed_forms_as_printed():
 @pytest.mark.parametrize("shape", [1.05, 1.5, 2.5, 4.0, 30.0])
 @pytest.mark.parametrize("epsilon", [0.02, 0.5, 2.0, 6.0])
 def test_polyplace_exact_alpha_for_any_shape_and_beta(shape, epsilon):
-    law = distributions.PolyPlace(shape)
+    kind = distributions.PolyPlace(shape)
     for part in (0.3, 0.999999):
         beta = part * epsilon / shape
         alpha = polyplace.alpha_of_beta(shape, epsilon, beta)
-        loss = audit.worst_loss(law, alpha, beta)
+        loss = audit.worst_loss(kind, alpha, beta)
         assert 0.9999 * epsilon < loss <= epsilon * (1 + TOLERANCE)
     assert polyplace.alpha_of_beta(shape, epsilon, 1.01 * epsilon / shape) == 0.0
 
@@ -271,10 +271,10 @@ def test_the_renyi_audit_catches_orders_near_one():
 
 def test_arsinh_small_budgets():
     """The limit of the divergence for a vanishing budget: cumulants of the score."""
-    law = calibrate("arsinh-normal", rho=1e-6).distribution
+    kind = calibrate("arsinh-normal", rho=1e-6).distribution
     shift = arsinh_normal.TINY_SHIFT
-    assert 0.99 < audit.renyi_limit(law.sigma, shift, arsinh_normal.SHARE) <= 1.0
-    assert audit.renyi_limit(law.sigma, 1.02 * shift, arsinh_normal.SHARE) > 1.0
+    assert 0.99 < audit.renyi_limit(kind.sigma, shift, arsinh_normal.SHARE) <= 1.0
+    assert audit.renyi_limit(kind.sigma, 1.02 * shift, arsinh_normal.SHARE) > 1.0
     for rho in (1e-11, 1e-8, 1e-6, 1e-4):
         e = math.sqrt(2 * rho)
         c = calibrate("arsinh-normal", rho=rho)
@@ -316,7 +316,7 @@ def test_group_steps_stay_below_rho():
         assert worst <= (k * entry[0]) ** 2 / 2
 
 
-def test_pure_laws_serve_rho():
+def test_pure_distributions_serve_rho():
     for rho in (1e-10, 1e-4, 0.4621171572600097, 2.0, 60.0, 500.0):
         epsilon = pure_epsilon(rho)
         assert epsilon * math.tanh(epsilon / 2) == pytest.approx(rho, rel=1e-12)
@@ -380,7 +380,7 @@ def test_every_addition_on_a_tiny_domain(epsilon):
 
 
 @pytest.mark.parametrize("noise", ["polyplace", "student-t", "generalized-cauchy"])
-def test_every_replacement_with_other_laws(noise):
+def test_every_replacement_with_other_distributions(noise):
     c = calibrate(noise, epsilon=1.0)
     pairs = set()
     for x, y in replacements(3):

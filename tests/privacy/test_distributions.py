@@ -74,8 +74,8 @@ def test_gaussian(scale):
 
 
 def test_only_the_ratio_of_scale_and_sensitivity_counts():
-    for law in (LossDistribution.gaussian, LossDistribution.laplace):
-        one, other = law(2.0), law(2e200, sensitivity=1e200)
+    for kind in (LossDistribution.gaussian, LossDistribution.laplace):
+        one, other = kind(2.0), kind(2e200, sensitivity=1e200)
         assert one.to_approx_delta(0.3).delta == other.to_approx_delta(0.3).delta
 
 
@@ -96,23 +96,23 @@ def test_randomized_response(categories):
     epsilon, wanted = 1.5, 0.7
     rest = math.exp(epsilon) + categories - 1
     exact = (math.exp(epsilon) - math.exp(wanted)) / rest
-    law = LossDistribution.randomized_response(epsilon, categories=categories)
-    found = float(law.to_approx_delta(wanted).delta)
+    kind = LossDistribution.randomized_response(epsilon, categories=categories)
+    found = float(kind.to_approx_delta(wanted).delta)
     assert exact <= found <= exact * (1 + 1e-3)
-    assert float(law.to_approx(DELTA).epsilon) <= epsilon + 2e-4
+    assert float(kind.to_approx(DELTA).epsilon) <= epsilon + 2e-4
 
 
 def test_discrete_laplace():
-    law = LossDistribution.discrete_laplace(2.0)
-    assert 0.49 < float(law.to_approx(DELTA).epsilon) <= 0.5
+    kind = LossDistribution.discrete_laplace(2.0)
+    assert 0.49 < float(kind.to_approx(DELTA).epsilon) <= 0.5
 
 
 def test_bad_arguments():
-    law = LossDistribution.of(Approx(1, 0.01))
+    kind = LossDistribution.of(Approx(1, 0.01))
     for call in (
-        lambda: law.to_approx(1e-13),
-        lambda: law.to_approx(0.001),
-        lambda: law.times(0),
+        lambda: kind.to_approx(1e-13),
+        lambda: kind.to_approx(0.001),
+        lambda: kind.times(0),
         lambda: LossDistribution.gaussian(0),
         lambda: LossDistribution.randomized_response(701),
         lambda: LossDistribution.laplace(1, sensitivity=-1),
@@ -126,7 +126,7 @@ def test_bad_arguments():
     ):
         with pytest.raises(ArgumentError):
             call()
-    for call in (lambda: LossDistribution.of(ZCDP(1)), lambda: law.compose(1)):
+    for call in (lambda: LossDistribution.of(ZCDP(1)), lambda: kind.compose(1)):
         with pytest.raises(ArgumentTypeError):
             call()
 

@@ -157,7 +157,7 @@ def test_the_two_directions_agree(rho, delta):
 @pytest.mark.parametrize("rho", [Fraction(1, 1000), Fraction(1, 2), 10])
 @pytest.mark.parametrize("delta", [Fraction(1, 10**9), Fraction(1, 1000), Fraction(1, 5)])
 def test_the_gaussian_mechanism_keeps_what_is_promised(rho, delta):
-    """A law with this rho exactly, of which the true delta is known in closed form."""
+    """A distribution with this rho exactly, of which the true delta is known in closed form."""
     promised = ZCDP(rho).to_approx(delta)
     true = plain.gaussian_delta(rho, promised.epsilon)
     assert true <= plain.number(delta)

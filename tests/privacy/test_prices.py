@@ -1,4 +1,4 @@
-"""What known laws cost in rho: beside Renyi divergences of the laws themselves, order by order."""
+"""What known distributions cost in rho: beside their Renyi divergences, order by order."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def held(price, p, loss, times=TIMES):
 
 
 def discrete_laplace(epsilon, cells, moved):
-    """The law of the log-ratio, with the two tails, where it is constant, each as one event."""
+    """Return the distribution of the log-ratio; each tail, where it is constant, is one event."""
     h = float(epsilon) / cells
     k = np.arange(1, moved)
     p = [1.0, *(-math.expm1(-h) * np.exp(-h * k)), math.exp(-h * moved)]
@@ -71,7 +71,7 @@ def test_integer_laplace_noise(epsilon, cells):
         assert worst <= float(price) * moved / cells * (1 + 1e-9)  # so vectors cost no more
 
 
-def test_the_law_of_the_log_ratio_is_that_of_the_samples():
+def test_the_distribution_of_the_log_ratio_is_that_of_the_samples():
     """The two tails of the pair above, number by number."""
     for cells, moved in itertools.product((1, 3, 4), (1, 2, 3)):
         h, k = 0.7 / cells, np.arange(-400, 400)
@@ -142,13 +142,13 @@ def test_continuous_laplace_noise(epsilon):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
 @pytest.mark.parametrize("grid", [0.05, 0.5, 3.0])
 def test_rounding_to_a_grid_costs_nothing(epsilon, grid):
-    """The laws of rounded noise, by differences of its distribution, for moves and offsets."""
+    """Rounded noise, by differences of its distribution function, for moves and offsets."""
     price = float(rho_of_laplace(F(epsilon), 0))
     edges = grid * (
         np.arange(-math.ceil(60 / epsilon / grid), math.ceil(60 / epsilon / grid)) + 0.5
     )
 
-    def law(centre):
+    def kind(centre):
         """By the smaller tail on either side, so that no digits are lost."""
         z = np.concatenate([[-np.inf], edges - centre, [np.inf]]) * epsilon
         a, b = z[:-1], z[1:]
@@ -158,7 +158,7 @@ def test_rounding_to_a_grid_costs_nothing(epsilon, grid):
 
     most = 0.0
     for offset, move in itertools.product((0.0, 0.21 * grid), (0.3, 1.0)):
-        p, q = law(offset), law(offset + move)
+        p, q = kind(offset), kind(offset + move)
         assert abs(p.sum() - 1) < 1e-12
         keep = (p > 1e-280) & (q > 1e-280)
         worst = used(p[keep], np.log(p[keep] / q[keep]))
@@ -202,7 +202,7 @@ def test_what_noise_for_a_vector_is_charged(epsilon, l1, most):
 @pytest.mark.parametrize("size", [2, 3, 5])
 @pytest.mark.parametrize("loss", [Draws(1, cells=0), Draws(3, 2, cells=4), Draws(0.1, 3, True)])
 def test_groups(loss, size):
-    """The same law for so many times the move, never more than what holds for any law in zCDP."""
+    """The same distribution for so many times the move, never more than zCDP says of any."""
     found = group(loss, size)
     assert found.epsilon == size * loss.epsilon and found.draws == loss.draws
     assert found.to_zcdp().rho <= size**2 * loss.to_zcdp().rho
@@ -261,7 +261,7 @@ def test_the_exponential_mechanism_beside_its_price():
 
 
 def answers(epsilon, k):
-    """The law of the log-ratio of two true answers, the k - 2 others as one event."""
+    """The distribution of the log-ratio of two true answers, the k - 2 others as one event."""
     whole = math.expm1(epsilon) + k
     p = np.array([math.exp(epsilon), 1.0, k - 2.0]) / whole
     return p[p > 0], np.array([epsilon, -epsilon, 0.0])[p > 0]
@@ -292,12 +292,12 @@ def test_unary_encoding(epsilon):
     price = float(charged.to_zcdp().rho)
     q = 1 / (math.exp(epsilon) + 1)
     rates = [[0.5 if i == j else q for j in range(3)] for i in range(4)]  # the last is of no value
-    laws = [
+    kinds = [
         np.array([math.prod(r if bit else 1 - r for r, bit in zip(one, bits, strict=True))
                   for bits in itertools.product((0, 1), repeat=3)])
         for one in rates
     ]  # fmt: skip
-    worst = max(used(p, np.log(p / r)) for p, r in itertools.permutations(laws, 2))
+    worst = max(used(p, np.log(p / r)) for p, r in itertools.permutations(kinds, 2))
     assert 0.8 * price < worst <= price * (1 + 1e-9)
     assert price < 0.6 * float(Pure(F(epsilon)).to_zcdp().rho) or epsilon > 2
 
@@ -392,7 +392,7 @@ def test_noise_costs_no_more_than_is_charged(name, monkeypatch):
 
 
 def test_a_charge_for_other_cells_is_caught(monkeypatch):
-    """The planted fault: the loss by which the law is chosen, for cells without number."""
+    """The planted fault: the loss by which the distribution is chosen, for cells without number."""
     monkeypatch.setattr(api, "_spent", lambda loss, vectors=1: Draws(1, cells=2**32))
     (cost,), charged = drawn("count", monkeypatch)
     assert cost > charged
@@ -413,7 +413,7 @@ def test_laplace_noise_for_a_rho_is_as_little_as_its_price_allows(rho):
         assert Pure(epsilon).to_zcdp().rho > rho  # what any pure loss would allow is less
 
 
-def test_a_ledger_keeps_what_is_known_of_a_law(tmp_path):
+def test_a_ledger_keeps_what_is_known_of_a_distribution(tmp_path):
     paid = [Draws(1, cells=2**80), Draws(1, 3, categories=5), Draws(1, 2, True), Draws(1, cells=0)]
     path = tmp_path / "a.db"
     budget = dp.Budget(rho=9, path=path)

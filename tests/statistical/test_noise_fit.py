@@ -1,4 +1,4 @@
-"""Goodness of fit of a million samples of every law; a scale slightly off is the control."""
+"""Goodness of fit of a million samples of all noise; a scale slightly off is the control."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def polyplace_cdf(a):
     return within
 
 
-# P(|Z| <= z) of the standardised law, beside the sampler.
+# P(|Z| <= z) of the standardised distribution, beside the sampler.
 CASES = {
     "laplace": (noise.laplace, lambda z: -np.expm1(-z)),
     "gaussian": (noise.gaussian, lambda z: special.erf(z / math.sqrt(2))),
@@ -65,7 +65,7 @@ CASES = {
 
 
 def kolmogorov(z: np.ndarray, cdf) -> float:
-    """Kolmogorov-Smirnov distance of |z| from its law, in units of the rejection limit at ALPHA."""
+    """Return the Kolmogorov-Smirnov distance of |z|, in units of the rejection limit at ALPHA."""
     u = np.sort(cdf(np.abs(z)))
     n = len(u)
     distance = max((np.arange(1, n + 1) / n - u).max(), (u - np.arange(n) / n).max())
@@ -85,7 +85,7 @@ def test_fit(name):
     z = sampler(3.0, N, rng=InsecureGenerator(sum(map(ord, name)))) / 3.0
     assert kolmogorov(z, cdf) < 1
     assert signs(z) < 1
-    # The sign says nothing about the size: either half has the law.
+    # The sign says nothing about the size: either half has the distribution.
     assert kolmogorov(z[z > 0], cdf) < 1
     # Neighbouring samples are independent.
     u = cdf(np.abs(z)) - 0.5
@@ -112,7 +112,7 @@ def test_tails(name):
 
 
 def test_rounding_to_a_coarse_grid():
-    """On a grid as coarse as the scale the frequencies are the law's masses of the cells."""
+    """On a grid as coarse as the scale the frequencies are the masses of the cells."""
     z = noise.laplace(1.0, N, granularity=1.0, rng=InsecureGenerator(4))
     counts = np.bincount(np.minimum(np.abs(z), 12).astype(np.int64), minlength=13)
     edge = np.exp(-np.concatenate([[0.0], np.arange(12) + 0.5, [np.inf]]))
@@ -130,7 +130,7 @@ def test_rounding_to_a_coarse_grid():
 
 
 def chi_square(k: np.ndarray, weight) -> float:
-    """Chi-square of integers against a law ~ weight(|k|), in units of the limit at ALPHA."""
+    """Return chi-square of integers against ~ weight(|k|), in units of the limit at ALPHA."""
     span = int(np.abs(k).max()) + 2
     mass = weight(np.abs(np.arange(-4 * span, 4 * span + 1)))
     mass = mass[3 * span : 5 * span + 1] / mass.sum()
@@ -160,7 +160,7 @@ def test_discrete_fit(name, width):
 
 
 @pytest.mark.parametrize("width", [Fraction(2, 5), Fraction(37, 10)], ids=str)
-def test_the_twin_has_the_same_law(width):
+def test_the_twin_has_the_same_distribution(width):
     """The published integer-only samplers, drawn from, against the same probabilities."""
     rng = random.Random(5)
     for name, sampler in (("laplace", twin.cks_laplace), ("gaussian", twin.cks_gaussian)):

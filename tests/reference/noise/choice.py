@@ -87,7 +87,7 @@ def subset(c, distances, stream):
 
 
 def subset_pmf(c, distances):
-    """The law of permute-and-flip: sum over sets of heads that hold j of P(set) / size."""
+    """The distribution of permute-and-flip: sum over sets of heads that hold j of P(set) / size."""
     mp.prec = 200
     p = [
         0 if d is None else mp.exp(-mp.mpf(c) * mp.mpf(d.numerator) / d.denominator)

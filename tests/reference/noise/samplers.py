@@ -9,58 +9,58 @@ from fractions import Fraction
 
 import mpmath
 
-from dpfast.noise import distributions as laws
+from dpfast.noise import distributions as kinds
 
 mp = mpmath.MPContext()
 
 
-def quantile(law, p):
+def quantile(kind, p):
     """Upper-tail quantile at the context's precision, from textbook formulas."""
-    if isinstance(law, laws.Laplace):
+    if isinstance(kind, kinds.Laplace):
         return -mp.log(2 * p)
-    if isinstance(law, laws.Cauchy):
+    if isinstance(kind, kinds.Cauchy):
         return mp.tan(mp.pi * (mp.mpf(1) / 2 - p))
-    if isinstance(law, laws.Gaussian):
+    if isinstance(kind, kinds.Gaussian):
         return normal_quantile(p)
-    if isinstance(law, laws.ArsinhNormal):
-        return mp.sinh(law.sigma * normal_quantile(p)) / mp.mpf(law.sigma)
-    if isinstance(law, laws.PolyPlace):
-        a, mass = mp.mpf(law.shape), mp.mpf(1) / 2 - p
+    if isinstance(kind, kinds.ArsinhNormal):
+        return mp.sinh(kind.sigma * normal_quantile(p)) / mp.mpf(kind.sigma)
+    if isinstance(kind, kinds.PolyPlace):
+        a, mass = mp.mpf(kind.shape), mp.mpf(1) / 2 - p
         c = a / 2 / (1 + 2 / a * (1 - 1 / a) ** (a - 1))
         c_tail = c * (1 - 1 / a) ** (a - 1) * (1 + 1 / a) ** (a + 1)
         centre = c / a * (1 - (1 - 1 / a) ** a)
         if mass <= centre:
             return 1 - (1 - mass * a / c) ** (1 / a)
         return (p * a / c_tail) ** (-1 / a) - 1
-    return solve(lambda z: tail(law, z), p)
+    return solve(lambda z: tail(kind, z), p)
 
 
 def normal_quantile(p):
     return solve(lambda z: mp.erfc(z / mp.sqrt(2)) / 2, p)
 
 
-def tail(law, z):
+def tail(kind, z):
     """P(Z > z), by elementary functions where there are such."""
-    if isinstance(law, laws.StudentT) and law.df == 3:
+    if isinstance(kind, kinds.StudentT) and kind.df == 3:
         s = z / mp.sqrt(3)
         return mp.mpf(1) / 2 - (mp.atan(s) + s / (1 + s * s)) / mp.pi
-    if isinstance(law, laws.StudentT) and law.df == 4:
+    if isinstance(kind, kinds.StudentT) and kind.df == 4:
         s = z / mp.sqrt(4 + z * z)
         return mp.mpf(1) / 2 - (3 * s - s**3) / 4
-    if isinstance(law, laws.StudentT):
-        d = mp.mpf(law.df)
+    if isinstance(kind, kinds.StudentT):
+        d = mp.mpf(kind.df)
         return mp.betainc(d / 2, mp.mpf(1) / 2, 0, d / (d + z * z), regularized=True) / 2
-    if isinstance(law, laws.GeneralizedCauchy) and law.gamma == 4:
+    if isinstance(kind, kinds.GeneralizedCauchy) and kind.gamma == 4:
         r = mp.sqrt(2)
         inside = mp.log((z * z + r * z + 1) / (z * z - r * z + 1)) / 2
         return mp.mpf(1) / 2 - (inside + mp.atan(r * z + 1) + mp.atan(r * z - 1)) / (2 * mp.pi)
-    if isinstance(law, laws.GeneralizedCauchy):
-        g = mp.mpf(law.gamma)
+    if isinstance(kind, kinds.GeneralizedCauchy):
+        g = mp.mpf(kind.gamma)
         if z < 1:
             x = z**g / (1 + z**g)
             return mp.mpf(1) / 2 - mp.betainc(1 / g, 1 - 1 / g, 0, x, regularized=True) / 2
         return mp.betainc(1 - 1 / g, 1 / g, 0, 1 / (1 + z**g), regularized=True) / 2
-    raise AssertionError(law)
+    raise AssertionError(kind)
 
 
 def solve(survival, p):
@@ -92,7 +92,7 @@ def to_double(x: Fraction) -> float:
     return float(x)
 
 
-def sample(law, words: Iterator[int], value: float, scale: float, granularity: float) -> float:
+def sample(kind, words: Iterator[int], value: float, scale: float, granularity: float) -> float:
     """One sample by its definition: more bits and more precision until both ends agree."""
     first = next(words)
     k, bits = first >> 1, 64
@@ -103,7 +103,7 @@ def sample(law, words: Iterator[int], value: float, scale: float, granularity: f
             slack = Fraction(1, 2 ** (bits + 40))
             ends = []
             for at, side in ((k, 1), (k + 1, -1)):
-                z = exactly(quantile(law, mp.ldexp(at, -bits))) * (1 + side * slack)
+                z = exactly(quantile(kind, mp.ldexp(at, -bits))) * (1 + side * slack)
                 y = (Fraction(value) + sign * Fraction(scale) * z) / Fraction(granularity)
                 ends.append(to_double((y + Fraction(1, 2)).__floor__() * Fraction(granularity)))
             if ends[0] == ends[1]:

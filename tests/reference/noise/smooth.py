@@ -17,43 +17,43 @@ _Z = np.sinh(_U)
 SPREAD = np.concatenate([-_Z[::-1], [0.0], _Z])
 
 
-def phi(law, z):
-    """-log density of `law` at z, up to a constant."""
+def phi(kind, z):
+    """-log density of `distribution` at z, up to a constant."""
     z = np.abs(np.asarray(z, dtype=float))
     with np.errstate(divide="ignore", over="ignore"):
-        if isinstance(law, distributions.Cauchy):
+        if isinstance(kind, distributions.Cauchy):
             return np.logaddexp(0.0, 2.0 * np.log(z))
-        if isinstance(law, distributions.StudentT):
-            return 0.5 * (law.df + 1) * np.logaddexp(0.0, 2.0 * np.log(z) - math.log(law.df))
-        if isinstance(law, distributions.GeneralizedCauchy):
-            return np.logaddexp(0.0, law.gamma * np.log(z))
-        if isinstance(law, distributions.PolyPlace):
-            a = law.shape
+        if isinstance(kind, distributions.StudentT):
+            return 0.5 * (kind.df + 1) * np.logaddexp(0.0, 2.0 * np.log(z) - math.log(kind.df))
+        if isinstance(kind, distributions.GeneralizedCauchy):
+            return np.logaddexp(0.0, kind.gamma * np.log(z))
+        if isinstance(kind, distributions.PolyPlace):
+            a = kind.shape
             edge = 1.0 / a
             centre = -(a - 1) * np.log1p(-np.minimum(z, edge))
             tail = (a + 1) * (np.log1p(np.maximum(z, edge)) - math.log1p(edge))
             return centre + tail
-        if isinstance(law, distributions.ArsinhNormal):
-            x = law.sigma * z
-            return 0.5 * (np.arcsinh(x) / law.sigma) ** 2 + 0.5 * np.log1p(x * x)
-        if isinstance(law, distributions.Laplace):
+        if isinstance(kind, distributions.ArsinhNormal):
+            x = kind.sigma * z
+            return 0.5 * (np.arcsinh(x) / kind.sigma) ** 2 + 0.5 * np.log1p(x * x)
+        if isinstance(kind, distributions.Laplace):
             return z
-        if isinstance(law, distributions.Gaussian):
+        if isinstance(kind, distributions.Gaussian):
             return 0.5 * z * z
-    raise TypeError(law)
+    raise TypeError(kind)
 
 
-def _ratio(law, s, lam):
+def _ratio(kind, s, lam):
     """log p/q as a function of z."""
-    return lambda z: lam + phi(law, (z - s) * math.exp(-lam)) - phi(law, z)
+    return lambda z: lam + phi(kind, (z - s) * math.exp(-lam)) - phi(kind, z)
 
 
-def loss_of_pair(law, s, lam, refine=True):
+def loss_of_pair(kind, s, lam, refine=True):
     """sup over z of |log p/q|."""
-    f = _ratio(law, s, lam)
+    f = _ratio(kind, s, lam)
     marks = [0.0, s]
-    if isinstance(law, distributions.PolyPlace):
-        edge = 1.0 / law.shape
+    if isinstance(kind, distributions.PolyPlace):
+        edge = 1.0 / kind.shape
         marks += [edge, -edge, s + edge * math.exp(lam), s - edge * math.exp(lam)]
     z = np.unique(np.concatenate([SPREAD, s + SPREAD, s * SPREAD, marks]))
     v = f(z)
@@ -73,19 +73,19 @@ def loss_of_pair(law, s, lam, refine=True):
     return worst
 
 
-def worst_loss(law, alpha, beta, dilations=9):
+def worst_loss(kind, alpha, beta, dilations=9):
     """The pure epsilon of the calibration: worst over lam in [0, beta] and shifts up to alpha."""
     lams = np.linspace(0.0, beta, dilations)
-    loss = max(loss_of_pair(law, alpha, lam) for lam in lams)
-    return max(loss, *(loss_of_pair(law, part * alpha, beta, False) for part in (0.0, 0.5, 0.9)))
+    loss = max(loss_of_pair(kind, alpha, lam) for lam in lams)
+    return max(loss, *(loss_of_pair(kind, part * alpha, beta, False) for part in (0.0, 0.5, 0.9)))
 
 
-def exact_deltas(law, epsilon, s, lam, digits=60):
+def exact_deltas(kind, epsilon, s, lam, digits=60):
     """(H(P, Q), H(Q, P)) from the ends of the sets and the distribution functions, in mpmath."""
     with mp.workdps(digits):
         e, s, lam = mp.mpf(epsilon), mp.mpf(s), mp.mpf(lam)
         t = mp.exp(lam)
-        if isinstance(law, distributions.Gaussian):
+        if isinstance(kind, distributions.Gaussian):
 
             def sf(x):
                 return mp.erfc(x / mp.sqrt(2)) / 2
@@ -134,13 +134,13 @@ def exact_deltas(law, epsilon, s, lam, digits=60):
 
 def renyi_rho(sigma, s, lam, orders, step=0.01):
     """max over the orders and both directions of D_a / a for arsinh-normal noise."""
-    law = distributions.ArsinhNormal(sigma)
+    kind = distributions.ArsinhNormal(sigma)
     reach = 9.0 * sigma + lam * float(np.max(orders)) + 2.0
     v = np.arange(-reach, reach, step)
     z = np.unique(np.concatenate([np.sinh(v) / sigma, s + math.exp(lam) * np.sinh(v) / sigma]))
     mid, width = 0.5 * (z[1:] + z[:-1]), np.log(np.diff(z))
-    p = -phi(law, mid) + width
-    q = -phi(law, (mid - s) * math.exp(-lam)) + width
+    p = -phi(kind, mid) + width
+    q = -phi(kind, (mid - s) * math.exp(-lam)) + width
     p -= np.logaddexp.reduce(p)
     q -= np.logaddexp.reduce(q)
     worst = 0.5 * (lam / sigma) ** 2
@@ -170,22 +170,22 @@ def renyi_limit(sigma, shift, dilation):
     return float(worst)
 
 
-def median_size(law):
+def median_size(kind):
     """The median of |Z|."""
     from scipy import stats
 
-    if isinstance(law, distributions.Cauchy):
+    if isinstance(kind, distributions.Cauchy):
         return 1.0
-    if isinstance(law, distributions.StudentT):
-        return float(stats.t.ppf(0.75, law.df))
-    if isinstance(law, distributions.Laplace):
+    if isinstance(kind, distributions.StudentT):
+        return float(stats.t.ppf(0.75, kind.df))
+    if isinstance(kind, distributions.Laplace):
         return math.log(2.0)
-    if isinstance(law, distributions.Gaussian):
+    if isinstance(kind, distributions.Gaussian):
         return float(stats.norm.ppf(0.75))
-    if isinstance(law, distributions.ArsinhNormal):
-        return math.sinh(law.sigma * float(stats.norm.ppf(0.75))) / law.sigma
+    if isinstance(kind, distributions.ArsinhNormal):
+        return math.sinh(kind.sigma * float(stats.norm.ppf(0.75))) / kind.sigma
     z = np.sinh(np.linspace(0.0, 40.0, 400_001))
-    cells = np.diff(z) * np.exp(-phi(law, 0.5 * (z[1:] + z[:-1])))
+    cells = np.diff(z) * np.exp(-phi(kind, 0.5 * (z[1:] + z[:-1])))
     mass = np.concatenate([[0.0], np.cumsum(cells)])
     return float(np.interp(0.5 * mass[-1], mass, z))
 
