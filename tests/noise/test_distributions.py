@@ -21,32 +21,16 @@ from ..reference.noise import samplers as twin
 from ..support.pairwise import quick_rows
 
 KINDS = [
-    kinds.Laplace(),
-    kinds.Gaussian(),
-    kinds.Cauchy(),
-    kinds.StudentT(3.0),
-    kinds.StudentT(4.0),
-    kinds.GeneralizedCauchy(4),
-    kinds.PolyPlace(10 / 3),
-    kinds.PolyPlace(5 / 3),
-    kinds.PolyPlace(1.2),
+    *(kinds.Laplace(), kinds.Gaussian(), kinds.Cauchy(), kinds.StudentT(3.0), kinds.StudentT(4.0)),
+    *(kinds.GeneralizedCauchy(4), *map(kinds.PolyPlace, (10 / 3, 5 / 3, 1.2))),
     kinds.ArsinhNormal(0.9),
 ]
 # No elementary distribution function: fewer points.
 SLOW_KINDS = [
-    kinds.StudentT(1.0),
-    kinds.StudentT(2.0),
-    kinds.StudentT(2.5),
-    kinds.StudentT(1000.0),
-    kinds.GeneralizedCauchy(2),
-    kinds.GeneralizedCauchy(3),
-    kinds.GeneralizedCauchy(10),
-    kinds.GeneralizedCauchy(100),
-    kinds.PolyPlace(1.001),
-    kinds.PolyPlace(1000.0),
-    kinds.PolyPlace(1e6),
-    kinds.ArsinhNormal(0.001),
-    kinds.ArsinhNormal(10.0),
+    *map(kinds.StudentT, (1.0, 2.0, 2.5, 1000.0)),
+    *map(kinds.GeneralizedCauchy, (2, 3, 10, 100)),
+    *map(kinds.PolyPlace, (1.001, 1000.0, 1e6)),
+    *map(kinds.ArsinhNormal, (0.001, 10.0)),
 ]
 IDS = {"ids": repr}
 

@@ -22,15 +22,10 @@ from dpfast.rng import InsecureGenerator
 from ..support.pairwise import every_value
 
 LOSSES = [
-    Pure(1),
-    Pure(Fraction(1, 10**6)),
-    Pure(50),
-    ZCDP(Fraction(1, 2)),
-    ZCDP(Fraction(1, 10**8)),
-    ZCDP(100),
-    Approx(1, Fraction(1, 10**9)),
+    *map(Pure, (1, Fraction(1, 10**6), 50)),
+    *map(ZCDP, (Fraction(1, 2), Fraction(1, 10**8), 100)),
+    *(Approx(1, Fraction(1, 10**9)), Approx(20, Fraction(1, 10**6))),
     Approx(Fraction(1, 1000), Fraction(1, 10**6)),
-    Approx(20, Fraction(1, 10**6)),
 ]
 
 
