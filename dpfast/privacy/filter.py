@@ -67,7 +67,7 @@ class Filter:
         raise TypeError("a filter can be neither pickled nor copied: both copies could be charged")
 
     def _price(self, loss: Any) -> Fraction:
-        if isinstance(loss, Approx) or not isinstance(loss, (Pure, ZCDP)):
+        if not isinstance(loss, (Pure, ZCDP)):
             checks.fail_type("loss", "a Pure or ZCDP loss", loss)
         if self._by_rho:
             return (loss if isinstance(loss, ZCDP) else loss.to_zcdp()).rho
