@@ -12,9 +12,9 @@ import pytest
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise import distributions, numeric
 from dpfast.noise.smooth import NOISES, arsinh_normal, calibrate, gaussian, polyplace
-from dpfast.noise.smooth import beta as _merit
 from dpfast.noise.smooth.algebraic import cauchy, generalized_cauchy, student_t
 from dpfast.noise.smooth.calibration import pure_epsilon
+from dpfast.noise.smooth.pair import weight
 
 from ..reference.noise import smooth as audit
 from ..reference.sensitivity import quantile as quantiles
@@ -125,9 +125,9 @@ def test_the_best_beta_is_the_best():
     for family in (cauchy, student_t(), generalized_cauchy()):
         for epsilon in (0.01, 0.4, 1.0, 2.5):
             best = family.draft(epsilon)
-            most = best.alpha * _merit.weight(best.beta) * (1 + 1e-6)
+            most = best.alpha * weight(best.beta) * (1 + 1e-6)
             for beta in np.linspace(0.002, 0.999, 500) * epsilon:
-                assert family.alpha_of_beta(epsilon, beta) * _merit.weight(beta) <= most
+                assert family.alpha_of_beta(epsilon, beta) * weight(beta) <= most
     small = calibrate("cauchy", epsilon=1e-3)
     assert small.beta / 1e-3 == pytest.approx(math.sqrt(0.5), abs=2e-3)
     large = calibrate("cauchy", epsilon=6.0)
@@ -304,7 +304,7 @@ def test_arsinh_published_leaves_the_divergence_below_rho():
         )
         assert worst <= e * e / 2
         tight = calibrate("arsinh-normal", rho=e * e / 2)
-        assert tight.alpha * _merit.weight(tight.beta) > 2 * c.alpha * _merit.weight(c.beta)
+        assert tight.alpha * weight(tight.beta) > 2 * c.alpha * weight(c.beta)
 
 
 def test_group_steps_stay_below_rho():
@@ -460,7 +460,7 @@ def test_alpha_and_beta_grow_with_the_budget():
     for noise in ("cauchy", "polyplace", "generalized-cauchy", "arsinh-normal"):
         name = "rho" if noise == "arsinh-normal" else "epsilon"
         found = [calibrate(noise, **{name: float(x)}) for x in grid]
-        merits = [c.alpha * _merit.weight(c.beta) for c in found]
+        merits = [c.alpha * weight(c.beta) for c in found]
         assert all(x <= y for x, y in itertools.pairwise(merits))
 
 

@@ -1,7 +1,7 @@
 """Calibration of noise to smooth sensitivity: an admissible (alpha, beta) for each distribution.
 
-The theorem and its proof are in `pair`. Each family has a module, `beta` chooses beta, and
-`calibration.finish` rounds towards privacy.
+The theorem, its proof and the choice of beta are in `pair`. Families have modules (`algebraic` is
+three), and `calibration.finish` rounds towards privacy.
 """
 
 from __future__ import annotations

@@ -34,12 +34,18 @@ import math
 from typing import NamedTuple
 
 from ..distributions import Cauchy, Distribution, GeneralizedCauchy, StudentT
-from .beta import best
 from .calibration import Draft
-from .pair import largest_shift, log_expm1
+from .pair import best, largest_shift
 
 # beta stays this far from its bound, so that no difference of exponents loses more than 10 bits.
 _CLOSEST = 0.999
+
+
+def _log_expm1(x: float) -> float:
+    """Return log(e^x - 1) for x > 0, without overflow."""
+    if x > 30.0:
+        return x + math.log1p(-math.exp(-x))
+    return math.log(math.expm1(x))
 
 
 class Algebraic(NamedTuple):
@@ -60,14 +66,14 @@ class Algebraic(NamedTuple):
             spare = dual * (log_k - cost / (power * gamma))
             if not (cost > 0.0 and spare < 0.0):
                 return 0.0
-            left = log_expm1(cost / power) / gamma
+            left = _log_expm1(cost / power) / gamma
             right = math.log(-math.expm1(spare)) / dual
             return self.unit * math.exp(left + right)
 
         return largest_shift(gap, epsilon, beta)
 
     def draft(self, epsilon: float) -> Draft:
-        """Return the admissible (alpha, beta) of least noise on evenly spread data (see `beta`)."""
+        """Return the admissible (alpha, beta) of least noise on evenly spread data (see `pair`)."""
         top = _CLOSEST * epsilon / (self.gamma * self.power - 1.0)
         alpha, beta = best(lambda beta: self.alpha_of_beta(epsilon, beta), top)
         return Draft(self.distribution, alpha, beta, self.theorem)

@@ -20,8 +20,8 @@ import math
 from ..._core import checks
 from ..distributions import ArsinhNormal
 from .arsinh_table import LOWEST, PER_OCTAVE, SHARE, SHIFT, SIGMA, TINY, TINY_SHIFT
-from .beta import best, weight
 from .calibration import Draft
+from .pair import best, weight
 
 LEAST_RHO = 2.0**-41
 

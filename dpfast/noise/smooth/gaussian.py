@@ -29,8 +29,8 @@ import math
 
 from ..distributions import Gaussian
 from ..numeric import LOG_ROOT_2PI, bisect, mills, mills_drop
-from .beta import best
 from .calibration import Draft
+from .pair import best
 
 
 def log_delta_of_pair(epsilon: float, alpha: float, beta: float) -> float:

@@ -22,8 +22,8 @@ import math
 
 from ..distributions import Laplace
 from ..numeric import bisect
-from .beta import best
 from .calibration import Draft
+from .pair import best
 
 
 def _log_target(epsilon: float, log_delta: float, beta: float) -> float:
