@@ -24,8 +24,7 @@ from dpfast.aggregate.estimators import (
     TrimmedMean,
     resolve,
 )
-from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.block_groups import BLOCKS, ROWS, by_groups
+from dpfast.aggregate.estimators.base import BLOCKS, ROWS, Job, by_groups
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.sources.table import as_rows
 
@@ -567,7 +566,7 @@ def test_all_instruction_sets_give_the_same_bits():
 
 @pytest.mark.parametrize("workers", [2, 3, 16])
 def test_workers_do_not_matter(workers, monkeypatch):
-    monkeypatch.setattr("dpfast.aggregate.estimators.block_groups.ROWS", 1000)
+    monkeypatch.setattr("dpfast.aggregate.estimators.base.ROWS", 1000)
     rows = RNG.normal(size=30_000)
     offsets = offsets_of([5000, 1, 0, 0, 999, 2000, 12_000, 10_000])
     table = trials(30_000, 2)

@@ -601,8 +601,9 @@ def test_extremes(pairs, cut):
     rest.add(labels[cut:], x[cut:])
     by_label.merge(rest)
     for b in range(4):
-        by_run.add_run(b, x[:cut][labels[:cut] == b])
-        by_run.add_run(b, x[cut:][labels[cut:] == b])
+        for piece in (slice(cut), slice(cut, None)):
+            mine = x[piece][labels[piece] == b]
+            by_run.add_runs(b, np.array([0, len(mine)]), mine)
         own = x[labels == b]
         nan = bool(np.isnan(own).any())
         least = math.nan if nan else min(own, default=math.inf)

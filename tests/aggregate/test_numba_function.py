@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast._kernels import jit
 from dpfast.aggregate.api import sample_and_aggregate
 from dpfast.aggregate.blocks import ContiguousLabels, KeyedLabels, RandomLabels
 from dpfast.aggregate.blocks.labels import secret
@@ -200,6 +201,6 @@ def test_numbas_own_threads_are_started_from_one(is_parallel, monkeypatch):
     monkeypatch.setitem(number.targetoptions, "parallel", is_parallel)
     bound = resolve(number).bind(source, None)
     asked = []
-    monkeypatch.setattr(bound._loop, "fill", lambda *args: asked.append(args[4]))
+    monkeypatch.setattr(jit.BlockLoop, "fill", lambda *args: asked.append(args[5]))
     bound.outputs(source, Partition(ContiguousLabels(4, 20), False), Job(3))
     assert asked == [1 if is_parallel else 3]

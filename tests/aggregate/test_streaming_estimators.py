@@ -425,7 +425,7 @@ def test_a_large_offset_costs_no_digits(offset):
 
 
 def test_control_one_pass_loses_them(monkeypatch):
-    def one_pass(source, partition, form, products):
+    def one_pass(source, partition, form, products=True):
         found = streaming.moments(source, partition, form, products)
         found.shift = np.zeros((partition.blocks, form.count))
         return found

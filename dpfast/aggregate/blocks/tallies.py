@@ -7,8 +7,10 @@ NaN. Nothing here is private.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from .labels import ContiguousLabels, RandomLabels
 Floats = NDArray[np.float64]
 Labels = NDArray[np.uint32]
 
-#: Rows whose terms are computed at once.
+#: Rows that are converted, labeled and added at once, so that they stay in the cache.
 CHUNK = 1 << 14
 
 
@@ -111,10 +113,6 @@ class Extremes:
         """Add values under labels."""
         _native.extremes(labels, values, self._least, self._most, self._seen)
 
-    def add_run(self, block: int, values: Floats) -> None:
-        """Add values of one block."""
-        self.add_runs(block, np.array([0, len(values)]), values)
-
     def add_runs(self, first: int, cuts: NDArray[np.int64], values: Floats) -> None:
         """Add ``values[cuts[j]:cuts[j + 1]]`` to block `first` + j."""
         where = np.flatnonzero(cuts[:-1] < cuts[1:])
@@ -145,7 +143,74 @@ class Extremes:
         return np.where(self._seen != 0, np.nan, self._most)
 
 
-class Moments:
+Part = TypeVar("Part", Totals, Extremes)
+
+
+class Tally(ABC, Generic[Part]):
+    """Totals or extremes of terms that are computed from rows, in pieces that stay in the cache."""
+
+    parts: list[Part]
+
+    @abstractmethod
+    def _terms(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
+        """Yield the term of each part, one at a time: all of them would not stay in the cache.
+
+        ``of_rows(x)`` returns the entry of an array `x` of blocks for each row.
+        """
+
+    def add(self, labels: Labels, rows: NDArray[Any]) -> None:
+        """Add rows, of shape (n,) or (n, columns), under labels."""
+        for at in range(0, len(rows), CHUNK):
+            some = labels[at : at + CHUNK]
+            # `take` is ten times as fast as an index in brackets.
+            terms = self._terms(rows[at : at + CHUNK], partial(np.take, indices=some, axis=0))
+            for part, term in zip(self.parts, terms, strict=True):
+                part.add(some, term)
+
+    def add_rows(self, labels: RandomLabels, start: int, rows: NDArray[Any]) -> None:
+        """Add rows, counted from `start` in the whole data, under their random labels."""
+        for at in range(0, len(rows), CHUNK):
+            some = rows[at : at + CHUNK]
+            self.add(labels.read(start + at, len(some)), some)
+
+    def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
+        """Add rows, counted from `start` in the whole data, under fixed ranges."""
+        for at in range(0, len(rows), CHUNK):
+            some = rows[at : at + CHUNK]
+            first, cuts = labels.runs(start + at, len(some))
+            terms = self._terms(some, partial(_repeated, first=first, cuts=cuts))
+            for part, term in zip(self.parts, terms, strict=True):
+                part.add_runs(first, cuts, term)
+
+    def merge(self, other: Self) -> Self:
+        """Add what another tally of the same form has seen."""
+        for part, more in zip(self.parts, other.parts, strict=True):
+            part.merge(more)
+        return self
+
+
+def _repeated(x: Floats, first: int, cuts: NDArray[np.int64]) -> Floats:
+    """Return the entry of block ``first + j`` for rows ``cuts[j]`` .. ``cuts[j + 1] - 1``."""
+    return x[first : first + len(cuts) - 1].repeat(np.diff(cuts), axis=0)
+
+
+def floats_of(rows: NDArray[Any], columns: int) -> list[Floats]:
+    """Return the columns of rows as contiguous float64."""
+    table = rows.reshape(len(rows), columns)
+    return [np.ascontiguousarray(table[:, j], np.float64) for j in range(columns)]
+
+
+class ColumnExtremes(Tally[Extremes]):
+    """The extremes of each column, for each block."""
+
+    def __init__(self, blocks: int, columns: int) -> None:
+        self.parts = [Extremes(blocks) for _ in range(columns)]
+
+    def _terms(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
+        yield from floats_of(rows, len(self.parts))
+
+
+class Moments(Tally[Totals]):
     """Counts, sums of columns, and sums of products of pairs of columns, for each block.
 
     Terms are ``x - shift`` and ``(x_i - shift_i) * (x_j - shift_j)``, each rounded as float64 does,
@@ -182,68 +247,36 @@ class Moments:
         self._pairs = list(products)
         self._first = [Totals(blocks) for _ in range(columns)]
         self._second = [Totals(blocks) for _ in self._pairs]
+        self.parts = self._first + self._second
 
     def add(self, labels: Labels, rows: NDArray[Any]) -> None:
-        """Add rows, of shape (n,) or (n, columns), under labels."""
-        for at in range(0, len(rows), CHUNK):
-            some = labels[at : at + CHUNK]
-            _native.count(some, self.counts)
-            terms = self._terms(rows[at : at + CHUNK], self._shift_of(some))
-            for total, column in zip(self._all(), terms, strict=True):
-                total.add(some, column)
+        _native.count(labels, self.counts)
+        super().add(labels, rows)
 
     def add_rows(self, labels: RandomLabels, start: int, rows: NDArray[Any]) -> None:
-        """Add rows, counted from `start` in the whole data, under their random labels."""
-        if self.columns == 1 and _readable(rows) and len(self._pairs) < 2:
-            values, shift = rows.reshape(-1), self.shift
-            if shift is not None:
-                shift = np.ascontiguousarray(np.broadcast_to(shift.reshape(-1), self.blocks))
-            squares = self._second[0] if self._pairs else None
-            self._first[0].add_rows(labels, start, values, self.counts, shift, squares)
+        if self.columns > 1 or not _readable(rows) or len(self._pairs) > 1:
+            super().add_rows(labels, start, rows)
             return
-        for at in range(0, len(rows), CHUNK):
-            some = rows[at : at + CHUNK]
-            self.add(labels.read(start + at, len(some)), some)
+        values, shift = rows.reshape(-1), self.shift
+        if shift is not None:
+            shift = np.ascontiguousarray(np.broadcast_to(shift.reshape(-1), self.blocks))
+        squares = self._second[0] if self._pairs else None
+        self._first[0].add_rows(labels, start, values, self.counts, shift, squares)
 
     def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
-        """Add rows, counted from `start` in the whole data, under fixed ranges."""
-        plain = self._plain(rows)
-        step = max(1, len(rows)) if plain else CHUNK
-        for at in range(0, len(rows), step):
-            some = rows[at : at + step]
-            first, cuts = labels.runs(start + at, len(some))
-            last = first + len(cuts) - 1
-            self.counts[first:last] += np.diff(cuts)
-            terms: Iterable[Floats]
-            if plain:
-                terms = [some.reshape(-1)]
-            else:
-                shift = self.shift
-                if shift is not None and shift.ndim == 2:
-                    shift = np.repeat(shift[first:last], np.diff(cuts), axis=0)
-                terms = self._terms(some, shift)
-            for total, column in zip(self._all(), terms, strict=True):
-                total.add_runs(first, cuts, column)
-
-    def _plain(self, rows: NDArray[Any]) -> bool:
-        """Return whether the rows are the only terms, and can be read where they are."""
+        first, cuts = labels.runs(start, len(rows))
+        self.counts[first : first + len(cuts) - 1] += np.diff(cuts)
         alone = self.columns == 1 and self.shift is None and not self._pairs
-        return alone and rows.dtype == np.float64 and _readable(rows)
+        if alone and rows.dtype == np.float64 and _readable(rows):
+            self._first[0].add_runs(first, cuts, rows.reshape(-1))
+        else:
+            super().add_ranges(labels, start, rows)
 
-    def _all(self) -> list[Totals]:
-        return self._first + self._second
-
-    def _shift_of(self, labels: Labels) -> Floats | None:
-        if self.shift is None or self.shift.ndim == 1:
-            return self.shift
-        return self.shift.take(labels, axis=0)  # ten times as fast as an index in brackets
-
-    def _terms(self, rows: NDArray[Any], shift: Floats | None) -> Iterator[Floats]:
-        """Yield the terms of each total, one at a time: all of them would not stay in the cache."""
-        table = rows.reshape(len(rows), self.columns)
+    def _terms(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
         with np.errstate(all="ignore"):
-            x = [np.ascontiguousarray(table[:, j], np.float64) for j in range(self.columns)]
+            x, shift = floats_of(rows, self.columns), self.shift
             if shift is not None:
+                shift = shift if shift.ndim == 1 else of_rows(shift)
                 x = [column - shift[..., j] for j, column in enumerate(x)]
         yield from x
         for i, j in self._pairs:
@@ -251,12 +284,10 @@ class Moments:
                 product = x[i] * x[j]
             yield product
 
-    def merge(self, other: Moments) -> Moments:
+    def merge(self, other: Self) -> Self:
         """Add what another tally, with the same shift, has seen."""
         self.counts += other.counts
-        for total, more in zip(self._all(), other._all(), strict=True):
-            total.merge(more)
-        return self
+        return super().merge(other)
 
     def sums(self) -> Floats:
         """Return sums of ``x - shift``, shape (blocks, columns)."""

@@ -1,18 +1,25 @@
-"""The protocol of estimators of sample and aggregate, and the job that they run in."""
+"""The protocol of estimators of sample and aggregate, the job that they run in, and its passes."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...sources.array import threads
 from ...sources.base import RowSource
+from ..blocks.counting_sort import each
 from ..blocks.layout import Window, laid_out
 from ..blocks.partition import Partition
+
+Floats = NDArray[np.float64]
+
+#: Rows and blocks that are worked on at once, by one call of a kernel.
+ROWS, BLOCKS = 1 << 18, 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Bound(Protocol):
         """Its name in the ledger."""
         ...
 
-    def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
+    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
         """NOT PRIVATE. Return one row a block, shape (blocks, d), d = 1 for a scalar.
 
         Row b is a function of the rows of block b alone, in their order, to the last bit: not of
@@ -62,23 +69,85 @@ class Estimator(Protocol):
         ...
 
 
-class ByBlock(ABC):
-    """A `Bound` that needs all rows of a block at once."""
+@dataclass(frozen=True, slots=True)
+class ByBlock:
+    """A `Bound` of `d` numbers that needs all rows of a block at once.
+
+    ``fill(window, out, job)`` writes the output of each block of the window, and leaves NaN where
+    there is none. `out` has a row for each of these blocks and `d` columns, C order. A `pool` of
+    other processes is open meanwhile, and the windows have files for it.
+    """
 
     name: str
     d: int
+    fill: Callable[[Window, Floats, Job], None]
+    pool: AbstractContextManager[object] | None = None
 
-    def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
+    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
         answers = np.full((partition.blocks, self.d), np.nan)
-        with laid_out(source, partition, job.workers, job.spill) as blocks:
+        shared = self.pool is not None
+        laid = laid_out(source, partition, job.workers, job.spill, shared=shared)
+        with self.pool or nullcontext(), laid as blocks:
             for window in blocks.windows():
                 stop = window.first + len(window.offsets) - 1
                 self.fill(window, answers[window.first : stop], job)
         return answers
 
-    @abstractmethod
-    def fill(self, window: Window, out: NDArray[np.float64], job: Job) -> None:
-        """Write the output of each block of the window; leave NaN where there is none.
 
-        `out` has a row for each block of the window and `d` columns, C order.
-        """
+class Buffers:
+    """Buffers of one thread, which are kept from one group of blocks to the next."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, NDArray[Any]] = {}
+
+    def take(self, name: str, count: int, dtype: Any = np.float64) -> NDArray[Any]:
+        """Return an uninitialized buffer of `count` values, which no other name shares."""
+        held = self._held.get(name)
+        if held is None or len(held) < count:
+            held = self._held[name] = np.empty(count, dtype)
+        return held[:count]
+
+    def floats(self, values: NDArray[Any]) -> Floats:
+        """Return contiguous float64: the values where they are, or a copy in a buffer."""
+        flags = values.flags
+        if values.dtype == np.float64 and flags.c_contiguous and flags.aligned:
+            return values
+        copy = self.take("floats", values.size).reshape(values.shape)
+        copy[...] = values
+        return copy
+
+
+def by_groups(
+    offsets: NDArray[np.int64], work: Callable[[int, int, Buffers], None], job: Job
+) -> None:
+    """Call ``work(first, last, buffers)`` for ranges of blocks that cover all of them.
+
+    Block j is rows ``offsets[j]`` .. ``offsets[j + 1] - 1``. A range has one block or more. Each of
+    `job.workers` threads has buffers of its own, and which thread has which range is fixed.
+    """
+    groups = _groups(offsets)
+    most = threads() if job.workers is None else job.workers
+
+    def through(part: int) -> None:
+        buffers = Buffers()
+        for first, last in groups[part::count]:
+            with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
+                work(first, last, buffers)
+            if job.tick is not None:
+                job.tick(last - first)
+
+    count = max(1, min(most, len(groups)))
+    each(through, range(count), count)
+
+
+def _groups(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return ranges of blocks of about `ROWS` rows; a larger block is alone."""
+    blocks = len(offsets) - 1
+    groups = []
+    first = 0
+    while first < blocks:
+        last = int(np.searchsorted(offsets, offsets[first] + ROWS, "right")) - 1
+        last = min(max(last, first + 1), first + BLOCKS, blocks)
+        groups.append((first, last))
+        first = last
+    return groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ...errors import ArgumentError
 from ...sources.base import RowSource
+from .base import Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,12 @@ class Columns:
         for column, name in zip(table, self.names, strict=True):
             column[...] = rows[name]
         return table.T
+
+    def column(self, rows: NDArray[Any], j: int) -> NDArray[Any]:
+        """Return column `j` of rows."""
+        if self.names is not None:
+            return rows[self.names[j]]
+        return rows if rows.ndim == 1 else rows[:, j]
 
     def place(self, name: str, value: int | str) -> int:
         """Return the place of a column that is given by its place or its name."""
@@ -75,17 +83,46 @@ def column_name(name: str, value: Any) -> int | str:
     return value if isinstance(value, str) else int(value)
 
 
-def regressed(
-    source: RowSource, name: str, target: int | str, intercept: bool, width: int | None
-) -> tuple[Columns, int]:
-    """Return the columns of a regression and the place of its target, checked against bounds."""
-    form = columns(source)
-    if form.count < 2:
-        rule = f"rows of a target and at least one feature for {name!r}"
-        checks.fail("data", rule, form.count)
-    place = form.place("target", target)
-    expect(name, form.count - 1 + intercept, width)
-    return form, place
+class ByColumn(ABC):
+    """An estimator of columns of numbers, mostly with one answer for each of them."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its name in the ledger."""
+
+    def bind(self, source: RowSource, width: int | None) -> Bound:
+        """Check, before anything is spent, that bounds and columns agree."""
+        form = columns(source)
+        expect(self.name, self._width(form), width)
+        return self._bound(form)
+
+    def _width(self, form: Columns) -> int | None:
+        """Return the number of answers, None for a scalar."""
+        return form.width
+
+    @abstractmethod
+    def _bound(self, form: Columns) -> Bound:
+        """Return the estimator for columns of this form."""
+
+
+@dataclass(frozen=True)
+class Regression(ByColumn):
+    """A regression of the column `target` on all others."""
+
+    target: int | str = -1
+    intercept: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "target", column_name("target", self.target))
+        checks.flag("intercept", self.intercept)
+
+    def _width(self, form: Columns) -> int:
+        if form.count < 2:
+            rule = f"rows of a target and at least one feature for {self.name!r}"
+            checks.fail("data", rule, form.count)
+        form.place("target", self.target)
+        return form.count - 1 + self.intercept
 
 
 def expect(name: str, count: int | None, width: int | None) -> None:

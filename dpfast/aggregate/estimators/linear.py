@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ...sources.base import RowSource
-from ..blocks import ContiguousLabels, Totals
 from ..blocks.partition import Partition
-from .base import Bound
-from .columns import Columns, column_name, regressed
-from .moments import ByColumn, centered
-from .streaming import PIECE, ByLabel, Streamed, moments, tallied
+from ..blocks.tallies import Tally, Totals
+from .columns import Columns, Regression
+from .streaming import Streamed, centered, moments, tallied
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +23,7 @@ TOLERANCE = 2.0**-40
 
 
 @dataclass(frozen=True)
-class Correlation(ByColumn):
+class Correlation(Streamed):
     """Pearson's correlation of the columns of a block.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
@@ -60,7 +57,7 @@ class Correlation(ByColumn):
         return None if form.count == 2 else form.count * (form.count - 1) // 2
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        covariance = centered(source, partition, form, True).covariances()
+        covariance = centered(source, partition, form).covariances()
         variance = np.diagonal(covariance, axis1=1, axis2=2)
         usable = (variance > 0) & (variance < np.inf)
         i, j = np.triu_indices(form.count, 1)
@@ -71,7 +68,7 @@ class Correlation(ByColumn):
 
 
 @dataclass(frozen=True)
-class LeastSquares:
+class LeastSquares(Regression, Streamed):
     """The coefficients of a linear regression on a block.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
@@ -113,23 +110,13 @@ class LeastSquares:
     True
     """
 
-    target: int | str = -1
-    intercept: bool = True
     name = "least-squares"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "target", column_name("target", self.target))
-        checks.flag("intercept", self.intercept)
-
-    def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that target, bounds and columns agree."""
-        form, target = regressed(source, self.name, self.target, self.intercept, width)
-        return Streamed(self.name, partial(self._compute, form=form, y=target))
-
-    def _compute(self, source: RowSource, partition: Partition, form: Columns, y: int) -> Floats:
+    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
+        y = form.place("target", self.target)
         x = [j for j in range(form.count) if j != y]
         if self.intercept:
-            tally = centered(source, partition, form, True)
+            tally = centered(source, partition, form)
             products = tally.covariances()
             rest, shift = tally.residuals(), tally.shift
         else:
@@ -139,11 +126,7 @@ class LeastSquares:
         assert shift is not None
         gram = products[:, x][:, :, x]
         slopes = solve(gram, products[:, x, y])
-
-        def make() -> _Residuals:
-            return _Residuals(shift, slopes, x, y)
-
-        left = tallied(source, partition, form, make)
+        left = tallied(source, partition, form, lambda: _Residuals(shift, slopes, x, y))
         total, along = left.means(tally.counts)
         with np.errstate(all="ignore"):
             if self.intercept:
@@ -161,35 +144,19 @@ class LeastSquares:
         return answers
 
 
-class _Residuals(ByLabel):
+class _Residuals(Tally[Totals]):
     """Sums of the residuals of the target, and of their products with the features."""
 
     def __init__(self, shift: Floats, slopes: Floats, features: list[int], target: int) -> None:
         self.shift, self.slopes = shift, slopes
         self.features, self.target = features, target
-        self.totals = [Totals(len(shift)) for _ in range(1 + len(features))]
+        self.parts = [Totals(len(shift)) for _ in range(1 + len(features))]
 
-    def add(self, labels: NDArray[np.uint32], rows: NDArray[Any]) -> None:
-        for at in range(0, len(rows), PIECE):
-            some = labels[at : at + PIECE]
-            shift, slopes = (each.take(some, axis=0) for each in (self.shift, self.slopes))
-            terms = self._terms(rows[at : at + PIECE], shift, slopes)
-            for total, term in zip(self.totals, terms, strict=True):
-                total.add(some, term)
-
-    def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
-        for at in range(0, len(rows), PIECE):
-            some = rows[at : at + PIECE]
-            first, cuts = labels.runs(start + at, len(some))
-            here, sizes = slice(first, first + len(cuts) - 1), np.diff(cuts)
-            shift, slopes = (each[here].repeat(sizes, axis=0) for each in (self.shift, self.slopes))
-            for total, term in zip(self.totals, self._terms(some, shift, slopes), strict=True):
-                total.add_runs(first, cuts, term)
-
-    def _terms(self, table: NDArray[Any], shift: Floats, slopes: Floats) -> Iterator[Floats]:
+    def _terms(self, rows: NDArray[Any], of_rows: Callable[[Floats], Floats]) -> Iterator[Floats]:
+        shift, slopes = of_rows(self.shift), of_rows(self.slopes)
         with np.errstate(all="ignore"):
-            left = table[:, self.target] - shift[:, self.target]
-            x = [table[:, j] - shift[:, j] for j in self.features]
+            left = rows[:, self.target] - shift[:, self.target]
+            x = [rows[:, j] - shift[:, j] for j in self.features]
             for k, column in enumerate(x):
                 left -= slopes[:, k] * column
         yield left
@@ -198,14 +165,9 @@ class _Residuals(ByLabel):
                 product = left * column
             yield product
 
-    def merge(self, other: Self) -> Self:
-        for total, more in zip(self.totals, other.totals, strict=True):
-            total.merge(more)
-        return self
-
     def means(self, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Return means of residuals (blocks,) and of their products (blocks, features)."""
-        first, *more = (total.means(counts) for total in self.totals)
+        first, *more = (total.means(counts) for total in self.parts)
         return first, np.stack(more, axis=1)
 
 

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.types import Number
 from ..._kernels import aggregate as _native
-from ...sources.base import RowSource
 from ..blocks.layout import Window
-from .base import Bound, ByBlock, Job
-from .block_groups import Buffers, by_groups
-from .columns import Columns, column_name, regressed
-
-Floats = NDArray[np.float64]
+from .base import Bound, Buffers, ByBlock, Floats, Job, by_groups
+from .columns import Columns, Regression
 
 
 @dataclass(frozen=True)
-class LogisticRegression:
+class LogisticRegression(Regression):
     """The coefficients of a penalized logistic regression on a block.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name
@@ -78,63 +70,38 @@ class LogisticRegression:
     True
     """
 
-    target: int | str = -1
-    intercept: bool = True
     penalty: Number = 1.0
     max_iterations: int = 100
     tolerance: Number = 1e-10
     name = "logistic-regression"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", column_name("target", self.target))
-        checks.flag("intercept", self.intercept)
+        super().__post_init__()
         object.__setattr__(self, "penalty", checks.positive("penalty", self.penalty))
         most = checks.whole("max_iterations", self.max_iterations, 1)
         object.__setattr__(self, "max_iterations", min(most, 2**31))
         object.__setattr__(self, "tolerance", checks.positive("tolerance", self.tolerance))
 
-    def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that target, bounds and columns agree."""
-        form, target = regressed(source, self.name, self.target, self.intercept, width)
-        return _Regressions(self, form, target)
+    def _bound(self, form: Columns) -> Bound:
+        target = form.place("target", self.target)
 
+        def fill(window: Window, out: Floats, job: Job) -> None:
+            offsets = window.offsets
 
-class _Regressions(ByBlock):
-    name = LogisticRegression.name
+            def work(first: int, last: int, buffers: Buffers) -> None:
+                start, stop = offsets[first], offsets[last]
+                _native.logistic(
+                    buffers.floats(form.floats(window.rows[start:stop])),
+                    offsets[first : last + 1] - start,
+                    target,
+                    self.intercept,
+                    float(self.penalty),
+                    self.max_iterations,
+                    float(self.tolerance),
+                    buffers.take("work", _native.logistic_work(form.count)),
+                    out[first:last],
+                )
 
-    def __init__(self, model: LogisticRegression, form: Columns, target: int) -> None:
-        self.d = form.count - 1 + model.intercept
-        self._model, self._form, self._target = model, form, target
+            by_groups(offsets, work, job)
 
-    def fill(self, window: Window, out: Floats, job: Job) -> None:
-        rows, offsets, model = window.rows, window.offsets, self._model
-
-        def work(first: int, last: int, buffers: Buffers) -> None:
-            start, stop = offsets[first], offsets[last]
-            _native.logistic(
-                self._table(rows[start:stop], buffers),
-                offsets[first : last + 1] - start,
-                self._target,
-                model.intercept,
-                float(model.penalty),
-                model.max_iterations,
-                float(model.tolerance),
-                buffers.take("work", _native.logistic_work(self._form.count)),
-                out[first:last],
-            )
-
-        by_groups(offsets, work, job)
-
-    def _table(self, rows: NDArray[Any], buffers: Buffers) -> Floats:
-        """Return rows as contiguous float64: where they are, or in a buffer."""
-        form = self._form
-        plain = form.names is None and rows.dtype == np.float64
-        if plain and rows.flags.c_contiguous and rows.flags.aligned:
-            return rows
-        table = buffers.take("table", len(rows) * form.count).reshape(len(rows), form.count)
-        if form.names is None:
-            table[...] = rows
-        else:
-            for j, name in enumerate(form.names):
-                table[:, j] = rows[name]
-        return table
+        return ByBlock(self.name, form.count - 1 + self.intercept, fill)

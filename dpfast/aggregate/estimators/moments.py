@@ -1,48 +1,25 @@
-"""Estimators that are functions of sums, which need no sort of the rows by block."""
+"""Estimators that are functions of sums or extremes, which need no sort of the rows by block."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ...sources.base import RowSource
-from ..blocks import Moments
 from ..blocks.partition import Partition
-from .base import Bound
-from .columns import Columns, columns, expect
-from .streaming import Streamed, moments
+from ..blocks.tallies import ColumnExtremes
+from .columns import Columns
+from .streaming import Streamed, centered, moments, tallied
 
 Floats = NDArray[np.float64]
 
 
-class ByColumn(ABC):
-    """An estimator that is a function of sums or extremes, mostly one answer for each column."""
-
-    name: ClassVar[str]
-
-    def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that bounds and columns agree."""
-        form = columns(source)
-        expect(self.name, self._width(form), width)
-        return Streamed(self.name, partial(self._compute, form=form))
-
-    def _width(self, form: Columns) -> int | None:
-        """Return the number of answers, None for a scalar."""
-        return form.width
-
-    @abstractmethod
-    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
-        """Return the answers, shape (blocks, d)."""
-
-
 @dataclass(frozen=True)
-class Mean(ByColumn):
+class Mean(Streamed):
     """The mean of a block; of a block of rows, the mean of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "mean".
@@ -70,7 +47,7 @@ class Mean(ByColumn):
 
 
 @dataclass(frozen=True)
-class Variance(ByColumn):
+class Variance(Streamed):
     """The variance of a block; of a block of rows, the variance of each column.
 
     NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "var".
@@ -110,7 +87,10 @@ class Variance(ByColumn):
     name = "var"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ddof", _degrees(self.ddof))
+        degrees = checks.whole("ddof", self.ddof)
+        if degrees > 1 << 53:  # more could not be subtracted from a number of rows in float64
+            checks.fail("ddof", "at most 2**53", self.ddof)
+        object.__setattr__(self, "ddof", degrees)
 
     def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
         squares = [(j, j) for j in range(form.count)]
@@ -156,20 +136,72 @@ class StandardDeviation(Variance):
         return np.sqrt(super()._compute(source, partition, form))
 
 
-def _degrees(ddof: Any) -> int:
-    """Return degrees of freedom that float64 can subtract from a number of rows."""
-    degrees = checks.whole("ddof", ddof)
-    if degrees > 1 << 53:
-        checks.fail("ddof", "at most 2**53", ddof)
-    return degrees
+class _Extreme(Streamed):
+    #: Whether the answer is the greatest value, not the least.
+    greatest: ClassVar[bool]
+
+    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
+        tally = tallied(
+            source, partition, form, lambda: ColumnExtremes(partition.blocks, form.count)
+        )
+        least = np.stack([column.least() for column in tally.parts], axis=1)
+        most = np.stack([column.most() for column in tally.parts], axis=1)
+        # Only of an empty block is the least above the greatest.
+        return np.where(least > most, np.nan, most if self.greatest else least)
 
 
-def centered(
-    source: RowSource,
-    partition: Partition,
-    form: Columns,
-    products: bool | list[tuple[int, int]],
-) -> Moments:
-    """Return moments with products about the means of the blocks, in two passes."""
-    means = moments(source, partition, form).means()
-    return moments(source, partition, form, products, means)
+@dataclass(frozen=True)
+class Minimum(_Extreme):
+    """The least value of a block; of a block of rows, that of each column.
+
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "min".
+
+    Notes
+    -----
+    The release is a typical minimum of ``n / blocks`` rows, not the minimum of the data. It is
+    above the latter, the more so the more blocks there are, and no aggregator can repair that: the
+    minimum of all rows depends on one row, which privacy hides. To learn where the data begin,
+    release a low quantile (`dpfast.quantile`).
+
+    One pass, no shuffle, memory O(blocks). A block with a NaN, or empty, answers NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.arange(30_000) / 30_000
+    >>> answer = dp.sample_and_aggregate(x, dp.estimators.Minimum(), blocks=300, bounds=(0, 1),
+    ...                                  epsilon=10.0, rng=dp.rng.InsecureGenerator(1))
+    >>> 0.005 < answer < 0.015  # one in the hundred rows of a block, not 1 / 30000
+    True
+    """
+
+    name = "min"
+    greatest = False
+
+
+@dataclass(frozen=True)
+class Maximum(_Extreme):
+    """The greatest value of a block; of a block of rows, that of each column.
+
+    NOT PRIVATE by itself: an estimator for `dpfast.sample_and_aggregate`, under the name "max".
+
+    Notes
+    -----
+    The release is a typical maximum of ``n / blocks`` rows, not the maximum of the data, which is
+    greater: see `Minimum`. To learn where the data end, release a high quantile
+    (`dpfast.quantile`).
+
+    One pass, no shuffle, memory O(blocks). A block with a NaN, or empty, answers NaN.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.arange(30_000) / 30_000
+    >>> answer = dp.sample_and_aggregate(x, dp.estimators.Maximum(), blocks=300, bounds=(0, 1),
+    ...                                  epsilon=10.0, rng=dp.rng.InsecureGenerator(1))
+    >>> 0.985 < answer < 0.995
+    True
+    """
+
+    name = "max"
+    greatest = True

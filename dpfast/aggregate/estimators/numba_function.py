@@ -6,16 +6,13 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..._core import checks
 from ..._kernels.jit import BlockLoop
 from ...sources.array import threads
 from ...sources.base import RowSource
 from ..blocks.layout import Window
 from ..workers.pool import cores
-from .base import Bound, ByBlock, Job
+from .base import Bound, ByBlock, Floats, Job
 
 
 @dataclass(frozen=True)
@@ -67,19 +64,13 @@ class NumbaFunction:
         if loop.length not in (None, -1, width):
             rule = f"{loop.length} pairs for an estimator that returns {loop.length} numbers"
             checks.fail("bounds", rule, given)
-        return _Loops(self.function, loop, width)
+        is_parallel = bool(self.function.targetoptions.get("parallel"))
 
+        def fill(window: Window, out: Floats, job: Job) -> None:
+            workers = 1 if is_parallel else job.workers or _cores()
+            loop.fill(window.rows, window.offsets, window.ours, out, workers, job.tick)
 
-class _Loops(ByBlock):
-    def __init__(self, function: Any, loop: BlockLoop, width: int | None) -> None:
-        self.name = function.__name__
-        self.d = 1 if width is None else width
-        self._loop = loop
-        self._is_parallel = bool(function.targetoptions.get("parallel"))
-
-    def fill(self, window: Window, out: NDArray[np.float64], job: Job) -> None:
-        workers = 1 if self._is_parallel else job.workers or _cores()
-        self._loop.fill(window.rows, window.offsets, window.ours, out, workers, job.tick)
+        return ByBlock(self.function.__name__, 1 if width is None else width, fill)
 
 
 def _cores() -> int:

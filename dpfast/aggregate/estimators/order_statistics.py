@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, cast
@@ -13,64 +13,35 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.types import Number
 from ..._kernels import aggregate as _native
-from ...sources.base import RowSource
-from ..blocks import Totals
 from ..blocks.layout import Window
-from .base import Bound, ByBlock, Job
-from .block_groups import Buffers, by_groups
-from .columns import Columns, columns, expect
+from ..blocks.tallies import Totals
+from .base import Bound, Buffers, ByBlock, Floats, Job, by_groups
+from .columns import ByColumn, Columns
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class EachColumn(ABC):
+class EachColumn(ByColumn):
     """An estimator of one column, all rows of a block at once, applied to each column."""
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """Its name in the ledger."""
+    def _bound(self, form: Columns) -> Bound:
+        def fill(window: Window, out: Floats, job: Job) -> None:
+            offsets = window.offsets
 
-    def bind(self, source: RowSource, width: int | None) -> Bound:
-        """Check, before anything is spent, that bounds and columns agree."""
-        form = columns(source)
-        expect(self.name, form.width, width)
-        return _EachColumn(self, form)
+            def work(first: int, last: int, buffers: Buffers) -> None:
+                start, stop = offsets[first], offsets[last]
+                for j in range(form.count):
+                    values = buffers.floats(form.column(window.rows[start:stop], j))
+                    cuts = offsets[first : last + 1] - start
+                    out[first:last, j] = self._answers(values, cuts, buffers)
+
+            by_groups(offsets, work, job)
+
+        return ByBlock(self.name, form.count, fill)
 
     @abstractmethod
     def _answers(self, values: Floats, cuts: Integers, buffers: Buffers) -> Floats:
         """Return the answer of each block ``values[cuts[j]:cuts[j + 1]]``, which is read only."""
-
-
-class _EachColumn(ByBlock):
-    def __init__(self, estimator: EachColumn, form: Columns) -> None:
-        self.name, self.d = estimator.name, form.count
-        self._estimator, self._form = estimator, form
-
-    def fill(self, window: Window, out: Floats, job: Job) -> None:
-        rows, offsets = window.rows, window.offsets
-
-        def work(first: int, last: int, buffers: Buffers) -> None:
-            start, stop = offsets[first], offsets[last]
-            cuts = offsets[first : last + 1] - start
-            for column in range(self.d):
-                values = self._column(rows[start:stop], column, buffers)
-                out[first:last, column] = self._estimator._answers(values, cuts, buffers)
-
-        by_groups(offsets, work, job)
-
-    def _column(self, rows: NDArray[Any], column: int, buffers: Buffers) -> Floats:
-        """Return one column as contiguous float64: where it is, or in a buffer."""
-        if self._form.names is not None:
-            values = rows[self._form.names[column]]
-        else:
-            values = rows if rows.ndim == 1 else rows[:, column]
-        if values.dtype == np.float64 and values.flags.c_contiguous and values.flags.aligned:
-            return values
-        copy = buffers.take("column", len(values))
-        copy[...] = values
-        return copy
 
 
 def _sizes(cuts: Integers) -> tuple[Integers, int]:

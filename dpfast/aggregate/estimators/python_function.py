@@ -6,16 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..._core import checks
 from ...sources.base import RowSource
-from ..blocks.layout import Window, laid_out
-from ..blocks.partition import Partition
+from ..blocks.layout import Window
 from ..workers.pool import WorkerPool, cores
 from ..workers.threads import call_blocks
-from .base import Bound, ByBlock, Job
+from .base import Bound, ByBlock, Floats, Job
 
 Executor: TypeAlias = Literal["auto", "threads", "processes"]
 EXECUTORS: tuple[str, ...] = get_args(Executor)
@@ -71,9 +67,25 @@ class PythonFunction:
         WorkerError
             If no process can be started.
         """
-        if in_processes(self.executor, self.time_limit):
-            return _InProcesses(self.function, width, self.time_limit)
-        return _InThreads(self.function, width)
+        function, d = self.function, 1 if width is None else width
+        name = getattr(function, "__name__", None)
+        name = name if isinstance(name, str) else type(function).__name__
+        if not in_processes(self.executor, self.time_limit):
+
+            def in_threads(window: Window, out: Floats, job: Job) -> None:
+                workers = 1 if job.workers is None else job.workers
+                call_blocks(function, window.rows, window.offsets, out, workers, job.tick)
+
+            return ByBlock(name, d, in_threads)
+        limit = None if self.time_limit is None else float(self.time_limit)
+        pool = WorkerPool(function, limit, "estimator")
+
+        def in_pool(window: Window, out: Floats, job: Job) -> None:
+            assert window.file is not None
+            workers = cores() if job.workers is None else job.workers
+            pool.call_blocks(window.rows, window.file, window.offsets, out, workers, job.tick)
+
+        return ByBlock(name, d, in_pool, pool)
 
 
 def in_processes(executor: str, time_limit: Any) -> bool:
@@ -86,41 +98,3 @@ def in_processes(executor: str, time_limit: Any) -> bool:
         rule = "None with executor='threads', since a thread cannot be stopped"
         checks.fail("time_limit", rule, time_limit)
     return True
-
-
-def _name(function: Any) -> str:
-    name = getattr(function, "__name__", None)
-    return name if isinstance(name, str) else type(function).__name__
-
-
-class _InThreads(ByBlock):
-    def __init__(self, function: Callable[[Any], Any], width: int | None) -> None:
-        self.function = function
-        self.d = 1 if width is None else width
-        self.name = _name(function)
-
-    def fill(self, window: Window, out: NDArray[np.float64], job: Job) -> None:
-        workers = 1 if job.workers is None else job.workers
-        call_blocks(self.function, window.rows, window.offsets, out, workers, job.tick)
-
-
-class _InProcesses:
-    def __init__(self, function: Callable[[Any], Any], width: int | None, time_limit: Any) -> None:
-        self.d = 1 if width is None else width
-        self.name = _name(function)
-        self._pool = WorkerPool(
-            function, None if time_limit is None else float(time_limit), "estimator"
-        )
-
-    def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
-        answers = np.full((partition.blocks, self.d), np.nan)
-        workers = cores() if job.workers is None else job.workers
-        with (
-            self._pool as pool,
-            laid_out(source, partition, job.workers, job.spill, shared=True) as blocks,
-        ):
-            for window in blocks.windows():
-                assert window.file is not None
-                out = answers[window.first : window.first + len(window.offsets) - 1]
-                pool.call_blocks(window.rows, window.file, window.offsets, out, workers, job.tick)
-        return answers

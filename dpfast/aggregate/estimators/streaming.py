@@ -7,78 +7,50 @@ the result depends neither on the chunks nor on which thread summarized them.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...sources.base import RowChunk, RowSource
-from ..blocks import ContiguousLabels, KeyedLabels, Moments, RandomLabels
+from ..blocks.ids import KeyedLabels
+from ..blocks.labels import ContiguousLabels
 from ..blocks.partition import Partition, tiles
-from .base import Job
-from .columns import Columns
+from ..blocks.tallies import CHUNK, Moments, Tally
+from .base import Bound, Job
+from .columns import ByColumn, Columns
 
-#: Rows that are converted, labeled and added at once, so that they stay in the cache.
-PIECE = 1 << 14
-
-Labels = NDArray[np.uint32]
+Floats = NDArray[np.float64]
+T = TypeVar("T", bound=Tally[Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class Passes:
     """A `Bound` that reads the rows in passes; `compute` returns its outputs."""
 
     name: str
-    compute: Callable[[RowSource, Partition], NDArray[np.float64]]
+    compute: Callable[[RowSource, Partition], Floats]
 
-    def outputs(self, source: RowSource, partition: Partition, job: Job) -> NDArray[np.float64]:
+    def outputs(self, source: RowSource, partition: Partition, job: Job) -> Floats:
         answers = self.compute(source, partition)
         if job.tick is not None:
             job.tick(partition.blocks)
         return answers
 
 
-class Tally(Protocol):
-    """A statistic of each block to which rows are added."""
+class Streamed(ByColumn):
+    """An estimator that reads the rows in passes."""
 
-    def add(self, labels: Labels, rows: NDArray[Any]) -> None:
-        """Add rows, of shape (n,) or (n, columns), under labels."""
-        ...
-
-    def add_rows(self, labels: RandomLabels, start: int, rows: NDArray[Any]) -> None:
-        """Add rows, counted from `start` in the whole data, under their random labels."""
-        ...
-
-    def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
-        """Add rows, counted from `start` in the whole data, under fixed ranges."""
-        ...
-
-    def merge(self, other: Self) -> Self:
-        """Add what another tally has seen."""
-        ...
-
-
-class ByLabel(ABC):
-    """A tally of labeled rows, whatever the labels depend on."""
+    def _bound(self, form: Columns) -> Bound:
+        return Passes(self.name, partial(self._compute, form=form))
 
     @abstractmethod
-    def add(self, labels: Labels, rows: NDArray[Any]) -> None: ...
-
-    def add_rows(
-        self, labels: RandomLabels | ContiguousLabels, start: int, rows: NDArray[Any]
-    ) -> None:
-        for at in range(0, len(rows), PIECE):
-            some = rows[at : at + PIECE]
-            self.add(labels.read(start + at, len(some)), some)
-
-    def add_ranges(self, labels: ContiguousLabels, start: int, rows: NDArray[Any]) -> None:
-        self.add_rows(labels, start, rows)
-
-
-T = TypeVar("T", bound=Tally)
+    def _compute(self, source: RowSource, partition: Partition, form: Columns) -> Floats:
+        """Return the answers, shape (blocks, d)."""
 
 
 def tallied(source: RowSource, partition: Partition, columns: Columns, make: Callable[[], T]) -> T:
@@ -105,31 +77,39 @@ def moments(
     partition: Partition,
     columns: Columns,
     products: bool | Sequence[tuple[int, int]] = False,
-    shift: NDArray[np.float64] | None = None,
+    shift: Floats | None = None,
 ) -> Moments:
     """Return counts and sums of each block, with `products` about `shift`, in one pass."""
+    count = columns.count
+    return tallied(
+        source, partition, columns, lambda: Moments(partition.blocks, count, products, shift)
+    )
 
-    def make() -> Moments:
-        return Moments(partition.blocks, columns.count, products, shift)
 
-    return tallied(source, partition, columns, make)
+def centered(
+    source: RowSource,
+    partition: Partition,
+    columns: Columns,
+    products: bool | Sequence[tuple[int, int]] = True,
+) -> Moments:
+    """Return moments with products about the means of the blocks, in two passes."""
+    means = moments(source, partition, columns).means()
+    return moments(source, partition, columns, products, means)
 
 
-def _add(tally: Tally, partition: Partition, columns: Columns, chunk: RowChunk) -> None:
+def _add(tally: Tally[Any], partition: Partition, columns: Columns, chunk: RowChunk) -> None:
     labels = partition.labels
-    whole = columns.names is None  # no conversion, so no need for pieces
-    if isinstance(labels, KeyedLabels) or (partition.drop and _may_be_missing(chunk.rows.dtype)):
-        for piece in tiles(chunk, PIECE):
+    dtype = chunk.rows.dtype
+    may_be_missing = dtype.names is not None or dtype.kind == "f"
+    if isinstance(labels, KeyedLabels) or (partition.drop and may_be_missing):
+        for piece in tiles(chunk, CHUNK):
             named, rows = partition.split(piece)
             tally.add(named, columns.floats(rows))
         return
-    for piece in [chunk] if whole else tiles(chunk, PIECE):
+    # Without names there is no conversion, so no need for pieces.
+    for piece in [chunk] if columns.names is None else tiles(chunk, CHUNK):
         rows = columns.floats(piece.rows)
         if isinstance(labels, ContiguousLabels):
             tally.add_ranges(labels, piece.start, rows)
         else:
             tally.add_rows(labels, piece.start, rows)
-
-
-def _may_be_missing(dtype: np.dtype[Any]) -> bool:
-    return dtype.names is not None or dtype.kind == "f"
