@@ -12,17 +12,12 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.aggregate.blocks import (
-    ContiguousLabels,
-    Extremes,
-    KeyedLabels,
-    Moments,
-    RandomLabels,
-    scatter,
-)
-from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.counting_sort import scatter
+from dpfast.aggregate.blocks.ids import KeyedLabels
+from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels, secret
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.tallies import Extremes, Moments
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.base import RowChunk
 

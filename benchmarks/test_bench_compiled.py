@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from dpfast._kernels.jit import BlockLoop
-from dpfast.aggregate.blocks import RandomLabels
-from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.labels import RandomLabels, secret
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.estimators import resolve

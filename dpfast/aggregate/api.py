@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args, overload
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,14 +25,13 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.table import as_rows
-from ..statistics.two_steps import one_step as _one_block
-from ..statistics.two_steps import two_steps as _two_blocks
-from .aggregators import AGGREGATORS, Aggregator, AggregatorName, make
-from .aggregators import default as default_aggregator
-from .aggregators.vector import VectorAggregator, make_vector
-from .aggregators.vector import choose as choose_for_vectors
-from .blocks import ContiguousLabels, KeyedLabels, RandomLabels
-from .blocks.labels import secret
+from ..statistics.two_steps import one_step, two_steps
+from . import aggregators
+from .aggregators import AGGREGATORS, AggregatorName, make
+from .aggregators.output_grid import Aggregator
+from .aggregators.vector import VectorAggregator, choose, make_vector
+from .blocks.ids import KeyedLabels
+from .blocks.labels import ContiguousLabels, RandomLabels, secret
 from .blocks.partition import Partition
 from .blocks.row_files import directory
 from .estimators import EstimatorName, resolve
@@ -91,9 +90,30 @@ class SampleAndAggregate:
     def split(self, source: RowSource, generator: Generator) -> Partition:
         """Return a fresh partition of the rows."""
         if self.partition == "contiguous":
-            return Partition(ContiguousLabels(self.blocks, rows_of(source)), self.drop)
+            rows = source.length
+            if rows is None:
+                rows = source.reduce(lambda chunk: len(chunk.rows), operator.add)
+            return Partition(ContiguousLabels(self.blocks, rows), self.drop)
         labels = KeyedLabels if self.partition == "key" else RandomLabels
         return Partition(labels(self.blocks, secret(generator.stream())), self.drop)
+
+
+class _Options(TypedDict, total=False):
+    epsilon: Number | None
+    delta: Number
+    rho: Number | None
+    neighbors: Neighbors
+    aggregator: AggregatorName
+    partition: PartitionName
+    ids: ArrayLike | str | None
+    nan: Literal["keep", "drop"]
+    workers: int | None
+    executor: Executor
+    time_limit: Number | None
+    spill: str | os.PathLike[str] | None
+    progress: Progress
+    budget: Budget | None
+    rng: Generator | None
 
 
 @overload
@@ -103,22 +123,8 @@ def sample_and_aggregate(
     *,
     blocks: int,
     bounds: Bounds,
-    epsilon: Number | None = ...,
-    delta: Number = ...,
-    rho: Number | None = ...,
-    neighbors: Neighbors = ...,
-    aggregator: AggregatorName = ...,
-    partition: PartitionName = ...,
-    ids: ArrayLike | str | None = ...,
-    nan: Literal["keep", "drop"] = ...,
     default: Number | None = ...,
-    workers: int | None = ...,
-    executor: Executor = ...,
-    time_limit: Number | None = ...,
-    spill: str | os.PathLike[str] | None = ...,
-    progress: Progress = ...,
-    budget: Budget | None = ...,
-    rng: Generator | None = ...,
+    **options: Unpack[_Options],
 ) -> float: ...
 @overload
 def sample_and_aggregate(
@@ -127,23 +133,9 @@ def sample_and_aggregate(
     *,
     blocks: int,
     bounds: Sequence[Bounds],
-    epsilon: Number | None = ...,
-    delta: Number = ...,
-    rho: Number | None = ...,
-    neighbors: Neighbors = ...,
-    aggregator: AggregatorName = ...,
-    partition: PartitionName = ...,
-    ids: ArrayLike | str | None = ...,
-    nan: Literal["keep", "drop"] = ...,
     default: Number | Sequence[Number] | NDArray[Any] | None = ...,
     centres: ArrayLike | None = ...,
-    workers: int | None = ...,
-    executor: Executor = ...,
-    time_limit: Number | None = ...,
-    spill: str | os.PathLike[str] | None = ...,
-    progress: Progress = ...,
-    budget: Budget | None = ...,
-    rng: Generator | None = ...,
+    **options: Unpack[_Options],
 ) -> NDArray[np.float64]: ...
 def sample_and_aggregate(
     data: Any,
@@ -350,16 +342,13 @@ def sample_and_aggregate(
         checks.fail("blocks", f"at most the number of rows, {public}", blocks)
     amount(loss)
     two_blocks = kind == "key" and neighbors == "replace"
-    share = _one_block(loss) if two_blocks else loss
-    aggregator_name, mechanism_of_blocks = _aggregator(
-        aggregator, blocks, pairs, is_vector, share, centres
-    )
+    share = one_step(loss) if two_blocks else loss
+    chosen, made = _aggregator(aggregator, blocks, pairs, is_vector, share, centres)
     bound = resolved.bind(source, len(pairs) if is_vector else None)
-    name = f"{aggregator_name} of {bound.name} on {blocks} {kind} blocks"
-    spent = mechanism_of_blocks.loss
+    name = f"{chosen} of {bound.name} on {blocks} {kind} blocks"
     mechanism = SampleAndAggregate(
         bound=bound,
-        aggregator=mechanism_of_blocks,
+        aggregator=made,
         partition=kind,
         blocks=blocks,
         bounds=pairs,
@@ -367,7 +356,7 @@ def sample_and_aggregate(
         default=fallback,
         drop=nan == "drop",
         neighbors=neighbors,
-        loss=_two_blocks(spent) if two_blocks else spent,
+        loss=two_steps(made.loss) if two_blocks else made.loss,
         name=name,
         job=Job(workers, None, folder),
         progress=progress,
@@ -423,18 +412,10 @@ def _aggregator(
     """Return the name of the aggregator, which is never "auto", and the aggregator."""
     checks.choice("aggregator", name, AGGREGATORS)
     if is_vector:
-        name = choose_for_vectors(name, blocks, pairs, loss)
+        name = choose(name, blocks, pairs, loss)
         return name, make_vector(name, blocks, pairs, loss, centres)
     if centres is not None:
         checks.fail("centres", "left out where the answer is one number", centres)
     if name == "auto":
-        name = default_aggregator(blocks, loss)
+        name = aggregators.default(blocks, loss)
     return name, make(name, blocks, *pairs[0], loss)
-
-
-def rows_of(source: RowSource) -> int:
-    """Return the number of rows, by a pass if need be."""
-    if source.length is not None:
-        return source.length
-    rows: int = source.reduce(lambda chunk: len(chunk.rows), operator.add)
-    return rows

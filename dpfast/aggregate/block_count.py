@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -182,7 +183,7 @@ class Trade:
         # "auto" is one aggregator below some number of blocks and another from there on.
         each = share(name, self.pairs, self.loss)
         below, above = default(1, each), default(MOST_BLOCKS, each)
-        turn = _first(lambda k: default(k, each) == above, most + 1)
+        turn = 1 + bisect_left(range(1, most + 1), True, key=lambda k: default(k, each) == above)
         tried: list[tuple[str, int]] = [(below, self.best(below, turn - 1))] if turn > 1 else []
         if turn <= most:
             tried.append((above, _least(lambda k: self.squared(above, k), turn, most)))
@@ -212,18 +213,6 @@ def _least(error: Callable[[int], float], low: int, high: int) -> int:
         at = errors.index(min(errors))
         low, high = steps[max(0, at - 1)], steps[min(at + 1, len(steps) - 1)]
     return min(range(low, high + 1), key=error)
-
-
-def _first(holds: Callable[[int], bool], top: int) -> int:
-    """Return the first number from 1 for which a monotone statement holds, or `top`."""
-    low, high = 1, top
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _unknown(rows: int, each: Loss) -> int:

@@ -234,7 +234,7 @@ def test_vector_attention_by_definition():
     """All pairs of neighbours over a square domain: radii by plain search, movement in l1."""
     rng = np.random.default_rng(3)
     candidates = np.array([[0.0, 0.0], [0.25, 0.5], [1.0, 0.75], [0.5, 0.5]])
-    aggregator = aggregators.VectorAttention(5, (0.0, 0.0), (1.0, 1.0), candidates, Pure(2))
+    aggregator = attention.VectorAttention(5, (0.0, 0.0), (1.0, 1.0), candidates, Pure(2))
     assert aggregator.alpha + 2 * aggregator.beta <= 2
     moved = 0
     for _ in range(400):
@@ -274,13 +274,13 @@ def worst_winsorized(rate, scale, widening):
 
 
 def test_the_published_winsorized_mean_spends_three_epsilon():
-    widening = aggregators.smith_widening(K)
+    widening = winsorized.smith_widening(K)
     found = worst_winsorized(EPSILON / 4, 1 / (2 * EPSILON), widening)
     assert 2.99 * EPSILON < found <= 3 * EPSILON * (1 + 1e-9)
 
 
 def test_ours_spends_epsilon(monkeypatch):
-    widening = aggregators.smith_widening(K)
+    widening = winsorized.smith_widening(K)
     aggregator = aggregators.WidenedWinsorizedMean(K, 0.0, 1.0, Pure(EPSILON), widening=widening)
     assert [q.q for q in aggregator.quartiles] == [Fraction(1, 4), Fraction(3, 4)]
     rates = {q.rate for q in aggregator.quartiles}
@@ -450,9 +450,9 @@ def test_bad_arguments(name, change):
         lambda: aggregators.SmoothMedian(9, 0.0, 1.0, Pure(1), noise="gaussian"),
         lambda: aggregators.WidenedWinsorizedMean(9, 0.0, 1.0, Pure(1), widening=0.0),
         lambda: aggregators.WidenedWinsorizedMean(9, 0.0, 1.0, Pure(1), quartile_share=0.5),
-        lambda: aggregators.VectorAttention(9, (0.0,), (1.0, 2.0), np.zeros((1, 1)), Pure(1)),
-        lambda: aggregators.VectorAttention(9, (0.0,), (1.0,), np.zeros((0, 1)), Pure(1)),
-        lambda: aggregators.VectorAttention(9, (0.0,), (1.0,), np.array([[np.nan]]), Pure(1)),
+        lambda: attention.VectorAttention(9, (0.0,), (1.0, 2.0), np.zeros((1, 1)), Pure(1)),
+        lambda: attention.VectorAttention(9, (0.0,), (1.0,), np.zeros((0, 1)), Pure(1)),
+        lambda: attention.VectorAttention(9, (0.0,), (1.0,), np.array([[np.nan]]), Pure(1)),
     ],
 )
 def test_bad_extras(build):
@@ -507,7 +507,7 @@ def vector_laws(aggregator, z, monkeypatch):
 @pytest.mark.parametrize("shrink, private", [(1.0, True), (0.1, False)])
 def test_exact_loss_of_vectors(shrink, private, monkeypatch):
     """Coordinates are independent: their largest losses add up. A tenth of the noise is caught."""
-    aggregator = aggregators.VectorAttention(4, (0.0, 0.0), (1.0, 1.0), CANDIDATES, Pure(1))
+    aggregator = attention.VectorAttention(4, (0.0, 0.0), (1.0, 1.0), CANDIDATES, Pure(1))
     corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.5, 0.5)]
     laws = {
         z: [(at, shrink * scale) for at, scale in vector_laws(aggregator, z, monkeypatch)]
@@ -526,7 +526,7 @@ def test_exact_loss_of_vectors(shrink, private, monkeypatch):
 @pytest.mark.parametrize("loss", LOSSES, ids=["pure", "approx", "zcdp"])
 def test_a_release_of_vectors(loss):
     z = np.random.default_rng(6).normal([0.52, 0.48], 1e-4, (600, 2))
-    aggregator = aggregators.VectorAttention(600, (0.0, 0.0), (1.0, 1.0), CANDIDATES, loss)
+    aggregator = attention.VectorAttention(600, (0.0, 0.0), (1.0, 1.0), CANDIDATES, loss)
     found = np.array([aggregator.release(z, InsecureGenerator(seed)) for seed in range(41)])
     assert found.shape == (41, 2) and found.min() >= 0 and found.max() <= 1
     assert np.median(found, axis=0) == pytest.approx([0.5, 0.5], abs=0.2)
@@ -539,7 +539,7 @@ def test_a_release_of_vectors(loss):
 def test_vectors_cannot_be_too_long_for_the_loss():
     with pytest.raises(ArgumentError, match="epsilon"):
         d = 3000
-        aggregators.VectorAttention(
+        attention.VectorAttention(
             9, (0.0,) * d, (1.0,) * d, np.zeros((1, d)), Pure(Fraction(1, 2**29))
         )
 
@@ -548,7 +548,7 @@ def test_vectors_cannot_be_too_long_for_the_loss():
 def test_the_noise_of_vectors_by_definition(k, monkeypatch):
     """The scale of each coordinate from distances in plain numbers; both in cells of the grid."""
     rng = np.random.default_rng(k)
-    aggregator = aggregators.VectorAttention(k, (0.0, 0.0), (1.0, 1.0), CANDIDATES, Pure(2))
+    aggregator = attention.VectorAttention(k, (0.0, 0.0), (1.0, 1.0), CANDIDATES, Pure(2))
     grids = [g.step for g in aggregator.grids]
     assert len(set(grids)) == 1
     first = (k + 1) // 2 + 1

@@ -268,7 +268,7 @@ def test_attention_with_centres_is_joint(centres):
     made = make_vector("attention", 9, BOUNDS, Pure(1), centres)
     assert made.joint == (centres is not None)
     if made.joint:
-        assert isinstance(made, aggregators.VectorAttention)
+        assert isinstance(made, attention.VectorAttention)
         assert make_vector("attention", 9, BOUNDS, LOSSES["approx"], CENTRES).loss == Pure(1)
 
 

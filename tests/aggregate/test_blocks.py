@@ -19,16 +19,10 @@ from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
 from dpfast._kernels.rng import isa_paths
-from dpfast.aggregate.blocks import (
-    ContiguousLabels,
-    Extremes,
-    KeyedLabels,
-    Moments,
-    RandomLabels,
-    Totals,
-    scatter,
-)
-from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.counting_sort import scatter
+from dpfast.aggregate.blocks.ids import KeyedLabels
+from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels, secret
+from dpfast.aggregate.blocks.tallies import Extremes, Moments, Totals
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 
@@ -701,7 +695,9 @@ def test_nothing_to_scatter():
 PROBE = """
 import hashlib, json
 import numpy as np
-from dpfast.aggregate.blocks import KeyedLabels, Moments, RandomLabels, Totals
+from dpfast.aggregate.blocks.ids import KeyedLabels
+from dpfast.aggregate.blocks.tallies import Moments, Totals
+from dpfast.aggregate.blocks.labels import RandomLabels
 from dpfast._kernels.aggregate import Key
 from dpfast._kernels.rng import isa
 

@@ -18,16 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
-from dpfast.aggregate.blocks import (
-    ContiguousLabels,
-    KeyedLabels,
-    RandomLabels,
-    direct_placement,
-    external_sort,
-    layout,
-    row_files,
-)
+from dpfast.aggregate.blocks import direct_placement, external_sort, layout, row_files
 from dpfast.aggregate.blocks.available_memory import available
+from dpfast.aggregate.blocks.ids import KeyedLabels
+from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import TILE, Partition, missing, tiles
 from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
@@ -633,7 +627,7 @@ import resource, sys
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 import dpfast as dp
-from dpfast.aggregate.blocks import RandomLabels
+from dpfast.aggregate.blocks.labels import RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast._kernels.aggregate import Key

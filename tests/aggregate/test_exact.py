@@ -17,7 +17,8 @@ import pytest
 import dpfast as dp
 from dpfast._kernels.aggregate import Key
 from dpfast.aggregate import api
-from dpfast.aggregate.blocks import ContiguousLabels, KeyedLabels
+from dpfast.aggregate.blocks.ids import KeyedLabels
+from dpfast.aggregate.blocks.labels import ContiguousLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.noise import samplers
 from dpfast.noise.distributions import Laplace
@@ -217,8 +218,8 @@ def test_contiguous_blocks_are_caught_where_rows_come_and_go():
 
 
 def test_ids_that_are_charged_for_one_block_are_caught():
-    same = patch.object(api, "_one_block", lambda loss: loss)
-    with same, patch.object(api, "_two_blocks", lambda loss: loss):
+    same = patch.object(api, "one_step", lambda loss: loss)
+    with same, patch.object(api, "two_steps", lambda loss: loss):
         assert loss_of("mean", "key", "replace", estimator="min", default=0) > 1.2
 
 

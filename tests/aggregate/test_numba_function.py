@@ -10,8 +10,8 @@ import pytest
 import dpfast as dp
 from dpfast._kernels import jit
 from dpfast.aggregate.api import sample_and_aggregate
-from dpfast.aggregate.blocks import ContiguousLabels, KeyedLabels, RandomLabels
-from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.ids import KeyedLabels
+from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels, secret
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.estimators import numba_function, resolve

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.aggregate.blocks import ContiguousLabels, RandomLabels
-from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels, secret
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.estimators import resolve

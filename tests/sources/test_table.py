@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast._kernels.aggregate import Key
-from dpfast.aggregate.blocks import KeyedLabels
+from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.errors import (
     ArgumentError,
     ArgumentTypeError,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpfast.aggregate.blocks import KeyedLabels, RandomLabels
-from dpfast.aggregate.blocks.labels import secret
+from dpfast.aggregate.blocks.ids import KeyedLabels
+from dpfast.aggregate.blocks.labels import RandomLabels, secret
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows

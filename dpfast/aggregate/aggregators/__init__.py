@@ -12,45 +12,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeAlias, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal, TypeAlias, get_args
 
 from ..._core import checks
 from ...privacy import ZCDP, Loss
-from ...rng import Generator
-from .attention import Attention, VectorAttention
+from .attention import Attention
 from .mean import Mean
 from .median import ExponentialMedian, SmoothMedian
+from .output_grid import Aggregator
 from .trimmed import TrimmedMean
-from .winsorized import WidenedWinsorizedMean, smith_widening
-
-__all__ = [
-    "AGGREGATORS",
-    "TRIM_FROM",
-    "Aggregator",
-    "AggregatorName",
-    "Attention",
-    "ExponentialMedian",
-    "Mean",
-    "SmoothMedian",
-    "TrimmedMean",
-    "VectorAttention",
-    "WidenedWinsorizedMean",
-    "default",
-    "make",
-    "smith_widening",
-]
-
-
-class Aggregator(Protocol):
-    """A checked mechanism on block outputs; `loss` is what one release costs."""
-
-    @property
-    def loss(self) -> Loss: ...
-    def release(self, z: NDArray[np.float64], generator: Generator) -> float: ...
-
+from .winsorized import WidenedWinsorizedMean
 
 _MAKERS: dict[str, Callable[[int, float, float, Loss], Aggregator]] = {
     "mean": Mean,

@@ -141,9 +141,9 @@ def _smooth(windows: Windows, calibrated: Calibration) -> float:
 
 
 @lru_cache(maxsize=256)
-def _typical(law: Distribution) -> float:
+def _typical(distribution: Distribution) -> float:
     mp = context(64)
-    return float(law.quantile(mp, mp.mpf(0.25))) / _PROBABLE
+    return float(distribution.quantile(mp, mp.mpf(0.25))) / _PROBABLE
 
 
 # ---- The exponential mechanism ----

@@ -11,19 +11,12 @@ from numpy.typing import NDArray
 from ...noise.additive import Additive, additive
 from ...privacy import Loss
 from ...rng import Generator
-from .output_grid import (
-    OutputGrid,
-    assign,
-    check_blocks,
-    check_coordinates,
-    noisy,
-    noisy_vector,
-    outputs,
-)
+from . import output_grid
+from .output_grid import Aggregator, OutputGrid, assign, noisy, noisy_vector, outputs
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Aggregator):
     """The average of the clipped outputs.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The sum of their cells
@@ -43,15 +36,11 @@ class Mean:
         noise, which has no use for it, is smaller than Gaussian noise.
     """
 
-    blocks: int
-    lo: float
-    hi: float
-    loss: Loss
     grid: OutputGrid = field(init=False)
     noise: Additive = field(init=False)
 
     def __post_init__(self) -> None:
-        blocks, noise = check_blocks(self.blocks, 1), additive(self.loss)
+        blocks, noise = output_grid.check_blocks(self.blocks, 1), additive(self.loss)
         assign(self, grid=OutputGrid(self.lo, self.hi, blocks), noise=noise, loss=noise.loss)
 
     def release(self, z: NDArray[np.float64], generator: Generator) -> float:
@@ -97,8 +86,8 @@ class VectorMean:
     joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        blocks = check_blocks(self.blocks, 1)
-        check_coordinates(len(self.bounds))
+        blocks = output_grid.check_blocks(self.blocks, 1)
+        output_grid.check_coordinates(len(self.bounds))
         grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
         noise = additive(self.loss, max(1, sum(grid.span > 0 for grid in grids)))
         assign(self, grids=grids, noise=noise, loss=noise.loss)

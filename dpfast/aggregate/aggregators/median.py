@@ -12,29 +12,31 @@ from ..._core import checks
 from ..._core.types import NoiseName
 from ...budget.release import Mechanism
 from ...noise.additive import amount, without_delta
-from ...privacy import Loss
 from ...rng import Generator
 from ...sources import as_source
 from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.smooth import SmoothQuantile, smooth_quantile
-from .output_grid import assign, check_blocks, outputs
+from .output_grid import Aggregator, assign, check_blocks, outputs
 from .smooth_sensitivity import calibration
 
 _HALF = Fraction(1, 2)
 
 
-def _median(
-    quantile: Mechanism[float],
-    z: NDArray[np.float64],
-    blocks: int,
-    generator: Generator,
-) -> float:
-    source = as_source(outputs(z, blocks))
-    return quantile.finish(quantile.reduce(source), generator)
+class _Median(Aggregator):
+    """A private quantile of the outputs; `quantile` is its mechanism."""
+
+    __slots__ = ()
+    quantile: SmoothQuantile | ExponentialQuantile
+
+    def release(self, z: NDArray[np.float64], generator: Generator) -> float:
+        """Return a private median of `z`, within the bounds; O(blocks)."""
+        quantile: Mechanism[float] = self.quantile
+        source = as_source(outputs(z, self.blocks))
+        return quantile.finish(quantile.reduce(source), generator)
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothMedian:
+class SmoothMedian(_Median):
     """The lower median plus noise scaled to its smooth sensitivity.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The bound is the exact
@@ -54,10 +56,6 @@ class SmoothMedian:
         A name that `noise.smooth.calibrate` knows.
     """
 
-    blocks: int
-    lo: float
-    hi: float
-    loss: Loss
     noise: NoiseName = "auto"
     quantile: SmoothQuantile = field(init=False)
 
@@ -68,13 +66,9 @@ class SmoothMedian:
         quantile = smooth_quantile(_HALF, bounds, calibrated, "replace", "raise", False)
         assign(self, quantile=quantile, loss=calibrated.loss)
 
-    def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return the noisy median of `z`, within the bounds; O(blocks)."""
-        return _median(self.quantile, z, self.blocks, generator)
-
 
 @dataclass(frozen=True, slots=True)
-class ExponentialMedian:
+class ExponentialMedian(_Median):
     """A cell of a public grid, more probable the nearer its ranks are to the middle.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. The utility of a cell is
@@ -93,10 +87,6 @@ class ExponentialMedian:
         What the release may cost; afterwards without delta, for which there is no use.
     """
 
-    blocks: int
-    lo: float
-    hi: float
-    loss: Loss
     quantile: ExponentialQuantile = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,7 +95,3 @@ class ExponentialMedian:
         loss, (lo, hi) = without_delta(self.loss), checks.bounds((self.lo, self.hi))
         quantile = ExponentialQuantile(_HALF, lo, hi, "replace", "raise", loss)
         assign(self, quantile=quantile, loss=quantile.loss)
-
-    def release(self, z: NDArray[np.float64], generator: Generator) -> float:
-        """Return a private median of `z`, within the bounds; O(blocks)."""
-        return _median(self.quantile, z, self.blocks, generator)

@@ -11,15 +11,17 @@ becomes of the result after that, dividing it and mapping it back, is post-proce
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
-from ...noise import samplers as _noise
+from ...noise import samplers
 from ...noise.distributions import Distribution
 from ...noise.grid import ends, public_grid
+from ...privacy import Loss
 from ...rng import Generator
 
 MOST_BLOCKS = 1 << 24
@@ -122,6 +124,30 @@ class OutputGrid:
         return min(max((self.first + cell) * self.step, self.lo), self.hi)
 
 
+@dataclass(frozen=True, slots=True)
+class Aggregator(ABC):
+    """A checked mechanism on one number a block.
+
+    Parameters
+    ----------
+    blocks : int
+        Number of block outputs, public, at least 1.
+    lo, hi : float
+        Public bounds, in the units of the outputs.
+    loss : Pure, Approx or ZCDP
+        What the release may cost; afterwards what it does cost, without a delta left unspent.
+    """
+
+    blocks: int
+    lo: float
+    hi: float
+    loss: Loss
+
+    @abstractmethod
+    def release(self, z: NDArray[np.float64], generator: Generator) -> float:
+        """Return a private number for the outputs `z`, shape (blocks,), within the bounds."""
+
+
 def _whole_units(widest: float) -> float:
     return math.ldexp(1.0, max(0, math.frexp(widest)[1] - 49))
 
@@ -134,7 +160,7 @@ def noisy(
     `widest`, the largest scale there can be, is public, and so the grid is.
     """
     grid = _whole_units(widest)
-    return _noise.draw(
+    return samplers.draw(
         distribution, value=float(value), scale=scale, granularity=grid, generator=generator
     )
 
@@ -143,7 +169,7 @@ def noisy_vector(
     distribution: Distribution, values: list[int], scales: list[float], generator: Generator
 ) -> NDArray[np.float64]:
     """Return `noisy` of each value, independently; the scales themselves are public."""
-    return _noise.draw_array(
+    return samplers.draw_array(
         distribution,
         value=np.array(values, np.float64),
         scale=np.array(scales),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -16,7 +16,7 @@ from ...noise.additive import amount
 from ...noise.smooth import Calibration, calibrate
 from ...privacy import ZCDP, Approx, Loss
 from ...rng import Generator
-from .output_grid import OutputGrid, assign, check_blocks, noisy, outputs
+from .output_grid import Aggregator, OutputGrid, assign, check_blocks, noisy, outputs
 
 #: Covers the rounding of exp, of its argument (at most 64 here) and of the product: 2**-45 or less.
 INFLATION = 1.0 + 2.0**-42
@@ -58,7 +58,7 @@ def smooth_span(at: Callable[[int], int], steps: int, most: int, beta: float) ->
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothAggregator(ABC):
+class SmoothAggregator(Aggregator):
     """A statistic of the sorted block outputs plus noise scaled to its smooth sensitivity.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. `sensitivity` is a smooth
@@ -77,10 +77,6 @@ class SmoothAggregator(ABC):
         A name that `noise.smooth.calibrate` knows.
     """
 
-    blocks: int
-    lo: float
-    hi: float
-    loss: Loss
     noise: NoiseName = "auto"
     grid: OutputGrid = field(init=False)
     calibration: Calibration = field(init=False)
@@ -113,7 +109,7 @@ class SmoothAggregator(ABC):
         if self.grid.span == 0:
             return self.grid.lo
         value, divisor = self.statistic(x)
-        law, alpha = self.calibration.distribution, self.calibration.alpha
+        distribution, alpha = self.calibration.distribution, self.calibration.alpha
         widest = 2.0 * self.spans * self.grid.span / alpha
         scale = self.sensitivity(x) / alpha
-        return self.grid.number(noisy(law, value, scale, widest, generator) / divisor)
+        return self.grid.number(noisy(distribution, value, scale, widest, generator) / divisor)

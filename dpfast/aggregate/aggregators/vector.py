@@ -15,9 +15,10 @@ from ..._core import checks
 from ...noise.additive import amount, several
 from ...privacy import ZCDP, Approx, Loss, Pure, float_down
 from ...rng import Generator
-from . import AGGREGATORS, Aggregator, VectorAttention, default, make
+from . import AGGREGATORS, default, make
+from .attention import VectorAttention
 from .mean import VectorMean
-from .output_grid import assign, check_coordinates, outputs
+from .output_grid import Aggregator, assign, check_coordinates, outputs
 
 #: A smaller rho leaves hardly any smoothing.
 _LEAST_RHO = Fraction(1, 2**40)

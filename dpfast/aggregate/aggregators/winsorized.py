@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.types import Number
 from ...noise.additive import Additive, additive, amount
-from ...privacy import ZCDP, Approx, Loss, Pure
+from ...privacy import ZCDP, Approx, Pure
 from ...rng import Generator
 from ...sources import as_source
 from ...statistics.quantiles.exponential import ExponentialQuantile
-from .output_grid import OutputGrid, assign, check_blocks, noisy, outputs
+from .output_grid import Aggregator, OutputGrid, assign, check_blocks, noisy, outputs
 
 
 def smith_widening(blocks: int) -> float:
@@ -37,7 +37,7 @@ def smith_widening(blocks: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class WidenedWinsorizedMean:
+class WidenedWinsorizedMean(Aggregator):
     """The average inside a private window.
 
     Privacy: neighbors differ in one of the `blocks` outputs, replaced. Each quartile is a draw of
@@ -62,10 +62,6 @@ class WidenedWinsorizedMean:
         Part of the loss for each quartile, between 0 and 1/2.
     """
 
-    blocks: int
-    lo: float
-    hi: float
-    loss: Loss
     widening: float = 5.0
     quartile_share: Number = Fraction(1, 4)
     grid: OutputGrid = field(init=False)

@@ -7,19 +7,3 @@ key that is drawn once, so that every pass, worker and chunk sees the same block
 sort. `layout` yields the rows block by block; it sorts an array (`counting_sort`), a source of
 known length (`direct_placement`), or runs of any source, with a file if need be (`external_sort`).
 """
-
-from .counting_sort import scatter
-from .ids import KeyedLabels
-from .labels import ContiguousLabels, RandomLabels, RowLabels
-from .tallies import Extremes, Moments, Totals
-
-__all__ = [
-    "ContiguousLabels",
-    "Extremes",
-    "KeyedLabels",
-    "Moments",
-    "RandomLabels",
-    "RowLabels",
-    "Totals",
-    "scatter",
-]
