@@ -8,6 +8,7 @@ into groups of adjacent blocks (`csrc/aggregate/scatter.h`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,11 +45,6 @@ def shift_of(blocks: int, groups: int = GROUPS) -> int:
     return 0 if bits <= AT_ONCE else min(bits - groups, 16)
 
 
-def groups_of(blocks: int, shift: int) -> int:
-    """Return the number of groups of ``2**shift`` blocks."""
-    return ((blocks - 1) >> shift) + 1
-
-
 def low_type(shift: int) -> np.dtype[Any]:
     """Return the type that holds the low bits of a label."""
     return np.dtype(np.uint8 if shift <= 8 else np.uint16)
@@ -66,29 +62,79 @@ def step_of(blocks: int, rows: int, width: int) -> int:
     return 0 if small or width >= WIDE or not is_little(low_type(shift).itemsize, width) else shift
 
 
-def refined(
-    rows: NDArray[Any],
-    low: NDArray[Any],
-    shift: int,
-    cuts: NDArray[np.int64],
-    blocks: int,
-    workers: int,
-) -> NDArray[np.int64]:
-    """Sort each group of rows into its blocks, in place; return where these begin."""
-    offsets = np.zeros(blocks + 1, np.int64)
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups of ``2**shift`` adjacent blocks, which rows are first sorted into.
 
-    def refine(span: tuple[int, int]) -> None:
-        first, stop = span
-        begin, end = int(cuts[first]), int(cuts[stop])
-        least, most = first << shift, min(stop << shift, blocks)
-        ends = np.empty(most - least + 1, np.int64)
-        some = rows[begin:end]
-        _native.refine(low[begin:end], shift, some.copy(), cuts[first : stop + 1], ends, some)
-        np.add(ends[1:], begin, out=offsets[least + 1 : most + 1])
+    With a `key` the labels are random and all rows count: then no array of labels is needed.
+    """
 
-    step = max(1, STEP * len(rows) // max(1, rows.nbytes))
-    each(refine, list(spans_of(cuts, step)), workers)
-    return offsets
+    blocks: int
+    shift: int
+    key: _native.Key | None
+
+    def __len__(self) -> int:
+        return ((self.blocks - 1) >> self.shift) + 1
+
+    def low(self, rows: int) -> NDArray[Any] | None:
+        """Return room for the low bits of so many labels, if groups are not single blocks."""
+        return np.empty(rows, low_type(self.shift)) if self.shift else None
+
+    def count(
+        self, start: int, rows: int, labels: NDArray[Any] | None, counts: NDArray[np.int64]
+    ) -> None:
+        """Add the numbers of rows of each group to `counts`, for rows from `start` on."""
+        if labels is not None:
+            _native.count(labels, counts, self.shift)
+        elif self.key is not None:
+            _native.count_random(self.key, self.blocks, start, rows, counts, self.shift)
+
+    def place(
+        self,
+        start: int,
+        rows: NDArray[Any],
+        labels: NDArray[Any] | None,
+        at: NDArray[np.int64],
+        out: NDArray[Any],
+        low: NDArray[Any] | None,
+    ) -> None:
+        """Write rows to their groups in `out`, from the places `at` on, which move on."""
+        rows = np.ascontiguousarray(rows)
+        if labels is not None:
+            _native.place(labels, rows, at, out, self.shift, low)
+        elif self.key is not None:
+            _native.place_random(self.key, self.blocks, start, rows, at, out, self.shift, low)
+
+    def refined(
+        self,
+        rows: NDArray[Any],
+        low: NDArray[Any] | None,
+        cuts: NDArray[np.int64],
+        workers: int,
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Sort each group of rows into its blocks, in place; return where these begin, too."""
+        if low is None:
+            return rows, cuts
+        offsets = np.zeros(self.blocks + 1, np.int64)
+
+        def refine(span: tuple[int, int]) -> None:
+            first, stop = span
+            begin, end = int(cuts[first]), int(cuts[stop])
+            least, most = first << self.shift, min(stop << self.shift, self.blocks)
+            ends = np.empty(most - least + 1, np.int64)
+            some = rows[begin:end]
+            bits, edges = low[begin:end], cuts[first : stop + 1]
+            _native.refine(bits, self.shift, some.copy(), edges, ends, some)
+            np.add(ends[1:], begin, out=offsets[least + 1 : most + 1])
+
+        step = max(1, STEP * len(rows) // max(1, rows.nbytes))
+        each(refine, list(spans_of(cuts, step)), workers)
+        return rows, offsets
+
+
+def key_of(labels: object, drop: bool) -> _native.Key | None:
+    """Return the key of random labels of rows that all count."""
+    return labels.key if isinstance(labels, RandomLabels) and not drop else None
 
 
 def each(work: Callable[[S], T], items: Sequence[S], workers: int) -> list[T]:
@@ -145,9 +191,10 @@ def scatter(
     parts = most if workers is not None else min(most, len(rows) // SLICE)
     if shift == 0:  # tables of counts must stay small beside the data
         parts = min(parts, rows.nbytes // (64 * blocks))
-    sort = _Sort(rows, labels, blocks, drop, shift, max(1, parts))
-    if shift and sort.largest() > len(rows) // 4:  # one step does for few groups
-        sort = _Sort(rows, labels, blocks, drop, 0, 1)
+    key = key_of(labels, drop)
+    sort = _Sort(rows, labels, drop, Groups(blocks, shift, key), max(1, parts))
+    if shift and np.sum(sort.counts, axis=0).max() > len(rows) // 4:  # one step does
+        sort = _Sort(rows, labels, drop, Groups(blocks, 0, key), 1)
     return sort.placed(empty, most)
 
 
@@ -158,43 +205,50 @@ class _Sort:
         self,
         rows: NDArray[Any],
         labels: RowLabels | NDArray[Any],
-        blocks: int,
         drop: bool,
-        shift: int,
+        groups: Groups,
         parts: int,
     ) -> None:
         n = len(rows)
-        self.rows, self.labels, self.blocks = rows, labels, blocks
-        self.drop, self.shift = drop, shift
-        self.groups = groups_of(blocks, shift)
+        self.rows, self.labels, self.drop, self.groups = rows, labels, drop, groups
         self.parts = [(n * i // parts, n * (i + 1) // parts) for i in range(parts)]
         self.counts = each(self._count, self.parts, parts)
 
-    def largest(self) -> int:
-        """Return the number of rows of the largest group."""
-        return int(np.sum(self.counts, axis=0).max())
-
     def placed(self, empty: Empty, workers: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the sorted rows, and where blocks begin."""
-        cuts = np.zeros(self.groups + 1, np.int64)
-        for counts in self.counts:
-            cuts[1:] += counts
-        np.cumsum(cuts, out=cuts)
+        cuts = np.zeros(len(self.groups) + 1, np.int64)
+        np.cumsum(np.sum(self.counts, axis=0), out=cuts[1:])
         total = int(cuts[-1])
-        self.out = empty((total, *self.rows.shape[1:]), self.rows.dtype)
-        self.low = np.empty(total, low_type(self.shift)) if self.shift else None
+        out, low = empty((total, *self.rows.shape[1:]), self.rows.dtype), self.groups.low(total)
+
+        def place(work: tuple[tuple[int, int], NDArray[np.int64], NDArray[np.int64]]) -> None:
+            part, at, end = work
+            for start, labels, rows in self._tiles(part):
+                self.groups.place(start, rows, labels, at, out, low)
+            if not np.array_equal(at, end):
+                raise RuntimeError(_native.CHANGED)
+
         at = cuts[:-1].copy()
         work = []
         for part, counts in zip(self.parts, self.counts, strict=True):
             work.append((part, at.copy(), at + counts))
             at += counts
-        each(self._place, work, len(work))
-        if self.low is None:
-            return self.out, cuts
-        return self.out, refined(self.out, self.low, self.shift, cuts, self.blocks, workers)
+        each(place, work, len(work))
+        return self.groups.refined(out, low, cuts, workers)
 
-    def _tiles(self, part: tuple[int, int]) -> Iterable[tuple[NDArray[np.uint32], NDArray[Any]]]:
+    def _count(self, part: tuple[int, int]) -> NDArray[np.int64]:
+        counts = np.zeros(len(self.groups), np.int64)
+        for start, labels, rows in self._tiles(part):
+            self.groups.count(start, len(rows), labels, counts)
+        return counts
+
+    def _tiles(
+        self, part: tuple[int, int]
+    ) -> Iterable[tuple[int, NDArray[np.uint32] | None, NDArray[Any]]]:
         start, stop = part
+        if self.groups.key is not None:
+            yield start, None, self.rows[start:stop]
+            return
         for at in range(start, stop, TILE):
             rows = self.rows[at : min(at + TILE, stop)]
             if isinstance(self.labels, np.ndarray):
@@ -204,30 +258,7 @@ class _Sort:
             gone = missing(rows) if self.drop else None
             if gone is not None:
                 labels, rows = labels[~gone], rows[~gone]
-            yield labels, np.ascontiguousarray(rows)
-
-    def _count(self, part: tuple[int, int]) -> NDArray[np.int64]:
-        counts = np.zeros(self.groups, np.int64)
-        if isinstance(self.labels, RandomLabels) and not self.drop:
-            key, (start, stop) = self.labels.key, part
-            _native.count_random(key, self.blocks, start, stop - start, counts, self.shift)
-        else:
-            for labels, _ in self._tiles(part):
-                _native.count(labels, counts, self.shift)
-        return counts
-
-    def _place(self, work: tuple[tuple[int, int], NDArray[np.int64], NDArray[np.int64]]) -> None:
-        (start, stop), at, end = work
-        if isinstance(self.labels, RandomLabels) and not self.drop:
-            rows = np.ascontiguousarray(self.rows[start:stop])
-            _native.place_random(
-                self.labels.key, self.blocks, start, rows, at, self.out, self.shift, self.low
-            )
-        else:
-            for labels, rows in self._tiles((start, stop)):
-                _native.place(labels, rows, at, self.out, self.shift, self.low)
-        if not np.array_equal(at, end):
-            raise RuntimeError(_native.CHANGED)
+            yield at, labels, rows
 
 
 def spans_of(

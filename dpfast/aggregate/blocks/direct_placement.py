@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
-from ...sources.base import RowChunk
-from .counting_sort import Empty, each, groups_of, low_type, refined, step_of
+from ...sources.base import RowChunk, RowSource
+from .counting_sort import Empty, Groups, each, step_of
 from .labels import ContiguousLabels, RandomLabels
 
 #: Rows between two places where the cursors of all groups are known. A chunk that follows no other
@@ -23,15 +23,52 @@ from .labels import ContiguousLabels, RandomLabels
 STEP = 1 << 20
 
 
-class DirectPlacement:
-    """All rows, block by block, under random labels.
+class _Cursors:
+    """Where the next rows of each group go, at any place in the data."""
+
+    def __init__(self, groups: Groups, n: int, workers: int) -> None:
+        self._groups, self._lock = groups, threading.Lock()
+        self._open: dict[int, NDArray[np.int64]] = {}
+        counts = each(lambda at: self._count(at, min(at + STEP, n)), range(0, n, STEP), workers)
+        before = [np.zeros(len(groups), np.int64), *counts]
+        self._before = np.cumsum(before, axis=0, out=np.array(before))
+        self.cuts = np.zeros(len(groups) + 1, np.int64)
+        np.cumsum(self._before[-1], out=self.cuts[1:])
+
+    def _count(self, start: int, stop: int) -> NDArray[np.int64]:
+        counts = np.zeros(len(self._groups), np.int64)
+        self._groups.count(start, stop - start, None, counts)
+        return counts
+
+    def place(self, chunk: RowChunk, out: NDArray[Any], low: NDArray[Any] | None) -> None:
+        """Write the rows of a chunk to `out`, and the low bits of their labels."""
+        start = chunk.start
+        with self._lock:
+            at = self._open.pop(start, None)
+        if at is None:
+            whole = start // STEP
+            at = self.cuts[:-1] + self._before[whole] + self._count(whole * STEP, start)
+        self._groups.place(start, chunk.rows, None, at, out, low)
+        with self._lock:
+            self._open[start + len(chunk.rows)] = at
+
+
+def placed(
+    source: RowSource,
+    labels: RandomLabels | ContiguousLabels,
+    n: int,
+    tail: tuple[int, ...],
+    workers: int,
+    empty: Empty,
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return all `n` rows of a source block by block, and where blocks begin, in one pass.
 
     Parameters
     ----------
-    labels : RandomLabels
+    source : RowSource
+    labels : RandomLabels or ContiguousLabels
     n : int
         Rows.
-    dtype : dtype
     tail : tuple of int
         The shape of a row.
     workers : int
@@ -39,111 +76,27 @@ class DirectPlacement:
     empty : callable
         ``empty(shape, dtype)`` returns the array for the rows.
     """
+    rows, low, cursors = empty((n, *tail), source.dtype), None, None
+    if isinstance(labels, RandomLabels):
+        shift = step_of(labels.blocks, n, rows.nbytes // max(1, n))
+        groups = Groups(labels.blocks, shift, labels.key)
+        low, cursors = groups.low(n), _Cursors(groups, n, workers)
+    counts: list[int] = []  # append is atomic
 
-    def __init__(
-        self,
-        labels: RandomLabels,
-        n: int,
-        dtype: np.dtype[Any],
-        tail: tuple[int, ...],
-        workers: int,
-        empty: Empty,
-    ) -> None:
-        self._labels, self._n, self._workers = labels, n, workers
-        width = dtype.itemsize * int(np.prod(tail, dtype=np.int64))
-        self._shift = step_of(labels.blocks, n, width)
-        counts = each(self._count, range(0, n, STEP), workers)
-        self._before = np.zeros((len(counts) + 1, groups_of(labels.blocks, self._shift)), np.int64)
-        for i, some in enumerate(counts):
-            np.add(self._before[i], some, out=self._before[i + 1])
-        self._cuts = np.zeros(self._before.shape[1] + 1, np.int64)
-        np.cumsum(self._before[-1], out=self._cuts[1:])
-        self._rows = empty((n, *tail), dtype)
-        self._low = np.empty(n, low_type(self._shift)) if self._shift else None
-        self._lock = threading.Lock()
-        self._open: dict[int, NDArray[np.int64]] = {}
-        self._placed = 0
-
-    def _count(self, start: int, stop: int | None = None) -> NDArray[np.int64]:
-        stop = min(start + STEP, self._n) if stop is None else stop
-        counts = np.zeros(groups_of(self._labels.blocks, self._shift), np.int64)
-        _native.count_random(
-            self._labels.key, self._labels.blocks, start, stop - start, counts, self._shift
-        )
-        return counts
-
-    def add(self, chunk: RowChunk) -> None:
-        """Place the rows of a chunk."""
+    def place(chunk: RowChunk) -> None:
         start, stop = chunk.start, chunk.start + len(chunk.rows)
-        if start == stop:
-            return
-        if stop > self._n:
+        if stop > n:
             raise RuntimeError(_native.CHANGED)
-        with self._lock:
-            at = self._open.pop(start, None)
-        if at is None:
-            whole = start // STEP
-            at = self._cuts[:-1] + self._before[whole] + self._count(whole * STEP, start)
-        rows = np.ascontiguousarray(chunk.rows)
-        key, blocks = self._labels.key, self._labels.blocks
-        _native.place_random(key, blocks, start, rows, at, self._rows, self._shift, self._low)
-        with self._lock:
-            self._open[stop] = at
-            self._placed += len(rows)
+        if cursors is None:  # fixed ranges stand in the order of the rows
+            rows[start:stop] = chunk.rows
+        elif start < stop:
+            cursors.place(chunk, rows, low)
+        counts.append(stop - start)
 
-    def done(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the rows and where blocks begin, when all chunks have come."""
-        if self._placed != self._n:
-            raise RuntimeError(_native.CHANGED)
-        if self._low is None:
-            return self._rows, self._cuts
-        blocks = self._labels.blocks
-        return self._rows, refined(
-            self._rows, self._low, self._shift, self._cuts, blocks, self._workers
-        )
-
-
-class InOrder:
-    """All rows under fixed ranges, which is the order that they have."""
-
-    def __init__(
-        self,
-        labels: ContiguousLabels,
-        n: int,
-        dtype: np.dtype[Any],
-        tail: tuple[int, ...],
-        empty: Empty,
-    ) -> None:
-        self._labels, self._n = labels, n
-        self._rows = empty((n, *tail), dtype)
-        self._lock = threading.Lock()
-        self._placed = 0
-
-    def add(self, chunk: RowChunk) -> None:
-        """Place the rows of a chunk."""
-        stop = chunk.start + len(chunk.rows)
-        if stop > self._n:
-            raise RuntimeError(_native.CHANGED)
-        self._rows[chunk.start : stop] = chunk.rows
-        with self._lock:
-            self._placed += len(chunk.rows)
-
-    def done(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the rows and where blocks begin, when all chunks have come."""
-        if self._placed != self._n:
-            raise RuntimeError(_native.CHANGED)
-        return self._rows, self._labels.offsets()
-
-
-def placement(
-    labels: RandomLabels | ContiguousLabels,
-    n: int,
-    dtype: np.dtype[Any],
-    tail: tuple[int, ...],
-    workers: int,
-    empty: Empty,
-) -> DirectPlacement | InOrder:
-    """Return the placement of a source of `n` rows, for the kind of its labels."""
+    source.reduce(place, lambda a, b: a)
+    if sum(counts) != n:
+        raise RuntimeError(_native.CHANGED)
     if isinstance(labels, ContiguousLabels):
-        return InOrder(labels, n, dtype, tail, empty)
-    return DirectPlacement(labels, n, dtype, tail, workers, empty)
+        return rows, labels.offsets()
+    assert cursors is not None
+    return groups.refined(rows, low, cursors.cuts, workers)

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from ..._kernels import aggregate as _native
 from ...sources.base import RowChunk
 from .available_memory import available
-from .counting_sort import Empty, each, groups_of, low_type, shift_of, spans_of
-from .labels import RandomLabels
+from .counting_sort import Empty, Groups, each, key_of, shift_of, spans_of
 from .partition import TILE, Partition, tiles
 from .row_files import Spill
 
@@ -110,11 +109,9 @@ class ExternalSort:
         self._width = dtype.itemsize * int(np.prod(tail, dtype=np.int64))
         self._sizes, self._where, self._workers = sizes, where, workers
         self._room = max(1, sizes.run // self._width)
-        self._random: RandomLabels | None = None
-        if isinstance(partition.labels, RandomLabels) and not partition.drop:
-            self._random = partition.labels
         self._shift = shift_of(partition.blocks, sizes.groups)
-        self._groups = groups_of(partition.blocks, self._shift)
+        key = key_of(partition.labels, partition.drop)
+        self._groups = Groups(partition.blocks, self._shift, key)
         self._lock = threading.Lock()
         self._open: dict[int, _Stretch] = {}
         self._spare: list[_Stretch] = []
@@ -142,7 +139,7 @@ class ExternalSort:
             if len(some.rows) == 0:
                 continue
             labels, rows = None, some.rows
-            if self._random is None:
+            if self._groups.key is None:
                 labels, rows = self._partition.split(some)
             full = self._gather(some.start, some.start + len(some.rows), labels, rows)
             if full is not None:
@@ -184,7 +181,7 @@ class ExternalSort:
         if self._spare:
             stretch = self._spare.pop()
         else:
-            labels = np.empty(self._room, np.uint32) if self._random is None else None
+            labels = np.empty(self._room, np.uint32) if self._groups.key is None else None
             stretch = _Stretch(np.empty((self._room, *self._tail), self._dtype), labels)
         stretch.start, stretch.count = start, 0
         return stretch
@@ -202,22 +199,14 @@ class ExternalSort:
             waiting.result()
 
     def _sort(self, stretch: _Stretch) -> None:
-        start, count, blocks = stretch.start, stretch.count, self._partition.blocks
+        start, count, groups = stretch.start, stretch.count, self._groups
+        labels = None if stretch.labels is None else stretch.labels[:count]
+        cuts = np.zeros(len(groups) + 1, np.int64)
+        groups.count(start, count, labels, cuts[1:])
+        at = np.cumsum(cuts, out=cuts)[:-1].copy()
         given = stretch.rows[:count]
-        cuts = np.zeros(self._groups + 1, np.int64)
-        rows = np.empty_like(given)
-        low = np.empty(count, low_type(self._shift)) if self._shift else None
-        if self._random is not None:
-            key = self._random.key
-            _native.count_random(key, blocks, start, count, cuts[1:], self._shift)
-            at = np.cumsum(cuts, out=cuts)[:-1].copy()
-            _native.place_random(key, blocks, start, given, at, rows, self._shift, low)
-        else:
-            assert stretch.labels is not None
-            labels = stretch.labels[:count]
-            _native.count(labels, cuts[1:], self._shift)
-            at = np.cumsum(cuts, out=cuts)[:-1].copy()
-            _native.place(labels, given, at, rows, self._shift, low)
+        rows, low = np.empty_like(given), groups.low(count)
+        groups.place(start, given, labels, at, rows, low)
         with self._lock:
             self._spare.append(stretch)
         run = _Run(start, cuts, self._keep(rows), None if low is None else self._keep(low))
@@ -248,7 +237,7 @@ class ExternalSort:
         ``buffer(rows)`` returns an `Empty` for arrays of at most so many rows, each of which
         overwrites the one before.
         """
-        cuts = np.zeros(self._groups + 1, np.int64)
+        cuts = np.zeros(len(self._groups) + 1, np.int64)
         for run in self._runs:
             cuts += run.cuts
         few = min(
@@ -266,7 +255,7 @@ class ExternalSort:
         ends = cuts[first : stop + 1] - cuts[first]
         rows = empty((int(ends[-1]), *self._tail), self._dtype)
         to = np.empty_like(rows) if self._shift else rows
-        low = np.empty(len(rows), low_type(self._shift)) if self._shift else None
+        low = self._groups.low(len(rows))
         spans = list(spans_of(ends, max(1, -(-len(rows) // self._workers))))
         each(lambda span: self._collect(first, span, ends, to, low), spans, self._workers)
         if low is None:

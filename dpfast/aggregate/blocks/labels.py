@@ -30,10 +30,6 @@ class RowLabels(Protocol):
         """Return the labels of rows `start` .. `start + rows - 1` of the whole data."""
         ...
 
-    def count(self, start: int, rows: int) -> NDArray[np.int64]:
-        """Return how many of these rows each block has."""
-        ...
-
 
 class RandomLabels:
     """Independent labels, uniform on 0 .. blocks - 1, one for each row number.
@@ -58,11 +54,6 @@ class RandomLabels:
         out = np.empty(rows, np.uint32)
         _native.random_labels(self.key, self.blocks, start, out)
         return out
-
-    def count(self, start: int, rows: int) -> NDArray[np.int64]:
-        counts = np.zeros(self.blocks, np.int64)
-        _native.count_random(self.key, self.blocks, start, rows, counts)
-        return counts
 
 
 class ContiguousLabels:
@@ -95,14 +86,9 @@ class ContiguousLabels:
         first, cuts = self.runs(start, rows)
         return np.repeat(np.arange(first, first + len(cuts) - 1, dtype=np.uint32), np.diff(cuts))
 
-    def count(self, start: int, rows: int) -> NDArray[np.int64]:
-        counts = np.zeros(self.blocks, np.int64)
-        first, cuts = self.runs(start, rows)
-        counts[first : first + len(cuts) - 1] = np.diff(cuts)
-        return counts
-
     def offsets(self) -> NDArray[np.int64]:
         """Return the first row of each block, and the number of rows behind them."""
-        offsets = np.zeros(self.blocks + 1, np.int64)
-        np.cumsum(self.count(0, self.n), out=offsets[1:])
+        first, cuts = self.runs(0, self.n)
+        offsets = np.full(self.blocks + 1, self.n)
+        offsets[: first + 1], offsets[first : first + len(cuts)] = 0, cuts
         return offsets

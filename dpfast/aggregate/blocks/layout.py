@@ -15,7 +15,7 @@ from ...sources.base import RowChunk, RowSource
 from ...sources.prefetch import decoders
 from .available_memory import available
 from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_of
-from .direct_placement import placement
+from .direct_placement import placed
 from .external_sort import ExternalSort, Sizes
 from .ids import KeyedLabels
 from .labels import ContiguousLabels
@@ -116,24 +116,15 @@ def laid_out(
         if array is not None:
             named = _named(source, partition, array, room)
             if named is not None:
-                rows, offsets = scatter(
-                    array,
-                    named,
-                    partition.blocks,
-                    drop=partition.drop,
-                    workers=workers,
-                    empty=memory.empty,
-                )
-                yield _whole(rows, offsets, memory)
+                blocks, drop, empty = partition.blocks, partition.drop, memory.empty
+                rows = scatter(array, named, blocks, drop=drop, workers=workers, empty=empty)
+                yield _whole(*rows, memory)
                 return
         elif source.length is not None and not partition.drop:
             size = source.length * _width(source)
             if size + size // 3 <= room and not isinstance(labels, KeyedLabels):
-                sort = placement(
-                    labels, source.length, source.dtype, _tail(source), most, memory.empty
-                )
-                source.reduce(sort.add, lambda a, b: a)
-                yield _whole(*sort.done(), memory)
+                n, tail = source.length, _tail(source)
+                yield _whole(*placed(source, labels, n, tail, most, memory.empty), memory)
                 return
         sizes = _sizes(source, left, part, room)
         yield _in_runs(source, partition, sizes, most, memory)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._kernels import aggregate as _native
 from ...sources.base import RowChunk
 from .ids import KeyedLabels
 from .labels import ContiguousLabels, RandomLabels
@@ -54,18 +53,6 @@ class Partition:
         if isinstance(self.labels, KeyedLabels):
             return self.labels.read(chunk.ids)
         return self.labels.read(chunk.start, len(chunk.rows))
-
-    def count(self, chunk: RowChunk, counts: NDArray[np.int64]) -> None:
-        """Add the numbers of rows of each block to `counts`, if possible without labels."""
-        labels = self.labels
-        if not self.drop and isinstance(labels, RandomLabels):
-            _native.count_random(labels.key, labels.blocks, chunk.start, len(chunk.rows), counts)
-        elif not self.drop and isinstance(labels, ContiguousLabels):
-            first, cuts = labels.runs(chunk.start, len(chunk.rows))
-            counts[first : first + len(cuts) - 1] += np.diff(cuts)
-        else:
-            for tile in tiles(chunk):
-                _native.count(self.split(tile)[0], counts)
 
 
 def tiles(chunk: RowChunk, rows: int = TILE) -> Iterator[RowChunk]:
