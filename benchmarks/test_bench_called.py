@@ -14,9 +14,8 @@ import os
 import numpy as np
 import pytest
 
-from dpfast.aggregate.blocks.row_files import SharedRows
+from dpfast.aggregate.blocks.row_files import File
 from dpfast.aggregate.workers.pool import WorkerPool
-from dpfast.aggregate.workers.shared_memory import File
 from dpfast.aggregate.workers.threads import call_blocks
 
 from .conftest import rows
@@ -42,7 +41,7 @@ def file():
     made = File(8 * BLOCKS * PER, open_to_all=False)
     view = np.frombuffer(made.map, np.float64, BLOCKS * PER)
     view[:] = np.random.default_rng(0).random(BLOCKS * PER)
-    yield view, SharedRows(made.fd, made.path, 0)
+    yield view, made
     made.close()
 
 

@@ -13,12 +13,12 @@ import warnings
 import numpy as np
 import pytest
 
-from dpfast.aggregate.blocks.row_files import SharedRows
+from dpfast.aggregate.blocks.row_files import File
 from dpfast.aggregate.workers import worker_main, worker_process
 from dpfast.aggregate.workers.block_queue import BlockQueue
 from dpfast.aggregate.workers.calls import answer, attempt
 from dpfast.aggregate.workers.pool import WorkerPool, cores
-from dpfast.aggregate.workers.shared_memory import Board, File
+from dpfast.aggregate.workers.shared_memory import Board
 from dpfast.aggregate.workers.threads import call_blocks
 from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
 
@@ -489,8 +489,8 @@ from tests.support import faults
 from tests.reference.aggregate.python_function import blocks
 from tests.aggregate.test_workers import in_processes
 if sys.argv[1] == "planted":  # memory that may be cut short
-    from dpfast.aggregate.workers import shared_memory
-    shared_memory.seal = lambda fd, written: None
+    from dpfast.aggregate.blocks import row_files
+    row_files.seal = lambda fd, written: None
 rows, offsets = blocks(range(20, 30))
 found = in_processes(faults.cuts_all_files, rows, offsets)
 assert np.array_equal(found[:, 0], np.add.reduceat(rows, offsets[:-1])), found
@@ -687,12 +687,11 @@ def test_no_room_for_a_second_worker(monkeypatch):
 def test_rows_that_cannot_be_mapped():
     rows, offsets = blocks([0, 0])
     gone = File(8, open_to_all=False)  # shorter than the rows
-    file = SharedRows(gone.fd, gone.path, 0)
     with (
         WorkerPool(faults.median, None, "f") as crew,
         pytest.raises(WorkerError, match=r"could begin \(\w+Error: "),
     ):
-        crew.call_blocks(rows, file, offsets, np.zeros((2, 1)), 1)
+        crew.call_blocks(rows, gone, offsets, np.zeros((2, 1)), 1)
     gone.close()
 
 

@@ -20,7 +20,7 @@ from .external_sort import ExternalSort, Sizes
 from .ids import KeyedLabels
 from .labels import ContiguousLabels
 from .partition import Partition
-from .row_files import SharedMemory, SharedRows, directory
+from .row_files import File, directory, shared_file
 
 #: Bytes of a run and of a window if there is enough memory, and how many runs are still few.
 RUN, WINDOW, FEW = 1 << 25, 1 << 26, 512
@@ -36,15 +36,15 @@ class Window(NamedTuple):
     """Some consecutive blocks in memory.
 
     Block ``first + j`` is ``rows[offsets[j]:offsets[j + 1]]``. If `ours` is true, the rows are a
-    copy of this library and may be written to; else they are the caller's data. `file` says where
-    other processes find them, if that was asked for.
+    copy of this library and may be written to; else they are the caller's data. `file` is where
+    other processes find them, if that was asked for; it begins with them.
     """
 
     first: int
     rows: NDArray[Any]
     offsets: NDArray[np.int64]
     ours: bool
-    file: SharedRows | None = None
+    file: File | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class _Memory:
 
     def __init__(self, where: str, shared: bool, stack: ExitStack) -> None:
         self.where, self.shared, self.stack = where, shared, stack
-        self.file: SharedRows | None = None
+        self.file: File | None = None
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return a new array: an `Empty`."""
@@ -174,10 +174,10 @@ class _Memory:
     def reserve(self, size: int, in_memory: bool = True) -> Empty:
         """Return an `Empty` whose arrays, of at most `size` bytes, all begin at one place."""
         if self.shared:
-            memory = SharedMemory(size, self.where, in_memory)
-            self.stack.callback(memory.close)
-            self.file = memory.rows
-            return memory.array
+            file = shared_file(size, self.where, in_memory)
+            self.stack.callback(file.close)
+            self.file = file
+            return lambda shape, dtype: np.ndarray(shape, dtype, file.map)
         held = np.empty(size, np.uint8)
         return lambda shape, dtype: np.ndarray(shape, dtype, held)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import mmap
 import os
 import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,6 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.memfd import memfd, seal
 from ...errors import SourceError
-
-
-class SharedRows(NamedTuple):
-    """The place of the rows of a window in a file that other processes can map.
-
-    `fd` is open in this process until the context of `laid_out` ends; `path` is the name of the
-    file where a descriptor cannot be handed on (Windows), else None: the file has no name.
-    ``window.rows[0]`` begins at byte `start`, a multiple of `mmap.ALLOCATIONGRANULARITY`.
-    """
-
-    fd: int
-    path: str | None
-    start: int
 
 
 def directory(spill: Any, name: str = "spill") -> str:
@@ -134,67 +121,73 @@ class Spill:
                 return int(done or 0)
 
 
-class SharedMemory:
-    """Memory that other processes can map: nameless, gone when it is closed and unmapped.
+class File:
+    """A file of some bytes for other processes to map: without a name, except on Windows.
+
+    `map` is all of it, to read and write; it is unmapped with its last reference. If the file is in
+    memory, no process can change its size, nor write to it unless it is `open_to_all`.
 
     Parameters
     ----------
     size : int
         Bytes.
-    where : str
-        The directory of the file where there is no memory without one.
+    open_to_all : bool
+    where : str, optional
+        The directory where there is no memory without one; by default that for temporary files.
     in_memory : bool
         Prefer memory to a file.
     """
 
-    def __init__(self, size: int, where: str, in_memory: bool = True) -> None:
-        self._path: str | None = None
-        self._fd = -1
-        size = max(1, size)
-        try:
-            sealable = memfd() if in_memory else None
-            if sealable is not None:
-                self._fd = sealable
-            else:
-                self._fd, path = tempfile.mkstemp(prefix="dpfast-", dir=where)
-                if os.name == "nt":  # which can neither hand on descriptors nor unlink open files
-                    self._path = path
-                else:
-                    os.unlink(path)
-            _reserve(self._fd, size)
-            self._map = mmap.mmap(self._fd, size)
-            if sealable is not None:
-                seal(self._fd, written=True)  # others read
-        except OSError as error:
-            failed = error.errno
-            self.close()
+    def __init__(
+        self, size: int, *, open_to_all: bool, where: str | None = None, in_memory: bool = True
+    ) -> None:
+        self.path: str | None = None
+        sealable = memfd() if in_memory else None
+        if sealable is not None:
+            self.fd = sealable
         else:
-            return
-        raise _failed(where, failed)
-
-    @property
-    def rows(self) -> SharedRows:
-        """The place of its rows."""
-        return SharedRows(self._fd, self._path, 0)
-
-    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return the beginning of the memory as an array, which keeps it mapped."""
-        return np.ndarray(shape, dtype, self._map)
+            self.fd, path = tempfile.mkstemp(prefix="dpfast-", dir=where)
+            if os.name == "nt":  # which can neither hand on descriptors nor unlink open files
+                self.path = path
+            else:
+                os.unlink(path)
+        try:
+            _reserve(self.fd, max(1, size))
+            self.map = mmap.mmap(self.fd, max(1, size))
+            if sealable is not None:
+                seal(self.fd, written=not open_to_all)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
-        """Close the file. The memory itself goes with the last array that looks at it."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-        if self._path is not None:
-            path = Path(self._path)
-            self._path = None
-            if hasattr(self, "_map"):
-                try:
-                    self._map.close()
-                except BufferError:  # an array still looks at it
-                    return
-            path.unlink(missing_ok=True)
+        """Close it. What has mapped it keeps it until that is unmapped."""
+        os.close(self.fd)
+        if self.path is not None:
+            _named.add(self.path)
+        for path in list(_named):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+                _named.discard(path)
+
+
+#: Files that cannot be deleted yet: Windows keeps a file for as long as a process maps it.
+_named: set[str] = set()
+
+
+def shared_file(size: int, where: str, in_memory: bool = True) -> File:
+    """Return a file for rows that other processes only read.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be made.
+    """
+    try:
+        return File(size, open_to_all=False, where=where, in_memory=in_memory)
+    except OSError as error:
+        failed = error.errno
+    raise _failed(where, failed)
 
 
 def _reserve(fd: int, size: int) -> None:

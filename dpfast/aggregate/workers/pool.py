@@ -13,32 +13,22 @@ import time
 import weakref
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
 from ...errors import WorkerError
+from ..blocks.row_files import File
 from .block_queue import BlockQueue
 from .pickling import packed, search_path
-from .shared_memory import Board, File
+from .shared_memory import Board
 from .worker_main import DONE, READY
 from .worker_process import Worker
 
 #: Workers that may end, one after another, before they have loaded the function.
 ATTEMPTS = 3
-
-
-class RowFile(Protocol):
-    """The place of rows in a file; see `aggregate.blocks.row_files.SharedRows`."""
-
-    @property
-    def fd(self) -> int: ...
-    @property
-    def path(self) -> str | None: ...
-    @property
-    def start(self) -> int: ...
 
 
 class WorkerPool:
@@ -105,7 +95,7 @@ class WorkerPool:
     def call_blocks(
         self,
         rows: NDArray[Any],
-        file: RowFile,
+        file: File,
         offsets: NDArray[np.int64],
         out: NDArray[np.float64],
         workers: int,
@@ -117,7 +107,7 @@ class WorkerPool:
         ----------
         rows : array, shape (n, ...)
             Block b is ``rows[offsets[b]:offsets[b + 1]]``. Only the form of the array is used.
-        file : RowFile
+        file : File
             The place of the rows.
         offsets : int64 array, shape (blocks + 1,)
         out : float64 array, shape (blocks, d)
@@ -142,7 +132,7 @@ class WorkerPool:
         places = max([workers, *(1 + worker.slot for worker in self._workers)])
         board = Board(places, offsets, out.shape[1])
         try:
-            window = ("window", (file.path, file.start, rows.nbytes, rows.dtype, rows.shape))
+            window = ("window", (file.path, rows.nbytes, rows.dtype, rows.shape))
             ranges = BlockQueue(board, self._limit, tick)
             self._work(board, ranges, window, file.fd, min(workers, filled))
             out[:] = board.out

@@ -2,55 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-import os
-import sys
-import tempfile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core.memfd import memfd, seal
+from ..blocks.row_files import File
 from .worker_main import parts
-
-
-class File:
-    """A file of some bytes for other processes to map: without a name, except on Windows.
-
-    `map` is all of it, to read and write; it is unmapped with its last reference. If the file is in
-    memory, no process can change its size, nor write to it unless it is `open_to_all`.
-    """
-
-    def __init__(self, size: int, *, open_to_all: bool) -> None:
-        self.path: str | None = None
-        sealable = memfd()
-        if sealable is not None:
-            self.fd = sealable
-        elif sys.platform == "win32":
-            self.fd, self.path = tempfile.mkstemp(prefix="dpfast-")
-        else:
-            with tempfile.TemporaryFile() as file:
-                self.fd = os.dup(file.fileno())
-        os.ftruncate(self.fd, max(1, size))
-        self.map = mmap.mmap(self.fd, max(1, size))
-        if sealable is not None:
-            seal(self.fd, written=not open_to_all)
-
-    def close(self) -> None:
-        """Close it. Processes that have mapped it keep it until they unmap it."""
-        os.close(self.fd)
-        if self.path is not None:
-            _named.add(self.path)
-        for path in list(_named):
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-                _named.discard(path)
-
-
-#: Files that cannot be deleted yet: Windows keeps a file for as long as a process maps it.
-_named: set[str] = set()
 
 
 class Board:

@@ -122,14 +122,12 @@ def _run(
 
 def _window(np: Any, order: Any, fds: list[int]) -> Any:
     """Map the rows and the board of a window, and close the files."""
-    (rows_path, start, length, dtype, shape), (board_path, slots, blocks, d, slot) = order
+    (rows_path, length, dtype, shape), (board_path, slots, blocks, d, slot) = order
     held = _mapped(board_path, fds[1:], 0, writable=True)
     states, offsets, out = parts(np.frombuffer(held, np.int64), slots, blocks, d)
     rows = np.empty(shape, dtype)
     if length:
-        skip = start % mmap.ALLOCATIONGRANULARITY
-        held = _mapped(rows_path, fds[:1], length + skip, start - skip)
-        rows = np.ndarray(shape, dtype, held, skip)
+        rows = np.ndarray(shape, dtype, _mapped(rows_path, fds[:1], length))
     _close(fds)
     return rows, offsets, out, memoryview(states[slot])
 
@@ -147,15 +145,13 @@ def parts(words: Any, slots: int, blocks: int, d: int) -> tuple[Any, Any, Any]:
     return words[: 2 * slots].reshape(slots, 2), offsets, out
 
 
-def _mapped(
-    path: str | None, fds: list[int], length: int, start: int = 0, writable: bool = False
-) -> mmap.mmap:
+def _mapped(path: str | None, fds: list[int], length: int, writable: bool = False) -> mmap.mmap:
     """Map a file that is known by its path or, where it has none, by the first descriptor."""
     access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
     if path is None:
-        return mmap.mmap(fds[0], length, access=access, offset=start)
+        return mmap.mmap(fds[0], length, access=access)
     with open(path, "r+b" if writable else "rb") as file:
-        return mmap.mmap(file.fileno(), length, access=access, offset=start)
+        return mmap.mmap(file.fileno(), length, access=access)
 
 
 def _listen(control: socket.socket, orders: queue.SimpleQueue[Any]) -> None:

@@ -4,8 +4,7 @@ import contextlib
 
 import numpy as np
 
-from dpfast.aggregate.blocks.row_files import SharedRows
-from dpfast.aggregate.workers.shared_memory import File
+from dpfast.aggregate.blocks.row_files import File
 
 
 def call_blocks(function, rows, offsets, d, copy=True):
@@ -33,11 +32,11 @@ def blocks(codes, per=4):
 
 @contextlib.contextmanager
 def in_file(rows):
-    """The rows in a file, beginning on its second page."""
-    file = File(65536 + rows.nbytes, open_to_all=False)
+    """The rows in a file."""
+    file = File(rows.nbytes, open_to_all=False)
     view = np.frombuffer(file.map, np.uint8)
-    view[65536 : 65536 + rows.nbytes] = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
+    view[: rows.nbytes] = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
     try:
-        yield SharedRows(file.fd, file.path, 65536)
+        yield file
     finally:
         file.close()
