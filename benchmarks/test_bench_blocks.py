@@ -162,7 +162,7 @@ def test_blocks_of_a_file(benchmark, parquet, unsorted_floats, key, blocks, kept
     def work():
         first, rows = None, 0
         with laid_out(Chunked(parquet), partition, 1, spill) as found:
-            for window in found.windows():
+            for window in found:
                 rows += len(window.rows)
                 first = window.rows[: window.offsets[1]].copy() if first is None else first
         return first, rows

@@ -72,7 +72,7 @@ def partition():
 @pytest.fixture(scope="module")
 def window(source, partition):
     with laid_out(source, partition) as blocks:
-        return next(iter(blocks.windows()))
+        return next(blocks)
 
 
 @pytest.fixture(scope="module", params=list(CASES))
@@ -103,7 +103,7 @@ def test_floor_one_thread(benchmark, case):
 def test_scatter(benchmark, source, partition):
     def work():
         with laid_out(source, partition, CORES) as blocks:
-            return next(iter(blocks.windows())).offsets[-1]
+            return next(blocks).offsets[-1]
 
     assert run(benchmark, work) == N
 

@@ -92,7 +92,7 @@ def worst(made, loss, monkeypatch):
 def test_the_joint_mean_spends_its_loss_and_no_more(kind, monkeypatch):
     loss = LOSSES[kind]
     made = make_vector("mean", 2, BOUNDS, loss)
-    assert made.joint and isinstance(made, VectorMean)
+    assert isinstance(made, VectorMean)
     assert len({g.span for g in made.grids}) == 3
     law = noise_of(made, [[0, 0, 1]] * 2, monkeypatch)[0]
     assert (law == Laplace()) == (kind == "pure" or "Laplace" in kind)
@@ -168,7 +168,7 @@ NAMES = [name for name in aggregators.AGGREGATORS if name not in ("auto", "mean"
 @pytest.mark.parametrize("name", NAMES)
 def test_shares_add_up_exactly(name, loss, d):
     made = make_vector(name, 40, ((0.0, 1.0),) * d, loss)
-    assert isinstance(made, Coordinates) and not made.joint and len(made.parts) == d
+    assert isinstance(made, Coordinates) and len(made.parts) == d
     losses = {part.loss for part in made.parts}
     each = losses.pop()
     assert not losses
@@ -255,8 +255,8 @@ def test_auto_looks_at_the_share():
     assert choose("auto", 40, bounds[:1], Pure(1)) == "trimmed-mean"
     assert choose("auto", 40, bounds, Pure(1)) == "mean"
     assert choose("auto", 64, bounds, Pure(1)) == "trimmed-mean"
-    assert make_vector("auto", 40, bounds, Pure(1)).joint
-    assert not make_vector("auto", 64, bounds, Pure(1)).joint
+    assert isinstance(make_vector("auto", 40, bounds, Pure(1)), VectorMean)
+    assert isinstance(make_vector("auto", 64, bounds, Pure(1)), Coordinates)
     assert choose("attention", 1, bounds, Pure(1)) == "attention"
 
 
@@ -266,8 +266,8 @@ CENTRES = np.array([[0.5, 0.0, 1.0], [0.25, 100.0, 1.0005]])
 @pytest.mark.parametrize("centres", [None, CENTRES, CENTRES.tolist()])
 def test_attention_with_centres_is_joint(centres):
     made = make_vector("attention", 9, BOUNDS, Pure(1), centres)
-    assert made.joint == (centres is not None)
-    if made.joint:
+    assert isinstance(made, Coordinates) == (centres is None)
+    if centres is not None:
         assert isinstance(made, attention.VectorAttention)
         assert make_vector("attention", 9, BOUNDS, LOSSES["approx"], CENTRES).loss == Pure(1)
 

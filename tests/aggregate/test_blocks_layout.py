@@ -177,13 +177,12 @@ def test_equals_a_dict_of_lists(small, tmp_path, kind, name, drop, blocks):
     ]:
         source = Rows(rows, ids, [5, 6, 1000, 1001, 2500], workers, memory, length)
         with laid_out(source, Partition(labels, drop), workers, spill, shared=shared) as found:
-            assert found.count == blocks
             if memory and kind == "contiguous" and not drop and not shared:
-                (window,) = found.windows()
+                (window,) = found
                 assert window.rows is rows and not window.ours
                 same(blocks_of([window], blocks), expected)
             else:
-                same(blocks_of(found.windows(), blocks, shared), expected)
+                same(blocks_of(found, blocks, shared), expected)
                 assert source.passes <= 1
     assert rows.tobytes() == before.tobytes()
     assert list(tmp_path.iterdir()) == []
@@ -218,13 +217,7 @@ def test_chunks_and_workers_change_nothing(data):
             patch.setattr(layout, "LITTLE", -1)
         workers = data.draw(st.sampled_from([1, 2]))
         with laid_out(source, Partition(labels, drop), workers) as found:
-            for _ in range(2):  # windows can be asked for again
-                same(
-                    blocks_of(found.windows(), k),
-                    twin.laid_out(plain(rows), named, k, drop),
-                )
-                if kind != "key" and not drop:
-                    break
+            same(blocks_of(found, k), twin.laid_out(plain(rows), named, k, drop))
 
 
 def test_chunks_from_several_threads(small):
@@ -234,7 +227,7 @@ def test_chunks_from_several_threads(small):
         expected = twin.laid_out(plain(rows), RandomLabels(k, KEY).read(0, n), k, drop)
         source = Rows(rows, None, range(0, n, 777), length=length, team=4)
         with laid_out(source, Partition(RandomLabels(k, KEY), drop), workers) as found:
-            same(blocks_of(found.windows(), k), expected)
+            same(blocks_of(found, k), expected)
 
 
 def test_a_source_with_other_rows_than_its_length_is_noticed():
@@ -255,7 +248,7 @@ def test_a_chunk_that_follows_none_counts_its_way(monkeypatch):
         for order in range(3):
             source = Rows(rows, None, [1, 999, 1000, 1001, 3333, 4000], order, length=5000)
             with laid_out(source, Partition(RandomLabels(blocks, KEY)), 2) as found:
-                same(blocks_of(found.windows(), blocks), expected)
+                same(blocks_of(found, blocks), expected)
 
 
 @pytest.mark.parametrize("memory", [False, True])
@@ -265,7 +258,7 @@ def test_no_rows(memory, kind):
     for shared, workers, length in itertools.product((False, True), (1, 2), (0, None)):
         source = Rows(rows, np.empty(0, np.int64), memory=memory, length=length)
         with laid_out(source, Partition(labels_of(kind, 5, 0)), workers, shared=shared) as found:
-            assert blocks_of(found.windows(), 5, shared) == [[]] * 5
+            assert blocks_of(found, 5, shared) == [[]] * 5
 
 
 def test_more_blocks_than_a_window_holds(monkeypatch):
@@ -273,10 +266,10 @@ def test_more_blocks_than_a_window_holds(monkeypatch):
     k = 1 << 17
     rows = np.arange(1000.0)
     with laid_out(Rows(rows), Partition(RandomLabels(k, KEY))) as found:
-        firsts = [window.first for window in found.windows()]
-        assert len(firsts) == 32
+        assert len([window.first for window in found]) == 32
+    with laid_out(Rows(rows), Partition(RandomLabels(k, KEY))) as found:
         expected = twin.laid_out(plain(rows), RandomLabels(k, KEY).read(0, 1000), k)
-        same(blocks_of(found.windows(), k), expected)
+        same(blocks_of(found, k), expected)
 
 
 def test_one_id_with_nearly_all_rows(small):
@@ -288,10 +281,12 @@ def test_one_id_with_nearly_all_rows(small):
     wide = np.repeat(rows[:, None], 4, axis=1)
     found, offsets = counting_sort.scatter(wide, named, k)
     assert [found[a:b, 0].tolist() for a, b in itertools.pairwise(offsets)] == expected
-    with laid_out(Rows(rows, ids, [9, 99]), Partition(KeyedLabels(k, KEY))) as blocks:
-        sizes = [len(window.rows) for window in blocks.windows()]
+    source, partition = Rows(rows, ids, [9, 99]), Partition(KeyedLabels(k, KEY))
+    with laid_out(source, partition) as blocks:
+        sizes = [len(window.rows) for window in blocks]
         assert max(sizes) > 19_000 and len(sizes) > 2
-        same(blocks_of(blocks.windows(), k), expected)
+    with laid_out(source, partition) as blocks:
+        same(blocks_of(blocks, k), expected)
 
 
 # --- partitions -----------------------------------------------------------------------------------
@@ -436,7 +431,7 @@ def test_files_have_no_name_and_are_gone(small, tmp_path, way, shared):
         source = (Broken if way == "source" else Rows)(rows, None, range(0, 5000, 100))
         partition = Partition(RandomLabels(50, KEY))
         with laid_out(source, partition, 2, tmp_path, shared=shared) as found:
-            for window in found.windows():
+            for window in found:
                 held = open_files(tmp_path)
                 assert held and list(tmp_path.iterdir()) == []
                 for fd, target in held:
@@ -482,7 +477,7 @@ def test_a_full_disk_is_one_clear_error(small, tmp_path, monkeypatch, shared):
                 source, Partition(RandomLabels(9, KEY)), workers, tmp_path, shared=shared
             ) as b,
         ):
-            list(b.windows())
+            list(b)
         assert str(secret) not in str(caught.value) and caught.value.__context__ is None
     assert list(tmp_path.iterdir()) == []
 
@@ -536,7 +531,7 @@ def test_extra_memory(kind, drop, blocks, name, monkeypatch):
 
     def work():
         with laid_out(source, Partition(labels_of(kind, blocks, N), drop)) as found:
-            for window in found.windows():
+            for window in found:
                 assert len(window.rows)
 
     limit = 1.3 * rows.nbytes + 3 * 8 * blocks
@@ -557,7 +552,7 @@ def test_extra_memory_where_one_id_has_all_rows():
 
     def work():
         with laid_out(source, Partition(labels_of("key", 50_000, N))) as found:
-            for window in found.windows():
+            for window in found:
                 assert len(window.rows) == N  # one window: the rows were sorted in memory
 
     assert peak(work) < 1.3 * rows.nbytes + 3 * 8 * 50_000
@@ -573,7 +568,7 @@ def test_chunked_rows_beyond_memory_stay_on_disk(tmp_path, monkeypatch):
 
     def work(spill=None):
         with laid_out(source, Partition(RandomLabels(100, KEY)), 1, spill) as found:
-            for window in found.windows():
+            for window in found:
                 assert len(window.rows)
 
     assert peak(lambda: work(tmp_path)) < rows.nbytes / 2
@@ -593,7 +588,7 @@ def test_the_machine_is_not_asked_for_room_for_little(monkeypatch, length):
     for n in (1000, layout.LITTLE // 8 + 1):
         source = Rows(table("f8", n), None, [9], length=n if length else None)
         with laid_out(source, Partition(RandomLabels(10, KEY))) as found:
-            assert sum(len(window.rows) for window in found.windows()) == n
+            assert sum(len(window.rows) for window in found) == n
     assert len(asked) == (1 if length else 2)
 
 
@@ -655,7 +650,7 @@ else:
     raise SystemExit("the limit does not bind")
 found = np.empty(blocks)
 with laid_out(Rows(), Partition(RandomLabels(blocks, Key(bytes(range(32)))))) as laid:
-    for window in laid.windows():
+    for window in laid:
         for j, (a, b) in enumerate(zip(window.offsets, window.offsets[1:])):
             found[window.first + j] = np.median(window.rows[a:b])
 np.save(to, found)

@@ -83,7 +83,7 @@ def test_as_python_calls_it(name):
         bound = resolve(function).bind(source, d)
         with laid_out(source, partition) as blocks:
             expected = np.concatenate(
-                [answers(function.py_func, w.rows, w.offsets, d) for w in blocks.windows()]
+                [answers(function.py_func, w.rows, w.offsets, d) for w in blocks]
             )
         for workers in (None, 1, 2, 7):
             found = bound.outputs(source, partition, Job(workers))

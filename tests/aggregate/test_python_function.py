@@ -40,7 +40,7 @@ def expected(function, rows, blocks, d=1, partition=None):
     if partition is None:
         partition = Partition(ContiguousLabels(blocks, len(rows)))
     with laid_out(source, partition) as made:
-        (window,) = made.windows()
+        (window,) = made
         return reference.call_blocks(function, window.rows, window.offsets, d)
 
 

@@ -152,7 +152,6 @@ class VectorAttention:
     farthest: int = field(init=False)
     alpha: float = field(init=False)
     beta: float = field(init=False)
-    joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         blocks = check_blocks(self.blocks, 1)

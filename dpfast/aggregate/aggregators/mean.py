@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +82,6 @@ class VectorMean:
     loss: Loss
     grids: tuple[OutputGrid, ...] = field(init=False)
     noise: Additive = field(init=False)
-    joint: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         blocks = output_grid.check_blocks(self.blocks, 1)

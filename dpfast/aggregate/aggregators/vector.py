@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +25,10 @@ _LEAST_RHO = Fraction(1, 2**40)
 
 
 class VectorAggregator(Protocol):
-    """A checked mechanism on vectors; `loss` is what one release costs.
-
-    `joint` says whether it is one mechanism on whole vectors or one for each coordinate.
-    """
+    """A checked mechanism on vectors; `loss` is what one release costs."""
 
     @property
     def loss(self) -> Loss: ...
-    @property
-    def joint(self) -> bool: ...
     def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]: ...
 
 
@@ -63,7 +58,6 @@ class Coordinates:
     bounds: tuple[tuple[float, float], ...]
     loss: Loss
     parts: tuple[Aggregator, ...] = field(init=False)
-    joint: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_coordinates(len(self.bounds))

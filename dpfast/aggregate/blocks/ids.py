@@ -31,8 +31,6 @@ class KeyedLabels:
         At most 2**31.
     key : Key
         Secret: it determines the blocks. `secret` makes one.
-    name : str
-        The name of the ids in messages.
 
     Notes
     -----
@@ -41,10 +39,9 @@ class KeyedLabels:
     end of text and bytes do not count, because NumPy drops them.
     """
 
-    def __init__(self, blocks: int, key: _native.Key, name: str = "ids") -> None:
+    def __init__(self, blocks: int, key: _native.Key) -> None:
         self.blocks = blocks
         self.key = key
-        self.name = name
 
     def read(self, ids: Any) -> NDArray[np.uint32]:
         """Return the labels of a column of ids.
@@ -69,7 +66,7 @@ class KeyedLabels:
     def _array(self, ids: NDArray[Any]) -> NDArray[np.uint32]:
         kind = ids.dtype.kind
         if ids.ndim != 1 or kind not in "biuUSTO":
-            checks.fail_kind(self.name, RULE, ids, f" of {ids.ndim} dimensions and {ids.dtype}")
+            checks.fail_kind("ids", RULE, ids, f" of {ids.ndim} dimensions and {ids.dtype}")
         if isinstance(ids, np.ma.MaskedArray) and np.ma.is_masked(ids):
             mask, ids, kind = np.ma.getmaskarray(ids), np.ma.getdata(ids).astype(object), "O"
             ids[mask] = None
@@ -116,7 +113,7 @@ class KeyedLabels:
                 self._integers(np.array([int(i) for i in some], kind), part)
             else:
                 raise DataError(
-                    f"{self.name} must be integers of at most 64 bits, text or bytes, and are not"
+                    "ids must be integers of at most 64 bits, text or bytes, and are not"
                 )
             out[where] = part
 
@@ -140,7 +137,7 @@ class KeyedLabels:
         if text or binary or types.is_fixed_size_binary(kind):
             column = column.cast(pa.large_string() if text else pa.large_binary())
         elif not (types.is_integer(kind) or types.is_null(kind)):
-            checks.fail_kind(self.name, RULE, ids, f" of Arrow type {kind}")
+            checks.fail_kind("ids", RULE, ids, f" of Arrow type {kind}")
         out = np.empty(len(column), np.uint32)
         at = 0
         for array in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
@@ -165,7 +162,7 @@ class KeyedLabels:
             return column.cast(column.type.value_type)
         except pa.ArrowException:
             pass  # its message quotes a row, so it must not survive, not even as a context
-        raise DataError(f"{self.name} must stand in their dictionary, and do not")
+        raise DataError("ids must stand in their dictionary, and do not")
 
     def _buffers(self, array: Any, kind: int, out: NDArray[np.uint32]) -> None:
         """Label a large string or binary array, from its buffers without a copy."""

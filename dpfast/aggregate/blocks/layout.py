@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,18 +46,6 @@ class Window(NamedTuple):
     file: File | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Blocks 0 .. count - 1, in windows that fit in memory."""
-
-    count: int
-    make: Callable[[], Iterator[Window]]
-
-    def windows(self) -> Iterator[Window]:
-        """Yield every block in exactly one window, which is valid until the next is asked for."""
-        return self.make()
-
-
 @contextmanager
 def laid_out(
     source: RowSource,
@@ -67,8 +54,8 @@ def laid_out(
     spill: str | None = None,
     *,
     shared: bool = False,
-) -> Iterator[Blocks]:
-    """Yield the rows of `source` block by block, until the context ends.
+) -> Iterator[Iterator[Window]]:
+    """Yield the rows of `source` block by block, in windows, until the context ends.
 
     Rows of a block stand in the order of their numbers, whatever the chunks and the workers.
 
@@ -86,7 +73,8 @@ def laid_out(
 
     Yields
     ------
-    Blocks
+    iterator of Window
+        Every block is in exactly one, which is valid until the next is asked for.
 
     Raises
     ------
@@ -127,7 +115,11 @@ def laid_out(
                 yield _whole(*placed(source, labels, n, tail, most, memory.empty), memory)
                 return
         sizes = _sizes(source, left, part, room)
-        yield _in_runs(source, partition, sizes, most, memory)
+        runs = ExternalSort(partition, source.dtype, _tail(source), sizes, where, most)
+        stack.callback(runs.close)
+        source.reduce(runs.add, lambda a, b: a)
+        runs.done()
+        yield _in_runs(runs, _width(source), sizes, memory)
 
 
 def _left(source: RowSource) -> int:
@@ -182,32 +174,29 @@ class _Memory:
         return lambda shape, dtype: np.ndarray(shape, dtype, held)
 
 
-def _whole(rows: NDArray[Any], offsets: NDArray[np.int64], memory: _Memory) -> Blocks:
-    """Return one window of all blocks."""
-    window = Window(0, rows, offsets, True, memory.file)
-    return Blocks(len(offsets) - 1, lambda: iter([window]))
+def _whole(rows: NDArray[Any], offsets: NDArray[np.int64], memory: _Memory) -> Iterator[Window]:
+    """Yield one window of all blocks."""
+    yield Window(0, rows, offsets, True, memory.file)
 
 
-def _in_place(array: NDArray[Any], labels: ContiguousLabels, size: int, memory: _Memory) -> Blocks:
-    """Return fixed ranges of an array, which are copied only to be shared."""
+def _in_place(
+    array: NDArray[Any], labels: ContiguousLabels, size: int, memory: _Memory
+) -> Iterator[Window]:
+    """Yield fixed ranges of an array, which are copied only to be shared."""
     offsets = labels.offsets()
-
-    def windows() -> Iterator[Window]:
-        if not memory.shared:
-            yield Window(0, array, offsets, False)
-            return
-        width = max(1, array.nbytes // max(1, len(array)))
-        spans = list(spans_of(offsets, max(1, size // width)))
-        rows = max(int(offsets[stop] - offsets[first]) for first, stop in spans)
-        empty = memory.reserve(rows * width, rows * width <= 4 * size)
-        for first, stop in spans:
-            some = array[offsets[first] : offsets[stop]]
-            copy = empty(some.shape, some.dtype)
-            copy[...] = some
-            cuts = offsets[first : stop + 1] - offsets[first]
-            yield Window(first, copy, cuts, True, memory.file)
-
-    return Blocks(labels.blocks, windows)
+    if not memory.shared:
+        yield Window(0, array, offsets, False)
+        return
+    width = max(1, array.nbytes // max(1, len(array)))
+    spans = list(spans_of(offsets, max(1, size // width)))
+    rows = max(int(offsets[stop] - offsets[first]) for first, stop in spans)
+    empty = memory.reserve(rows * width, rows * width <= 4 * size)
+    for first, stop in spans:
+        some = array[offsets[first] : offsets[stop]]
+        copy = empty(some.shape, some.dtype)
+        copy[...] = some
+        cuts = offsets[first : stop + 1] - offsets[first]
+        yield Window(first, copy, cuts, True, memory.file)
 
 
 def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: int) -> Any:
@@ -234,21 +223,11 @@ def _named(source: RowSource, partition: Partition, array: NDArray[Any], room: i
     return named
 
 
-def _in_runs(
-    source: RowSource, partition: Partition, sizes: Sizes, workers: int, memory: _Memory
-) -> Blocks:
-    """Return windows of the sorted runs of a source that is read in chunks."""
-    runs = ExternalSort(partition, source.dtype, _tail(source), sizes, memory.where, workers)
-    memory.stack.callback(runs.close)
-    source.reduce(runs.add, lambda a, b: a)
-    runs.done()
+def _in_runs(runs: ExternalSort, width: int, sizes: Sizes, memory: _Memory) -> Iterator[Window]:
+    """Yield windows of sorted runs of rows of `width` bytes."""
 
-    def windows() -> Iterator[Window]:
-        def buffer(rows: int) -> Empty:
-            size = rows * _width(source)
-            return memory.reserve(size, size <= 4 * sizes.window)
+    def buffer(rows: int) -> Empty:
+        return memory.reserve(rows * width, rows * width <= 4 * sizes.window)
 
-        for first, rows, offsets in runs.windows(buffer):
-            yield Window(first, rows, offsets, True, memory.file)
-
-    return Blocks(partition.blocks, windows)
+    for first, rows, offsets in runs.windows(buffer):
+        yield Window(first, rows, offsets, True, memory.file)

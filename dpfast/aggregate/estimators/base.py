@@ -87,8 +87,8 @@ class ByBlock:
         answers = np.full((partition.blocks, self.d), np.nan)
         shared = self.pool is not None
         laid = laid_out(source, partition, job.workers, job.spill, shared=shared)
-        with self.pool or nullcontext(), laid as blocks:
-            for window in blocks.windows():
+        with self.pool or nullcontext(), laid as windows:
+            for window in windows:
                 stop = window.first + len(window.offsets) - 1
                 self.fill(window, answers[window.first : stop], job)
         return answers
@@ -138,6 +138,28 @@ def by_groups(
 
     count = max(1, min(most, len(groups)))
     each(through, range(count), count)
+
+
+def grouped(
+    name: str, d: int, work: Callable[[NDArray[Any], NDArray[np.int64], Floats, Buffers], None]
+) -> ByBlock:
+    """Return a `ByBlock` that works on groups of blocks.
+
+    ``work(rows, cuts, out, buffers)`` writes the output of each block ``rows[cuts[j]:cuts[j + 1]]``
+    to ``out[j]``.
+    """
+
+    def fill(window: Window, out: Floats, job: Job) -> None:
+        offsets = window.offsets
+
+        def some(first: int, last: int, buffers: Buffers) -> None:
+            start, stop = offsets[first], offsets[last]
+            cuts = offsets[first : last + 1] - start
+            work(window.rows[start:stop], cuts, out[first:last], buffers)
+
+        by_groups(offsets, some, job)
+
+    return ByBlock(name, d, fill)
 
 
 def _groups(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:

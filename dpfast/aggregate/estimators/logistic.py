@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._core.types import Number
 from ..._kernels import aggregate as _native
-from ..blocks.layout import Window
-from .base import Bound, Buffers, ByBlock, Floats, Job, by_groups
+from .base import Bound, Buffers, Floats, grouped
 from .columns import Columns, Regression
 
 
@@ -83,25 +86,21 @@ class LogisticRegression(Regression):
         object.__setattr__(self, "tolerance", checks.positive("tolerance", self.tolerance))
 
     def _bound(self, form: Columns) -> Bound:
-        target = form.place("target", self.target)
+        target, work_size = form.place("target", self.target), _native.logistic_work(form.count)
 
-        def fill(window: Window, out: Floats, job: Job) -> None:
-            offsets = window.offsets
+        def work(
+            rows: NDArray[Any], cuts: NDArray[np.int64], out: Floats, buffers: Buffers
+        ) -> None:
+            _native.logistic(
+                buffers.floats(form.floats(rows)),
+                cuts,
+                target,
+                self.intercept,
+                float(self.penalty),
+                self.max_iterations,
+                float(self.tolerance),
+                buffers.take("work", work_size),
+                out,
+            )
 
-            def work(first: int, last: int, buffers: Buffers) -> None:
-                start, stop = offsets[first], offsets[last]
-                _native.logistic(
-                    buffers.floats(form.floats(window.rows[start:stop])),
-                    offsets[first : last + 1] - start,
-                    target,
-                    self.intercept,
-                    float(self.penalty),
-                    self.max_iterations,
-                    float(self.tolerance),
-                    buffers.take("work", _native.logistic_work(form.count)),
-                    out[first:last],
-                )
-
-            by_groups(offsets, work, job)
-
-        return ByBlock(self.name, form.count - 1 + self.intercept, fill)
+        return grouped(self.name, form.count - 1 + self.intercept, work)

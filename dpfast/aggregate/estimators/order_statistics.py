@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._core.types import Number
 from ..._kernels import aggregate as _native
-from ..blocks.layout import Window
 from ..blocks.tallies import Totals
-from .base import Bound, Buffers, ByBlock, Floats, Job, by_groups
+from .base import Bound, Buffers, Floats, grouped
 from .columns import ByColumn, Columns
 
 Integers = NDArray[np.int64]
@@ -25,19 +24,12 @@ class EachColumn(ByColumn):
     """An estimator of one column, all rows of a block at once, applied to each column."""
 
     def _bound(self, form: Columns) -> Bound:
-        def fill(window: Window, out: Floats, job: Job) -> None:
-            offsets = window.offsets
+        def work(rows: NDArray[Any], cuts: Integers, out: Floats, buffers: Buffers) -> None:
+            for j in range(form.count):
+                values = buffers.floats(form.column(rows, j))
+                out[:, j] = self._answers(values, cuts, buffers)
 
-            def work(first: int, last: int, buffers: Buffers) -> None:
-                start, stop = offsets[first], offsets[last]
-                for j in range(form.count):
-                    values = buffers.floats(form.column(window.rows[start:stop], j))
-                    cuts = offsets[first : last + 1] - start
-                    out[first:last, j] = self._answers(values, cuts, buffers)
-
-            by_groups(offsets, work, job)
-
-        return ByBlock(self.name, form.count, fill)
+        return grouped(self.name, form.count, work)
 
     @abstractmethod
     def _answers(self, values: Floats, cuts: Integers, buffers: Buffers) -> Floats:
