@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 
 from dpfast._kernels.jit import BlockLoop
-from dpfast.aggregate.blocks.labels import RandomLabels, secret
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.partition import Partition, RandomLabels, secret
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
 from dpfast.rng import InsecureGenerator

@@ -31,12 +31,11 @@ from .aggregators import AGGREGATORS, AggregatorName, make
 from .aggregators.output_grid import Aggregator
 from .aggregators.vector import VectorAggregator, choose, make_vector
 from .blocks.ids import KeyedLabels
-from .blocks.labels import ContiguousLabels, RandomLabels, secret
-from .blocks.partition import Partition
+from .blocks.partition import ContiguousLabels, Partition, RandomLabels, secret
 from .blocks.row_files import directory
 from .estimators import EstimatorName, resolve
 from .estimators.base import Bound, Estimator, Job
-from .estimators.python_function import Executor
+from .estimators.functions import Executor
 
 PartitionName: TypeAlias = Literal["auto", "contiguous", "random", "key"]
 PARTITIONS: tuple[str, ...] = get_args(PartitionName)

@@ -20,7 +20,7 @@ import dpfast as dp
 from dpfast.aggregate import api
 from dpfast.aggregate.aggregators import AGGREGATORS
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels
+from dpfast.aggregate.blocks.partition import ContiguousLabels, RandomLabels
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DpfastError
 from dpfast.privacy import Pure
 from dpfast.rng import Generator, InsecureGenerator

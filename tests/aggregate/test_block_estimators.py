@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast._kernels import aggregate as native
-from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels
 from dpfast.aggregate.blocks.layout import Window
-from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Totals
 from dpfast.aggregate.estimators import (
     LogisticRegression,

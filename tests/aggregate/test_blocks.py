@@ -21,7 +21,7 @@ from dpfast._kernels import aggregate as native
 from dpfast._kernels.rng import isa_paths
 from dpfast.aggregate.blocks.counting_sort import scatter
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels, secret
+from dpfast.aggregate.blocks.partition import ContiguousLabels, RandomLabels, secret
 from dpfast.aggregate.blocks.tallies import Extremes, Moments, Totals
 from dpfast.errors import ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
@@ -696,7 +696,7 @@ import hashlib, json
 import numpy as np
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.tallies import Moments, Totals
-from dpfast.aggregate.blocks.labels import RandomLabels
+from dpfast.aggregate.blocks.partition import RandomLabels
 from dpfast._kernels.aggregate import Key
 from dpfast._kernels.rng import isa
 

@@ -27,9 +27,15 @@ from dpfast.aggregate.blocks import (
 )
 from dpfast.aggregate.blocks.available_memory import available
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import TILE, Partition, missing, tiles
+from dpfast.aggregate.blocks.partition import (
+    TILE,
+    ContiguousLabels,
+    Partition,
+    RandomLabels,
+    missing,
+    tiles,
+)
 from dpfast.errors import ArgumentError, ArgumentTypeError, SourceError
 from dpfast.sources.base import RowChunk
 
@@ -621,7 +627,7 @@ import resource, sys
 import numpy as np
 import pyarrow as pa, pyarrow.parquet as pq
 import dpfast as dp
-from dpfast.aggregate.blocks.labels import RandomLabels
+from dpfast.aggregate.blocks.partition import RandomLabels
 from dpfast.aggregate.blocks.partition import Partition
 from dpfast.aggregate.blocks.layout import laid_out
 from dpfast._kernels.aggregate import Key

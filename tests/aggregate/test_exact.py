@@ -18,8 +18,7 @@ import dpfast as dp
 from dpfast._kernels.aggregate import Key
 from dpfast.aggregate import api
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import ContiguousLabels
-from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition
 from dpfast.noise import samplers
 from dpfast.noise.distributions import Laplace
 from dpfast.rng import InsecureGenerator

@@ -11,13 +11,11 @@ import dpfast as dp
 from dpfast._kernels import jit
 from dpfast.aggregate.api import sample_and_aggregate
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels, secret
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import Partition
-from dpfast.aggregate.estimators import numba_function, resolve
+from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels, secret
+from dpfast.aggregate.estimators import functions, resolve
 from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.numba_function import NumbaFunction
-from dpfast.aggregate.estimators.python_function import PythonFunction
+from dpfast.aggregate.estimators.functions import NumbaFunction, PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows
@@ -183,14 +181,14 @@ def test_who_calls_it():
 def test_one_worker_a_core_and_fewer_if_asked(monkeypatch):
     monkeypatch.delenv("DPFAST_NUM_THREADS", raising=False)
     if sys.platform == "linux":
-        assert numba_function._cores() == len(os.sched_getaffinity(0))
+        assert functions._cores() == len(os.sched_getaffinity(0))
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     for text, expected in (("", 6), ("4", 4), ("40", 6)):
         monkeypatch.setenv("DPFAST_NUM_THREADS", text)
-        assert numba_function._cores() == expected
+        assert functions._cores() == expected
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
-    assert numba_function._cores() == 1
+    assert functions._cores() == 1
 
 
 @pytest.mark.parametrize("is_parallel", [False, True])

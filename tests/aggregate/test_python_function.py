@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels, secret
 from dpfast.aggregate.blocks.layout import laid_out
-from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels, secret
 from dpfast.aggregate.estimators import resolve
 from dpfast.aggregate.estimators.base import Job
-from dpfast.aggregate.estimators.python_function import PythonFunction
+from dpfast.aggregate.estimators.functions import PythonFunction
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 from dpfast.sources.table import as_rows

@@ -25,7 +25,7 @@ import dpfast as dp
 from dpfast._kernels.aggregate import Key
 from dpfast.aggregate import api
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import RandomLabels
+from dpfast.aggregate.blocks.partition import RandomLabels
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 
 from ..reference.aggregate import partitions as coupling

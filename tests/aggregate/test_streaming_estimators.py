@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast._kernels.aggregate import Key
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import ContiguousLabels, RandomLabels
-from dpfast.aggregate.blocks.partition import Partition
+from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Moments
 from dpfast.aggregate.estimators import (
     Correlation,

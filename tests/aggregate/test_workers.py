@@ -15,10 +15,9 @@ import pytest
 
 from dpfast.aggregate.blocks.row_files import File
 from dpfast.aggregate.workers import worker_main, worker_process
-from dpfast.aggregate.workers.block_queue import BlockQueue
+from dpfast.aggregate.workers.block_queue import BlockQueue, Board
 from dpfast.aggregate.workers.calls import answer, attempt
 from dpfast.aggregate.workers.pool import WorkerPool, cores
-from dpfast.aggregate.workers.shared_memory import Board
 from dpfast.aggregate.workers.threads import call_blocks
 from dpfast.errors import ArgumentError, MissingExtraError, WorkerError
 

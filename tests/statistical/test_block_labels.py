@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from dpfast.aggregate.blocks.ids import KeyedLabels
-from dpfast.aggregate.blocks.labels import RandomLabels, secret
+from dpfast.aggregate.blocks.partition import RandomLabels, secret
 from dpfast.rng import InsecureGenerator
 
 from ..support.pairwise import quick_rows

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ..._core import checks
 from ..._kernels import aggregate as _native
 from ...sources.array import threads
-from .labels import RandomLabels, RowLabels
-from .partition import TILE, missing
+from .partition import TILE, RandomLabels, RowLabels, missing
 
 T = TypeVar("T")
 S = TypeVar("S")

@@ -12,7 +12,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,13 +44,22 @@ class Sizes(NamedTuple):
     groups: int = 12
 
 
-class _Piece(NamedTuple):
-    """An array that is kept: in memory, or from byte `at` of the file on."""
+@dataclass(frozen=True, slots=True)
+class _Spilled:
+    """An array in a file, from byte `at` on; ``spilled[start:stop]`` reads some of its rows."""
 
-    held: NDArray[Any] | None
+    file: Spill
     at: int
     dtype: np.dtype[Any]
     tail: tuple[int, ...]
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        part = np.empty((rows.stop - rows.start, *self.tail), self.dtype)
+        self.file.read(self.at + rows.start * (part.nbytes // len(part)), part)
+        return part
+
+
+_Kept: TypeAlias = NDArray[Any] | _Spilled
 
 
 class _Run(NamedTuple):
@@ -57,8 +67,8 @@ class _Run(NamedTuple):
 
     start: int
     cuts: NDArray[np.int64]
-    rows: _Piece
-    low: _Piece | None
+    rows: _Kept
+    low: _Kept | None
 
 
 class _Stretch:
@@ -213,19 +223,15 @@ class ExternalSort:
         with self._lock:
             self._runs.append(run)
 
-    def _keep(self, array: NDArray[Any]) -> _Piece:
+    def _keep(self, array: NDArray[Any]) -> _Kept:
         with self._lock:
             total = self._kept + array.nbytes
-            fits = total <= self._sizes.kept and available() >= self._sizes.spare
-            if fits:
-                self._kept += array.nbytes
-            elif self._spill is None:
+            if total <= self._sizes.kept and available() >= self._sizes.spare:
+                self._kept = total
+                return array
+            if self._spill is None:
                 self._spill = Spill(self._where)
-        tail = array.shape[1:]
-        if fits:
-            return _Piece(array, 0, array.dtype, tail)
-        assert self._spill is not None
-        return _Piece(None, self._spill.append(array), array.dtype, tail)
+        return _Spilled(self._spill, self._spill.append(array), array.dtype, array.shape[1:])
 
     # --- reading blocks
 
@@ -278,17 +284,9 @@ class ExternalSort:
         at = ends[begin:end].copy()
         for run in self._runs:
             some = run.cuts[first + begin : first + end + 1]
-            if some[0] == some[-1]:
+            place = slice(int(some[0]), int(some[-1]))
+            if place.start == place.stop:
                 continue
             if low is not None and run.low is not None:
-                _native.place_runs(some, self._read(run.low, some), at.copy(), low)
-            _native.place_runs(some, self._read(run.rows, some), at, rows)
-
-    def _read(self, piece: _Piece, cuts: NDArray[np.int64]) -> NDArray[Any]:
-        start, stop = int(cuts[0]), int(cuts[-1])
-        if piece.held is not None:
-            return piece.held[start:stop]
-        part = np.empty((stop - start, *piece.tail), piece.dtype)
-        assert self._spill is not None
-        self._spill.read(piece.at + start * (part.nbytes // len(part)), part)
-        return part
+                _native.place_runs(some, run.low[place], at.copy(), low)
+            _native.place_runs(some, run.rows[place], at, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +16,15 @@ from ...errors import DataError
 #: Rows of a conversion buffer.
 CHUNK = 1 << 16
 RULE = "a one-dimensional column of integers, text or bytes"
+
+#: How Python objects of a kind are tagged, and written as bytes.
+ENCODED: dict[str, tuple[int, Callable[[Any], bytes]]] = {
+    "text": (_native.TEXT, lambda text: text.encode("utf-8", "surrogatepass")),
+    "bytes": (_native.BYTES, bytes),
+    "none": (_native.NULL_ID, lambda _: b""),
+}
+#: The type and size of a unit of arrays of fixed width, and their kernel.
+FIXED = {"S": (np.uint8, 1, _native.padded_labels), "U": (np.uint32, 4, _native.text_labels)}
 
 
 class KeyedLabels:
@@ -88,12 +98,8 @@ class KeyedLabels:
 
     def _fixed(self, ids: NDArray[Any], out: NDArray[np.uint32]) -> None:
         plain = np.ascontiguousarray(ids, ids.dtype.newbyteorder("="))
-        if ids.dtype.kind == "S":
-            units, width = plain.view(np.uint8), plain.itemsize
-            _native.padded_labels(self.key, self.blocks, units, width, out)
-        else:
-            codes, width = plain.view(np.uint32), plain.itemsize // 4
-            _native.text_labels(self.key, self.blocks, codes, width, out)
+        unit, size, label = FIXED[ids.dtype.kind]
+        label(self.key, self.blocks, plain.view(unit), plain.itemsize // size, out)
 
     def _objects(self, ids: list[Any], out: NDArray[np.uint32]) -> None:
         """Label Python objects, kind by kind."""
@@ -102,13 +108,9 @@ class KeyedLabels:
             where = [i for i, other in enumerate(kinds) if other == kind]
             some = [ids[i] for i in where]
             part = np.empty(len(some), np.uint32)
-            if kind == "text":
-                utf8 = [text.encode("utf-8", "surrogatepass") for text in some]
-                self._strings(utf8, _native.TEXT, part)
-            elif kind == "bytes":
-                self._strings([bytes(b) for b in some], _native.BYTES, part)
-            elif kind == "none":
-                self._strings([b""] * len(some), _native.NULL_ID, part)
+            if kind in ENCODED:
+                tag, encode = ENCODED[kind]
+                self._strings([encode(one) for one in some], tag, part)
             elif kind in ("int64", "uint64"):
                 self._integers(np.array([int(i) for i in some], kind), part)
             else:
@@ -175,9 +177,7 @@ class KeyedLabels:
         _native.byte_labels(self.key, self.blocks, units, first, kind, out)
 
     def _null(self) -> np.uint32:
-        out = np.empty(1, np.uint32)
-        self._strings([b""], _native.NULL_ID, out)
-        return np.uint32(out[0])
+        return np.uint32(self.read([None])[0])
 
 
 def _kind(value: Any) -> str:

@@ -17,8 +17,7 @@ from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_
 from .direct_placement import placed
 from .external_sort import ExternalSort, Sizes
 from .ids import KeyedLabels
-from .labels import ContiguousLabels
-from .partition import Partition
+from .partition import ContiguousLabels, Partition
 from .row_files import File, directory, shared_file
 
 #: Bytes of a run and of a window if there is enough memory, and how many runs are still few.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..._kernels import aggregate as _native
 from ...sources.base import CHUNK_DTYPES
-from .labels import ContiguousLabels, RandomLabels
+from .partition import ContiguousLabels, RandomLabels
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.uint32]

@@ -23,12 +23,11 @@ from typing import Any, Literal, NoReturn, TypeAlias
 from ..._core import checks
 from ..._kernels.jit import is_compiled
 from .base import Estimator
+from .functions import NumbaFunction, PythonFunction, in_processes
 from .linear import Correlation, LeastSquares
 from .logistic import LogisticRegression
 from .moments import Maximum, Mean, Minimum, StandardDeviation, Variance
-from .numba_function import NumbaFunction
 from .order_statistics import Median, Mode, Quantile, TrimmedMean
-from .python_function import PythonFunction, in_processes
 
 __all__ = [
     "Correlation",

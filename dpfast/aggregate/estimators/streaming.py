@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ...sources.base import RowChunk, RowSource
 from ..blocks.ids import KeyedLabels
-from ..blocks.labels import ContiguousLabels
-from ..blocks.partition import Partition, tiles
+from ..blocks.partition import ContiguousLabels, Partition, tiles
 from ..blocks.tallies import CHUNK, Moments, Tally
 from .base import Bound, Job
 from .columns import ByColumn, Columns

@@ -1,0 +1,162 @@
+"""The named estimators as arguments: names, parameters, and what does not fit the data."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import dpfast as dp
+from dpfast.aggregate.estimators import (
+    Correlation,
+    LeastSquares,
+    LogisticRegression,
+    Maximum,
+    Mean,
+    Median,
+    Minimum,
+    Mode,
+    Quantile,
+    StandardDeviation,
+    TrimmedMean,
+    Variance,
+    resolve,
+)
+from dpfast.errors import ArgumentError, ArgumentTypeError
+
+LIMITS = (0.0, 100.0)
+NAMES = {
+    "mean": Mean,
+    "var": Variance,
+    "std": StandardDeviation,
+    "min": Minimum,
+    "max": Maximum,
+    "median": Median,
+    "mode": Mode,
+    "trimmed-mean": TrimmedMean,
+    "trimmed_mean": TrimmedMean,
+    "correlation": Correlation,
+    "least-squares": LeastSquares,
+    "least_squares": LeastSquares,
+    "logistic-regression": LogisticRegression,
+    "logistic_regression": LogisticRegression,
+}
+
+
+def release(data, estimator, bounds, **kw):
+    kw = {"blocks": 5, "epsilon": 400.0, "rng": dp.rng.InsecureGenerator(1), **kw}
+    return dp.sample_and_aggregate(data, estimator, bounds=bounds, **kw)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names(name):
+    assert resolve(name) == NAMES[name]()
+
+
+def test_other_names():
+    for wrong, due in [
+        ("mean ", "estimator must be one of 'mean', .*'median', 'mode'"),
+        ("quantile", r"dpfast\.estimators\.Quantile\(q\)"),
+    ]:
+        with pytest.raises(ArgumentError, match=due):
+            resolve(wrong)
+
+
+def test_they_are_values():
+    assert Variance(ddof=1) == Variance(1) != Variance()
+    assert Variance() != StandardDeviation()
+    assert hash(LeastSquares(np.int64(2))) == hash(LeastSquares(2))
+    assert LeastSquares() != LogisticRegression()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Variance().ddof = 2
+
+
+def test_names_in_the_ledger():
+    assert TrimmedMean(0.1).name == "trimmed-mean(0.1)"
+    budget = dp.Budget(epsilon=1.0)
+    release(np.arange(1000.0), Quantile(0.25), LIMITS, epsilon=0.5, budget=budget, rng=None)
+    assert "quantile(0.25)" in str(budget.history)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "due"),
+    [("mean", 50), ("median", 50), (Quantile(0.9), 62.8), (TrimmedMean(0.2), 50), ("max", 77)],
+)
+def test_releases(estimator, due):
+    rows = np.random.default_rng(0).normal(50, 10, (40_000, 2))
+    found = release(rows, estimator, [LIMITS] * 2, blocks=200, epsilon=4.0)
+    assert found.shape == (2,) and abs(found - due).max() < 3
+    found = release(rows[:, 0].copy(), estimator, LIMITS, blocks=200, epsilon=4.0)
+    assert isinstance(found, float) and abs(found - due) < 3
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "due"),
+    [
+        (lambda: Variance(-1), ArgumentError, "ddof must be an integer of at least 0, got -1"),
+        (lambda: StandardDeviation(1.5), ArgumentTypeError, "ddof must be an integer of at le"),
+        (lambda: LeastSquares(target=1.0), ArgumentTypeError, "target must be the place of a"),
+        (lambda: LeastSquares(target=True), ArgumentTypeError, "target must be the place of a"),
+        (lambda: LeastSquares(intercept=1), ArgumentTypeError, "intercept must be True or False"),
+        (lambda: Quantile(1.5), ArgumentError, "q must be a number between 0 and 1"),
+        (lambda: Quantile(-0.1), ArgumentError, "q must be"),
+        (lambda: Quantile(math.nan), ArgumentError, "q must be"),
+        (lambda: Quantile("half"), ArgumentTypeError, "q must be"),
+        (lambda: Quantile(0.5, "nearest"), ArgumentError, "method must be one of 'linear'"),
+        (lambda: TrimmedMean(0.5), ArgumentError, "proportion must be .* less than 0.5"),
+        (lambda: TrimmedMean(-0.01), ArgumentError, "proportion must be"),
+        (lambda: TrimmedMean(None), ArgumentTypeError, "proportion must be"),
+        (lambda: LogisticRegression(1.0), ArgumentTypeError, "target must be"),
+        (lambda: LogisticRegression(penalty=0), ArgumentError, "penalty must be .* greater than 0"),
+        (lambda: LogisticRegression(penalty=math.inf), ArgumentError, "penalty must be"),
+        (lambda: LogisticRegression(tolerance=0), ArgumentError, "tolerance must be"),
+        (lambda: LogisticRegression(max_iterations=0), ArgumentError, "max_iterations must be"),
+        (lambda: LogisticRegression(max_iterations=1.5), ArgumentTypeError, "max_iterations"),
+    ],
+)
+def test_parameters_out_of_range(make, error, due):
+    with pytest.raises(error, match=f"^{due}"):
+        make()
+
+
+TABLE = np.zeros(50, [("a", "f8"), ("b", "i4")])
+ONE, TWO, FOUR = np.zeros(50), np.zeros((50, 2)), np.zeros((50, 4))
+
+
+@pytest.mark.parametrize(
+    ("data", "estimator", "bounds", "due"),
+    [
+        (ONE, "mean", [LIMITS] * 2, "bounds must be one pair .lo, hi. for 'mean'"),
+        (ONE, "median", [LIMITS], "bounds must be one pair .lo, hi. for 'median'"),
+        (TWO, "var", LIMITS, "bounds must be a sequence of 2 pairs .* for 'var' .* got one pair"),
+        (TWO, Quantile(0.1), [LIMITS] * 3, "bounds must be a sequence of 2 pairs .* of 3 pairs"),
+        (ONE[:, None], "min", LIMITS, "bounds must be a sequence of 1 pair .lo, hi. for 'min'"),
+        (TABLE, TrimmedMean(0.1), LIMITS, "bounds must be a sequence of 2 pairs"),
+        (TWO, "correlation", [LIMITS], "bounds must be one pair"),
+        (FOUR, "correlation", LIMITS, "bounds must be a sequence of 6 pairs"),
+        (FOUR, "least-squares", [LIMITS] * 2, "bounds must be a sequence of 4 pairs"),
+        (FOUR, LeastSquares(intercept=False), [LIMITS] * 4, "bounds must be a sequence of 3 pairs"),
+        (TWO, LogisticRegression(intercept=False), [LIMITS] * 2, "bounds must be .* of 1 pair "),
+        (ONE, "correlation", LIMITS, "data must be rows of two columns or more"),
+        (ONE, "least-squares", [LIMITS], "data must be rows of a target and at least one feature"),
+        (TWO, LeastSquares(2), [LIMITS] * 2, "target must be from -2 to 1, got 2"),
+        (TWO, LogisticRegression(-3), [LIMITS] * 2, "target must be from -2 to 1, got -3"),
+        (TWO, LeastSquares("y"), [LIMITS] * 2, "target must be the place of a column.*no names"),
+        (TABLE, LogisticRegression("y"), [LIMITS] * 2, r"target must be .* its name \(\('a', 'b'"),
+        (TWO, "quantile", [LIMITS] * 2, r"estimator must be dpfast\.estimators\.Quantile\(q\)"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_spent(data, estimator, bounds, due):
+    budget = dp.Budget(epsilon=1.0)
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{due}") as caught:
+        release(data, estimator, bounds, epsilon=1.0, budget=budget, rng=None)
+    assert len(str(caught.value).splitlines()) == 1
+    assert budget.spent["epsilon"] == 0 and not budget.history
+
+
+@pytest.mark.parametrize("estimator", [Mean(), Maximum(), Mode(), LeastSquares()])
+@pytest.mark.parametrize("kind", ["U3", "S3", "M8[s]", ("f8", (2,)), "c16"])
+def test_named_columns_must_be_numbers(estimator, kind):
+    field = ("b", *kind) if isinstance(kind, tuple) else ("b", kind)
+    with pytest.raises(ArgumentTypeError, match="^column 'b' of data must be numbers"):
+        release(np.zeros(9, [("a", "f8"), field]), estimator, [LIMITS] * 2)
