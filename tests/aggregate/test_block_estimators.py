@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dpfast as dp
 from dpfast._kernels import aggregate as native
 from dpfast.aggregate.blocks.layout import Window
-from dpfast.aggregate.blocks.partition import ContiguousLabels, Partition, RandomLabels
 from dpfast.aggregate.blocks.tallies import Totals
 from dpfast.aggregate.estimators import (
     LogisticRegression,
@@ -22,10 +20,8 @@ from dpfast.aggregate.estimators import (
     Mode,
     Quantile,
     TrimmedMean,
-    resolve,
 )
 from dpfast.aggregate.estimators.base import BLOCKS, ROWS, Job, by_groups
-from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.sources.table import as_rows
 
 from ..reference.aggregate import estimators as twin
@@ -33,8 +29,6 @@ from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path, run
 
 KEY = native.Key(bytes(range(32)))
-TENTH = Fraction(1, 10)
-LIMITS = (0.0, 100.0)
 ORDERED = [Median(), Quantile(0.1), Quantile(0.9, "lower"), TrimmedMean(0.1), Mode()]
 
 
@@ -304,18 +298,6 @@ def test_a_trimmed_mean_that_trims_nothing_is_the_mean():
 
 # --- kinds of rows --------------------------------------------------------------------------------
 
-DTYPES = ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"]
-
-
-@every_value
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
-def test_other_types_are_compared_as_floats(estimator, dtype):
-    rows = (RNG.random(2000) * 100).astype(dtype)
-    offsets = offsets_of([0, 700, 3, 1297])
-    found = answers(estimator, rows, offsets)
-    np.testing.assert_array_equal(found, answers(estimator, rows.astype(np.float64), offsets))
-
 
 def test_integers_beyond_float64_are_rounded_first():
     big = 2**60
@@ -323,40 +305,6 @@ def test_integers_beyond_float64_are_rounded_first():
     assert one(Mode(), np.array([big, big + 1, 5, 5])) == 5
     assert one(Mode(), np.array([big, big + 1, 5])) == float(big)  # two equal floats
     assert one(Median(), np.array([2**64 - 1], np.uint64)) == 2.0**64
-
-
-@pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
-def test_columns_are_blocks_of_their_own(estimator, dtype):
-    rows = (RNG.normal(size=(3000, 3)) * [1, 10, 1000]).astype(dtype)
-    offsets = offsets_of([1000, 0, 1, 1999])
-    columns = [answers(estimator, rows[:, j].copy(), offsets)[:, 0] for j in range(3)]
-    np.testing.assert_array_equal(answers(estimator, rows, offsets), np.stack(columns, axis=1))
-    named = np.zeros(3000, [("a", dtype), ("b", "i1"), ("c", dtype)])
-    named["a"], named["b"], named["c"] = rows[:, 0], rows[:, 1] % 7, rows[:, 2]
-    columns[1] = answers(estimator, named["b"].copy(), offsets)[:, 0]
-    np.testing.assert_array_equal(answers(estimator, named, offsets), np.stack(columns, axis=1))
-
-
-@pytest.mark.parametrize("estimator", ORDERED, ids=lambda e: e.name)
-def test_rows_of_a_partition(estimator):
-    """Through the layout, for fixed ranges and for secret labels, rows dropped or kept."""
-    rows = RNG.integers(0, 50, 20_000).astype(np.float64)
-    rows[RNG.integers(0, 20_000, 10)] = np.nan
-    source = as_rows(rows)
-    labels = RandomLabels(37, KEY)
-    at = labels.read(0, len(rows))
-    for drop in (False, True):
-        found = estimator.bind(source, None).outputs(source, Partition(labels, drop), Job())
-        for b in range(37):
-            block = rows[at == b]
-            block = block[~np.isnan(block)] if drop else block
-            assert_close(float(found[b, 0]), due(estimator, block), [50.0])
-    fixed = Partition(ContiguousLabels(19, len(rows)))
-    found = estimator.bind(source, None).outputs(source, fixed, Job())
-    _, cuts = fixed.labels.runs(0, len(rows))
-    for b in range(19):
-        assert_close(float(found[b, 0]), due(estimator, rows[cuts[b] : cuts[b + 1]]), [50.0])
 
 
 def test_shares_that_no_machine_number_holds():
@@ -613,95 +561,6 @@ def test_an_error_in_a_thread_is_not_lost():
 
 
 # --- through the front door -----------------------------------------------------------------------
-
-
-def test_names():
-    assert resolve("median") == Median() and resolve("mode") == Mode()
-    assert resolve("logistic-regression") == resolve("logistic_regression") == LogisticRegression()
-    assert resolve("trimmed-mean") == resolve("trimmed_mean") == TrimmedMean(0.1)
-    with pytest.raises(ArgumentError, match=r"dpfast\.estimators\.Quantile\(q\)"):
-        resolve("quantile")
-    with pytest.raises(ArgumentError, match="'median', 'mode'"):
-        resolve("meridian")
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: Quantile(1.5), ArgumentError, "q must be a number between 0 and 1"),
-        (lambda: Quantile(-0.1), ArgumentError, "q must be"),
-        (lambda: Quantile(math.nan), ArgumentError, "q must be"),
-        (lambda: Quantile("half"), ArgumentTypeError, "q must be"),
-        (lambda: Quantile(0.5, "nearest"), ArgumentError, "method must be one of 'linear'"),
-        (lambda: TrimmedMean(0.5), ArgumentError, "proportion must be .* less than 0.5"),
-        (lambda: TrimmedMean(-0.01), ArgumentError, "proportion must be"),
-        (lambda: TrimmedMean(None), ArgumentTypeError, "proportion must be"),
-        (lambda: LogisticRegression(1.0), ArgumentTypeError, "target must be"),
-        (lambda: LogisticRegression(True), ArgumentTypeError, "target must be"),
-        (lambda: LogisticRegression(intercept=1), ArgumentTypeError, "intercept must be True"),
-        (lambda: LogisticRegression(penalty=0), ArgumentError, "penalty must be .* greater than 0"),
-        (lambda: LogisticRegression(penalty=math.inf), ArgumentError, "penalty must be"),
-        (lambda: LogisticRegression(tolerance=0), ArgumentError, "tolerance must be"),
-        (lambda: LogisticRegression(max_iterations=0), ArgumentError, "max_iterations must be"),
-        (lambda: LogisticRegression(max_iterations=1.5), ArgumentTypeError, "max_iterations"),
-    ],
-)
-def test_parameters_out_of_range(make, error, message):
-    with pytest.raises(error, match=message):
-        make()
-
-
-TABLE = np.zeros(50, [("a", "f8"), ("b", "i4")])
-WORDS = np.zeros(50, [("a", "f8"), ("b", "U3")])
-MATRIX = np.zeros((50, 2))
-
-
-@pytest.mark.parametrize(
-    ("data", "estimator", "bounds", "message"),
-    [
-        (np.zeros(50), "median", [LIMITS] * 2, "bounds must be one pair .* for 'median'"),
-        (MATRIX, "median", LIMITS, "bounds must be a sequence of 2 pairs"),
-        (MATRIX, Quantile(0.1), [LIMITS] * 3, "sequence of 2 pairs .* got a sequence of 3"),
-        (TABLE, TrimmedMean(0.1), LIMITS, "sequence of 2 pairs"),
-        (WORDS, "mode", [LIMITS] * 2, "column 'b' of data must be numbers"),
-        (np.zeros(50), "logistic-regression", LIMITS, "data must be rows of a target and"),
-        (MATRIX, "logistic-regression", LIMITS, "bounds must be a sequence of 2 pairs"),
-        (MATRIX, LogisticRegression(intercept=False), [LIMITS] * 2, "a sequence of 1 pair "),
-        (MATRIX, LogisticRegression(2), [LIMITS] * 2, "target must be from -2 to 1, got 2"),
-        (MATRIX, LogisticRegression("y"), [LIMITS] * 2, "target must be .*no names"),
-        (TABLE, LogisticRegression("y"), [LIMITS] * 2, r"target must be .*\('a', 'b'\)"),
-        (MATRIX, "quantile", [LIMITS] * 2, r"Quantile\(q\)"),
-    ],
-)
-def test_what_does_not_fit_is_refused_before_anything_is_spent(data, estimator, bounds, message):
-    budget = dp.Budget(epsilon=1.0)
-    with pytest.raises((ArgumentError, ArgumentTypeError), match=message) as caught:
-        dp.sample_and_aggregate(
-            data, estimator, blocks=5, bounds=bounds, epsilon=1.0, budget=budget
-        )
-    assert len(str(caught.value).splitlines()) == 1
-    assert budget.spent["epsilon"] == 0
-
-
-def test_releases():
-    rng = dp.rng.InsecureGenerator(3)
-    rows = np.random.default_rng(0).normal(50, 10, (40_000, 2))
-    for estimator, expected in [("median", 50), (Quantile(0.9), 62.8), (TrimmedMean(0.2), 50)]:
-        args = dict(blocks=200, epsilon=4.0, rng=rng)
-        found = dp.sample_and_aggregate(rows, estimator, bounds=[LIMITS] * 2, **args)
-        assert found.shape == (2,) and abs(found - expected).max() < 3
-        found = dp.sample_and_aggregate(rows[:, 0].copy(), estimator, bounds=LIMITS, **args)
-        assert isinstance(found, float) and abs(found - expected) < 3
-
-
-def test_names_in_the_ledger():
-    assert Quantile(0.25).name == "quantile(0.25)"
-    assert TrimmedMean(TENTH).name == "trimmed-mean(0.1)"
-    budget = dp.Budget(epsilon=1.0)
-    dp.sample_and_aggregate(
-        np.arange(1000.0), Quantile(0.25), blocks=10, bounds=LIMITS, epsilon=0.5, budget=budget
-    )
-    assert "quantile(0.25)" in str(budget.history)
 
 
 # --- the kernels refuse what would read or write elsewhere ----------------------------------------

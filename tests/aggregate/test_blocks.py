@@ -5,12 +5,10 @@ from __future__ import annotations
 import copy
 import hashlib
 import itertools
-import json
 import math
 import pickle
 import tracemalloc
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpfast._kernels import aggregate as native
-from dpfast._kernels.rng import isa_paths
 from dpfast.aggregate.blocks.counting_sort import scatter
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.partition import ContiguousLabels, RandomLabels, secret
@@ -28,7 +25,7 @@ from dpfast.rng import InsecureGenerator
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import every_value, quick_rows
-from ..support.paths import run
+from ..support.paths import on_every_path
 
 SECRET = bytes(range(32))
 KEY = native.Key(SECRET)
@@ -692,45 +689,30 @@ def test_nothing_to_scatter():
 # --- instruction sets -----------------------------------------------------------------------------
 
 PROBE = """
-import hashlib, json
+import hashlib
 import numpy as np
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.tallies import Moments, Totals
 from dpfast.aggregate.blocks.partition import RandomLabels
 from dpfast._kernels.aggregate import Key
-from dpfast._kernels.rng import isa
 
 key = Key(bytes(range(32)))
 rng = np.random.default_rng(1)
-def sha(*arrays):
-    return hashlib.sha256(b"".join(a.tobytes() for a in arrays)).hexdigest()
 x = rng.standard_normal(50_001) * 2.0 ** rng.integers(-60, 60, 50_001)
 total = Totals(5)
 for block in range(5):
     total.add_run(block, np.concatenate([x[block:], x[:1025] * 2.0**-1000 if block > 2 else []]))
 moments = Moments(100, 1, products=True)
 moments.add_rows(RandomLabels(100, key), 77, x)
-print(json.dumps({
-    "isa": isa(),
-    "random": sha(*[RandomLabels(k, key).read(k, 30_001) for k in (3, 1000, 2**30 + 1)]),
-    "integers": sha(KeyedLabels(1000, key).read(rng.integers(-9, 9**9, 9_999))),
-    "sums": sha(total.sums(), moments.means(), moments.products()),
-}))
+labels = [RandomLabels(k, key).read(k, 30_001) for k in (3, 1000, 2**30 + 1)]
+labels.append(KeyedLabels(1000, key).read(rng.integers(-9, 9**9, 9_999)))
+found = [*labels, total.sums(), moments.means(), moments.products()]
+print(hashlib.sha256(b"".join(a.tobytes() for a in found)).hexdigest())
 """
 
 
-@cache
-def probe(path: str) -> dict:
-    done = run(PROBE, path)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@quick_rows(2)
-@pytest.mark.parametrize("path", isa_paths())
-def test_every_path_gives_the_same_bits(path):
-    expected = probe("baseline")
-    assert probe(path) == {**expected, "isa": path}
+def test_every_path_gives_the_same_bits():
+    assert len(on_every_path(PROBE)) == 64
 
 
 def test_the_partition_of_a_seed_stays_what_it_is():

@@ -158,5 +158,5 @@ def test_what_does_not_fit_is_refused_before_anything_is_spent(data, estimator, 
 @pytest.mark.parametrize("kind", ["U3", "S3", "M8[s]", ("f8", (2,)), "c16"])
 def test_named_columns_must_be_numbers(estimator, kind):
     field = ("b", *kind) if isinstance(kind, tuple) else ("b", kind)
-    with pytest.raises(ArgumentTypeError, match="^column 'b' of data must be numbers"):
+    with pytest.raises(ArgumentTypeError, match=r"^column 'b' of data must be numbers"):
         release(np.zeros(9, [("a", "f8"), field]), estimator, [LIMITS] * 2)
