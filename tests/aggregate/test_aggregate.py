@@ -17,11 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.aggregate import api
 from dpfast.aggregate.aggregators import AGGREGATORS
 from dpfast.aggregate.blocks.ids import KeyedLabels
 from dpfast.aggregate.blocks.partition import ContiguousLabels, RandomLabels
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DpfastError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DpfastError
 from dpfast.privacy import Pure
 from dpfast.rng import Generator, InsecureGenerator
 
@@ -57,7 +56,6 @@ BAD = [
     ({"blocks": 1 << 25, "neighbors": "add-remove"}, "blocks"),
     ({"bounds": []}, "bounds"),
     ({"bounds": (0, 1, 2)}, "bounds"),
-    ({"bounds": (-INF, 1)}, "bounds"),
     ({"bounds": [(0, 1), (2, 3)]}, "bounds"),  # two pairs, one column
     ({"bounds": [(0, 1)]}, "bounds"),  # a vector of one is none
     ({"bounds": [(0, 1), 5], "data": PAIRS}, "bounds"),
@@ -66,10 +64,8 @@ BAD = [
     ({"bounds": [(0, 1), (0, 1, 2)], "data": PAIRS}, "bounds"),
     ({"bounds": (0, 1), "data": PAIRS}, "bounds"),  # one pair, two columns
     ({"bounds": np.zeros((2, 2, 2)), "data": PAIRS}, "bounds"),
-    ({"default": 11}, "default"),
     ({"default": -10.5}, "default"),
     ({"default": NAN}, "default"),
-    ({"default": INF}, "default"),
     ({"default": "0"}, "default"),
     ({"default": [0]}, "default"),
     ({"default": [0, 0, 0], "data": PAIRS, "bounds": [BOUNDS] * 2}, "default"),
@@ -83,7 +79,6 @@ BAD = [
     ({"partition": "contiguous", "neighbors": "add-remove"}, "partition"),
     ({"nan": "raise"}, "nan"),
     ({"nan": 0}, "nan"),
-    ({"workers": -1}, "workers"),
     ({"workers": True}, "workers"),
     ({"partition": "key"}, "ids"),
     ({"partition": "random", "ids": IDS}, "ids"),
@@ -97,12 +92,7 @@ BAD = [
     ({"ids": IDS / 3}, "ids"),
     ({"ids": "person"}, "ids"),  # these data have no columns with names
     ({"ids": "person", "data": np.zeros(N, [("age", "f8")]), "estimator": fails}, "ids"),
-    ({"executor": None, "estimator": fails}, "executor"),
     ({"executor": "processes", "estimator": "median"}, "executor"),  # nothing to guard against
-    ({"time_limit": 0, "estimator": fails}, "time_limit"),
-    ({"time_limit": -1, "estimator": fails}, "time_limit"),
-    ({"time_limit": NAN, "estimator": fails}, "time_limit"),
-    ({"time_limit": "1", "estimator": fails}, "time_limit"),
     ({"time_limit": 1, "executor": "threads", "estimator": fails}, "time_limit"),
     ({"time_limit": 1, "estimator": "mean"}, "time_limit"),  # nothing there can be stopped
 ]
@@ -137,45 +127,11 @@ def test_contiguous_blocks_under_add_remove_say_why():
         call(partition="contiguous", neighbors="add-remove")
 
 
-def test_the_ledger_is_asked_before_data_and_randomness(monkeypatch):
-    calls = []
-
-    def estimator(block):
-        calls.append(block)
-        return 0.0
-
-    monkeypatch.setattr(api, "secret", lambda stream: calls.append(stream))
-    budget = dp.Budget(epsilon=0.5)
-    with pytest.raises(BudgetError, match=r"left epsilon=0\.5"):
-        call(estimator=estimator, budget=budget)
-    assert calls == [] and budget.history == ()
-
-
 # --- the ledger -----------------------------------------------------------------------------------
 
 
 def stops(block):
     raise SystemExit(3)
-
-
-def is_nan(block):
-    return math.nan
-
-
-def wrong_shape(block):
-    return [1.0, 2.0, 3.0]
-
-
-def wrong_type(block):
-    return "one"
-
-
-def nothing(block):
-    return None
-
-
-def complex_number(block):
-    return 1 + 2j
 
 
 def ragged(block):
@@ -184,7 +140,7 @@ def ragged(block):
 
 @pytest.mark.parametrize(
     "estimator",
-    [fails, stops, is_nan, wrong_shape, wrong_type, nothing, complex_number, ragged],
+    [fails, stops, ragged],
     ids=lambda f: f.__name__,
 )
 @pytest.mark.parametrize("default", [None, 0.75])
@@ -389,11 +345,6 @@ def test_the_answer_is_near_for_much_epsilon(aggregator):
         assert abs(got - 2) < 0.1
 
 
-def test_equal_bounds_are_the_answer():
-    assert call(bounds=(3, 3)) == 3.0
-    assert call(PAIRS, bounds=[(3, 3), (4, 4)]).tolist() == [3.0, 4.0]
-
-
 def test_bounds_and_defaults_come_in_many_forms():
     for bounds in ([BOUNDS, BOUNDS], (list(BOUNDS),) * 2, np.array([BOUNDS, BOUNDS])):
         for default in (None, 0, [0, 1], (0, 1), np.array([0.0, 1.0])):
@@ -502,10 +453,11 @@ def test_the_same_bits_from_tables():
     assert answers == {beside}
 
 
-@pytest.mark.parametrize("estimator", ["mean", "var", "median", tail], ids=shown)
+@pytest.mark.parametrize("estimator", ["var", "max", "correlation", "median", tail], ids=shown)
 def test_progress_counts_the_blocks(estimator):
     seen = []
-    call(estimator=estimator, blocks=30, progress=lambda done, total: seen.append((done, total)))
+    data = PAIRS if estimator == "correlation" else X
+    call(data, estimator, blocks=30, progress=lambda *done_and_total: seen.append(done_and_total))
     assert seen == sorted(seen) and seen[-1] == (30, 30)
 
 
@@ -620,23 +572,6 @@ def reachable(start):
         base = getattr(one, "base", None)
         todo += gc.get_referents(one) + ([] if base is None else [base])
     return kinds
-
-
-def test_an_argument_that_cannot_be_shown_is_an_error_all_the_same():
-    class Secret:
-        def __repr__(self):
-            raise RuntimeError
-
-    with pytest.raises(ArgumentTypeError, match="got <Secret>"):
-        call(blocks=Secret())
-
-
-def test_an_estimator_object_is_used_as_it_is():
-    from dpfast.aggregate.estimators import Mean
-
-    np.testing.assert_array_equal(
-        recorded(X, Mean(), blocks=10).z, recorded(X, "mean", blocks=10).z
-    )
 
 
 def test_a_callable_with_a_method_of_the_same_name_is_a_callable():

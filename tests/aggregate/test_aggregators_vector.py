@@ -1,4 +1,4 @@
-"""Vectors of block outputs: losses worked out exactly, neighbour by neighbour."""
+"""Vectors of block outputs: losses worked out exactly, neighbor by neighbor."""
 
 import math
 from fractions import Fraction
@@ -37,11 +37,11 @@ LOSSES = {
 
 
 def noise_of(made, z, monkeypatch):
-    """(law, values, scales) of the one draw of a joint mean, which then adds none."""
+    """(distribution, values, scales) of the one draw of a joint mean, which then adds none."""
     seen = []
 
-    def noisy_vector(law, values, scales, generator):
-        seen.append((law, values, scales))
+    def noisy_vector(distribution, values, scales, generator):
+        seen.append((distribution, values, scales))
         return np.array(values, np.float64)
 
     with monkeypatch.context() as patch:
@@ -50,17 +50,17 @@ def noise_of(made, z, monkeypatch):
     return (*seen[0], found)
 
 
-def spent(law, moves, loss):
+def spent(distribution, moves, loss):
     """Whether independent noise, given moves in units of scales, is within a loss, and how nearly.
 
     By the definitions: l1 lengths for Laplace, l2 lengths for Gaussian noise.
     """
     far = math.sqrt(math.fsum(m * m for m in moves))
-    if law == Laplace() and isinstance(loss, ZCDP):
+    if distribution == Laplace() and isinstance(loss, ZCDP):
         return sum(ZCDP.of_pure(Draws(Fraction(m), cells=0)).rho for m in moves if m) / loss.rho
-    if law == Laplace():
+    if distribution == Laplace():
         return math.fsum(moves) / float(loss.epsilon)
-    assert law == Gaussian()
+    assert distribution == Gaussian()
     if isinstance(loss, ZCDP):
         return far * far / 2 / float(loss.rho)
     epsilon = float(loss.epsilon)
@@ -71,17 +71,20 @@ def spent(law, moves, loss):
 
 
 def worst(made, loss, monkeypatch):
-    """The largest part of `loss` that any neighbours over the corners of the bounds spend."""
+    """The largest part of `loss` that any neighbors over the corners of the bounds spend."""
     corners = list(product(*BOUNDS))
-    laws = {z: noise_of(made, z, monkeypatch) for z in product(corners, repeat=2)}
+    distributions = {z: noise_of(made, z, monkeypatch) for z in product(corners, repeat=2)}
     found = 0.0
-    for z, y in product(laws, laws):
+    for z, y in product(distributions, distributions):
         if (z[0] == y[0]) == (z[1] == y[1]):
             continue
-        (law, before, scales, _), (_, after, others, _) = laws[z], laws[y]
+        (distribution, before, scales, _), (_, after, others, _) = (
+            distributions[z],
+            distributions[y],
+        )
         assert scales == others
         moves = [abs(a - b) / s for a, b, s in zip(before, after, scales, strict=True)]
-        found = max(found, spent(law, moves, loss))
+        found = max(found, spent(distribution, moves, loss))
     return found
 
 
@@ -94,8 +97,8 @@ def test_the_joint_mean_spends_its_loss_and_no_more(kind, monkeypatch):
     made = make_vector("mean", 2, BOUNDS, loss)
     assert isinstance(made, VectorMean)
     assert len({g.span for g in made.grids}) == 3
-    law = noise_of(made, [[0, 0, 1]] * 2, monkeypatch)[0]
-    assert (law == Laplace()) == (kind == "pure" or "Laplace" in kind)
+    distribution = noise_of(made, [[0, 0, 1]] * 2, monkeypatch)[0]
+    assert (distribution == Laplace()) == (kind == "pure" or "Laplace" in kind)
     assert 0.999 < worst(made, loss, monkeypatch) <= 1 + 1e-9
 
 
@@ -376,13 +379,13 @@ def test_the_reference_agrees_on_what_neighbours_are():
     pairs = [(z, y) for z, y in product(product((0, 1), repeat=2), repeat=2)]
     apart = [(z[0] == y[0]) != (z[1] == y[1]) for z, y in pairs]
     assert apart == [sum(a != b for a, b in zip(z, y, strict=True)) == 1 for z, y in pairs]
-    assert (0, 1) in reference.neighbours((0, 0), (0, 1))
+    assert (0, 1) in reference.neighbors((0, 0), (0, 1))
 
 
 @pytest.mark.parametrize("d", [1, 2, 7])
 def test_what_the_theorem_of_cauchy_noise_asks_for(d):
     """alpha + d beta is epsilon, but for the margins: beta would be d times too large without d."""
     centres = np.zeros((1, d))
-    found = attention.VectorAttention(9, (0.0,) * d, (1.0,) * d, centres, Pure(Fraction(2)))
+    found = attention.VectorAttention(9, ((0.0, 1.0),) * d, centres, Pure(Fraction(2)))
     assert 2 * (1 - 1e-6) < found.alpha + d * found.beta <= 2
     assert found.alpha == pytest.approx(1, rel=1e-6)

@@ -41,54 +41,11 @@ from dpfast.sources.base import RowChunk
 
 from ..reference.aggregate import blocks as twin
 from ..support.pairwise import quick_rows
+from ..support.rows import Rows
 
 ROOT = Path(__file__).parents[2]
 KEY = native.Key(bytes(range(32)))
 STRUCT = np.dtype([("age", "f8"), ("weight", "f4"), ("sex", "i1")])
-
-
-class Rows:
-    """A source that hands out an array in any chunks, in any order and from several threads."""
-
-    def __init__(self, rows, ids=None, cuts=(), order=None, memory=False, length=None, team=1):
-        self._rows, self._ids = rows, ids
-        edges = sorted({0, len(rows), *cuts})
-        self._chunks = list(itertools.pairwise(edges)) or [(0, 0)]
-        if order is not None:
-            np.random.default_rng(order).shuffle(self._chunks)
-        self.array = rows if memory else None
-        self.dtype, self.length = rows.dtype, len(rows) if memory else length
-        self.width = rows.shape[1] if rows.ndim == 2 else None
-        self.team, self.passes = team, 0
-
-    def reduce(self, summarise, merge):
-        self.passes += 1
-        left, failed = list(reversed(self._chunks)), []
-
-        def work():
-            try:
-                while left:
-                    try:
-                        start, stop = left.pop()
-                    except IndexError:
-                        return
-                    rows = self._rows[start:stop].copy()
-                    ids = None if self._ids is None else self._ids[start:stop]
-                    summarise(RowChunk(rows, start, ids))
-                    rows.view(np.uint8)[...] = 255  # memory of a chunk is used again
-            except BaseException as error:
-                failed.append(error)
-
-        if self.team == 1:
-            work()
-        else:
-            team = [threading.Thread(target=work) for _ in range(self.team)]
-            for one in team:
-                one.start()
-            for one in team:
-                one.join()
-        if failed:
-            raise failed[0]
 
 
 @pytest.fixture
@@ -371,8 +328,6 @@ def test_what_does_not_fit_together_is_refused():
 
 
 def test_rows_that_change_between_the_passes_are_noticed():
-    rows = np.zeros(1000)
-
     class Changing:
         blocks = 3
         times = 0
@@ -381,11 +336,6 @@ def test_rows_that_change_between_the_passes_are_noticed():
             self.times += 1
             return np.full(n, self.times % 3, np.uint32)
 
-    with pytest.raises(RuntimeError, match="not those that were counted"):
-        counting_sort.scatter(rows, Changing(), 3)
-
-
-def test_rows_that_change_and_stay_within_the_memory_are_noticed():
     class Moving:
         """A row goes from block 0 to block 1, whose rows then reach into block 2."""
 
@@ -398,9 +348,9 @@ def test_rows_that_change_and_stay_within_the_memory_are_noticed():
             self.counted = True
             return labels
 
-    for rows in (np.zeros(900), np.zeros((900, 2))):
+    for rows, kind in itertools.product((np.zeros(900), np.zeros((900, 2))), (Changing, Moving)):
         with pytest.raises(RuntimeError, match="not those that were counted"):
-            counting_sort.scatter(rows, Moving(), 3)
+            counting_sort.scatter(rows, kind(), 3)
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""The whole mechanism as a law: all datasets of a few rows, all partitions of them, all neighbours.
+"""The distribution of the whole mechanism: all datasets of a few rows, partitions and neighbors.
 
 What comes out of a call is a mixture over the labels that rows or ids can have. Here every label is
 given out in turn, what the real code hands to its noise is recorded, and the mixture is written
-down. So no coupling and no sensitivity is asked, only the two densities of each pair of neighbours.
+down. So no coupling and no sensitivity is asked, only the two densities of each pair of neighbors.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def of(rows, person):
     return [value for i, value in rows if i == person]
 
 
-def are_neighbours(a, b, partition, relation):
-    """Whether `b` is a neighbour of `a`, by the definitions in the docstring of the function."""
+def are_neighbors(a, b, partition, relation):
+    """Whether `b` is a neighbor of `a`, by the definitions in the docstring of the function."""
     if partition != "key":
         if relation == "replace":
             return len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1
@@ -100,15 +100,15 @@ def are_neighbours(a, b, partition, relation):
     return False
 
 
-# --- laws -----------------------------------------------------------------------------------------
+# --- distributions --------------------------------------------------------------------------------
 
 
-def law_of(aggregator, z):
+def distribution_of(aggregator, z):
     """(place, scale) of Laplace noise, or what the exponential mechanism is given."""
     seen = []
 
-    def draw(law, *, value, scale, granularity, generator):
-        assert law == Laplace()
+    def draw(distribution, *, value, scale, granularity, generator):
+        assert distribution == Laplace()
         seen.append((value, scale))
         return value
 
@@ -124,20 +124,22 @@ def law_of(aggregator, z):
     return seen[0]
 
 
-def laplace(laws):
+def laplace(distributions):
     """Densities where a ratio of mixtures can be extreme: at the places, and far away."""
-    places = sorted({place for place, _ in laws})
-    (scale,) = {scale for _, scale in laws}
+    places = sorted({place for place, _ in distributions})
+    (scale,) = {scale for _, scale in distributions}
     y = np.array([places[0] - scale, *places, places[-1] + scale])
-    return {law: np.exp(-np.abs(y - law[0]) / scale) for law in laws}
+    return {
+        distribution: np.exp(-np.abs(y - distribution[0]) / scale) for distribution in distributions
+    }
 
 
-def exponential(laws):
+def exponential(distributions):
     """Densities on all pieces between outputs, and on the cells of outputs themselves."""
-    ends = np.array(sorted({0.0, 1.0, *(x for _, *z in laws for x in z)}))
+    ends = np.array(sorted({0.0, 1.0, *(x for _, *z in distributions for x in z)}))
     y = np.concatenate([(ends[1:] + ends[:-1]) / 2, ends])
     found = {}
-    for rate, *z in laws:
+    for rate, *z in distributions:
         below = np.array([sum(x < v for x in z) for v in y])
         upto = np.array([sum(x <= v for x in z) for v in y])
         u = np.maximum(0, np.maximum(below - K / 2, K / 2 - upto))
@@ -169,25 +171,30 @@ def calls(rows, name, partition, relation, **kw):
 
 
 def loss_of(name, partition, relation, compared=None, **kw):
-    """The largest log-ratio of densities between neighbours, as a part of what is charged."""
+    """The largest log-ratio of densities between neighbors, as a part of what is charged."""
     mixtures = {}
     for rows in datasets(partition, compared or relation):
         source, found = calls(rows, name, partition, relation, **kw)
-        law = cache(lambda z, a=found.aggregator: law_of(a, np.frombuffer(z).reshape(K, 1)))
-        laws = []
+        distribution = cache(
+            lambda z, a=found.aggregator: distribution_of(a, np.frombuffer(z).reshape(K, 1))
+        )
+        distributions = []
         for labels in labels_of(partition, len(rows)):
             split = Partition(labels, found.drop)
             with patch.object(api.SampleAndAggregate, "split", lambda *_, s=split: s):
-                laws.append(law(found.outputs(source, GENERATOR).tobytes()))
-        mixtures[rows] = laws
-    densities = DENSITIES[name]({law for laws in mixtures.values() for law in laws})
+                distributions.append(distribution(found.outputs(source, GENERATOR).tobytes()))
+        mixtures[rows] = distributions
+    densities = DENSITIES[name](
+        {distribution for distributions in mixtures.values() for distribution in distributions}
+    )
     logs = {
-        rows: np.log(sum(map(densities.get, laws)) / len(laws)) for rows, laws in mixtures.items()
+        rows: np.log(sum(map(densities.get, distributions)) / len(distributions))
+        for rows, distributions in mixtures.items()
     }
     return max(
         float(np.abs(logs[a] - logs[b]).max()) / float(found.loss.epsilon)
         for a, b in itertools.permutations(logs, 2)
-        if are_neighbours(a, b, partition, compared or relation)
+        if are_neighbors(a, b, partition, compared or relation)
     )
 
 
@@ -224,11 +231,11 @@ def test_ids_that_are_charged_for_one_block_are_caught():
 
 @pytest.mark.parametrize("name", list(DENSITIES))
 def test_too_little_noise_is_caught(name):
-    real = law_of
+    real = distribution_of
 
     def thin(aggregator, z):
         first, *rest = real(aggregator, z)
         return (first, rest[0] / 4) if name == "mean" else (first * 4, *rest)
 
-    with patch.dict(globals(), law_of=thin):
+    with patch.dict(globals(), distribution_of=thin):
         assert loss_of(name, "contiguous", "replace", estimator="mean") > 1.2

@@ -90,18 +90,6 @@ def test_as_python_calls_it(name):
     assert bound.name == function.__name__
 
 
-def test_blocks_that_fail_and_blocks_that_do_not():
-    data, function, _ = CASES["numbers"]
-    source = as_rows(data)
-    labels = ContiguousLabels(BLOCKS, N)
-    found = resolve(function).bind(source, None).outputs(source, Partition(labels, False), Job())
-    parts = [
-        data[s] for s in np.split(np.arange(N), np.cumsum(np.bincount(labels.read(0, N)))[:-1])
-    ]
-    assert [np.isnan(x) for x in found[:, 0]] == [p.min() < -3 for p in parts]
-    assert 0 < np.isnan(found).sum() < BLOCKS
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("partition", ["contiguous", "random"])
 def test_a_release(partition):

@@ -66,43 +66,6 @@ def test_equals_a_plain_loop(executor, blocks):
     np.testing.assert_array_equal(found, one_by_one)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-def test_vectors_of_a_matrix(executor):
-    rows = np.random.default_rng(3).normal(size=(500, 3))
-    found = outputs(faults.slopes, rows, 10, 2, executor)
-    np.testing.assert_allclose(found, expected(faults.slopes, rows, 10, 2), rtol=1e-9)
-
-
-@pytest.mark.parametrize("executor", EXECUTORS)
-def test_a_column_by_name(executor):
-    rows = np.zeros(40, [("age", np.float64), ("pay", np.float64)])
-    rows["age"] = np.arange(40)
-    found = outputs(faults.mean_age, rows, 4, executor=executor)
-    assert found[:, 0].tolist() == [4.5, 14.5, 24.5, 34.5]
-
-
-def logistic(block):
-    """A model fitted by Newton's method: the slope of a logistic regression."""
-    x = np.column_stack([np.ones(len(block)), block[:, 0]])
-    y = block[:, 1]
-    beta = np.zeros(2)
-    for _ in range(8):
-        p = 1 / (1 + np.exp(-x @ beta))
-        beta += np.linalg.solve(x.T @ (x * (p * (1 - p))[:, None]), x.T @ (y - p))
-    return beta[1]
-
-
-@pytest.mark.parametrize("executor", EXECUTORS)
-def test_a_model_is_released(executor):
-    random = np.random.default_rng(5)
-    x = random.normal(size=40_000)
-    y = random.random(40_000) < 1 / (1 + np.exp(-(0.5 + 2 * x)))
-    found = dp.sample_and_aggregate(
-        np.column_stack([x, y]), logistic, blocks=100, bounds=(0, 4), epsilon=5, executor=executor
-    )
-    assert abs(found - 2) < 0.2
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_every_executor_and_number_of_workers_gives_the_same(workers):
@@ -117,72 +80,6 @@ def test_every_executor_and_number_of_workers_gives_the_same(workers):
     ]
     for other in made[1:]:
         assert other.tobytes() == made[0].tobytes()
-
-
-# --- faults -------------------------------------------------------------------------------------
-
-
-def test_a_fault_changes_the_output_of_its_block_alone():
-    sound = outputs(faults.by_code, coded(np.zeros(12)), 12)
-    for b, code in enumerate(faults.BY_CODE):
-        codes = np.zeros(12)
-        codes[b] = code
-        found = outputs(faults.by_code, coded(codes), 12)
-        assert np.isnan(found[b, 0])
-        assert np.array_equal(np.delete(found, b), np.delete(sound, b))
-
-
-def test_so_do_faults_in_processes():
-    codes = np.array([0, *faults.BY_CODE, 0, 0])
-    found = outputs(faults.by_code, coded(codes), len(codes), executor="processes")
-    sound = outputs(faults.by_code, coded(0 * codes), len(codes))
-    assert np.array_equal(np.isnan(found[:, 0]), codes > 0)
-    assert np.array_equal(found[codes == 0], sound[codes == 0])
-
-
-@pytest.mark.full
-def test_so_do_crashes_and_calls_that_hang():
-    codes = np.zeros(30)
-    codes[[2, 9, 15, 16, 23, 29]] = 11, 12, 13, 14, 15, 16
-    sound = outputs(faults.by_code, coded(np.zeros(30)), 30, None, "threads")
-    found = outputs(faults.by_code, coded(codes), 30, None, "auto", 0.2, Job(2))
-    assert np.array_equal(np.isnan(found[:, 0]), codes > 0)
-    assert np.array_equal(found[codes == 0], sound[codes == 0])
-
-
-@pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("partition", ["contiguous", "random"])
-def test_data_and_other_blocks_survive_an_estimator_that_mutates(executor, partition):
-    rows = np.random.default_rng(7).normal(size=1000)
-    before = rows.copy()
-    found = dp.sample_and_aggregate(
-        rows,
-        faults.mutates,
-        blocks=10,
-        bounds=(-1, 1),
-        epsilon=1,
-        partition=partition,
-        executor=executor,
-    )
-    assert np.isfinite(found)
-    assert np.array_equal(rows, before)
-    if partition == "contiguous":
-        found = outputs(faults.mutates, rows, 10, executor=executor)
-        np.testing.assert_array_equal(found, expected(faults.mutates, rows, 10))
-
-
-@pytest.mark.parametrize("executor", EXECUTORS)
-def test_an_estimator_that_never_answers_releases_the_default(executor):
-    found = dp.sample_and_aggregate(
-        np.arange(1000.0),
-        faults.raises,
-        blocks=100,
-        bounds=(0, 10),
-        default=7,
-        epsilon=400,
-        executor=executor,
-    )
-    assert abs(found - 7) < 0.02
 
 
 # --- arguments ----------------------------------------------------------------------------------
@@ -249,16 +146,3 @@ def test_its_name_stands_in_the_ledger(function, name):
     bound = resolve(function).bind(as_rows(np.arange(3.0)), None)
     assert bound.name == name
     assert outputs(function, np.arange(9.0), 3)[:, 0].tolist() == [1, 4, 7]
-
-
-@pytest.mark.parametrize("executor", EXECUTORS)
-def test_progress_reaches_the_number_of_blocks(executor):
-    done, lock = [], threading.Lock()
-
-    def tick(more):
-        with lock:
-            done.append(more)
-
-    rows = coded(np.zeros(90))
-    outputs(faults.median, rows, 90, executor=executor, job=Job(2, tick))
-    assert sum(done) == 90

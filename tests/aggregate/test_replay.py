@@ -1,7 +1,7 @@
-"""Record and replay: between neighbours at most one block's output changes, in the real code.
+"""Record and replay: between neighbors at most one block's output changes, in the real code.
 
 What an aggregator is handed is recorded. Where labels are a function of the row number or of an id,
-the neighbour is run with the same key. Where a row is added or removed, labels are recorded by row
+the neighbor is run with the same key. Where a row is added or removed, labels are recorded by row
 and replayed: by the real keyed partition, with ids that were looked up so that each row gets the
 block that it had. Small domains are enumerated with all secrets (`reference/coupling.py`).
 """
@@ -125,8 +125,8 @@ def outputs(scheme, rows):
     return np.array(found)
 
 
-def neighbours(rows, relation, values):
-    """Neighbours of rows that keep their names."""
+def neighbors(rows, relation, values):
+    """Neighbors of rows that keep their names."""
     for i, v in itertools.product(range(len(rows)), values):
         if relation == "replace":
             yield [*rows[:i], Row(rows[i].name, v), *rows[i + 1 :]]
@@ -135,12 +135,12 @@ def neighbours(rows, relation, values):
 
 
 def worst(scheme, relation, starts=STARTS[:1], values=VALUES):
-    """The most changes between neighbours that the best pairing of secrets leaves."""
+    """The most changes between neighbors that the best pairing of secrets leaves."""
     found = 0
     for start in starts:
         rows = people(start)
         here = outputs(scheme, rows)
-        for other in neighbours(rows, relation, values):
+        for other in neighbors(rows, relation, values):
             found = max(found, coupling.fewest(here, outputs(scheme, other)))
     return found
 

@@ -6,7 +6,6 @@ import itertools
 import math
 import tracemalloc
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import reduce
 
@@ -44,36 +43,10 @@ from dpfast.sources.table import as_rows
 from ..reference.aggregate import streaming as twin
 from ..reference.aggregate.estimators import mode, trimmed_mean
 from ..support.pairwise import every_value, pairwise, quick_rows
+from ..support.rows import Rows
 
 KEY = Key(bytes(range(32)))
 NAN = math.nan
-
-
-class Rows:
-    """Rows that come in chunks, in any order and from several threads."""
-
-    def __init__(self, rows, cuts=(), ids=None, workers=1, backwards=False):
-        self.rows, self.ids, self.workers = rows, ids, workers
-        self.dtype, self.length, self.array = rows.dtype, len(rows), None
-        self.width = rows.shape[1] if rows.ndim == 2 else None
-        edges = [0, *sorted(min(c, len(rows)) for c in cuts), len(rows)]
-        self.parts = list(itertools.pairwise(edges))
-        if backwards:
-            self.parts.reverse()
-
-    def reduce(self, summarise, merge):
-        def one(part):
-            start, stop = part
-            ids = None if self.ids is None else self.ids[start:stop]
-            rows = self.rows[start:stop].copy()
-            found = summarise(RowChunk(rows, start, ids))
-            rows.view(np.uint8)[...] = 0xA5  # a chunk is valid until summarise returns
-            return found
-
-        if self.workers == 1:
-            return reduce(merge, map(one, self.parts))
-        with ThreadPoolExecutor(self.workers) as pool:
-            return reduce(merge, pool.map(one, self.parts))
 
 
 def partition_of(kind, blocks, n, drop=False):
@@ -242,26 +215,6 @@ def test_named_columns(name, kind, drop):
     check(estimator, definition, rows, partition_of(kind, 9, n, drop), ids_of(kind, n), 1e-7)
 
 
-def test_the_target_by_name():
-    rows = np.empty(300, NAMED)
-    for column, field in zip(floats(300, 4).T, NAMED.names, strict=True):
-        rows[field] = column > 20 if field == "member" else column
-    partition = partition_of("random", 3, 300)
-    named, placed = (
-        outputs(LeastSquares(target), Rows(rows), partition, 4) for target in ("height", 1)
-    )
-    np.testing.assert_array_equal(named, placed)
-    assert not np.isnan(named).any()
-
-
-def test_pairs_of_columns_are_in_lexicographic_order():
-    x = floats(500, 4)
-    found = outputs(Correlation(), Rows(x), partition_of("random", 1, 500), 6)[0]
-    whole = np.corrcoef(x.T)
-    due = [whole[p] for p in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]]
-    np.testing.assert_allclose(found, due, rtol=1e-12)
-
-
 @pytest.mark.parametrize("fault", ["next row's label", "two blocks as one", "a row twice"])
 def test_control_rows_in_a_wrong_block_are_caught(monkeypatch, fault):
     right = Moments.add_rows
@@ -297,8 +250,8 @@ def same_for_all_chunks(estimator, kind, drop, columns=3):
     width = width_of(estimator, rows)
     due = outputs(estimator, Rows(rows, ids=ids), partition, width)
     assert not np.isnan(due).any()
-    for cuts, workers, backwards in itertools.product(CUTS, [1, 4], [False, True]):
-        source = Rows(rows, cuts, ids, workers, backwards)
+    for cuts, workers, shuffled in itertools.product(CUTS, [1, 4], [False, True]):
+        source = Rows(rows, ids, cuts, 0 if shuffled else None, team=workers)
         np.testing.assert_array_equal(outputs(estimator, source, partition, width), due)
 
 
@@ -389,17 +342,6 @@ def test_an_infinite_block_is_not_an_empty_one():
     partition = partition_of("contiguous", 2, 4)
     assert outputs(Minimum(), Rows(x), partition, None)[:, 0].tolist() == [math.inf, -math.inf]
     assert outputs(Maximum(), Rows(x), partition, None)[:, 0].tolist() == [math.inf, 5.0]
-
-
-def test_progress_ends_with_all_blocks():
-    done = []
-    for estimator in ALL:
-        rows = floats(100, 3)
-        job = Job(tick=done.append)
-        outputs(
-            estimator, Rows(rows), partition_of("random", 7, 100), width_of(estimator, rows), job
-        )
-    assert done == [7] * len(ALL)
 
 
 # --- how well they are computed -------------------------------------------------------------------
@@ -582,7 +524,7 @@ def test_any_rows(pairs, blocks, kind, drop, cuts, ddof):
     rows = np.array(pairs, np.float64).reshape(len(pairs), 2)
     ids = ids_of(kind, len(rows))
     partition = partition_of(kind, blocks, len(rows), drop)
-    source = Rows(rows, cuts, ids)
+    source = Rows(rows, ids, [min(c, len(rows)) for c in cuts])
     variance = outputs(Variance(ddof), source, partition, 2)
     mean = outputs(Mean(), source, partition, 2)
     least = outputs(Minimum(), source, partition, 2)
@@ -644,18 +586,6 @@ def test_arguments_of_the_one_loop():
     assert sums.counts.sum() == 0
 
 
-def test_some_products_only():
-    x = floats(300, 3)
-    labels = RandomLabels(4, KEY).read(0, 300)
-    some, every = Moments(4, 3, [(0, 0), (1, 1), (2, 2)]), Moments(4, 3, True)
-    for tally in (some, every):
-        tally.add(labels, x)
-    diagonal = np.diagonal(every.covariances(1), axis1=1, axis2=2)
-    np.testing.assert_array_equal(some.variances(1), diagonal)
-    np.testing.assert_array_equal(every.variances(1), diagonal)
-    assert np.isnan(some.products()[:, 0, 1]).all()
-
-
 def test_one_tally_a_thread():
     """However many chunks there are, and their answers are all in the total."""
     made = []
@@ -666,7 +596,7 @@ def test_one_tally_a_thread():
         return made[-1]
 
     x = floats(3000)
-    source = Rows(x, range(0, 3000, 10), workers=3)
+    source = Rows(x, None, range(0, 3000, 10), team=3)
     total = streaming.tallied(source, partition_of("random", 5, 3000), form, make)
     assert total.counts.sum() == 3000
     assert 1 <= len(made) <= 3

@@ -57,20 +57,25 @@ def running(pid):
 # --- one call -----------------------------------------------------------------------------------
 
 BLOCK = np.zeros(1)
+INTEGERS = [True, 1, np.True_, np.uint8(1), np.array([True]), [1]]
+VECTORS = [
+    np.array([1, 2, 3]),
+    [1, 2.0, 3],
+    (decimal.Decimal(1), 2, np.float32(3)),
+    np.array([[1.0, 2.0, 3.0]]),
+    np.array([[1], [2], [3]], np.int8),
+    np.ma.array([1.0, 2.0, 3.0]),
+]
 
 
-@pytest.mark.parametrize("value", faults.NUMBERS.values(), ids=list(faults.NUMBERS))
-def test_a_number(value):
-    row = np.full(1, np.nan)
-    attempt(faults.returns(value), BLOCK, row)
-    assert row[0] == 1.5
-
-
-@pytest.mark.parametrize("value", [True, 1, np.True_, np.uint8(1), np.array([True]), [1]])
-def test_an_integer_is_a_number(value):
-    row = np.full(1, np.nan)
-    attempt(faults.returns(value), BLOCK, row)
-    assert row[0] == 1.0
+@pytest.mark.parametrize(
+    ("values", "due"), [(faults.NUMBERS.values(), [1.5]), (INTEGERS, [1]), (VECTORS, [1, 2, 3])]
+)
+def test_answers(values, due):
+    for value in values:
+        row = np.full(len(due), np.nan)
+        attempt(faults.returns(value), BLOCK, row)
+        assert row.tolist() == due, value
 
 
 @pytest.mark.parametrize("value", faults.NO_ANSWERS.values(), ids=list(faults.NO_ANSWERS))
@@ -79,23 +84,6 @@ def test_no_answer(value):
         row = np.zeros(d)
         attempt(faults.returns(value), BLOCK, row)
         assert np.isnan(row).all()
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        np.array([1, 2, 3]),
-        [1, 2.0, 3],
-        (decimal.Decimal(1), 2, np.float32(3)),
-        np.array([[1.0, 2.0, 3.0]]),
-        np.array([[1], [2], [3]], np.int8),
-        np.ma.array([1.0, 2.0, 3.0]),
-    ],
-)
-def test_a_vector(value):
-    row = np.full(3, np.nan)
-    attempt(faults.returns(value), BLOCK, row)
-    assert row.tolist() == [1, 2, 3]
 
 
 def test_what_is_masked_is_missing():
@@ -384,27 +372,23 @@ def test_processes_equal_threads(workers, d, function):
     np.testing.assert_array_equal(found, in_threads(function, rows, offsets, d))
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("workers", [1, 2])
-def test_deadly_blocks_change_their_own_rows_only(workers):
-    codes = np.zeros(60)
-    codes[[3, 20, 21, 59]] = 11, 12, 13, 12
-    rows, offsets = blocks(codes)
-    found = in_processes(faults.by_code, rows, offsets, workers=workers)
-    bad = codes > 0
-    assert np.isnan(found[bad]).all()
+@pytest.mark.parametrize(
+    ("size", "codes", "limit", "workers"),
+    [
+        (60, {3: 11, 20: 12, 21: 13, 59: 12}, None, 1),
+        (60, {3: 11, 20: 12, 21: 13, 59: 12}, None, 2),
+        (40, {0: 14, 17: 15, 33: 16}, 0.2, 2),
+    ],
+    ids=["one dies", "two die", "hanging"],
+)
+def test_deadly_and_hanging_blocks_change_their_own_rows_only(size, codes, limit, workers):
+    bad = np.zeros(size)
+    bad[list(codes)] = list(codes.values())
+    rows, offsets = blocks(bad)
+    found = in_processes(faults.by_code, rows, offsets, workers=workers, limit=limit)
+    np.testing.assert_array_equal(np.isnan(found[:, 0]), bad > 0)
     sound = reference.call_blocks(np.sum, rows, offsets, 1)
-    assert np.array_equal(found[~bad], sound[~bad])
-
-
-def test_hanging_blocks_change_their_own_rows_only():
-    codes = np.zeros(40)
-    codes[[0, 17, 33]] = 14, 15, 16
-    rows, offsets = blocks(codes)
-    found = in_processes(faults.by_code, rows, offsets, limit=0.2)
-    bad = codes > 0
-    assert np.isnan(found[bad]).all()
-    assert np.array_equal(found[~bad], reference.call_blocks(np.sum, rows, offsets, 1)[~bad])
+    assert np.array_equal(found[bad == 0], sound[bad == 0])
 
 
 @pytest.mark.full

@@ -1,4 +1,4 @@
-"""End-to-end audits of sample and aggregate on neighbours whose blocks differ from lo to hi.
+"""End-to-end audits of sample and aggregate on neighbors whose blocks differ from lo to hi.
 
 The labels, the estimator and the aggregator all run, with the losses that the call was asked for.
 An event on one half of the samples is judged on the other half by exact binomial bounds, in the
@@ -69,7 +69,7 @@ def lower_bound(a, b, measure):
     return best
 
 
-def neighbours(name, partition, relation):
+def neighbors(name, partition, relation):
     """Two calls: the aggregator's worst pair of outputs where rows fall into blocks of their own.
 
     One row moves the output of its block from 0 to 1, the ends of the bounds.
@@ -120,20 +120,20 @@ WAYS = [
 @quick_rows(1)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_a_quick_audit_of_each_aggregator(name):
-    assert audit(neighbours(name, "random", "add-remove"), 1_200) <= 1
+    assert audit(neighbors(name, "random", "add-remove"), 1_200) <= 1
 
 
 @quick_rows(1)
 @pytest.mark.parametrize(("partition", "relation"), WAYS)
 def test_a_quick_audit_of_each_partition(partition, relation):
-    assert audit(neighbours("mean", partition, relation), 1_200) <= 1
+    assert audit(neighbors("mean", partition, relation), 1_200) <= 1
 
 
 @quick_rows(1)
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_a_quick_audit_of_each_loss(loss):
     """Tight enough to see a good part of what is spent."""
-    assert 0.3 < audit(neighbours("mean", "contiguous", "replace"), 2_000, loss) <= 1
+    assert 0.3 < audit(neighbors("mean", "contiguous", "replace"), 2_000, loss) <= 1
 
 
 @pytest.mark.slow
@@ -141,7 +141,7 @@ def test_a_quick_audit_of_each_loss(loss):
 @pytest.mark.parametrize(("partition", "relation"), WAYS)
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_no_event_exceeds_the_loss(name, partition, relation, loss):
-    assert audit(neighbours(name, partition, relation), 8_000, loss) <= 1
+    assert audit(neighbors(name, partition, relation), 8_000, loss) <= 1
 
 
 # --- an id that becomes another -------------------------------------------------------------------
@@ -198,7 +198,7 @@ def repeated(times):
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_noise_for_twice_as_many_blocks_is_caught(loss, monkeypatch):
     monkeypatch.setattr(api, "make", repeated(2))
-    assert audit(neighbours("mean", "contiguous", "replace"), 2_000, loss) > 1
+    assert audit(neighbors("mean", "contiguous", "replace"), 2_000, loss) > 1
 
 
 @quick_rows(1)
@@ -206,7 +206,7 @@ def test_noise_for_twice_as_many_blocks_is_caught(loss, monkeypatch):
 def test_each_aggregator_for_too_many_blocks_is_caught(name, monkeypatch):
     """A robust one hides a part of what it spends too much."""
     monkeypatch.setattr(api, "make", repeated(5))
-    assert audit(neighbours(name, "contiguous", "replace"), 1_500) > 1
+    assert audit(neighbors(name, "contiguous", "replace"), 1_500) > 1
 
 
 def textbook(x, blocks, size):

@@ -1,7 +1,7 @@
-"""Black-box lower bounds on the loss of every aggregator, on neighbours that it can hardly hide.
+"""Black-box lower bounds on the loss of every aggregator, on neighbors that it can hardly hide.
 
 The bound is that of `test_median_audit`. The planted fault is a release that spends several times
-what it claims; the same bound on the same neighbours must catch it.
+what it claims; the same bound on the same neighbors must catch it.
 """
 
 import numpy as np

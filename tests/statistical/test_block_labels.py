@@ -16,7 +16,7 @@ from ..support.pairwise import quick_rows
 
 N = 1 << 21
 ALPHA = 1e-9
-#: Lanes of a vector, words of a block, groups, pairs of groups, runs of the kernel: and neighbours.
+#: Lanes of a vector, words of a block, groups, pairs of groups, runs of the kernel: and neighbors.
 LAGS = (1, 2, 15, 16, 17, 64, 255, 256, 257, 512, 2048, 2049, 8192)
 
 

@@ -94,16 +94,17 @@ class Attention(SmoothAggregator):
         return attention_span(x, self.calibration.beta)
 
 
-def _candidates(given: Any, lo: tuple[float, ...], hi: tuple[float, ...]) -> NDArray[np.float64]:
+def _candidates(given: Any, bounds: tuple[tuple[float, float], ...]) -> NDArray[np.float64]:
     """Return the public centers as a new array."""
-    rule = f"a finite array of shape (c, {len(lo)}), c > 0, within the bounds"
+    rule = f"a finite array of shape (c, {len(bounds)}), c > 0, within the bounds"
     try:
         centers = np.array(given, np.float64)
     except (TypeError, ValueError, OverflowError):
         checks.fail_type("centres", rule, given)
-    if centers.ndim != 2 or centers.shape[1] != len(lo) or not len(centers):
+    if centers.ndim != 2 or centers.shape[1] != len(bounds) or not len(centers):
         checks.fail("centres", rule, f"shape {centers.shape}")
-    if not ((np.array(lo) <= centers) & (centers <= np.array(hi))).all():  # NaN is not within
+    lo, hi = np.array(bounds).T
+    if not ((lo <= centers) & (centers <= hi)).all():  # NaN is not within
         checks.fail("centres", rule, given)
     return centers
 
@@ -133,7 +134,7 @@ class VectorAttention:
     ----------
     blocks : int
         Number of block outputs, public, at least 1.
-    lo, hi : tuple of float
+    bounds : tuple of pairs of float
         Public bounds of each of the d coordinates.
     candidates : array_like, shape (c, d)
         The centers, public, within the bounds; they must not have been chosen by a look at the
@@ -143,8 +144,7 @@ class VectorAttention:
     """
 
     blocks: int
-    lo: tuple[float, ...]
-    hi: tuple[float, ...]
+    bounds: tuple[tuple[float, float], ...]
     candidates: NDArray[np.float64]
     loss: Loss
     grids: tuple[OutputGrid, ...] = field(init=False)
@@ -155,17 +155,15 @@ class VectorAttention:
 
     def __post_init__(self) -> None:
         blocks = check_blocks(self.blocks, 1)
-        d = check_coordinates(len(self.lo))
-        if len(self.hi) != d:
-            checks.fail("bounds", "one pair for each coordinate", (self.lo, self.hi))
+        d = check_coordinates(len(self.bounds))
         size = amount(self.loss)
         loss = without_delta(self.loss)
         epsilon = float_down(pure_within(size) if isinstance(loss, ZCDP) else size)
         beta = epsilon / (2 * d) - SLACK
         if not beta > SLACK:
             checks.fail("epsilon", f"larger for {d} coordinates", epsilon)
-        grids = tuple(OutputGrid(a, b, blocks) for a, b in zip(self.lo, self.hi, strict=True))
-        given = _candidates(self.candidates, self.lo, self.hi)
+        grids = tuple(OutputGrid(lo, hi, blocks) for lo, hi in self.bounds)
+        given = _candidates(self.candidates, self.bounds)
         centres = np.stack([g.cells(given[:, i]) for i, g in enumerate(grids)], axis=1)
         spans = np.array([g.span for g in grids])
         far = np.maximum(centres, spans - centres).sum(axis=1)

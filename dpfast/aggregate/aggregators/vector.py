@@ -141,6 +141,5 @@ def make_vector(
     if name == "mean":
         return VectorMean(blocks, pairs, loss)
     if centres is not None:
-        lo, hi = zip(*pairs, strict=True)
-        return VectorAttention(blocks, lo, hi, centres, loss)
+        return VectorAttention(blocks, pairs, centres, loss)
     return Coordinates(name, blocks, pairs, loss)

@@ -12,7 +12,7 @@ def multisets(domain, k):
     return list(combinations_with_replacement(domain, k))
 
 
-def neighbours(z, domain):
+def neighbors(z, domain):
     """Sorted inputs with one place replaced."""
     return {tuple(sorted((*z[:i], v, *z[i + 1 :]))) for i in range(len(z)) for v in domain}
 
@@ -29,7 +29,7 @@ def distance(z, y):
 def smooth(function, domain, k, beta):
     """max over y of LS(y) e^(-beta d(z, y)) for every input z, by that definition."""
     inputs = multisets(domain, k)
-    local = {y: max(abs(function(y) - function(w)) for w in neighbours(y, domain)) for y in inputs}
+    local = {y: max(abs(function(y) - function(w)) for w in neighbors(y, domain)) for y in inputs}
     return {z: max(local[y] * math.exp(-beta * distance(z, y)) for y in inputs) for z in inputs}
 
 
@@ -99,6 +99,6 @@ def winsorized_loss(z, y, rate, scale, widening):
 
 
 def cauchy_loss(first, second):
-    """The largest |log ratio| of two Cauchy laws (place, scale): a hyperbolic distance."""
+    """The largest |log ratio| of two Cauchy distributions (place, scale): a hyperbolic distance."""
     (m1, s1), (m2, s2) = first, second
     return 2 * math.asinh(math.sqrt(((m1 - m2) ** 2 + (s1 - s2) ** 2) / (4 * s1 * s2)))

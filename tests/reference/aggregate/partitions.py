@@ -1,7 +1,7 @@
-"""Partitions by definition, and the fewest blocks that must change between neighbours.
+"""Partitions by definition, and the fewest blocks that must change between neighbors.
 
 A partition is a table of equally likely secrets, and a rule that turns a secret and the rows into
-labels. Two neighbours are as safe as the best pairing of their secrets: if they can be paired, each
+labels. Two neighbors are as safe as the best pairing of their secrets: if they can be paired, each
 with its due weight, so that no pair differs in more than t block outputs, then every output of the
 partition is t changes away from an equally likely one. `fewest` finds the least such t; no proof
 of ours is asked.
