@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
+from typing import TypeAlias
 
 import numpy as np
 
@@ -40,6 +41,9 @@ _MEDIAN, _QUARTER_TRIMMED = math.pi / 2, 1.19
 #: The center of the shortest half converges at the rate of the cube root.
 _SHORTEST_HALF = 1.25
 
+#: The error for a number of blocks, a width, a loss and a deviation.
+_Error: TypeAlias = Callable[[int, float, Loss, float], float]
+
 
 def expected_error(name: str, blocks: int, width: float, loss: Loss, deviation: float) -> float:
     """Return the error of an answer against the center of the block outputs' distribution."""
@@ -50,17 +54,16 @@ def _mean(k: int, width: float, loss: Loss, deviation: float) -> float:
     return math.hypot(deviation / math.sqrt(k), additive(loss).deviation * width / k)
 
 
-def _smooth_median(k: int, width: float, loss: Loss, deviation: float) -> float:
-    windows = _windows(k, (k - 1) / 2, UNEVEN * deviation, width)
-    noise = _smooth(windows, calibration("auto", loss))
-    return math.hypot(math.sqrt(_MEDIAN / k) * deviation, noise)
+def _ordered(trim_of: Callable[[int], float], uneven: float, variance: float) -> _Error:
+    """Return the error of a mean of all but ``trim_of(k)`` outputs at either end."""
 
+    def error(k: int, width: float, loss: Loss, deviation: float) -> float:
+        trim = trim_of(k)
+        windows = _windows(k, trim, uneven * deviation, width)
+        noise = _smooth(windows, calibration("auto", loss)) / (k - 2 * trim)
+        return math.hypot(math.sqrt(variance / k) * deviation, noise)
 
-def _trimmed(k: int, width: float, loss: Loss, deviation: float) -> float:
-    trim = k // 4
-    windows = _windows(k, trim, deviation, width)
-    noise = _smooth(windows, calibration("auto", loss)) / (k - 2 * trim)
-    return math.hypot(math.sqrt(_QUARTER_TRIMMED / k) * deviation, noise)
+    return error
 
 
 def _attention(k: int, width: float, loss: Loss, deviation: float) -> float:
@@ -90,11 +93,11 @@ def _winsorized(k: int, width: float, loss: Loss, deviation: float) -> float:
     return math.hypot(deviation / math.sqrt(k), aggregator.noise.deviation * window / k)
 
 
-_ERRORS: dict[str, Callable[[int, float, Loss, float], float]] = {
+_ERRORS: dict[str, _Error] = {
     "mean": _mean,
-    "smooth-median": _smooth_median,
+    "smooth-median": _ordered(lambda k: (k - 1) / 2, UNEVEN, _MEDIAN),
     "exponential-median": _exponential,
-    "trimmed-mean": _trimmed,
+    "trimmed-mean": _ordered(lambda k: k // 4, 1.0, _QUARTER_TRIMMED),
     "winsorized-mean": _winsorized,
     "attention": _attention,
 }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,6 @@ from .output_grid import Aggregator, assign, check_coordinates, outputs
 
 #: A smaller rho leaves hardly any smoothing.
 _LEAST_RHO = Fraction(1, 2**40)
-
-
-class VectorAggregator(Protocol):
-    """A checked mechanism on vectors; `loss` is what one release costs."""
-
-    @property
-    def loss(self) -> Loss: ...
-    def release(self, z: NDArray[np.float64], generator: Generator) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +104,10 @@ def _rho_within(loss: Approx) -> Fraction:
     root = epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))
     # A dozen roundings at most, each of less than 2**-52.
     return Fraction(root * root * (1.0 - 2.0**-46))
+
+
+#: A checked mechanism on vectors; `loss` is what one release costs.
+VectorAggregator: TypeAlias = VectorMean | VectorAttention | Coordinates
 
 
 def choose(name: str, blocks: int, bounds: Sequence[tuple[float, float]], loss: Loss) -> str:

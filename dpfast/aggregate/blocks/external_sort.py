@@ -71,16 +71,18 @@ class _Run(NamedTuple):
     low: _Kept | None
 
 
+@dataclass(slots=True)
 class _Stretch:
-    """Rows of chunks that follow one another, from row `start` to row `stop` - 1.
+    """Rows of chunks that follow one another, from row `start` on.
 
     `rows` and `labels` have room for a run; the first `count` are valid. Random labels of rows that
     all count are computed when they are used, so then there is no array of them.
     """
 
-    def __init__(self, rows: NDArray[Any], labels: NDArray[np.uint32] | None) -> None:
-        self.rows, self.labels = rows, labels
-        self.start = self.stop = self.count = 0
+    rows: NDArray[Any]
+    labels: NDArray[np.uint32] | None
+    start: int = 0
+    count: int = 0
 
 
 #: Blocks of a window at most: there is an offset for each.
@@ -182,7 +184,7 @@ class ExternalSort:
             stretch.rows[at:to] = rows
             if labels is not None and stretch.labels is not None:
                 stretch.labels[at:to] = labels
-            stretch.count, stretch.stop = to, stop
+            stretch.count = to
             self._open[stop] = stretch
         return full
 

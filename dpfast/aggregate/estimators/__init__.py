@@ -84,13 +84,6 @@ _NAMES: dict[str, Callable[[], Estimator]] = {
 }
 
 
-def _named(name: str) -> Estimator:
-    hyphenated = name.replace("_", "-")
-    return _NAMES[
-        hyphenated if hyphenated in _NAMES else checks.choice("estimator", name, _NAMES)
-    ]()
-
-
 def resolve(estimator: Any, executor: str = "auto", time_limit: Any = None) -> Estimator:
     """Return the estimator that a name, an estimator object, or a function stands for.
 
@@ -107,7 +100,13 @@ def resolve(estimator: Any, executor: str = "auto", time_limit: Any = None) -> E
             checks.fail("time_limit", "None for an estimator of this library", time_limit)
         if processes:
             checks.fail("executor", "'auto' or 'threads' for such an estimator", executor)
-        return _named(estimator) if isinstance(estimator, str) else estimator
+        named: Estimator = estimator
+        if isinstance(estimator, str):
+            name = estimator.replace("_", "-")
+            named = _NAMES[
+                name if name in _NAMES else checks.choice("estimator", estimator, _NAMES)
+            ]()
+        return named
     if is_compiled(estimator) and not processes:
         return NumbaFunction(estimator)
     if not callable(estimator):

@@ -76,13 +76,6 @@ def columns(source: RowSource) -> Columns:
     return Columns(len(names), names, True)
 
 
-def column_name(name: str, value: Any) -> int | str:
-    """Return a place or a name of a column, before the columns are known."""
-    if not isinstance(value, str) and not checks.is_whole(value):
-        checks.fail_type(name, "the place of a column (an integer) or its name", value)
-    return value if isinstance(value, str) else int(value)
-
-
 class ByColumn(ABC):
     """An estimator of columns of numbers, mostly with one answer for each of them."""
 
@@ -94,7 +87,11 @@ class ByColumn(ABC):
     def bind(self, source: RowSource, width: int | None) -> Bound:
         """Check, before anything is spent, that bounds and columns agree."""
         form = columns(source)
-        expect(self.name, self._width(form), width)
+        count = self._width(form)
+        if width != count:
+            due, got = _pairs(count), _pairs(width)
+            rule = f"bounds must be {due} for {self.name!r} of these data, got {got}"
+            raise ArgumentError(rule)
         return self._bound(form)
 
     def _width(self, form: Columns) -> int | None:
@@ -114,7 +111,11 @@ class Regression(ByColumn):
     intercept: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", column_name("target", self.target))
+        if not isinstance(self.target, str):
+            if not checks.is_whole(self.target):
+                rule = "the place of a column (an integer) or its name"
+                checks.fail_type("target", rule, self.target)
+            object.__setattr__(self, "target", int(self.target))
         checks.flag("intercept", self.intercept)
 
     def _width(self, form: Columns) -> int:
@@ -123,13 +124,6 @@ class Regression(ByColumn):
             checks.fail("data", rule, form.count)
         form.place("target", self.target)
         return form.count - 1 + self.intercept
-
-
-def expect(name: str, count: int | None, width: int | None) -> None:
-    """Check that bounds are for `count` answers, None for a scalar."""
-    if width != count:
-        due, got = _pairs(count), _pairs(width)
-        raise ArgumentError(f"bounds must be {due} for {name!r} of these data, got {got}")
 
 
 def _pairs(count: int | None) -> str:
