@@ -74,9 +74,8 @@ def plain(value, depth=0):
         return b"-"
     if depth > 4:
         return b"..."
-    if dataclasses.is_dataclass(value):
-        names = [f.name for f in dataclasses.fields(value)]
-    else:
+    names = [f.name for f in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+    if not names or hasattr(value, "fit"):  # a learner keeps more than its fields
         names = sorted(getattr(value, "__dict__", {})) + sorted(
             n for c in type(value).__mro__ for n, m in vars(c).items() if isinstance(m, property)
         )
