@@ -11,8 +11,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,13 +26,16 @@ from ..rng import Generator
 from ..sources.base import RowSource, width_of
 from ..sources.table import feature_rows
 from ..sources.words import Words
-from .categories import Classes
+from ..statistics.arguments import said
+from .categories import Classes, Columns
 from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, names_of
 from .rounds import Part, Rounds, loss_of
 from .row_matrices import Floats, each_row
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
+
+Compared = TypeVar("Compared")
 
 #: What a transformer returns; see `Transformer.set_output`.
 Transformed: TypeAlias = "Floats | DataFrame"
@@ -55,17 +57,11 @@ def _not_fitted() -> type[NotFittedError]:
     return type("NotFittedError", (NotFittedError, Theirs), {})
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
-    """What `fit` is about to do, known before it pays and before a row is read.
+class Training(NamedTuple):
+    """What `fit` is about to do with the rows, known before it pays and before a row is read.
 
     Parameters
     ----------
-    source : RowSource or LabeledRows
-    width : int
-        Number of features.
-    names : tuple of str or None
-        Names of the features, if they have some.
     rounds : int
     parts : sequence of Part
         What will be asked for, as far as it is known. See `Rounds`.
@@ -73,20 +69,28 @@ class Training:
         Asks the rounds, and keeps what is computed from the answers.
     """
 
-    source: RowSource | LabeledRows
-    width: int
-    names: tuple[str, ...] | None
     rounds: int
     parts: Sequence[Part]
     learn: Callable[[Rounds], None]
 
 
+def unlabeled_rows(X: Any, width: int | None, words: Sequence[Words | None] = ()) -> LabeledRows:
+    """Return rows without labels; arguments and errors as in `labeled_rows`."""
+    source = feature_rows(X, width, words)
+    return LabeledRows(source, None, width_of(source), names_of(X, source))
+
+
 class Estimator(ABC):
     """Learn from noisy sums.
 
-    The parameters are the arguments of the constructor. They are kept as they are, and `fit`
-    checks them. What was learned, and is private, is in attributes that end in ``_``.
+    A learner is a dataclass. Its fields are the arguments of the constructor, kept as they are, and
+    `fit` checks them. What was learned, and is private, is in attributes that end in ``_``.
     """
+
+    epsilon: Number | None
+    delta: Number
+    rho: Number | None
+    neighbors: Neighbors
 
     #: Kind of estimator in scikit-learn's words; name in the ledger; classifiers of two classes.
     _estimator_type: ClassVar[str]
@@ -96,14 +100,6 @@ class Estimator(ABC):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     loss_: Loss
-
-    def __init__(
-        self, epsilon: Number | None, delta: Number, rho: Number | None, neighbors: Neighbors
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.rho = rho
-        self.neighbors = neighbors
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -154,9 +150,10 @@ class Estimator(ABC):
         """
         loss = loss_of(self.epsilon, self.delta, self.rho)
         relation = checks.neighbors(self.neighbors)
-        training = self._training(X, y, loss, relation)
+        rows = self._read(X, y, relation)
+        training = self._training(rows, loss, relation)
         rounds = Rounds(
-            training.source,
+            rows,
             loss=loss,
             neighbors=relation,
             rounds=training.rounds,
@@ -166,38 +163,48 @@ class Estimator(ABC):
             parts=training.parts,
         )
         training.learn(rounds)
-        self.loss_, self.n_features_in_ = loss, training.width
+        self.loss_, self.n_features_in_ = loss, rows.width
         vars(self).pop("feature_names_in_", None)
-        if training.names is not None:
-            self.feature_names_in_ = np.array(training.names, object)
+        if rows.names is not None:
+            self.feature_names_in_ = np.array(rows.names, object)
         return self
 
     @abstractmethod
-    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
-        """Check all arguments, and say what is asked of which rows. No row is read."""
+    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
+        """Check all arguments, and say what is asked of the rows, none of which is read."""
 
-    def _fitted(self, name: str) -> Any:
-        """Return an attribute that `fit` has set."""
-        if name not in vars(self):
+    def _width(self) -> int | None:
+        """Return how many columns the arguments are for, if they say so."""
+        bounds = getattr(self, "bounds", None)
+        return None if bounds is None else said(bounds)
+
+    def _words(self) -> Sequence[Words | None]:
+        """Return the public words of each column, for those that are text."""
+        return ()
+
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
+        """Return the rows that are learned from; to score them, of the `width` that was learned."""
+        return unlabeled_rows(X, width or self._width(), self._words())
+
+    def _check_fitted(self) -> None:
+        if "n_features_in_" not in vars(self):
             raise _not_fitted()(f"this {type(self).__name__} is not fitted yet: call fit first")
-        return getattr(self, name)
 
-    def _rows(self, X: Any, words: Sequence[Words | None] = ()) -> RowSource:
+    def _rows(self, X: Any) -> RowSource:
         """Return rows of the columns that were learned from."""
-        source = feature_rows(X, self._fitted("n_features_in_"), words)
-        self._expect(width_of(source), names_of(X, source))
-        return source
+        self._check_fitted()
+        rows = unlabeled_rows(X, self.n_features_in_, self._words())
+        self._expect(rows.width, rows.names)
+        return rows.source
 
     def _expect(self, width: int, names: Sequence[str] | None, argument: str = "X") -> None:
         """Refuse columns that are not those that were learned from."""
         known = getattr(self, "feature_names_in_", None)
-        expect_same(width, names, self._fitted("n_features_in_"), known, argument)
+        expect_same(width, names, self.n_features_in_, known, argument)
 
-    def _apply(
-        self, X: Any, size: int, function: Callable[[Floats], Floats], words: Any = ()
-    ) -> Floats:
+    def _apply(self, X: Any, size: int, function: Callable[[Floats], Floats]) -> Floats:
         """Return `size` numbers for each row. This is not private."""
-        return each_row(self._rows(X, words), self.n_features_in_, size, function)
+        return each_row(self._rows(X), self.n_features_in_, size, function)
 
     def __sklearn_tags__(self) -> Any:
         from sklearn import utils
@@ -291,7 +298,7 @@ class Transformer(Estimator):
         ArgumentError
             For other columns than those that were learned from.
         """
-        self._fitted("n_features_in_")
+        self._check_fitted()
         if input_features is not None:
             names = [input_features] if isinstance(input_features, str) else list(input_features)
             self._expect(len(names), names, "input_features")
@@ -337,17 +344,23 @@ class _Supervised(Estimator):
     def _predicted(self, rows: Floats) -> NDArray[Any]:
         """Return the prediction for some rows, to be compared with labels as they are read."""
 
-    def _labeled(self, X: Any, y: Any) -> LabeledRows:
-        """Return rows with their labels, as `fit` reads them."""
-        return labeled_rows(X, y, width=self.n_features_in_)
+    def _classes(self) -> Words | None:
+        """Return the public words of the labels, if they are text."""
+        return None
 
-    def _compared(self, X: Any, y: Any, compare: Callable[[NDArray[Any], Any], Any]) -> list[Any]:
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
+        width = width or self._width()
+        return labeled_rows(X, y, self._words(), self._classes(), width, relation)
+
+    def _compared(
+        self, X: Any, y: Any, compare: Callable[[NDArray[Any], NDArray[Any]], Compared]
+    ) -> list[Compared]:
         """Return what `compare` makes of predictions and labels, piece by piece."""
-        self._fitted("n_features_in_")
-        rows = self._labeled(X, y)
+        self._check_fitted()
+        rows = self._read(X, y, "replace", self.n_features_in_)
         self._expect(rows.width, rows.names)
 
-        def summarize(pieces: Iterator[Piece]) -> list[Any]:
+        def summarize(pieces: Iterator[Piece]) -> list[Compared]:
             with np.errstate(invalid="ignore"):  # of infinite numbers
                 return [compare(self._predicted(features), labels) for features, labels in pieces]
 
@@ -411,7 +424,7 @@ class Regressor(_Supervised):
             As in `predict`.
         """
 
-        def compare(predicted: Floats, y: Any) -> tuple[int, float, float, float]:
+        def compare(predicted: Floats, y: NDArray[Any]) -> tuple[int, float, float, float]:
             target = np.asarray(y, np.float64)
             mean = float(target.mean())
             left = float(((target - predicted) ** 2).sum())
@@ -431,8 +444,17 @@ class ProbabilisticClassifier(Classifier):
     classes: ArrayLike
 
     @abstractmethod
+    def _columns(self) -> Columns[Any]:
+        """Return public facts about the columns."""
+
+    def _width(self) -> int | None:
+        return self._columns().width
+
     def _words(self) -> Sequence[Words | None]:
-        """Return the public words of each column, for those that are text."""
+        return self._columns().words
+
+    def _classes(self) -> Words | None:
+        return Classes(self.classes).axis.words
 
     @abstractmethod
     def _likelihood(self) -> Callable[[Floats], Floats]:
@@ -460,8 +482,8 @@ class ProbabilisticClassifier(Classifier):
         ArgumentError
             For rows of another number of columns.
         """
-        count = len(self._fitted("classes_"))
-        return self._apply(X, count, self._likelihood(), self._words())
+        self._check_fitted()
+        return self._apply(X, len(self.classes_), self._likelihood())
 
     def predict(self, X: Any) -> NDArray[np.generic]:
         """Return the likeliest class of each row, the first one of several.
@@ -473,19 +495,12 @@ class ProbabilisticClassifier(Classifier):
         array of shape (n,)
             Of the type of `classes_`.
         """
-        classes: NDArray[np.generic] = self._fitted("classes_")
+        self._check_fitted()
         likelihood = self._likelihood()
-        place = self._apply(
-            X, 1, lambda rows: likelihood(rows).argmax(axis=1)[:, None] + 0.0, self._words()
-        )
-        return classes[place[:, 0].astype(np.intp)]
+        place = self._apply(X, 1, lambda rows: likelihood(rows).argmax(axis=1)[:, None] + 0.0)
+        return self.classes_[place[:, 0].astype(np.intp)]
 
     def _predicted(self, rows: Floats) -> NDArray[Any]:
         classes = Classes(self.classes)
         place: NDArray[Any] = self._likelihood()(rows).argmax(axis=1)
         return place if classes.axis.words is not None else classes.labels[place]
-
-    def _labeled(self, X: Any, y: Any) -> LabeledRows:
-        return labeled_rows(
-            X, y, self._words(), Classes(self.classes).axis.words, self.n_features_in_
-        )

@@ -13,6 +13,7 @@ round for each level again, for any number of attributes. It does not tell how l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -24,12 +25,11 @@ from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from ..errors import DataError
 from ..privacy import Loss
-from ..sources.words import Words
 from ..statistics.histogram import Bins
 from .categories import BLOCK, Classes, Coder, Columns, attributes
 from .decision_tree import Nodes, Tree, pruned
 from .estimator import ProbabilisticClassifier, Training
-from .labeled_rows import LabeledRows, Piece, labeled_rows
+from .labeled_rows import LabeledRows, Piece
 from .rounds import Part, Rounds
 from .row_matrices import Floats
 from .split_criteria import CRITERIA, noisy_score, score, spread
@@ -40,6 +40,7 @@ MOST_CELLS = 1 << 25
 MOST_CHOICES = 1 << 12
 
 
+@dataclass(eq=False, repr=False)
 class ID3Classifier(ProbabilisticClassifier):
     """A decision tree over public categories, learned from noisy counts alone.
 
@@ -126,46 +127,32 @@ class ID3Classifier(ProbabilisticClassifier):
 
     _name = "ID3"
 
-    tree_: Tree
+    categories: Sequence[Any] | NDArray[Any] | None = None
+    _: KW_ONLY
+    classes: ArrayLike
+    bins: int | Sequence[Any] | NDArray[Any] | None = None
+    bounds: BoundsEach | None = None
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    rho: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    max_depth: int = 3
+    criterion: Literal["entropy", "gini", "max"] = "gini"
+    splits: Literal["exponential", "counts"] = "exponential"
+    most_rows: int | None = None
 
-    def __init__(
-        self,
-        categories: Sequence[Any] | NDArray[Any] | None = None,
-        *,
-        classes: ArrayLike,
-        bins: int | Sequence[Any] | NDArray[Any] | None = None,
-        bounds: BoundsEach | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        neighbors: Neighbors = "add-remove",
-        max_depth: int = 3,
-        criterion: Literal["entropy", "gini", "max"] = "gini",
-        splits: Literal["exponential", "counts"] = "exponential",
-        most_rows: int | None = None,
-    ) -> None:
-        super().__init__(epsilon, delta, rho, neighbors)
-        self.categories = categories
-        self.classes = classes
-        self.bins = bins
-        self.bounds = bounds
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.splits = splits
-        self.most_rows = most_rows
+    tree_: Tree = field(init=False)
 
-    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         depth = checks.whole("max_depth", self.max_depth, 1)
         criterion = checks.choice("criterion", self.criterion, CRITERIA)
         exact = checks.choice("splits", self.splits, ("exponential", "counts")) == "exponential"
         if self.most_rows is not None:
             checks.whole("most_rows", self.most_rows, 1)
-        classes, public = Classes(self.classes), self._attributes()
-        source = labeled_rows(X, y, public.words, classes.axis.words, public.width, relation)
-        coder = Coder(public.each(source.width))
+        classes, coder = Classes(self.classes), Coder(self._columns().each(rows.width))
         if exact and coder.width > MOST_CHOICES:
             checks.fail("splits", f"'counts' for more than {MOST_CHOICES} columns", self.splits)
-        most = self._most(relation, source.length) if exact and criterion == "entropy" else None
+        most = self._most(relation, rows.length) if exact and criterion == "entropy" else None
         depth = min(depth, coder.width)
         parts = [_counts(1, 1 if exact else coder.width, relation)]  # as far as any goes
 
@@ -181,16 +168,13 @@ class ID3Classifier(ProbabilisticClassifier):
             self.tree_ = growth.finish(depth)
             self.classes_ = classes.labels
 
-        return Training(source, coder.width, source.names, depth + 1, parts, learn)
+        return Training(depth + 1, parts, learn)
 
-    def _attributes(self) -> Columns[Bins]:
+    def _columns(self) -> Columns[Bins]:
         return attributes(self.bins, self.bounds, self.categories)
 
-    def _words(self) -> Sequence[Words | None]:
-        return self._attributes().words
-
     def _likelihood(self) -> Callable[[Floats], Floats]:
-        coder, tree = Coder(self._attributes().each(self.n_features_in_)), self.tree_
+        coder, tree = Coder(self._columns().each(self.n_features_in_)), self.tree_
         native, steps, chances = tree.native(coder.width), tree.depth, tree.chances()
 
         def likelihood(rows: Floats) -> Floats:

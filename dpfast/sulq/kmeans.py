@@ -36,7 +36,8 @@ counts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from itertools import groupby
 from typing import Any, Literal
@@ -50,11 +51,8 @@ from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
-from ..sources.base import RowSource, width_of
-from ..sources.table import feature_rows
-from ..statistics.arguments import said
 from .estimator import Training, Transformed, Transformer
-from .labeled_rows import names_of
+from .labeled_rows import LabeledRows
 from .nearest_center import Box
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds
@@ -74,6 +72,7 @@ USUAL = 5
 LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
+@dataclass(eq=False, repr=False)
 class KMeans(Transformer):
     """Centers of clusters, learned from noisy counts and sums alone.
 
@@ -160,64 +159,38 @@ class KMeans(Transformer):
     _estimator_type = "clusterer"
     _name = "k-means"
 
-    cluster_centers_: Floats
-    cluster_counts_: Floats
-    n_iter_: int
+    n_clusters: int = 8
+    _: KW_ONLY
+    bounds: BoundsEach
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    rho: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    max_iter: int | None = None
+    init: Literal["cells", "spread"] | ArrayLike = "cells"
+    nan: NanPolicy = "raise"
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        bounds: BoundsEach,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        neighbors: Neighbors = "add-remove",
-        max_iter: int | None = None,
-        init: Literal["cells", "spread"] | ArrayLike = "cells",
-        nan: NanPolicy = "raise",
-    ) -> None:
-        super().__init__(epsilon, delta, rho, neighbors)
-        self.n_clusters = n_clusters
-        self.bounds = bounds
-        self.max_iter = max_iter
-        self.init = init
-        self.nan = nan
+    cluster_centers_: Floats = field(init=False)
+    cluster_counts_: Floats = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         k = checks.whole("n_clusters", self.n_clusters, 1)
         if k > MOST_CLUSTERS:
             checks.fail("n_clusters", f"at most {MOST_CLUSTERS}", self.n_clusters)
         times = USUAL if self.max_iter is None else checks.whole("max_iter", self.max_iter, 1)
-        source = feature_rows(X, said(self.bounds))
-        if relation == "replace" and source.length is not None and source.length < k:
-            checks.fail("n_clusters", f"at most the number of rows, {source.length}", k)
-        box = self._box(source)
-        centers, cells = self._start(box, k, times)
+        if relation == "replace" and rows.length is not None and rows.length < k:
+            checks.fail("n_clusters", f"at most the number of rows, {rows.length}", k)
+        box = self._box(rows.width)
+        start, cells = self._start(box, k, times)
 
         def learn(rounds: Rounds) -> None:
-            self._learn(rounds, box, centers, cells)
+            walk = _Walk(rounds, box, k, self.max_iter is None)
+            centers = start if cells is None else walk.summarize(cells, start)
+            self.cluster_centers_, self.cluster_counts_ = walk.finish(centers)
+            self.n_iter_ = walk.asked
 
-        parts = _parts(box, k, relation, loss)
-        return Training(source, box.width, names_of(X, source), times, parts, learn)
-
-    def _learn(self, rounds: Rounds, box: Box, centers: Floats, cells: Floats | None) -> None:
-        k, asked, pace = len(centers), 0, _pace(rounds, box, 1)
-        if cells is not None:
-            centers, asked, pace = self._summary(rounds, box, cells, centers, pace)
-        step = 0
-        while rounds.remaining:
-            counts, sums = _ask(rounds, box, centers, pace)
-            live, used, asked = counts > pace.enough, pace, asked + 1
-            if asked == 1:
-                pace = self._further(rounds, box, k, counts, live, pace)
-            centers = _means(box, centers, counts, sums, live, used.noise)
-            if not live.any():
-                centers = _half_way(box, centers, counts, sums, used)
-            if rounds.remaining:
-                centers = _split(box, centers, counts, live, step)
-            step += 1
-        self.cluster_centers_, self.cluster_counts_, self.n_iter_ = centers, counts, asked
+        return Training(times, _parts(box, k, relation, loss), learn)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the number of the nearest center of each row.
@@ -244,7 +217,7 @@ class KMeans(Transformer):
             For NaN under ``nan="raise"``.
         """
         source = self._rows(X)
-        labels = self._box(source).labels(source, self.cluster_centers_)
+        labels = self._box(self.n_features_in_).labels(source, self.cluster_centers_)
         missing = labels == len(self.cluster_centers_)
         if self.nan == "raise" and missing.any():
             raise DataError("X holds NaN, which nan='raise' does not allow")
@@ -281,16 +254,16 @@ class KMeans(Transformer):
             roots: Floats = np.sqrt(squared_distances(rows, self.cluster_centers_))
             return roots
 
-        count = len(self._fitted("cluster_centers_"))
-        return self._in_form(self._apply(X, count, distances), X)
+        self._check_fitted()
+        return self._in_form(self._apply(X, self._columns_out(), distances), X)
 
     def _columns_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def _box(self, source: RowSource) -> Box:
+    def _box(self, width: int) -> Box:
         policy = checks.nan_policy(self.nan, checks.neighbors(self.neighbors))
         # Squares and sums are numbers, with their noise.
-        return Box(column_bounds(self.bounds, width_of(source), 900), policy)
+        return Box(column_bounds(self.bounds, width, 900), policy)
 
     def _start(self, box: Box, k: int, times: int) -> tuple[Floats, Floats | None]:
         """Return centers to start with, and the points of the cells of a round before."""
@@ -309,67 +282,6 @@ class KMeans(Transformer):
         if centers.shape != (k, box.width) or not np.isfinite(centers).all():
             checks.fail("init", rule, self.init)
         return np.clip(centers, box.lo, box.hi), None
-
-    def _summary(
-        self, rounds: Rounds, box: Box, cells: Floats, centers: Floats, pace: _Pace
-    ) -> tuple[Floats, int, _Pace]:
-        """Find centers for noisy counts and means of more cells, from a round or two.
-
-        Return them, how many rounds that were, and the pace of the others.
-        """
-        k, asked, count = len(centers), 0, 0
-        while count != k:
-            counts, sums = _ask(rounds, box, cells, pace)
-            live, used, asked = counts > pace.enough, pace, asked + 1
-            if asked == 1:
-                pace = self._further(rounds, box, k, counts, live, pace)
-            count = 2 * k if asked == 1 and rounds.remaining // pace.uses >= 3 else k
-            points = (_means(box, cells, counts, sums, live, used.noise) - box.middle) * box.unit
-            found = centers_of(points[live], counts[live], count) / box.unit + box.middle
-            if not live.any():
-                centers = _half_way(box, centers, counts, sums, used)
-            cells = np.concatenate([np.clip(found, box.lo, box.hi), centers[len(found) :]])
-        return cells, asked, pace
-
-    def _further(
-        self,
-        rounds: Rounds,
-        box: Box,
-        k: int,
-        counts: Floats,
-        live: NDArray[np.bool_],
-        pace: _Pace,
-    ) -> _Pace:
-        """Return the pace from now on, as the answer of the first round suggests."""
-        if self.max_iter is not None:
-            return pace
-        rows = max(float(counts.sum()), 0.0) / k
-        full = float((((box.hi - box.lo) * box.unit) ** 2).sum()) / 12 * k ** (-2 / box.width)
-        most = (LITTLE if live.sum() > k else LITTLE_BESIDE_POOR) * full * rows**2
-        for uses in (2, rounds.remaining):
-            if pace.noise <= most:
-                break
-            pace = _pace(rounds, box, uses)
-        return pace
-
-
-def _ask(rounds: Rounds, box: Box, centers: Floats, pace: _Pace) -> tuple[Floats, Floats]:
-    """Ask a round: noisy counts, and sums of shape (k, d)."""
-
-    def total(source: RowSource) -> list[int]:
-        """Count rows, and sum distances from the middle in half cells."""
-        (counts, *sums), missing = box.totals(source, centers)
-        nan_policy.refuse(box.nan, missing)
-        integers: list[int] = list(counts)
-        middle = {span: [span * n for n in counts] for span in set(box.span)}
-        for column, span in zip(sums, box.span, strict=True):
-            integers += [2 * u - half for u, half in zip(column, middle[span], strict=True)]
-        return integers
-
-    k = len(centers)
-    parts = [replace(part, size=k * part.size) for part in pace.parts]
-    noisy = np.array(rounds.ask(total, parts, pace.uses), np.float64)
-    return noisy[:k], noisy[k:].reshape(box.width, k).T
 
 
 def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
@@ -418,12 +330,12 @@ class _Pace:
 
 def _pace(rounds: Rounds, box: Box, uses: int) -> _Pace:
     single = _parts(box, 1, rounds.neighbors, rounds.loss)
-    parts = [replace(part, share=uses * part.share) for part in single]
+    parts = tuple(replace(part, share=uses * part.share) for part in single)
     enough = 3.0 * rounds.noise(parts[0]).deviation
-    return _Pace(uses, tuple(parts), _noise(rounds, box, parts), enough)
+    return _Pace(uses, parts, _noise(rounds, box, parts), enough)
 
 
-def _noise(rounds: Rounds, box: Box, parts: list[Part]) -> float:
+def _noise(rounds: Rounds, box: Box, parts: Sequence[Part]) -> float:
     """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
     variance, j = 0.0, 0
     for part in parts[1:]:
@@ -433,70 +345,147 @@ def _noise(rounds: Rounds, box: Box, parts: list[Part]) -> float:
     return variance
 
 
-def _means(
-    box: Box,
-    centers: Floats,
-    counts: Floats,
-    sums: Floats,
-    live: NDArray[np.bool_],
-    noise: float,
-) -> Floats:
-    """Return the mean of the rows of each center, from released numbers; where it was, without any.
+class _Walk:
+    """The rounds of a fit, which depend on released numbers alone.
 
-    They are drawn to the mean of them all, as far as noise of the variance `noise` in sums, of all
-    columns together, makes them differ.
+    Attributes
+    ----------
+    pace : _Pace
+        That of the next round. With `chosen`, what the first round tells decides on it.
+    asked : int
+        How often was asked.
     """
-    if not live.any():
-        return centers
-    shift, rows = box.grid / 2 * box.unit, counts[live, None]
-    means, whole = sums[live] * shift / rows, rows.sum()
-    mean = sums[live].sum(axis=0) * shift / whole
-    mean *= _kept(mean[None], len(rows) * noise / whole**2)[0]
-    parts = _kept(means - mean, noise / rows[:, 0] ** 2)
-    moved = centers.copy()
-    moved[live] = np.clip(box.middle + (mean + parts * (means - mean)) / box.unit, box.lo, box.hi)
-    return moved
+
+    def __init__(self, rounds: Rounds, box: Box, k: int, chosen: bool) -> None:
+        self.rounds, self.box, self.k, self.chosen = rounds, box, k, chosen
+        self.pace, self.asked = _pace(rounds, box, 1), 0
+
+    def ask(self, centers: Floats) -> _Answer:
+        """Ask a round: noisy counts, and sums of shape (k, d)."""
+        k, box, pace = len(centers), self.box, self.pace
+
+        def total(rows: LabeledRows) -> list[int]:
+            """Count rows, and sum distances from the middle in half cells."""
+            (counts, *sums), missing = box.totals(rows.source, centers)
+            nan_policy.refuse(box.nan, missing)
+            integers = list(counts)
+            middle = {span: [span * n for n in counts] for span in set(box.span)}
+            for column, span in zip(sums, box.span, strict=True):
+                integers += [2 * u - half for u, half in zip(column, middle[span], strict=True)]
+            return integers
+
+        parts = [replace(part, size=k * part.size) for part in pace.parts]
+        noisy = np.array(self.rounds.ask(total, parts, pace.uses), np.float64)
+        answer = _Answer(box, noisy[:k], noisy[k:].reshape(box.width, k).T, pace)
+        self.asked += 1
+        if self.asked == 1 and self.chosen:
+            self.pace = self.further(answer)
+        return answer
+
+    def further(self, first: _Answer) -> _Pace:
+        """Return the pace from now on, as the answer of the first round suggests."""
+        box, k, pace = self.box, self.k, self.pace
+        rows = max(float(first.counts.sum()), 0.0) / k
+        full = float((((box.hi - box.lo) * box.unit) ** 2).sum()) / 12 * k ** (-2 / box.width)
+        most = (LITTLE if first.live.sum() > k else LITTLE_BESIDE_POOR) * full * rows**2
+        for uses in (2, self.rounds.remaining):
+            if pace.noise <= most:
+                break
+            pace = _pace(self.rounds, box, uses)
+        return pace
+
+    def summarize(self, cells: Floats, centers: Floats) -> Floats:
+        """Return centers for noisy counts and means of more cells, from a round or two."""
+        box, count = self.box, 0
+        while count != self.k:
+            answer = self.ask(cells)
+            several = self.asked == 1 and self.rounds.remaining // self.pace.uses >= 3
+            count = 2 * self.k if several else self.k
+            points = (answer.means(cells) - box.middle) * box.unit
+            chosen = centers_of(points[answer.live], answer.counts[answer.live], count)
+            chosen = np.clip(chosen / box.unit + box.middle, box.lo, box.hi)
+            if not answer.live.any():
+                centers = answer.means(centers)
+            cells = np.concatenate([chosen, centers[len(chosen) :]])
+        return cells
+
+    def finish(self, centers: Floats) -> tuple[Floats, Floats]:
+        """Return the centers after all rounds that are left, and the counts of the last."""
+        step = 0
+        while self.rounds.remaining:
+            answer = self.ask(centers)
+            centers = answer.means(centers)
+            if self.rounds.remaining:
+                centers = answer.split(centers, step)
+            step += 1
+        return centers, answer.counts
 
 
-def _kept(distances: Floats, noise: Any) -> Floats:
+class _Answer:
+    """Noisy counts and sums of a round; `live` are the centers with rows to speak of."""
+
+    def __init__(self, box: Box, counts: Floats, sums: Floats, pace: _Pace) -> None:
+        self.box, self.counts, self.sums, self.pace = box, counts, sums, pace
+        self.live = counts > pace.enough
+
+    def means(self, centers: Floats) -> Floats:
+        """Return the mean of the rows of each center; where it was, without any.
+
+        They are drawn to the mean of them all, as far as noise in sums makes them differ. If no
+        center has rows to speak of, all go half way to the mean of all rows: which rows are whose
+        cannot be told then, but where all are can be.
+        """
+        box, counts, sums, live, noise = (
+            self.box,
+            self.counts,
+            self.sums,
+            self.live,
+            self.pace.noise,
+        )
+        shift = box.grid / 2 * box.unit
+        if not live.any():
+            whole = float(counts.sum())
+            if whole <= self.pace.enough * math.sqrt(len(counts)):
+                return centers
+            mean = sums.sum(axis=0) * (shift / whole)
+            mean *= _kept(mean[None], len(counts) * noise / whole**2)[0]
+            middle = np.clip(box.middle + mean / box.unit, box.lo, box.hi)
+            nearer: Floats = centers + (middle - centers) / 2
+            return nearer
+        rows = counts[live, None]
+        means, whole = sums[live] * shift / rows, rows.sum()
+        mean = sums[live].sum(axis=0) * shift / whole
+        mean *= _kept(mean[None], len(rows) * noise / whole**2)[0]
+        parts = _kept(means - mean, noise / rows[:, 0] ** 2)
+        places = centers.copy()
+        drawn = mean + parts * (means - mean)
+        places[live] = np.clip(box.middle + drawn / box.unit, box.lo, box.hi)
+        return places
+
+    def split(self, centers: Floats, step: int) -> Floats:
+        """Put centers with hardly a row to those with most: one on either side of where that was.
+
+        The side is a direction that differs from case to case and does not depend on the data.
+        """
+        box, k = self.box, len(centers)
+        places, weights = centers.copy(), np.where(self.live, self.counts, 0.0)
+        reach = (box.hi - box.lo) * (0.25 * k ** (-1.0 / box.width))
+        sides = evenly(k * (step + 2), box.width)[-k:] - 0.5
+        for j in np.flatnonzero(~self.live).tolist():
+            most = int(np.argmax(weights))
+            if not weights[most]:
+                break
+            weights[most] = weights[j] = weights[most] / 2
+            side = sides[j] / np.abs(sides[j]).max() * reach
+            places[j] = np.clip(places[most] + side, box.lo, box.hi)
+            places[most] = np.clip(places[most] - side, box.lo, box.hi)
+        return places
+
+
+def _kept(distances: Floats, noise: Floats | float) -> Floats:
     """Return the fraction of noisy vectors to keep, `noise` its squared length (James, Stein)."""
     d = distances.shape[1]
     squares = (distances**2).sum(axis=1)
     lost = max(d - 2, 0) / d * noise / np.where(squares > 0, squares, 1.0)
     kept: Floats = np.maximum(0.0, 1.0 - lost)[:, None]
     return kept
-
-
-def _half_way(box: Box, centers: Floats, counts: Floats, sums: Floats, pace: _Pace) -> Floats:
-    """Return centers half way to the mean of all rows, for when none has rows to speak of.
-
-    Which rows are whose cannot be told then, but where all are can be.
-    """
-    rows = float(counts.sum())
-    if rows <= pace.enough * math.sqrt(len(counts)):
-        return centers
-    place = sums.sum(axis=0) * (box.grid / 2 * box.unit / rows)
-    place *= _kept(place[None], len(counts) * pace.noise / rows**2)[0]
-    mean = np.clip(box.middle + place / box.unit, box.lo, box.hi)
-    moved: Floats = centers + (mean - centers) / 2
-    return moved
-
-
-def _split(box: Box, centers: Floats, counts: Floats, live: NDArray[np.bool_], step: int) -> Floats:
-    """Move centers with hardly a row to those with most: one on either side of where that was.
-
-    The side is a direction that differs from case to case and does not depend on the data.
-    """
-    moved, weights = centers.copy(), np.where(live, counts, 0.0)
-    k = len(centers)
-    reach = (box.hi - box.lo) * (0.25 * k ** (-1.0 / box.width))
-    sides = evenly(k * (step + 2), box.width)[-k:] - 0.5
-    for j in np.flatnonzero(~live).tolist():
-        most = int(np.argmax(weights))
-        if not weights[most]:
-            break
-        weights[most] = weights[j] = weights[most] / 2
-        side = sides[j] / np.abs(sides[j]).max() * reach
-        moved[j] = np.clip(moved[most] + side, box.lo, box.hi)
-        moved[most] = np.clip(moved[most] - side, box.lo, box.hi)
-    return moved

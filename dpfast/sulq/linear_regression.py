@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -25,15 +26,15 @@ from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.sulq import PAIRS_MOST_ROWS as MOST_PAIRS
 from .._kernels.sulq import pairs_add as pairs
 from ..privacy import Loss
-from ..statistics.arguments import said
 from .coordinates import limits
 from .estimator import Regressor, Training
 from .gram_matrix import GramMatrix
-from .labeled_rows import LabeledRows, Piece, labeled_rows
+from .labeled_rows import LabeledRows, Piece
 from .rounds import Rounds
 from .row_matrices import Floats, carry, column_bounds, expect_size, refuse_nan, wholes
 
 
+@dataclass(eq=False, repr=False)
 class LinearRegression(Regressor):
     """Least squares, from one noisy release of the number of rows, sums and products.
 
@@ -97,34 +98,24 @@ class LinearRegression(Regressor):
 
     _name = "linear regression"
 
-    coef_: Floats
-    intercept_: float
-    n_rows_: float
+    _: KW_ONLY
+    bounds: BoundsEach
+    y_bounds: Bounds
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    rho: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    fit_intercept: bool = True
+    ridge: Literal["noise"] | Number = "noise"
+    nan: NanPolicy = "raise"
 
-    def __init__(
-        self,
-        *,
-        bounds: BoundsEach,
-        y_bounds: Bounds,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        neighbors: Neighbors = "add-remove",
-        fit_intercept: bool = True,
-        ridge: Literal["noise"] | Number = "noise",
-        nan: NanPolicy = "raise",
-    ) -> None:
-        super().__init__(epsilon, delta, rho, neighbors)
-        self.bounds = bounds
-        self.y_bounds = y_bounds
-        self.fit_intercept = fit_intercept
-        self.ridge = ridge
-        self.nan = nan
+    coef_: Floats = field(init=False)
+    intercept_: float = field(init=False)
+    n_rows_: float = field(init=False)
 
-    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         centered = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
-        rows = labeled_rows(X, y, width=said(self.bounds), relation=relation)
         normal = _Normal(self._bounds(rows.width), checks.nan_policy(self.nan, relation), centered)
         parts = normal.gram.parts(relation)
 
@@ -136,7 +127,7 @@ class LinearRegression(Regressor):
                 self.n_rows_ = float(matrix[0, 0])
             self.coef_, self.intercept_ = normal.solve(matrix, deviation, ridge)
 
-        return Training(rows, rows.width, rows.names, 1, parts, learn)
+        return Training(1, parts, learn)
 
     def predict(self, X: Any) -> Floats:
         """Return the prediction for each row.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks, nan_policy
 from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
-from ..sources.words import Words
-from .categories import Classes
-from .class_sums import ClassSums, columns_of
+from ..statistics.histogram import Bins
+from .categories import Classes, Columns
+from .class_sums import ClassSums, NumberColumn, columns_of
 from .estimator import ProbabilisticClassifier, Training
-from .labeled_rows import LabeledRows, labeled_rows
+from .labeled_rows import LabeledRows
 from .rounds import Rounds
 from .row_matrices import Floats, expect_scale
 
@@ -23,6 +24,7 @@ from .row_matrices import Floats, expect_scale
 LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayes(ProbabilisticClassifier):
     """Classes with independent columns: normal variables, or categories with probabilities.
 
@@ -90,38 +92,28 @@ class NaiveBayes(ProbabilisticClassifier):
 
     _name = "naive Bayes"
 
-    class_count_: Floats
-    class_prior_: Floats
-    theta_: Floats
-    var_: Floats
-    category_log_prob_: list[Floats | None]
+    _: KW_ONLY
+    bounds: BoundsEach | Sequence[Bounds | None] | None = None
+    categories: Sequence[Any] | NDArray[Any] | None = None
+    classes: ArrayLike
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    rho: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    alpha: Number = 1.0
+    nan: NanPolicy = "raise"
 
-    def __init__(
-        self,
-        *,
-        bounds: BoundsEach | Sequence[Bounds | None] | None = None,
-        categories: Sequence[Any] | NDArray[Any] | None = None,
-        classes: ArrayLike,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        neighbors: Neighbors = "add-remove",
-        alpha: Number = 1.0,
-        nan: NanPolicy = "raise",
-    ) -> None:
-        super().__init__(epsilon, delta, rho, neighbors)
-        self.bounds = bounds
-        self.categories = categories
-        self.classes = classes
-        self.alpha = alpha
-        self.nan = nan
+    class_count_: Floats = field(init=False)
+    class_prior_: Floats = field(init=False)
+    theta_: Floats = field(init=False)
+    var_: Floats = field(init=False)
+    category_log_prob_: list[Floats | None] = field(init=False)
 
-    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         alpha = expect_scale("alpha", self.alpha)
         policy = checks.nan_policy(self.nan, relation)
-        classes, public = Classes(self.classes), columns_of(self.bounds, self.categories)
-        source = labeled_rows(X, y, public.words, classes.axis.words, public.width, relation)
-        sums = ClassSums(public.each(source.width), len(classes), policy)
+        classes = Classes(self.classes)
+        sums = ClassSums(self._columns().each(rows.width), len(classes), policy)
         parts = sums.parts(relation, loss)
 
         def total(rows: LabeledRows) -> list[int]:
@@ -134,7 +126,7 @@ class NaiveBayes(ProbabilisticClassifier):
             self._learn(sums, rounds.ask(total, parts), deviations, alpha)
             self.classes_ = classes.labels
 
-        return Training(source, source.width, source.names, 1, parts, learn)
+        return Training(1, parts, learn)
 
     def _learn(
         self, sums: ClassSums, noisy: list[int], deviations: list[float], alpha: float
@@ -167,11 +159,11 @@ class NaiveBayes(ProbabilisticClassifier):
             self.theta_[:, j] = np.clip(column.middle * column.grid + mean * half, *column.bounds)
             self.var_[:, j] = np.maximum(np.minimum(spread, 1.0) * half**2, TINY)
 
-    def _words(self) -> Sequence[Words | None]:
-        return columns_of(self.bounds, self.categories).words
+    def _columns(self) -> Columns[NumberColumn | Bins]:
+        return columns_of(self.bounds, self.categories)
 
     def _likelihood(self) -> Callable[[Floats], Floats]:
-        each = columns_of(self.bounds, self.categories).each(self.n_features_in_)
+        each = self._columns().each(self.n_features_in_)
         sums = ClassSums(each, len(self.class_prior_), "drop")
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)

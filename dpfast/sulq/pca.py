@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,58 +11,48 @@ import numpy as np
 from .._core import checks
 from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from ..privacy import Loss
-from ..sources.base import width_of
-from ..sources.table import feature_rows
-from ..statistics.arguments import said
-from .estimator import Training, Transformed, Transformer
+from .estimator import Training, Transformed, Transformer, unlabeled_rows
 from .gram_matrix import GramMatrix
-from .labeled_rows import names_of
+from .labeled_rows import LabeledRows
 from .rounds import Rounds
 from .row_matrices import Floats, column_bounds, each_row
 
 
+@dataclass(eq=False, repr=False)
 class _Components(Transformer):
     """The common part of PCA and TruncatedSVD."""
 
     _estimator_type = "transformer"
     _centered: ClassVar[bool]
 
-    components_: Floats
-    explained_variance_: Floats
+    n_components: int | None = None
+    _: KW_ONLY
+    bounds: BoundsEach
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    rho: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    nan: NanPolicy = "raise"
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        bounds: BoundsEach,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        neighbors: Neighbors = "add-remove",
-        nan: NanPolicy = "raise",
-    ) -> None:
-        super().__init__(epsilon, delta, rho, neighbors)
-        self.n_components = n_components
-        self.bounds = bounds
-        self.nan = nan
+    components_: Floats = field(init=False)
 
-    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
-        source = feature_rows(X, said(self.bounds))
+    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         # Squares are numbers, with any noise.
-        pairs = column_bounds(self.bounds, width_of(source), 400)
+        pairs = column_bounds(self.bounds, rows.width, 400)
         gram = GramMatrix(pairs, checks.nan_policy(self.nan, relation), self._centered)
-        d = gram.width
-        count = (
-            d if self.n_components is None else checks.whole("n_components", self.n_components, 1)
-        )
-        if count > d:
-            checks.fail("n_components", f"at most {d}, the number of columns", self.n_components)
+        count = rows.width
+        if self.n_components is not None:
+            count = checks.whole("n_components", self.n_components, 1)
+        if count > rows.width:
+            rule = f"at most {rows.width}, the number of columns"
+            checks.fail("n_components", rule, self.n_components)
         parts = gram.parts(relation)
 
         def learn(rounds: Rounds) -> None:
-            self._learn(gram, gram.matrix(rounds.ask(gram.total, parts)), count)
+            noisy = rounds.ask(lambda rows: gram.total(rows.source), parts)
+            self._learn(gram, gram.matrix(noisy), count)
 
-        return Training(source, d, names_of(X, source), 1, parts, learn)
+        return Training(1, parts, learn)
 
     @abstractmethod
     def _learn(self, gram: GramMatrix, noisy: Floats, count: int) -> None:
@@ -91,8 +82,8 @@ class _Components(Transformer):
         DataError
             For NaN.
         """
-        components: Floats = self._fitted("components_")
-        shift = self._shift()
+        self._check_fitted()
+        components, shift = self.components_, self._shift()
         along = self._apply(X, len(components), lambda rows: (rows - shift) @ components.T)
         return self._in_form(along, X)
 
@@ -120,14 +111,14 @@ class _Components(Transformer):
         NotFittedError, ArgumentError, DataError
             As in `transform`.
         """
-        components: Floats = self._fitted("components_")
+        self._check_fitted()
+        components, shift = self.components_, self._shift()
         count, d = components.shape
-        source, shift = feature_rows(X, count), self._shift()
-        if width_of(source) != count:
-            checks.fail(
-                "X", f"of {count} columns, one for each component", f"{width_of(source)} of them"
-            )
-        return each_row(source, count, d, lambda places: places @ components + shift)
+        rows = unlabeled_rows(X, count)
+        if rows.width != count:
+            rule = f"of {count} columns, one for each component"
+            checks.fail("X", rule, f"{rows.width} of them")
+        return each_row(rows.source, count, d, lambda places: places @ components + shift)
 
 
 def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
@@ -201,6 +192,7 @@ class PCA(_Components):
     _centered, _name = True, "principal components"
 
     covariance_: Floats
+    explained_variance_: Floats
     explained_variance_ratio_: Floats
     mean_: Floats
     n_rows_: float

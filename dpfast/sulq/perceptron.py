@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -31,10 +31,9 @@ from .._core import checks
 from .._core.types import BoundsEach, NanPolicy, Neighbors, Number
 from .._kernels.sulq import MARGIN_REACH as REACH
 from ..privacy import Loss, Pure
-from ..statistics.arguments import said
 from .coordinates import Coordinates
 from .estimator import Classifier, Training
-from .labeled_rows import LabeledRows, labeled_rows
+from .labeled_rows import LabeledRows
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds, expect_scale, refuse_nan
 
@@ -42,6 +41,7 @@ from .row_matrices import Floats, column_bounds, expect_scale, refuse_nan
 COUNT = Part(1, 1, 1, 1)
 
 
+@dataclass(eq=False, repr=False)
 class Perceptron(Classifier):
     """A hyperplane between two classes, learned from noisy counts and sums of wrong rows alone.
 
@@ -125,42 +125,34 @@ class Perceptron(Classifier):
     _name = "perceptron"
     _two_classes = True
 
-    coef_: Floats
-    intercept_: Floats
-    classes_: NDArray[np.int64]
-    mistakes_: float
-    n_iter_: int
+    _: KW_ONLY
+    bounds: BoundsEach | None = None
+    radius: Number | None = None
+    epsilon: Number | None = None
+    delta: Number = 0.0
+    rho: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    max_iter: int = 10
+    fit_intercept: bool = True
+    step: Literal["shrinking", "constant"] = "shrinking"
+    nan: NanPolicy = "raise"
 
-    def __init__(
-        self,
-        *,
-        bounds: BoundsEach | None = None,
-        radius: Number | None = None,
-        epsilon: Number | None = None,
-        delta: Number = 0.0,
-        rho: Number | None = None,
-        neighbors: Neighbors = "add-remove",
-        max_iter: int = 10,
-        fit_intercept: bool = True,
-        step: Literal["shrinking", "constant"] = "shrinking",
-        nan: NanPolicy = "raise",
-    ) -> None:
-        super().__init__(epsilon, delta, rho, neighbors)
-        self.bounds = bounds
-        self.radius = radius
-        self.max_iter = max_iter
-        self.fit_intercept = fit_intercept
-        self.step = step
-        self.nan = nan
+    coef_: Floats = field(init=False)
+    intercept_: Floats = field(init=False)
+    classes_: NDArray[np.int64] = field(init=False)
+    mistakes_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def _training(self, X: Any, y: Any, loss: Loss, relation: str) -> Training:
+    def _read(self, X: Any, y: Any, relation: str, width: int | None = None) -> LabeledRows:
+        fits = width is None
+        if fits and getattr(y, "dtype", None) == np.bool_:  # one class of which would count nowhere
+            checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
+        return super()._read(X, y, relation, width)
+
+    def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         times = checks.whole("max_iter", self.max_iter, 2)
         centered = checks.flag("fit_intercept", self.fit_intercept)
         checks.choice("step", self.step, ("shrinking", "constant"))
-        if getattr(y, "dtype", None) == np.bool_:  # one class of which would count nowhere
-            checks.fail_kind("y", "-1 or 1 in every row", y, " of dtype bool")
-        width = None if self.bounds is None else said(self.bounds)
-        rows = labeled_rows(X, y, width=width, relation=relation)
         place = self._coordinates(rows.width, relation, centered)
         parts = _parts(place, centered, relation, loss)
 
@@ -170,7 +162,7 @@ class Perceptron(Classifier):
             self.intercept_ = np.array([w[-1] - math.fsum(self.coef_[0] * place.middle)])
             self.classes_ = np.array([-1, 1])
 
-        return Training(rows, rows.width, rows.names, times, parts, learn)
+        return Training(times, parts, learn)
 
     def _walk(
         self, rounds: Rounds, place: Coordinates, centered: bool, parts: list[Part]

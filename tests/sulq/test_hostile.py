@@ -25,7 +25,7 @@ from dpfast.sulq import (
     Perceptron,
     Term,
     TruncatedSVD,
-    perceptron,
+    estimator,
 )
 from dpfast.sulq.categories import Classes
 from dpfast.sulq.class_sums import ClassSums, columns_of
@@ -575,7 +575,7 @@ def test_no_row_decides_anything_before_the_spend(learner, row, column):
 
 def test_labels_that_are_looked_at_before_the_spend_are_caught(monkeypatch):
     """Planted: a label that is none of the classes is refused where labels are read."""
-    right = perceptron.labeled_rows
+    right = estimator.labeled_rows
 
     def labels_read(X, y, *rest, **kw):
         made = right(X, y, *rest, **kw)
@@ -584,7 +584,7 @@ def test_labels_that_are_looked_at_before_the_spend_are_caught(monkeypatch):
             raise ArgumentError("y must be -1 or 1")
         return made
 
-    monkeypatch.setattr(perceptron, "labeled_rows", labels_read)
+    monkeypatch.setattr(estimator, "labeled_rows", labels_read)
     for row in ("two", "NaN", "None", "huge"):
         with pytest.raises(AssertionError):
             check_before_the_spend(WITH_LABELS["perceptron"], ROW[row], "y")

@@ -394,6 +394,12 @@ def test_centres_of_a_summary_are_as_good_as_any():
     assert (same == 0).all() and same.shape == (3, 2)
 
 
+def means(box, centers, counts, sums, noise, enough=0.0):
+    """What centers become for noisy counts and sums, all counts above `enough` being believed."""
+    pace = kmeans._Pace(1, (), noise, enough)
+    return kmeans._Answer(box, counts, sums, pace).means(centers)
+
+
 def test_means_are_drawn_together_as_far_as_noise_makes_them_differ():
     box = Box([(0.0, 1.0)] * 40, "raise")
     g = np.random.default_rng(0)
@@ -403,15 +409,13 @@ def test_means_are_drawn_together_as_far_as_noise_makes_them_differ():
     near, far = [], []
     for _ in range(20):
         sums = (counts[:, None] * (true - 0.5) + g.normal(0, deviation, (6, 40))) / (box.grid / 2)
-        live = np.ones(6, bool)
-        for noise, found in (0.0, far), (40 * (deviation * box.unit) ** 2, near):
-            means = kmeans._means(box, true, counts, sums, live, noise)
-            found.append(((means - true) ** 2).sum())
+        for noise, errors in (0.0, far), (40 * (deviation * box.unit) ** 2, near):
+            errors.append(((means(box, true, counts, sums, noise) - true) ** 2).sum())
     assert np.mean(near) < 0.3 * np.mean(far)
-    assert (kmeans._means(box, true, counts, sums, ~live, 1.0) == true).all()
+    assert (means(box, true, counts, sums, 1.0, enough=math.inf) == true).all()
     few = Box([(0.0, 1.0)] * 2, "raise")  # of two columns nothing is drawn anywhere
-    args = few, true[:, :2], counts, sums[:, :2], live
-    assert (kmeans._means(*args, 1.0) == kmeans._means(*args, 0.0)).all()
+    args = few, true[:, :2], counts, sums[:, :2]
+    assert (means(*args, 1.0) == means(*args, 0.0)).all()
 
 
 def test_one_mean_is_drawn_to_the_middle_as_far_as_it_may_be_noise():
@@ -419,10 +423,10 @@ def test_one_mean_is_drawn_to_the_middle_as_far_as_it_may_be_noise():
     box = Box([(0.0, 1.0)] * 6, "raise")
     place = np.array([0.1, -0.2, 0.05, 0.0, 0.3, -0.1])  # from the middle
     sums, noise = 50 * place[None] / (box.grid / 2), 1.7 * box.unit**2
-    args = box, np.full((1, 6), 0.5), np.full(1, 50.0), sums, np.ones(1, bool)
+    args = box, np.full((1, 6), 0.5), np.full(1, 50.0), sums
     factor = 1 - 4 / 6 * 1.7 / 50**2 / (place @ place)
-    assert kmeans._means(*args, noise)[0] == pytest.approx(0.5 + factor * place)
-    assert (kmeans._means(*args, 1e9)[0] == 0.5).all()
+    assert means(*args, noise)[0] == pytest.approx(0.5 + factor * place)
+    assert (means(*args, 1e9)[0] == 0.5).all()
 
 
 def test_a_narrow_column_has_a_share_of_its_own():
