@@ -1,6 +1,9 @@
 """Two learners that know the rows only through an oracle for statistical queries.
 
-They work with any answers within the tolerance: exact ones, private ones, and the worst.
+They work with any answers within the tolerance: exact ones, private ones, and the worst. A row is
+(x, c(x)): the label is one of its columns, and says yes where it is greater than 0. Every step of a
+function that is asked about is one operation on each number, column by column, so no value depends
+on the place of a row.
 """
 
 from __future__ import annotations
@@ -9,28 +12,37 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypeAlias, TypedDict, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .._core.types import Number
-from ..sources.base import width_of
-from ..sources.table import feature_rows
-from .labeled_rows import expect_same, names_of
-from .learner_queries import (
-    Broken,
-    Oracle,
-    Pull,
-    Wrong,
-    lifted,
-    product,
-    split_columns,
-    tolerance_for,
-)
-from .row_matrices import each_row, expect_scale
+from .._core.types import Bounds, Number
+from .estimator import unlabeled_rows
+from .labeled_rows import expect_same
+from .row_functions import Columns, Function, Piece, shortened, told
+from .row_matrices import Floats, each_row, expect_scale
 from .terms import Term
+
+#: The name or the number of a column.
+Column: TypeAlias = int | str
+
+
+class Oracle(Protocol):
+    """Anything that answers statistical queries within a tolerance: private, exact, or other."""
+
+    @property
+    def remaining(self) -> int: ...
+    @property
+    def tolerance(self) -> float: ...
+    @property
+    def columns(self) -> tuple[Column, ...]: ...
+    @overload
+    def ask(self, f: Function, *, bounds: Bounds) -> float: ...
+    @overload
+    def ask(self, f: Function, *, l2: Number) -> Floats: ...
+    def batch(self, terms: Sequence[Term]) -> Sequence[float | Floats]: ...
 
 
 class _Hypothesis(ABC):
@@ -38,7 +50,7 @@ class _Hypothesis(ABC):
 
     __slots__ = ()
 
-    features: tuple[int | str, ...]
+    features: tuple[Column, ...]
 
     @abstractmethod
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
@@ -65,17 +77,17 @@ class _Hypothesis(ABC):
         """
         features = self.features
         width = len(features)
-        source = feature_rows(X, width)
+        rows = unlabeled_rows(X, width)
         names = [name for name in features if isinstance(name, str)]
         known = names if len(names) == width else None
-        expect_same(width_of(source), names_of(X, source), width, known)
+        expect_same(rows.width, rows.names, width, known)
 
         def inside(rows: NDArray[np.float64]) -> NDArray[np.float64]:
             holds = np.array(self.of(list(rows.T)), np.float64)
             holds[np.isnan(rows).any(axis=1)] = np.nan
             return holds[:, None]
 
-        return each_row(source, width, 1, inside)[:, 0] > 0
+        return each_row(rows.source, width, 1, inside)[:, 0] > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +113,8 @@ class Conjunction(_Hypothesis):
     array([ True, False])
     """
 
-    literals: tuple[tuple[int | str, bool], ...]
-    features: tuple[int | str, ...]
+    literals: tuple[tuple[Column, bool], ...]
+    features: tuple[Column, ...]
     error: float
     tolerance: float
 
@@ -147,7 +159,7 @@ class Halfspace(_Hypothesis):
     """
 
     weights: tuple[float, ...]
-    features: tuple[int | str, ...]
+    features: tuple[Column, ...]
     radius: float
     intercept: bool
     error: float
@@ -156,8 +168,79 @@ class Halfspace(_Hypothesis):
 
     def of(self, columns: Sequence[NDArray[Any]]) -> NDArray[np.bool_]:
         """Return which rows it says yes to, given a column for each of `features`."""
-        z, _ = lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
-        return product(z, self.weights) > 0
+        z, _ = _lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
+        return _product(z, self.weights) > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Broken(Function):
+    """1 where the label says yes, and a literal (a column, and whether it must be > 0) is false."""
+
+    literal: tuple[Column, bool]
+    label: Column
+    size: int = 1
+
+    @property
+    def columns(self) -> Columns:
+        return frozenset([self.literal[0], self.label])
+
+    def values(self, piece: Piece) -> NDArray[Any]:
+        column, wanted = self.literal
+        x, y = piece.column(column), piece.column(self.label)
+        return told((x <= 0 if wanted else x > 0) & (y > 0), (x, y))
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong(Function):
+    """1 where a hypothesis disagrees with the label."""
+
+    hypothesis: _Hypothesis
+    label: Column
+    size: int = 1
+
+    @property
+    def columns(self) -> Columns:
+        return frozenset([*self.hypothesis.features, self.label])
+
+    def values(self, piece: Piece) -> NDArray[Any]:
+        y = piece.column(self.label)
+        columns = [piece.column(column) for column in self.hypothesis.features]
+        return told(self.hypothesis.of(columns) != (y > 0), (y, *columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Pull(Function):
+    """y z for rows with y <w, z> below a margin, and 0 for others: no longer than 1.
+
+    It is the negative gradient of the hinge loss, times the margin.
+    """
+
+    weights: tuple[float, ...]
+    margin: float
+    features: tuple[Column, ...]
+    label: Column
+    radius: float
+    intercept: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.weights)
+
+    @property
+    def columns(self) -> Columns:
+        return frozenset([*self.features, self.label])
+
+    def values(self, piece: Piece) -> Floats:
+        y = piece.column(self.label)
+        columns = [piece.column(column) for column in self.features]
+        z, absent = _lifted(np.array(columns, np.float64).T, self.radius, self.intercept)
+        sign = np.where(y > 0, 1.0, -1.0)
+        near = sign * _product(z, self.weights) < self.margin
+        z *= (sign * near)[:, None]
+        z[absent] = np.nan
+        if y.dtype.kind == "f":
+            z[np.isnan(y)] = np.nan
+        return z
 
 
 class ConjunctionNeeds(TypedDict):
@@ -216,7 +299,7 @@ def conjunction_needs(columns: int, error: Number) -> ConjunctionNeeds:
     }
 
 
-def learn_conjunction(oracle: Oracle, *, label: int | str | None = None) -> Conjunction:
+def learn_conjunction(oracle: Oracle, *, label: Column | None = None) -> Conjunction:
     """Learn a conjunction of literals from statistical queries alone.
 
     Privacy
@@ -277,9 +360,9 @@ def learn_conjunction(oracle: Oracle, *, label: int | str | None = None) -> Conj
     >>> abs(rule.error) < rule.tolerance
     True
     """
-    features, label = split_columns(oracle, label)
+    features, label = _split_columns(oracle, label)
     literals = [(column, wanted) for column in features for wanted in (True, False)]
-    tolerance = tolerance_for(oracle, len(literals) + 1)
+    tolerance = _tolerance_for(oracle, len(literals) + 1)
     shares = oracle.batch([Term(Broken(literal, label), (0, 1)) for literal in literals])
     kept = tuple(x for x, share in zip(literals, shares, strict=True) if float(share) <= tolerance)
     rule = Conjunction(kept, features, math.nan, tolerance)
@@ -337,7 +420,7 @@ def learn_halfspace(
     radius: Number,
     rounds: int | None = None,
     intercept: bool = False,
-    label: int | str | None = None,
+    label: Column | None = None,
 ) -> Halfspace:
     """Learn a halfspace from statistical queries alone.
 
@@ -409,10 +492,10 @@ def learn_halfspace(
     """
     m, r = _fraction("margin", margin), expect_scale("radius", radius)
     checks.flag("intercept", intercept)
-    features, label = split_columns(oracle, label)
+    features, label = _split_columns(oracle, label)
     size = len(features) + intercept
     times = checks.whole("rounds", max(oracle.remaining - 1, 1) if rounds is None else rounds, 1)
-    tolerance = tolerance_for(oracle, times + 1)
+    tolerance = _tolerance_for(oracle, times + 1)
     s = tolerance * math.sqrt(size)
     step = 1 / ((1 + s) * math.sqrt(times))
     w, total = np.zeros(size), np.zeros(size)
@@ -425,6 +508,46 @@ def learn_halfspace(
     excess = ((1 + s) / math.sqrt(times) + 2 * s) / m
     plane = Halfspace(weights, features, r, intercept, math.nan, tolerance, excess)
     return replace(plane, error=float(oracle.ask(Wrong(plane, label), bounds=(0, 1))))
+
+
+def _split_columns(oracle: Oracle, label: Column | None) -> tuple[tuple[Column, ...], Column]:
+    """Return the columns of x, and that of the label, which is the last one if it is not named."""
+    if not all(hasattr(oracle, name) for name in ("columns", "remaining", "tolerance", "batch")):
+        checks.fail_kind("oracle", "an oracle that answers statistical queries", oracle)
+    columns = oracle.columns
+    if label is None:
+        label = columns[-1]
+    named = isinstance(label, str) or checks.is_whole(label)
+    if not named or label not in columns:
+        checks.fail("label", "one of the columns " + ", ".join(map(repr, columns[:20])), label)
+    features = tuple(column for column in columns if column != label)
+    if not features:
+        checks.fail("data", "rows with at least one column beside the label", columns)
+    return features, label
+
+
+def _tolerance_for(oracle: Oracle, queries: int) -> float:
+    """Return the tolerance of an oracle, which must have so many questions left."""
+    if oracle.remaining < queries:
+        checks.fail("oracle", f"one with {queries} questions left", oracle)
+    return oracle.tolerance
+
+
+def _lifted(x: Floats, radius: float, intercept: bool) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return x cut to the radius and divided by it, and which rows had a NaN; see `Halfspace`."""
+    z, absent = shortened(x, radius)
+    z /= radius
+    if intercept:
+        z = np.concatenate([z, np.ones((len(z), 1))], axis=1) * math.sqrt(0.5)
+    return z, absent
+
+
+def _product(z: Floats, weights: Sequence[float]) -> Floats:
+    """Return <w, z> for each row, one column after the other."""
+    products = np.zeros(len(z))
+    for column, weight in zip(z.T, weights, strict=True):
+        products += column * weight
+    return products
 
 
 def _fraction(name: str, value: Any) -> float:

@@ -24,7 +24,7 @@ from dpfast.sulq import (
     halfspace_needs,
     learn_conjunction,
     learn_halfspace,
-    learner_queries,
+    query_learners,
 )
 from dpfast.sulq.row_functions import Piece
 
@@ -269,16 +269,16 @@ def test_what_is_needed_is_enough(error, margin):
 
 DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0.0, -1.0)))
 FUNCTIONS = {
-    "broken": (learner_queries.Broken((1, True), 2), (0, 1)),
-    "not broken": (learner_queries.Broken((0, False), 2), (0, 1)),
-    "pull": (learner_queries.Pull((0.3, -0.4), 0.2, (0, 1), 2, 1.25, False), None),
-    "pull and shift": (learner_queries.Pull((0.3, -0.4, 0.1), 0.2, (0, 1), 2, 1.25, True), None),
+    "broken": (query_learners.Broken((1, True), 2), (0, 1)),
+    "not broken": (query_learners.Broken((0, False), 2), (0, 1)),
+    "pull": (query_learners.Pull((0.3, -0.4), 0.2, (0, 1), 2, 1.25, False), None),
+    "pull and shift": (query_learners.Pull((0.3, -0.4, 0.1), 0.2, (0, 1), 2, 1.25, True), None),
     "wrong": (
-        learner_queries.Wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
+        query_learners.Wrong(Conjunction(((0, True), (1, False)), (0, 1), 0.0, 0.0), 2),
         (0, 1),
     ),
     "wrong side": (
-        learner_queries.Wrong(Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0), 2),
+        query_learners.Wrong(Halfspace((0.3, -0.4), (0, 1), 1.25, False, 0.0, 0.0, 0.0), 2),
         (0, 1),
     ),
 }
