@@ -14,50 +14,58 @@ from .._kernels import sulq as cross
 LEAST = 2.0**-40
 
 
+class _Shape:
+    """Nodes by the number of each, of which 0 is the root; those of a `Tree`."""
+
+    __slots__ = ()
+
+    feature: list[int] | NDArray[np.int64]
+    children: list[int] | NDArray[np.int64]
+    values: list[int] | NDArray[np.int64]
+
+    def below(self, node: int) -> slice:
+        """Return the children of a node that is divided."""
+        first = int(self.children[node])
+        return slice(first, first + int(self.values[node]) + 1)
+
+    def native(self, width: int) -> cross.Tree:
+        """Return the same for the kernels, where a leaf is its own child."""
+        feature, nodes = np.asarray(self.feature), np.arange(len(self.feature))
+        leaf = feature < 0
+        columns = np.where(leaf, 0, feature), np.where(leaf, nodes, self.children), self.values
+        split, child, last = (np.asarray(x, np.uint32) for x in columns)
+        return cross.Tree(split, child, last, width)
+
+
 @dataclass(slots=True)
-class Nodes:
-    """A tree that grows, of which node 0 is the root.
+class Nodes(_Shape):
+    """A tree that grows; the attributes `used` are those on the way to each node."""
 
-    Attributes
-    ----------
-    split, child, last : list of int
-        A row at node i goes to child[i] + its code in the attribute split[i], or to child[i] +
-        last[i] if its code is that of no value. A leaf is its own child, with last 0.
-    used : list of frozenset
-        The attributes on the way to each node.
-    """
-
-    split: list[int] = field(default_factory=lambda: [0])
-    child: list[int] = field(default_factory=lambda: [0])
-    last: list[int] = field(default_factory=lambda: [0])
+    feature: list[int] = field(default_factory=lambda: [-1])
+    children: list[int] = field(default_factory=lambda: [-1])
+    values: list[int] = field(default_factory=lambda: [0])
     used: list[frozenset[int]] = field(default_factory=lambda: [frozenset()])
 
     def __len__(self) -> int:
-        return len(self.split)
+        return len(self.feature)
 
     def divide(self, node: int, attribute: int, values: int) -> range:
         """Give a leaf a child for each value, which are returned, and one for rows of no value."""
-        first = len(self)
-        self.split[node], self.child[node], self.last[node] = attribute, first, values
-        ways = values + 1
-        self.split += [0] * ways
-        self.child += range(first, first + ways)
-        self.last += [0] * ways
+        first, ways = len(self), values + 1
+        self.feature[node], self.children[node], self.values[node] = attribute, first, values
+        self.feature += [-1] * ways
+        self.children += [-1] * ways
+        self.values += [0] * ways
         self.used += [self.used[node] | {attribute}] * ways
         return range(first, first + values)
 
     def leaves(self) -> list[int]:
         """Return the nodes that are not divided."""
-        return [i for i, child in enumerate(self.child) if child == i]
-
-    def native(self, width: int) -> cross.Tree:
-        """Return the same for the kernels."""
-        split, child, last = (np.array(x, np.uint32) for x in (self.split, self.child, self.last))
-        return cross.Tree(split, child, last, width)
+        return [i for i, attribute in enumerate(self.feature) if attribute < 0]
 
 
 @dataclass(frozen=True)
-class Tree:
+class Tree(_Shape):
     """A decision tree that was learned; all of it is private.
 
     Attributes
@@ -86,25 +94,13 @@ class Tree:
         """Depth of the deepest leaf; 0 for a tree of nothing but its root."""
         depth = np.zeros(len(self.feature), np.int64)
         for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
-            first = self.children[i]
-            depth[first : first + self.values[i] + 1] = depth[i] + 1
+            depth[self.below(i)] = depth[i] + 1
         return int(depth.max())
 
     @property
     def leaves(self) -> int:
         """Number of nodes that are not divided."""
         return int(np.count_nonzero(self.feature < 0))
-
-    def native(self, width: int) -> cross.Tree:
-        """Return the same for the kernels."""
-        nodes = np.arange(len(self.feature))
-        leaf = self.feature < 0
-        return cross.Tree(
-            np.where(leaf, 0, self.feature).astype(np.uint32),
-            np.where(leaf, nodes, self.children).astype(np.uint32),
-            self.values.astype(np.uint32),
-            width,
-        )
 
     def chances(self) -> NDArray[np.float64]:
         """Return the probability of each class at each node.
@@ -116,7 +112,7 @@ class Tree:
         chances = np.empty_like(self.counts)
         chances[0] = _shares(self.counts[:1], np.full(self.counts.shape[1], 1.0))[0]
         for i in np.flatnonzero(self.feature >= 0).tolist():  # a child comes after its parent
-            below = slice(int(self.children[i]), int(self.children[i] + self.values[i] + 1))
+            below = self.below(i)
             counts = self.counts[below]
             like = np.maximum(counts.sum(axis=1, keepdims=True), 0.0) * chances[i]
             kept = _kept(counts, self.deviation[below])
@@ -157,34 +153,19 @@ def pruned(nodes: Nodes, leaves: NDArray[np.float64], deviation: float) -> Tree:
     counts[nodes.leaves()] = leaves
     spread, divided = np.full(len(nodes), deviation), np.zeros(len(nodes), np.bool_)
     for i in range(len(nodes) - 1, -1, -1):
-        first, last = nodes.child[i], nodes.last[i]
-        if first == i:
+        if nodes.feature[i] < 0:
             continue
-        below = slice(first, first + last + 1)
+        below = nodes.below(i)
         counts[i] = counts[below].sum(axis=0)
         spread[i] = math.hypot(*spread[below])
         divided[i] = divided[below].any() or _kept(counts[below], spread[below]) > 0
-    return _cut(nodes, counts, divided, spread)
-
-
-def _cut(
-    nodes: Nodes,
-    counts: NDArray[np.float64],
-    divided: NDArray[np.bool_],
-    deviation: NDArray[np.float64],
-) -> Tree:
-    """Return the nodes that can be reached where only some of them are divided, in their order."""
-    kept, first = [0], []
-    for i in kept:  # which grows
-        first.append(len(kept) if divided[i] else -1)
+    reached, children = [0], []
+    for i in reached:  # which grows
+        children.append(len(reached) if divided[i] else -1)
         if divided[i]:
-            kept += range(nodes.child[i], nodes.child[i] + nodes.last[i] + 1)
-    at = np.array(kept)
+            reached += range(len(nodes))[nodes.below(i)]
+    at = np.array(reached)
     split = divided[at]
-    return Tree(
-        np.where(split, np.array(nodes.split)[at], -1).astype(np.int64),
-        np.array(first, np.int64),
-        np.where(split, np.array(nodes.last)[at], 0).astype(np.int64),
-        counts[at],
-        deviation[at],
-    )
+    feature = np.where(split, np.array(nodes.feature)[at], -1)
+    values = np.where(split, np.array(nodes.values)[at], 0)
+    return Tree(feature, np.array(children, np.int64), values, counts[at], spread[at])

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.extras import extra
-from .._core.types import Neighbors, Number
+from .._core.types import Bounds, BoundsEach, Neighbors, Number
 from ..budget.budget import Budget
 from ..errors import DpfastError
 from ..privacy import Loss
@@ -27,6 +27,7 @@ from ..sources.base import RowSource, width_of
 from ..sources.table import feature_rows
 from ..sources.words import Words
 from ..statistics.arguments import said
+from ..statistics.histogram import Categories
 from .categories import Classes, Columns
 from .labeled_rows import LabeledRows, Piece, expect_same, labeled_rows, names_of
 from .rounds import Part, Rounds, loss_of
@@ -39,6 +40,13 @@ Compared = TypeVar("Compared")
 
 #: What a transformer returns; see `Transformer.set_output`.
 Transformed: TypeAlias = "Floats | DataFrame"
+
+#: The public values of every column, or of each one that is no column of numbers.
+CategoriesEach: TypeAlias = (
+    Categories | Sequence[Categories | NDArray[np.generic] | None] | NDArray[np.generic]
+)
+#: Public limits of all columns, or of each one that is a column of numbers.
+BoundsOfSome: TypeAlias = BoundsEach | Sequence[Bounds | None]
 
 #: Forms of the answers of a transformer.
 FORMS = ("default", "pandas")
@@ -206,10 +214,10 @@ class Estimator(ABC):
         """Return `size` numbers for each row. This is not private."""
         return each_row(self._rows(X), self.n_features_in_, size, function)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         from sklearn import utils
 
-        nan, kind = getattr(self, "nan", "raise"), self._estimator_type
+        nan, kind = getattr(self, "nan", None), self._estimator_type
         tags = utils.Tags(
             estimator_type=kind,
             target_tags=utils.TargetTags(required=isinstance(self, _Supervised)),
@@ -341,7 +349,7 @@ class _Supervised(Estimator):
     """An estimator that learns a label or a target of each row."""
 
     @abstractmethod
-    def _predicted(self, rows: Floats) -> NDArray[Any]:
+    def _predicted(self, rows: Floats) -> NDArray[np.generic]:
         """Return the prediction for some rows, to be compared with labels as they are read."""
 
     def _classes(self) -> Words | None:
@@ -353,7 +361,10 @@ class _Supervised(Estimator):
         return labeled_rows(X, y, self._words(), self._classes(), width, relation)
 
     def _compared(
-        self, X: Any, y: Any, compare: Callable[[NDArray[Any], NDArray[Any]], Compared]
+        self,
+        X: Any,
+        y: Any,
+        compare: Callable[[NDArray[Any], NDArray[Any]], Compared],
     ) -> list[Compared]:
         """Return what `compare` makes of predictions and labels, piece by piece."""
         self._check_fitted()
@@ -371,7 +382,7 @@ class Classifier(_Supervised):
     """An estimator that learns which of some classes a row belongs to."""
 
     _estimator_type = "classifier"
-    classes_: NDArray[Any]
+    classes_: NDArray[np.generic]
 
     def score(self, X: Any, y: Any) -> float:
         """Return the fraction of the rows whose class is predicted.
@@ -444,7 +455,7 @@ class ProbabilisticClassifier(Classifier):
     classes: ArrayLike
 
     @abstractmethod
-    def _columns(self) -> Columns[Any]:
+    def _columns(self) -> Columns[object]:
         """Return public facts about the columns."""
 
     def _width(self) -> int | None:
@@ -500,7 +511,7 @@ class ProbabilisticClassifier(Classifier):
         place = self._apply(X, 1, lambda rows: likelihood(rows).argmax(axis=1)[:, None] + 0.0)
         return self.classes_[place[:, 0].astype(np.intp)]
 
-    def _predicted(self, rows: Floats) -> NDArray[Any]:
+    def _predicted(self, rows: Floats) -> NDArray[np.generic]:
         classes = Classes(self.classes)
-        place: NDArray[Any] = self._likelihood()(rows).argmax(axis=1)
+        place: NDArray[np.generic] = self._likelihood()(rows).argmax(axis=1)
         return place if classes.axis.words is not None else classes.labels[place]

@@ -13,14 +13,14 @@ round for each level again, for any number of attributes. It does not tell how l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
-from .._core.types import BoundsEach, Neighbors, Number
+from .._core.types import Neighbors, Number
 from .._kernels import sulq as cross
 from .._kernels.statistics import tally
 from ..errors import DataError
@@ -28,7 +28,7 @@ from ..privacy import Loss
 from ..statistics.histogram import Bins
 from .categories import BLOCK, Classes, Coder, Columns, attributes
 from .decision_tree import Nodes, Tree, pruned
-from .estimator import ProbabilisticClassifier, Training
+from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
 from .labeled_rows import LabeledRows, Piece
 from .rounds import Part, Rounds
 from .row_matrices import Floats
@@ -40,7 +40,7 @@ MOST_CELLS = 1 << 25
 MOST_CHOICES = 1 << 12
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class ID3Classifier(ProbabilisticClassifier):
     """A decision tree over public categories, learned from noisy counts alone.
 
@@ -127,11 +127,10 @@ class ID3Classifier(ProbabilisticClassifier):
 
     _name = "ID3"
 
-    categories: Sequence[Any] | NDArray[Any] | None = None
-    _: KW_ONLY
+    categories: CategoriesEach | None = field(default=None, kw_only=False)
     classes: ArrayLike
-    bins: int | Sequence[Any] | NDArray[Any] | None = None
-    bounds: BoundsEach | None = None
+    bins: int | Sequence[Number | Sequence[Number] | None] | NDArray[np.generic] | None = None
+    bounds: BoundsOfSome | None = None
     epsilon: Number | None = None
     delta: Number = 0.0
     rho: Number | None = None
@@ -186,11 +185,6 @@ class ID3Classifier(ProbabilisticClassifier):
 
         return likelihood
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     def _most(self, relation: str, length: int | None) -> int:
         if self.most_rows is not None:
             return int(self.most_rows)
@@ -225,34 +219,30 @@ class _Growth:
 
     def count(self, level: int) -> None:
         """Divide the nodes of a level by noisy counts of values and classes."""
-        unused = [self._unused(node) for node in self.open]
-        values, many = self._coder.values.tolist(), len(self._classes)
+        unused, many = self._unused(), len(self._classes)
+        sizes = [(self._coder.values[each] + 1).astype(np.int64) * many for each in unused]
 
         def total(source: LabeledRows) -> list[int]:
             tables = self._tables(source, level)
-            chosen = [tables[a][:, s] for s, each in enumerate(unused) for a in each]
-            return [int(x) for table in chosen for x in table.ravel()]
+            counted = [tables[a][:, s] for s, each in enumerate(unused) for a in each]
+            return [int(x) for table in counted for x in table.ravel()]
 
-        sizes = [[(values[a] + 1) * many for a in each] for each in unused]
-        part = _counts(sum(map(sum, sizes)), len(unused[0]), self._rounds.neighbors)
-        counts, at = np.array(self._rounds.ask(total, [part]), np.float64), 0
+        ends = np.cumsum(np.concatenate(sizes))
+        part = _counts(int(ends[-1]), len(unused[0]), self._rounds.neighbors)
+        noisy = np.array(self._rounds.ask(total, [part]), np.float64)
         deviation = self._rounds.noise(part).deviation
-        chosen: list[int | None] = []
+        pieces, chosen = iter(np.split(noisy, ends[:-1])), list[int | None]()
         for each, cells in zip(unused, sizes, strict=True):
-            rows, scores = [], []
-            for a, size in zip(each, cells, strict=True):
-                table = counts[at : at + size].reshape(values[a] + 1, 1, many)
-                rows.append(table.sum())
-                scores.append(float(noisy_score(self._criterion, table)[0]))
-                at += size
-            few = deviation * sum(cells) / len(cells)
-            large = sum(rows) / len(rows) > few
+            tables = [next(pieces).reshape(-1, 1, many) for _ in each]
+            scores = [float(noisy_score(self._criterion, table)[0]) for table in tables]
+            rows = sum(table.sum() for table in tables)
+            large = rows / len(each) > deviation * int(cells.sum()) / len(each)
             chosen.append(each[int(np.argmax(scores))] if large else None)
         self._divide(chosen)
 
     def choose(self, level: int) -> None:
         """Divide the nodes of a level by attributes that the exponential mechanism chooses."""
-        unused = [self._unused(node) for node in self.open]
+        unused = self._unused()
         places = np.array(unused)
 
         def scores(source: LabeledRows) -> NDArray[np.int64]:
@@ -282,8 +272,10 @@ class _Growth:
         counts = np.array(answers, np.float64).mean(axis=0).reshape(len(leaves), many)
         return pruned(self._nodes, counts, deviation)
 
-    def _unused(self, node: int) -> list[int]:
-        return [a for a in range(self._coder.width) if a not in self._nodes.used[node]]
+    def _unused(self) -> list[list[int]]:
+        """Return the attributes that are not used on the way to each open node."""
+        used = self._nodes.used
+        return [[a for a in range(self._coder.width) if a not in used[node]] for node in self.open]
 
     def _divide(self, chosen: Sequence[int | None]) -> None:
         values = self._coder.values.tolist()

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import groupby
 from typing import Any, Literal
@@ -72,7 +72,7 @@ USUAL = 5
 LITTLE, LITTLE_BESIDE_POOR = 1 / 50, 1 / 10
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class KMeans(Transformer):
     """Centers of clusters, learned from noisy counts and sums alone.
 
@@ -159,8 +159,7 @@ class KMeans(Transformer):
     _estimator_type = "clusterer"
     _name = "k-means"
 
-    n_clusters: int = 8
-    _: KW_ONLY
+    n_clusters: int = field(default=8, kw_only=False)
     bounds: BoundsEach
     epsilon: Number | None = None
     delta: Number = 0.0
@@ -314,27 +313,6 @@ def _parts(box: Box, k: int, relation: str, loss: Loss) -> list[Part]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
-class _Pace:
-    """How many rounds to use at once, the parts of that for one center, and their noise.
-
-    `noise` is the variance in the sums of a center, of all columns together, in coordinates. A
-    count above `enough` is not taken for noise.
-    """
-
-    uses: int
-    parts: tuple[Part, ...]
-    noise: float
-    enough: float
-
-
-def _pace(rounds: Rounds, box: Box, uses: int) -> _Pace:
-    single = _parts(box, 1, rounds.neighbors, rounds.loss)
-    parts = tuple(replace(part, share=uses * part.share) for part in single)
-    enough = 3.0 * rounds.noise(parts[0]).deviation
-    return _Pace(uses, parts, _noise(rounds, box, parts), enough)
-
-
 def _noise(rounds: Rounds, box: Box, parts: Sequence[Part]) -> float:
     """Return the variance of noise in the sums of a center, of all columns, in coordinates."""
     variance, j = 0.0, 0
@@ -350,56 +328,71 @@ class _Walk:
 
     Attributes
     ----------
-    pace : _Pace
-        That of the next round. With `chosen`, what the first round tells decides on it.
     asked : int
         How often was asked.
+    uses : int
+        How many rounds the next question uses at once. With `chosen`, what the first one tells
+        decides on that.
+    parts : list of Part
+        The parts of a question, for one center.
+    noise : float
+        The variance in the sums of a center, of all columns together, in coordinates.
+    enough : float
+        A count above that is not taken for noise.
     """
 
     def __init__(self, rounds: Rounds, box: Box, k: int, chosen: bool) -> None:
         self.rounds, self.box, self.k, self.chosen = rounds, box, k, chosen
-        self.pace, self.asked = _pace(rounds, box, 1), 0
+        self.asked = 0
+        self.use(1)
+
+    def use(self, uses: int) -> None:
+        """Use so many rounds at once from now on."""
+        rounds, box = self.rounds, self.box
+        single = _parts(box, 1, rounds.neighbors, rounds.loss)
+        self.uses, self.parts = uses, [replace(part, share=uses * part.share) for part in single]
+        self.noise = _noise(rounds, box, self.parts)
+        self.enough = 3.0 * rounds.noise(self.parts[0]).deviation
 
     def ask(self, centers: Floats) -> _Answer:
         """Ask a round: noisy counts, and sums of shape (k, d)."""
-        k, box, pace = len(centers), self.box, self.pace
+        k, box = len(centers), self.box
 
         def total(rows: LabeledRows) -> list[int]:
             """Count rows, and sum distances from the middle in half cells."""
             (counts, *sums), missing = box.totals(rows.source, centers)
             nan_policy.refuse(box.nan, missing)
             integers = list(counts)
-            middle = {span: [span * n for n in counts] for span in set(box.span)}
             for column, span in zip(sums, box.span, strict=True):
-                integers += [2 * u - half for u, half in zip(column, middle[span], strict=True)]
+                integers += [2 * u - span * n for u, n in zip(column, counts, strict=True)]
             return integers
 
-        parts = [replace(part, size=k * part.size) for part in pace.parts]
-        noisy = np.array(self.rounds.ask(total, parts, pace.uses), np.float64)
-        answer = _Answer(box, noisy[:k], noisy[k:].reshape(box.width, k).T, pace)
+        parts = [replace(part, size=k * part.size) for part in self.parts]
+        noisy = np.array(self.rounds.ask(total, parts, self.uses), np.float64)
+        sums = noisy[k:].reshape(box.width, k).T
+        answer = _Answer(box, noisy[:k], sums, self.noise, self.enough)
         self.asked += 1
         if self.asked == 1 and self.chosen:
-            self.pace = self.further(answer)
+            self.choose(answer)
         return answer
 
-    def further(self, first: _Answer) -> _Pace:
-        """Return the pace from now on, as the answer of the first round suggests."""
-        box, k, pace = self.box, self.k, self.pace
+    def choose(self, first: _Answer) -> None:
+        """Use as many rounds at once as the answer of the first one suggests."""
+        box, k = self.box, self.k
         rows = max(float(first.counts.sum()), 0.0) / k
         full = float((((box.hi - box.lo) * box.unit) ** 2).sum()) / 12 * k ** (-2 / box.width)
         most = (LITTLE if first.live.sum() > k else LITTLE_BESIDE_POOR) * full * rows**2
         for uses in (2, self.rounds.remaining):
-            if pace.noise <= most:
+            if self.noise <= most:
                 break
-            pace = _pace(self.rounds, box, uses)
-        return pace
+            self.use(uses)
 
     def summarize(self, cells: Floats, centers: Floats) -> Floats:
         """Return centers for noisy counts and means of more cells, from a round or two."""
         box, count = self.box, 0
         while count != self.k:
             answer = self.ask(cells)
-            several = self.asked == 1 and self.rounds.remaining // self.pace.uses >= 3
+            several = self.asked == 1 and self.rounds.remaining // self.uses >= 3
             count = 2 * self.k if several else self.k
             points = (answer.means(cells) - box.middle) * box.unit
             chosen = centers_of(points[answer.live], answer.counts[answer.live], count)
@@ -424,9 +417,9 @@ class _Walk:
 class _Answer:
     """Noisy counts and sums of a round; `live` are the centers with rows to speak of."""
 
-    def __init__(self, box: Box, counts: Floats, sums: Floats, pace: _Pace) -> None:
-        self.box, self.counts, self.sums, self.pace = box, counts, sums, pace
-        self.live = counts > pace.enough
+    def __init__(self, box: Box, counts: Floats, sums: Floats, noise: float, enough: float) -> None:
+        self.box, self.counts, self.sums = box, counts, sums
+        self.noise, self.enough, self.live = noise, enough, counts > enough
 
     def means(self, centers: Floats) -> Floats:
         """Return the mean of the rows of each center; where it was, without any.
@@ -435,17 +428,11 @@ class _Answer:
         center has rows to speak of, all go half way to the mean of all rows: which rows are whose
         cannot be told then, but where all are can be.
         """
-        box, counts, sums, live, noise = (
-            self.box,
-            self.counts,
-            self.sums,
-            self.live,
-            self.pace.noise,
-        )
-        shift = box.grid / 2 * box.unit
+        box, live, noise = self.box, self.live, self.noise
+        counts, sums, shift = self.counts, self.sums, box.grid / 2 * box.unit
         if not live.any():
             whole = float(counts.sum())
-            if whole <= self.pace.enough * math.sqrt(len(counts)):
+            if whole <= self.enough * math.sqrt(len(counts)):
                 return centers
             mean = sums.sum(axis=0) * (shift / whole)
             mean *= _kept(mean[None], len(counts) * noise / whole**2)[0]

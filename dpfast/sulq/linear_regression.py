@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +34,7 @@ from .rounds import Rounds
 from .row_matrices import Floats, carry, column_bounds, expect_size, refuse_nan, wholes
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearRegression(Regressor):
     """Least squares, from one noisy release of the number of rows, sums and products.
 
@@ -98,7 +98,6 @@ class LinearRegression(Regressor):
 
     _name = "linear regression"
 
-    _: KW_ONLY
     bounds: BoundsEach
     y_bounds: Bounds
     epsilon: Number | None = None
@@ -116,7 +115,10 @@ class LinearRegression(Regressor):
     def _training(self, rows: LabeledRows, loss: Loss, relation: str) -> Training:
         centered = checks.flag("fit_intercept", self.fit_intercept)
         ridge = self._ridge()
-        normal = _Normal(self._bounds(rows.width), checks.nan_policy(self.nan, relation), centered)
+        pairs = column_bounds(self.bounds, rows.width, 500)  # squares, of targets too, are numbers
+        target = checks.bounds(self.y_bounds, "y_bounds")
+        expect_size([target], 500, "y_bounds", self.y_bounds)
+        normal = _Normal([*pairs, target], checks.nan_policy(self.nan, relation), centered)
         parts = normal.gram.parts(relation)
 
         def learn(rounds: Rounds) -> None:
@@ -152,23 +154,12 @@ class LinearRegression(Regressor):
         DataError
             For NaN.
         """
-        return self._apply(X, 1, lambda rows: self._linear(rows)[:, None]).reshape(-1)
-
-    def _linear(self, rows: Floats) -> Floats:
-        numbers: Floats = rows @ self.coef_ + self.intercept_
-        return numbers
+        return self._apply(X, 1, lambda rows: self._predicted(rows)[:, None]).reshape(-1)
 
     def _predicted(self, rows: Floats) -> Floats:
-        numbers = self._linear(rows)
+        numbers: Floats = rows @ self.coef_ + self.intercept_
         refuse_nan(numbers)
         return numbers
-
-    def _bounds(self, width: int) -> list[tuple[float, float]]:
-        """Return those of the features, then those of the target, whose squares are numbers."""
-        pairs = column_bounds(self.bounds, width, 500)
-        target = checks.bounds(self.y_bounds, "y_bounds")
-        expect_size([target], 500, "y_bounds", self.y_bounds)
-        return [*pairs, target]
 
     def _ridge(self) -> float | None:
         """Return the ridge, or None for what the noise asks for."""

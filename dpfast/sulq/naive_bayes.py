@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._core import checks, nan_policy
-from .._core.types import Bounds, BoundsEach, NanPolicy, Neighbors, Number
+from .._core.types import NanPolicy, Neighbors, Number
 from ..privacy import Loss
 from ..statistics.histogram import Bins
 from .categories import Classes, Columns
 from .class_sums import ClassSums, NumberColumn, columns_of
-from .estimator import ProbabilisticClassifier, Training
+from .estimator import BoundsOfSome, CategoriesEach, ProbabilisticClassifier, Training
 from .labeled_rows import LabeledRows
 from .rounds import Rounds
 from .row_matrices import Floats, expect_scale
@@ -24,7 +23,7 @@ from .row_matrices import Floats, expect_scale
 LEAST, TINY = 2.0**-40, float(np.finfo(np.float64).tiny)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class NaiveBayes(ProbabilisticClassifier):
     """Classes with independent columns: normal variables, or categories with probabilities.
 
@@ -92,9 +91,8 @@ class NaiveBayes(ProbabilisticClassifier):
 
     _name = "naive Bayes"
 
-    _: KW_ONLY
-    bounds: BoundsEach | Sequence[Bounds | None] | None = None
-    categories: Sequence[Any] | NDArray[Any] | None = None
+    bounds: BoundsOfSome | None = None
+    categories: CategoriesEach | None = None
     classes: ArrayLike
     epsilon: Number | None = None
     delta: Number = 0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from .._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import NearestColumns as Columns
 from ..sources.base import RowChunk, RowSource
 from ..summaries.cells import SQUARES, cells
-from .row_matrices import carry, matrices, nan_fills, wholes
+from .row_matrices import Floats, carry, matrices, nan_fills, wholes
 
 
 class Box:
@@ -56,7 +55,7 @@ class Box:
     def width(self) -> int:
         return len(self.span)
 
-    def totals(self, source: RowSource, centers: NDArray[np.float64]) -> tuple[list[Any], int]:
+    def totals(self, source: RowSource, centers: Floats) -> tuple[list[list[int]], int]:
         """Count the rows of each center and sum their cells, column by column.
 
         Return these, and the number of rows without a center.
@@ -76,7 +75,7 @@ class Box:
         totals = wholes(source.reduce(summarize, np.add))
         return totals[:, :k].tolist(), int(totals[0, k])
 
-    def labels(self, source: RowSource, centers: NDArray[np.float64]) -> NDArray[np.int64]:
+    def labels(self, source: RowSource, centers: Floats) -> NDArray[np.int64]:
         """Return the number of each row's center; that of centers, where it has none."""
         at, half = self._place(centers)
 
@@ -90,7 +89,7 @@ class Box:
         chunks = source.reduce(summarize, lambda a, b: a + b)
         return np.concatenate([labels for _, labels in sorted(chunks, key=lambda part: part[0])])
 
-    def _place(self, centers: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _place(self, centers: Floats) -> tuple[Floats, Floats]:
         """Return coordinates of centers inside the box, and half of their squared lengths."""
         at = np.ascontiguousarray((centers - self.middle) * self.unit)
         return at, np.array([0.5 * math.fsum(squares) for squares in (at * at).tolist()])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,15 +18,14 @@ from .rounds import Rounds
 from .row_matrices import Floats, column_bounds, each_row
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Components(Transformer):
     """The common part of PCA and TruncatedSVD."""
 
     _estimator_type = "transformer"
     _centered: ClassVar[bool]
 
-    n_components: int | None = None
-    _: KW_ONLY
+    n_components: int | None = field(default=None, kw_only=False)
     bounds: BoundsEach
     epsilon: Number | None = None
     delta: Number = 0.0
@@ -83,15 +82,12 @@ class _Components(Transformer):
             For NaN.
         """
         self._check_fitted()
-        components, shift = self.components_, self._shift()
-        along = self._apply(X, len(components), lambda rows: (rows - shift) @ components.T)
+        components, mean = self.components_, vars(self).get("mean_", 0.0)
+        along = self._apply(X, len(components), lambda rows: (rows - mean) @ components.T)
         return self._in_form(along, X)
 
     def _columns_out(self) -> int:
         return len(self.components_)
-
-    def _shift(self) -> Floats:
-        return np.zeros(self.n_features_in_)
 
     def inverse_transform(self, X: Any) -> Floats:
         """Return rows from coordinates along the components.
@@ -112,13 +108,13 @@ class _Components(Transformer):
             As in `transform`.
         """
         self._check_fitted()
-        components, shift = self.components_, self._shift()
+        components, mean = self.components_, vars(self).get("mean_", 0.0)
         count, d = components.shape
         rows = unlabeled_rows(X, count)
         if rows.width != count:
             rule = f"of {count} columns, one for each component"
             checks.fail("X", rule, f"{rows.width} of them")
-        return each_row(rows.source, count, d, lambda places: places @ components + shift)
+        return each_row(rows.source, count, d, lambda places: places @ components + mean)
 
 
 def _largest(matrix: Floats, count: int) -> tuple[Floats, Floats]:
@@ -208,9 +204,6 @@ class PCA(_Components):
         self.mean_ = (gram.middle + mean) * gram.grid
         self.explained_variance_ = values[:count]
         self.explained_variance_ratio_ = values[:count] / (whole if whole > 0 else 1.0)
-
-    def _shift(self) -> Floats:
-        return self.mean_
 
 
 class TruncatedSVD(_Components):

@@ -19,9 +19,9 @@ the sum by r. If sums have all of a round for 2 r, the second uses a quarter of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -41,7 +41,7 @@ from .row_matrices import Floats, column_bounds, expect_scale, refuse_nan
 COUNT = Part(1, 1, 1, 1)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(Classifier):
     """A hyperplane between two classes, learned from noisy counts and sums of wrong rows alone.
 
@@ -125,7 +125,6 @@ class Perceptron(Classifier):
     _name = "perceptron"
     _two_classes = True
 
-    _: KW_ONLY
     bounds: BoundsEach | None = None
     radius: Number | None = None
     epsilon: Number | None = None
@@ -155,29 +154,23 @@ class Perceptron(Classifier):
         checks.choice("step", self.step, ("shrinking", "constant"))
         place = self._coordinates(rows.width, relation, centered)
         parts = _parts(place, centered, relation, loss)
+        return Training(times, parts, lambda rounds: self._learn(rounds, place, centered, parts))
 
-        def learn(rounds: Rounds) -> None:
-            w, self.mistakes_, self.n_iter_ = self._walk(rounds, place, centered, parts)
-            self.coef_ = (w[:-1] * (place.scale / REACH))[None]
-            self.intercept_ = np.array([w[-1] - math.fsum(self.coef_[0] * place.middle)])
-            self.classes_ = np.array([-1, 1])
+    def _learn(self, rounds: Rounds, place: Coordinates, centered: bool, parts: list[Part]) -> None:
+        """Move a vector, of which the constant is the last entry, by released numbers alone."""
 
-        return Training(times, parts, learn)
+        def total(w: Floats, last: bool, rows: LabeledRows) -> list[int]:
+            number, labels, sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
+            if last:
+                return [number]
+            return [number, *sums, labels * REACH] if centered else [number, *sums]
 
-    def _walk(
-        self, rounds: Rounds, place: Coordinates, centered: bool, parts: list[Part]
-    ) -> tuple[Floats, float, int]:
-        """Return the vector that is kept, with the constant last, its mistakes, and the rounds.
-
-        What is done depends on released numbers alone.
-        """
         enough = 3.0 * rounds.noise(parts[0]).deviation
         w = kept = np.zeros(place.width + 1)
         least = math.inf
         for t in range(rounds.rounds):
             last = t == rounds.rounds - 1
-            asked = [COUNT] if last else parts
-            count, *sums = rounds.ask(_total(place, w, centered, last), asked)
+            count, *sums = rounds.ask(partial(total, w, last), [COUNT] if last else parts)
             if t <= 1 or count < least:  # to begin with 0 has every row wrong
                 kept, least = w, float(count)
             if last or count <= enough:
@@ -186,7 +179,9 @@ class Perceptron(Classifier):
             if not centered:
                 mean = np.append(mean, 0.0)
             w = w + (mean / (t + 1) if self.step == "shrinking" else mean)
-        return kept, least, t + 1
+        self.coef_ = (kept[:-1] * (place.scale / REACH))[None]
+        self.intercept_ = np.array([kept[-1] - math.fsum(self.coef_[0] * place.middle)])
+        self.classes_, self.mistakes_, self.n_iter_ = np.array([-1, 1]), least, t + 1
 
     def decision_function(self, X: Any) -> Floats:
         """Return on which side of the hyperplane each row is, above 0 for class 1, and how far.
@@ -227,21 +222,17 @@ class Perceptron(Classifier):
 
     def _sides(self, rows: Floats) -> Floats:
         sides: Floats = rows @ self.coef_.T + self.intercept_
+        refuse_nan(sides)
         return sides
 
     def _predicted(self, rows: Floats) -> NDArray[np.int64]:
-        sides = self._sides(rows)[:, 0]
-        refuse_nan(sides)
-        return np.where(sides > 0, 1, -1)
+        return np.where(self._sides(rows)[:, 0] > 0, 1, -1)
 
     def _coordinates(self, width: int, relation: str, centered: bool) -> Coordinates:
         policy = checks.nan_policy(self.nan, relation)
         if (self.radius is None) == (self.bounds is None):
-            checks.fail(
-                "bounds",
-                "public limits of the columns, or left out where radius is given",
-                self.bounds,
-            )
+            rule = "public limits of the columns, or left out where radius is given"
+            checks.fail("bounds", rule, self.bounds)
         if self.radius is None:
             return Coordinates(column_bounds(self.bounds, width), None, policy, centered)
         radius = expect_scale("radius", self.radius)
@@ -259,17 +250,3 @@ def _parts(place: Coordinates, centered: bool, relation: str, loss: Loss) -> lis
         return [replace(COUNT, share=counts), Part(size, 2 * l1, 4 * l2_squared, 4 * size)]
     counts = Fraction(1, 1 + math.isqrt(4 * size))
     return [replace(COUNT, share=counts), Part(size, l1, l2_squared, size, 1 - counts)]
-
-
-def _total(
-    place: Coordinates, w: Floats, centered: bool, last: bool
-) -> Callable[[LabeledRows], list[int]]:
-    """Return the pass of one round."""
-
-    def total(rows: LabeledRows) -> list[int]:
-        count, labels, sums = place.wrong(rows, w[:-1], float(w[-1]) * REACH)
-        if last:
-            return [count]
-        return [count, *sums, labels * REACH] if centered else [count, *sums]
-
-    return total

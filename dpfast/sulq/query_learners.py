@@ -184,7 +184,7 @@ class Broken(Function):
     def columns(self) -> Columns:
         return frozenset([self.literal[0], self.label])
 
-    def values(self, piece: Piece) -> NDArray[Any]:
+    def values(self, piece: Piece) -> NDArray[np.generic]:
         column, wanted = self.literal
         x, y = piece.column(column), piece.column(self.label)
         return told((x <= 0 if wanted else x > 0) & (y > 0), (x, y))
@@ -202,7 +202,7 @@ class Wrong(Function):
     def columns(self) -> Columns:
         return frozenset([*self.hypothesis.features, self.label])
 
-    def values(self, piece: Piece) -> NDArray[Any]:
+    def values(self, piece: Piece) -> NDArray[np.generic]:
         y = piece.column(self.label)
         columns = [piece.column(column) for column in self.hypothesis.features]
         return told(self.hypothesis.of(columns) != (y > 0), (y, *columns))
@@ -550,7 +550,7 @@ def _product(z: Floats, weights: Sequence[float]) -> Floats:
     return products
 
 
-def _fraction(name: str, value: Any) -> float:
+def _fraction(name: str, value: Number) -> float:
     rule = "greater than 0 and at most 1, and no less than 2**-200"
     fraction = checks.number(name, value, rule)
     if not 2.0**-200 <= fraction <= 1:
@@ -558,7 +558,7 @@ def _fraction(name: str, value: Any) -> float:
     return fraction
 
 
-def _columns(value: Any) -> int:
+def _columns(value: int) -> int:
     count = checks.whole("columns", value, 1)
     if count > 1 << 32:
         checks.fail("columns", "at most 2**32", value)

@@ -396,8 +396,7 @@ def test_centres_of_a_summary_are_as_good_as_any():
 
 def means(box, centers, counts, sums, noise, enough=0.0):
     """What centers become for noisy counts and sums, all counts above `enough` being believed."""
-    pace = kmeans._Pace(1, (), noise, enough)
-    return kmeans._Answer(box, counts, sums, pace).means(centers)
+    return kmeans._Answer(box, counts, sums, noise, enough).means(centers)
 
 
 def test_means_are_drawn_together_as_far_as_noise_makes_them_differ():

@@ -241,8 +241,8 @@ def test_rounds_chosen_by_exact_numbers_are_caught(monkeypatch):
     monkeypatch.setattr(kmeans.Box, "totals", totals)
     monkeypatch.setattr(
         kmeans._Walk,
-        "further",
-        lambda self, _: kmeans._pace(self.rounds, self.box, 1 if self.box.rows > 2 else 4),
+        "choose",
+        lambda self, _: self.use(1 if self.box.rows > 2 else 4),
     )
     with pytest.raises(AssertionError, match=r"another path|a release is missing"):
         worst("k-means of its own rounds", "add-remove", LOSSES["rho"])
