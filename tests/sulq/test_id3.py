@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 from fractions import Fraction
 from unittest.mock import patch
 
 import mpmath
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import chi2, norm
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import BudgetError, DataError
 from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
-from dpfast.sulq import ID3Classifier, NotFittedError, id3
+from dpfast.sulq import ID3Classifier, id3
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq import split_criteria as criteria
 from dpfast.sulq.decision_tree import Nodes, Tree, pruned
 
 from ..reference.sulq import decision_tree as reference
 from ..reference.sulq import noisy_sums as neighbourly
-from ..support.names import shown
 from ..support.pairwise import pairwise, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
@@ -136,49 +132,6 @@ def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
         assert abs(found[s] - expected * unit) < (5 if s != 3 else 1e-5 * 2**34 * unit)
         less = counts[:, s].sum() if criterion == "max" else 0
         assert rough[s] == pytest.approx(float(expected - int(less)), abs=1e-6 * (1 + 2**34))
-
-
-@pytest.mark.parametrize("form", ["f4", "u1", ">i8", "fortran", "table", "records", "text"])
-@pytest.mark.parametrize("splits", ["exponential", "counts"])
-def test_every_form_of_data_has_the_same_rounds(form, splits):
-    X, y = planted(9000)
-    names = ["a", "b", "c"]
-    words = [[f"{name}{v}" for v in own] for name, own in zip(names, VALUES, strict=True)]
-    text = {n: np.array(w)[x] for n, w, x in zip(names, words, X.T, strict=True)}
-    forms = {
-        "fortran": lambda: (np.asfortranarray(X), y, {}),
-        "table": lambda: (
-            pd.DataFrame({"a": X[:, 0], "y": y, "b": X[:, 1], "c": X[:, 2]}),
-            "y",
-            {},
-        ),
-        "records": lambda: (np.array(list(map(tuple, X)), [(n, "i4") for n in names]), y, {}),
-        "text": lambda: (
-            pd.DataFrame({**text, "y": np.where(y, "yes", "no")}),
-            "y",
-            {"categories": words, "classes": ["no", "yes"]},
-        ),
-    }
-    data, labels, kw = forms[form]() if form in forms else (X.astype(form), y.astype(form), {})
-    one, other = Script(), Script()
-    made = one.fit(X, y, splits=splits, max_depth=2)
-    again = other.fit(data, labels, splits=splits, max_depth=2, **kw)
-    assert one.values == other.values and len(one.values) >= 1
-    assert [t.tolist() for t in one.tables] == [t.tolist() for t in other.tables]
-    assert again.score(data, labels) == made.score(X, y) > 0.9
-
-
-@pytest.mark.parametrize("splits", ["exponential", "counts"])
-def test_chunks_and_threads_do_not_change_a_bit(monkeypatch, splits):
-    X, y = planted(3 << 17)
-    found = []
-    for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
-        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
-        made = ID3Classifier(VALUES, classes=[0, 1], rho=1, splits=splits)
-        made.fit(X, y, rng=InsecureGenerator(1))
-        found.append(pickle.dumps(made.tree_))
-    assert len(set(found)) == 1
 
 
 def test_columns_in_public_bins():
@@ -476,15 +429,6 @@ def test_nodes_that_find_no_room_are_leaves(monkeypatch):
     assert Script().fit(X, y).tree_.leaves == 1
 
 
-@pytest.mark.parametrize("splits", ["exponential", "counts"])
-def test_no_rows_and_one(splits):
-    for n in (0, 1):
-        X, y = planted(n)
-        made = ID3Classifier(VALUES, classes=[0, 1], rho=1, splits=splits).fit(X, y)
-        assert made.predict(planted(5)[0]).shape == (5,)
-        assert math.isnan(made.score(X[:0], y[:0]))
-
-
 def test_more_rows_than_was_said():
     X, y = planted(100)
     kw = {"classes": [0, 1], "epsilon": 1, "criterion": "entropy"}
@@ -499,83 +443,9 @@ def test_more_rows_than_was_said():
 # --- what is kept and what is refused -------------------------------------------------------------
 
 
-def test_nothing_exact_is_kept():
-    X, y = planted()
-    made = ID3Classifier(VALUES, classes=[0, 1], rho=1).fit(X, y)
-    own = set(vars(made)) - set(made.get_params())
-    assert own == {"tree_", "classes_", "n_features_in_", "loss_"}
-    again = pickle.loads(pickle.dumps(made))
-    assert (again.predict(X) == made.predict(X)).all() and again.loss_ == ZCDP(1)
-    assert len(pickle.dumps(made)) < 20_000  # and no row has come along
-
-
 def test_rounds_that_are_not_needed_count_the_leaves_again(monkeypatch):
     X, y = planted(0)
     script = Script()
     made = script.fit(X, y, splits="counts", max_depth=3)  # nobody is there to be divided
     assert [len(v) for v in script.values] == [24, 2, 2, 2]
     assert (made.tree_.deviation < script.noise(Pure(1), 1, 1).deviation).all()
-
-
-@pytest.mark.parametrize(
-    "kw",
-    [
-        {"categories": None},
-        {"categories": [[0, 1]]},
-        {"categories": [[1, 0], [0, 1], [0, 1]]},
-        {"categories": [["a"], [0, 1], [0, 1]]},  # the column holds numbers
-        {"classes": None},
-        {"classes": [1, 1]},
-        {"classes": []},
-        {"classes": ["a", "b"]},
-        {"bins": 3},
-        {"max_depth": 0},
-        {"max_depth": 1.0},
-        {"criterion": "id3"},
-        {"splits": "best"},
-        {"X": np.zeros((1, id3.MOST_CHOICES + 1)), "y": np.zeros(1)},
-        {"criterion": "entropy"},
-        {"most_rows": 0, "criterion": "entropy"},
-        {"y": [1, 2], "neighbors": "replace"},
-        {"y": "label"},
-    ],
-    ids=shown,
-)
-def test_bad_arguments_cost_nothing(kw):
-    budget = dp.Budget(epsilon=1)
-    given = {"categories": [0, 1], "classes": [0, 1], "epsilon": 1, **kw}
-    X, y = given.pop("X", np.zeros((10, 3))), given.pop("y", np.zeros(10))
-    rng = given.pop("rng", None)
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        ID3Classifier(**given).fit(X, y, budget=budget, rng=rng)
-    assert not budget.history
-
-
-def test_one_line_in_the_ledger():
-    X, y = planted(200)
-    budget = dp.Budget(epsilon=1)
-    made = ID3Classifier(VALUES, classes=[0, 1], epsilon=0.5).fit(X, y, budget=budget)
-    (line,) = budget.history
-    assert line.loss == Pure(0.5) == made.loss_ and line.what == "ID3"
-    with pytest.raises(BudgetError):
-        ID3Classifier(VALUES, classes=[0, 1], epsilon=0.6).fit(X, y, budget=budget)
-    assert budget.cost(made.fit, X, y) == Pure(0.5) and len(budget.history) == 1
-
-
-def test_not_fitted_and_other_columns():
-    made = ID3Classifier([0, 1], classes=[0, 1], rho=1)
-    for ask in (made.predict, made.predict_proba, lambda X: made.score(X, [0] * 3)):
-        with pytest.raises(NotFittedError, match="call fit first"):
-            ask(np.zeros((3, 2)))
-    made.fit(np.zeros((50, 2)), np.zeros(50))
-    for ask in (made.predict, made.predict_proba, lambda X: made.score(X, [0] * 3)):
-        with pytest.raises(ArgumentError, match="columns"):
-            ask(np.zeros((3, 3)))
-
-
-def test_scikit_learn_can_clone_it():
-    base = pytest.importorskip("sklearn.base")
-    made = ID3Classifier(VALUES, classes=[0, 1], rho=1).fit(*planted(500))
-    again = base.clone(made)
-    assert again.get_params() == made.get_params() and not hasattr(again, "tree_")
-    assert base.is_classifier(made)

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
-from dpfast.privacy import ZCDP, Pure
+from dpfast.privacy import ZCDP
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
-from dpfast.sulq import PCA, NotFittedError, TruncatedSVD
+from dpfast.sulq import PCA, TruncatedSVD
 from dpfast.sulq import gram_matrix as _gram
 from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 
 from ..reference.sulq import noisy_sums as reference
-from ..support.names import shown
 from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
@@ -97,33 +91,6 @@ def test_ratios_are_parts_of_the_variance_along_all_components():
     assert made.explained_variance_ratio_ == pytest.approx([values[-1] / values.sum()], rel=1e-5)
 
 
-@pytest.mark.parametrize("form", ["f4", "i8", ">f8", "fortran", "table", "records", "column"])
-def test_every_form_of_data_has_the_same_sums(form):
-    data = np.rint(table(9000) * 8)
-    names = ["a", "b", "c"]
-    if form == "column":
-        data = data[:, :1]
-    forms = {
-        "fortran": lambda: np.asfortranarray(data),
-        "table": lambda: pd.DataFrame(data, columns=names),
-        "records": lambda: np.array(list(map(tuple, data)), [(n, "f8") for n in names]),
-        "column": lambda: data[:, 0].copy(),
-    }
-    other = forms[form]() if form in forms else data.astype(form)
-    assert recorded(PCA, data, (0, 8))[1] == recorded(PCA, other, (0, 8))[1]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_chunks_and_threads_do_not_change_a_bit(kind, monkeypatch):
-    data = table(3 << 18, 2)
-    found = []
-    for threads, direct in ("1", 1 << 23), ("1", 160_016), ("3", 1 << 23):
-        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
-        found.append(recorded(kind, data)[1])
-    assert found[0] == found[1] == found[2]
-
-
 def test_partial_sums_stay_exact_at_the_edge():
     """The largest integers there can be, in a full stretch of rows."""
     gram = GramMatrix([(-1.0, 1.0)] * 2, "raise", False)
@@ -132,19 +99,6 @@ def test_partial_sums_stay_exact_at_the_edge():
     data = np.full((3 * _gram.ROWS + 1, 2), 1.0)
     _, ((first, second), (both,)), _ = recorded(TruncatedSVD, data, (-1, 1))
     assert first == second == both == len(data) * most**2
-
-
-def test_missing_values():
-    data = table(500)
-    data[7, 1] = np.nan
-    with pytest.raises(DataError, match="NaN"):
-        PCA(bounds=(0, 1), rho=1).fit(data)
-    without, filled = np.delete(data, 7, axis=0), np.where(np.isnan(data), 0.25, data)
-    assert recorded(PCA, data, nan="drop")[1] == recorded(PCA, without)[1]
-    assert recorded(PCA, data, nan=0.25)[1] == recorded(PCA, filled)[1]
-    made = PCA(bounds=(0, 1), rho=1).fit(without)
-    with pytest.raises(DataError):
-        made.transform(data)
 
 
 # --- what a row moves -----------------------------------------------------------------------------
@@ -242,87 +196,3 @@ def test_more_loss_finds_better_components():
         return np.mean(found)
 
     assert angle(0.5) > 0.99 and angle(1e-9) < 0.9
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("data", [np.zeros((0, 2)), np.zeros((1, 2)), np.full((50, 2), 0.5)])
-def test_few_rows_are_no_error(kind, data):
-    for relation in RELATIONS:
-        made = kind(bounds=(0, 1), rho=1, neighbors=relation).fit(data)
-        assert np.isfinite(made.components_).all() and made.components_.shape == (2, 2)
-    fixed = kind(bounds=(0.5, 0.5), rho=1).fit(data)
-    assert np.isfinite(fixed.components_).all()
-
-
-def test_there_and_back():
-    data = table()
-    for kind in KINDS:
-        made = kind(bounds=(0, 1), rho=1).fit(data)
-        places = made.transform(data)
-        assert made.inverse_transform(places) == pytest.approx(data)
-        assert kind(2, bounds=(0, 1), rho=1).fit_transform(data).shape == (len(data), 2)
-        assert made.transform(data[:0]).shape == (0, 3)
-        with pytest.raises(ArgumentError, match="one for each component"):
-            made.inverse_transform(np.zeros((2, 2)))
-
-
-def test_nothing_exact_is_kept():
-    made = PCA(bounds=(0, 1), rho=1).fit(table())
-    assert {name for name in vars(made) if name.endswith("_")} == {
-        "components_",
-        "covariance_",
-        "explained_variance_",
-        "explained_variance_ratio_",
-        "loss_",
-        "mean_",
-        "n_components_",
-        "n_features_in_",
-        "n_rows_",
-    }
-    assert len(pickle.dumps(made)) < 3000
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "kw",
-    [
-        {"n_components": 0},
-        {"n_components": 4},
-        {"bounds": [(0, 1)]},
-        {"bounds": (1e15, 1e15 + 1)},
-        {"nan": "drop", "neighbors": "replace"},
-    ],
-    ids=shown,
-)
-def test_bad_arguments_cost_nothing(kind, kw):
-    if kind is TruncatedSVD and kw.get("bounds") == (1e15, 1e15 + 1):
-        return  # its cells are wide, for it counts from 0
-    budget = dp.Budget(epsilon=1)
-    given = {"bounds": (0, 1), "epsilon": 1, **kw}
-    X = given.pop("X", np.zeros((10, 3)))
-    with pytest.raises((ArgumentError, ArgumentTypeError)):
-        kind(**given).fit(X, budget=budget)
-    assert not budget.history
-
-
-def test_one_line_in_the_ledger_and_other_columns():
-    budget = dp.Budget(epsilon=1)
-    made = PCA(bounds=(0, 1), epsilon=0.5)
-    with pytest.raises(NotFittedError):
-        made.transform(np.zeros((2, 3)))
-    made.fit(table(), budget=budget)
-    (line,) = budget.history
-    assert line.loss == Pure(0.5) and line.what == "principal components"
-    with pytest.raises(ArgumentError, match="columns"):
-        made.transform(np.zeros((2, 2)))
-
-
-def test_scikit_learn_can_clone_it_and_put_it_into_a_pipeline():
-    base = pytest.importorskip("sklearn.base")
-    from sklearn.pipeline import make_pipeline
-
-    for kind in KINDS:
-        made = kind(2, bounds=(0, 1), rho=1).fit(table())
-        again = base.clone(made)
-        assert again.get_params() == made.get_params() and not hasattr(again, "components_")
-        assert make_pipeline(again).fit_transform(table()).shape == (4000, 2)
