@@ -1,8 +1,8 @@
 """Black-box lower bounds on the loss of all rounds together, with planted faults.
 
-The bound is that of `test_median_audit`, on the sum of all answers. The fault is a slice that hands
-out more rounds than it was calibrated for; the same bound on the same neighbours must catch it.
-(That one round too many is too many is a matter of arithmetic: `test_sulq_sums`.)
+The bound is that of `test_median_audit`, on the sum of all answers. The fault is an allocation that
+hands out more rounds than it was calibrated for; the same bound on the same neighbors must catch
+it. (That one round too many is too many is a matter of arithmetic: `tests/sulq/test_replay.py`.)
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ EPSILON = 1.0
 
 
 def least_loss(one, pair, size):
-    """A lower bound on the loss of what `one` tells of either of two neighbours, in `size` runs."""
+    """A lower bound on the loss of what `one` tells of either of two neighbors, in `size` runs."""
     samples = [np.array([one(data) for _ in range(size)]) for data in pair]
     with np.errstate(divide="ignore"):
         return lower_bound(*samples)
@@ -77,149 +77,87 @@ def test_no_event_exceeds_epsilon(neighbors):
     assert audit(neighbors, 3, 3, 20_000) <= EPSILON
 
 
-#: Neighbours of which a row leaves a centre, or comes to it, and the centres to start with.
+#: Neighbors of which a row leaves a center, or comes to it.
 CLUSTERS = {
     "add-remove": ([[1.0], [0.0], [0.0]], [[0.0], [0.0]]),
     "replace": ([[1.0], [0.0], [1.0]], [[0.0], [0.0], [1.0]]),
 }
-
-
-def clusters(neighbors, epsilon, size):
-    """What the counts of the last round tell, and the centres, which all rounds have moved."""
-    generator = InsecureGenerator(5)
-
-    def one(data):
-        made = KMeans(
-            2,
-            bounds=(0, 1),
-            epsilon=epsilon,
-            neighbors=neighbors,
-            max_iter=2,
-            init=[[0.1], [0.9]],
-        ).fit(np.array(data), rng=generator)
-        return float(np.diff(made.cluster_counts_)[0] + made.cluster_centers_.sum())
-
-    return least_loss(one, CLUSTERS[neighbors], size)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("neighbors", list(CLUSTERS))
-def test_a_quick_audit_of_clusters(neighbors):
-    assert clusters(neighbors, EPSILON, 1_000) <= EPSILON
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("neighbors", list(CLUSTERS))
-def test_clusters_for_more_than_they_claim_are_caught(neighbors):
-    assert clusters(neighbors, 16 * EPSILON, 1_000) > EPSILON
-
-
-#: Neighbours among many equal rows: one that moves the sums as far as it can, and all counts.
+#: Neighbors among many equal rows: one that moves the sums as far as it can, and all counts.
 SIDES = {
     "add-remove": ([*[(1.0, 1.0)] * 300, (-1.0, 1.0)], [(1.0, 1.0)] * 300),
     "replace": ([*[(1.0, 1.0)] * 300, (1.0, 1.0)], [*[(1.0, 1.0)] * 300, (1.0, -1.0)]),
 }
+#: Neighbors of rows at the bound.
+ONES = {
+    "add-remove": ([[1.0]] * 30, [[1.0]] * 29),
+    "replace": ([[1.0]] * 30, [*[[1.0]] * 29, [0.0]]),
+}
 
 
-def sides(neighbors, epsilon, size):
+def clusters(rows, rng, **kw):
+    """What the counts of the last round tell, and the centers, which all rounds have moved."""
+    made = KMeans(2, bounds=(0, 1), max_iter=2, init=[[0.1], [0.9]], **kw).fit(rows, rng=rng)
+    return float(np.diff(made.cluster_counts_)[0] + made.cluster_centers_.sum())
+
+
+def sides(rows, rng, **kw):
     """What the step of the first round tells, and the count of the second."""
-    generator = InsecureGenerator(7)
-
-    def one(data):
-        x, y = np.array(data).T
-        made = Perceptron(bounds=(-1, 1), epsilon=epsilon, neighbors=neighbors, max_iter=2).fit(
-            x, y, rng=generator
-        )
-        return float(300 * made.coef_.sum() + made.mistakes_)
-
-    return least_loss(one, SIDES[neighbors], size)
+    made = Perceptron(bounds=(-1, 1), max_iter=2, **kw).fit(rows[:, 0], rows[:, 1], rng=rng)
+    return float(300 * made.coef_.sum() + made.mistakes_)
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("neighbors", list(SIDES))
-def test_a_quick_audit_of_a_perceptron(neighbors):
-    assert sides(neighbors, EPSILON, 1_000) <= EPSILON
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("neighbors", list(SIDES))
-def test_a_perceptron_for_more_than_it_claims_is_caught(neighbors):
-    assert sides(neighbors, 24 * EPSILON, 1_000) > EPSILON
-
-
-def slopes(neighbors, epsilon, size):
+def slopes(rows, rng, **kw):
     """The slope through 0, which both the products and the squares have moved."""
-    generator = InsecureGenerator(9)
-
-    def one(data):
-        x, y = np.array(data).T
-        made = LinearRegression(
-            bounds=(-1, 1),
-            y_bounds=(-1, 1),
-            epsilon=epsilon,
-            neighbors=neighbors,
-            fit_intercept=False,
-            ridge=0,
-        ).fit(x, y, rng=generator)
-        return float(300 * made.coef_[0])
-
-    return least_loss(one, SIDES[neighbors], size)
+    kw |= {"fit_intercept": False, "ridge": 0}
+    made = LinearRegression(bounds=(-1, 1), y_bounds=(-1, 1), **kw)
+    return float(300 * made.fit(rows[:, 0], rows[:, 1], rng=rng).coef_[0])
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("neighbors", list(SIDES))
-def test_a_quick_audit_of_least_squares(neighbors):
-    assert slopes(neighbors, EPSILON, 1_000) <= EPSILON
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("neighbors", list(SIDES))
-def test_least_squares_for_more_than_they_claim_are_caught(neighbors):
-    assert slopes(neighbors, 24 * EPSILON, 1_000) > EPSILON
-
-
-def classes(neighbors, epsilon, size):
+def classes(rows, rng, **kw):
     """How many more rows one class seems to have than the other, and where they are."""
-    generator = InsecureGenerator(11)
-
-    def one(data):
-        x, y = np.array(data).T
-        made = NaiveBayes(bounds=(-1, 1), classes=[-1, 1], epsilon=epsilon, neighbors=neighbors)
-        made = made.fit(x[:, None], y, rng=generator)
-        return float(np.diff(made.class_count_)[0] + 300 * made.theta_[1, 0])
-
-    return least_loss(one, SIDES[neighbors], size)
+    made = NaiveBayes(bounds=(-1, 1), classes=[-1, 1], **kw).fit(rows[:, :1], rows[:, 1], rng=rng)
+    return float(np.diff(made.class_count_)[0] + 300 * made.theta_[1, 0])
 
 
-@quick_rows(1)
-@pytest.mark.parametrize("neighbors", list(SIDES))
-def test_a_quick_audit_of_naive_bayes(neighbors):
-    assert classes(neighbors, EPSILON, 600) <= EPSILON
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("neighbors", list(SIDES))
-def test_naive_bayes_for_more_than_it_claims_is_caught(neighbors):
-    assert classes(neighbors, 12 * EPSILON, 600) > EPSILON
-
-
-def squares(neighbors, size):
+def squares(rows, rng, **kw):
     """What the singular value of one column tells of a row at the bound."""
-    generator = InsecureGenerator(7)
-    rows = np.ones((30, 1))
-    other = rows[1:] if neighbors == "add-remove" else np.vstack([rows[1:], [[0.0]]])
+    return float(TruncatedSVD(1, bounds=(0, 1), **kw).fit(rows, rng=rng).singular_values_[0] ** 2)
+
+
+#: What is told, of which neighbors, in how many runs, and how much more than 1 is caught, if it is.
+LEARNERS = {
+    "perceptron": (sides, SIDES, 1_000, 24),
+    "naive Bayes": (classes, SIDES, 600, 12),
+    "clusters": (clusters, CLUSTERS, 1_000, 16),
+    "least squares": (slopes, SIDES, 1_000, 24),
+    "singular values": (squares, ONES, 1_500, None),
+}
+EVERY = [
+    pytest.param(name, neighbors, marks=() if quick else pytest.mark.full)
+    for name in LEARNERS
+    for neighbors in PAIRS
+    for quick in [name in ("perceptron", "naive Bayes") and neighbors == "add-remove"]
+]
+
+
+def audit_of(name, neighbors, epsilon):
+    tell, pairs, size, _ = LEARNERS[name]
+    generator = InsecureGenerator(5)
 
     def one(data):
-        made = TruncatedSVD(1, bounds=(0, 1), epsilon=EPSILON, neighbors=neighbors)
-        return float(made.fit(data, rng=generator).singular_values_[0] ** 2)
+        return tell(np.array(data), generator, epsilon=epsilon, neighbors=neighbors)
 
-    return least_loss(one, (rows, other), size)
+    return least_loss(one, pairs[neighbors], size)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-def test_a_quick_audit_of_singular_values(neighbors):
-    assert squares(neighbors, 1_500) <= EPSILON
+@pytest.mark.parametrize(("name", "neighbors"), EVERY)
+def test_a_quick_audit_of_learners(name, neighbors):
+    assert audit_of(name, neighbors, EPSILON) <= EPSILON
+
+
+@pytest.mark.parametrize(("name", "neighbors"), EVERY[:-2])
+def test_learners_for_more_than_they_claim_are_caught(name, neighbors):
+    assert audit_of(name, neighbors, LEARNERS[name][3] * EPSILON) > EPSILON
 
 
 @pytest.mark.full
@@ -230,4 +168,4 @@ def test_a_row_that_moves_three_times_as_far_is_caught(monkeypatch):
         return [replace(part, l1=part.l1 // 3) for part in right(self, relation)]
 
     monkeypatch.setattr(GramMatrix, "parts", parts)
-    assert squares("add-remove", 1_500) > EPSILON
+    assert audit_of("singular values", "add-remove", EPSILON) > EPSILON

@@ -1,4 +1,4 @@
-"""Private decision trees: what a row moves in a round, the law of a choice, what is kept."""
+"""Private decision trees: what a row moves in a round, how choices fall, what is kept."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from dpfast.sulq.decision_tree import Nodes, Tree, pruned
 
 from ..reference.sulq import decision_tree as reference
 from ..reference.sulq import noisy_sums as neighbourly
+from ..support.learners import rounds_of
 from ..support.pairwise import pairwise, quick_rows
 
 RELATIONS = ["replace", "add-remove"]
@@ -262,18 +263,11 @@ def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
 # --- a choice -------------------------------------------------------------------------------------
 
 
-def rounds_of(loss, relation="add-remove", rounds=2):
-    return _rounds.Rounds(
-        None, loss=loss, neighbors=relation, rounds=rounds, name="", budget=None,
-        rng=InsecureGenerator(3),
-    )  # fmt: skip
-
-
-def test_choices_follow_the_law_of_the_exponential_mechanism():
+def test_choices_are_distributed_as_the_exponential_mechanism_says():
     scores, spread, loss = np.array([[0, 3, 5], [9, 9, 2]]), 2, ZCDP(Fraction(1, 2))
     c = rounds_of(loss).sharpness(spread)
     n, found = 4000, np.zeros((2, 3))
-    made = rounds_of(loss, rounds=n)
+    made = rounds_of(loss, count=n)
     made.rounds = 2  # for the loss of a draw
     for i in range(n):
         made._used = i % 2
@@ -320,7 +314,7 @@ def test_a_range_that_a_normal_variable_covers(move):
 
 
 def test_choices_are_rounds_too():
-    made = rounds_of(Pure(1), rounds=1)
+    made = rounds_of(Pure(1), count=1)
     assert made.choose(lambda source: np.array([[0, 10**6]]), 1) == [1]
     with pytest.raises(BudgetError, match="all 1 rounds"):
         made.choose(lambda source: pytest.fail("read"), 1)
@@ -342,19 +336,6 @@ def test_a_planted_tree_is_found(splits, relation, loss):
     chances = made.predict_proba(X)
     assert chances.shape == (len(X), 2) and chances.sum(axis=1) == pytest.approx(1)
     assert (chances.argmax(axis=1) == made.predict(X)).all()
-
-
-def test_more_loss_finds_better_trees():
-    X, y = planted(3000)
-
-    def found(rho):
-        made = [
-            ID3Classifier(VALUES, classes=[0, 1], rho=rho).fit(X, y, rng=InsecureGenerator(s))
-            for s in range(5)
-        ]
-        return np.mean([m.score(X, y) for m in made])
-
-    assert found(1.0) > 0.93 and found(1e-6) < 0.8
 
 
 def test_noise_tells_nothing():

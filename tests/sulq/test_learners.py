@@ -177,8 +177,11 @@ def test_missing_values_and_rows_outside_the_bounds(name):
     X, y = table(900)
     holes = X.copy()
     holes[7, 2] = np.nan
-    with pytest.raises(DataError, match="NaN"):
-        fitted(name, holes, y)
+    kind, kw = CASES[name]
+    made, budget = kind(**kw, rho=1), dp.Budget(rho=1)
+    with pytest.raises(DataError, match=r"NaN.* not refunded"):
+        made.fit(holes, y, budget=budget)
+    assert budget.remaining["rho"] == 0 and vars(made) == made.get_params()
     without = learned(fitted(name, np.delete(X, 7, axis=0), np.delete(y, 7)))
     assert learned(fitted(name, holes, y, nan="drop")) == without
     for nan, number in (0.25, 0.25), ("lower", 0.0), ("upper", 8.0):
@@ -208,6 +211,45 @@ def test_few_rows_are_no_error(name, relation, rho):
             assert call(np.ones((0, 3))).shape[0] == 0
         if hasattr(made, "score"):
             assert math.isnan(made.score(X[:0], y[:0]))
+
+
+# --- what is learned ------------------------------------------------------------------------------
+
+
+def clusters(n=3000):
+    """Three clusters, and labels that follow the last column."""
+    g = np.random.default_rng(0)
+    centers = np.array([[1.0, 1, 1], [7, 2, 7], [2, 7, 6]])
+    X = np.clip(centers[g.integers(0, 3, n)] + g.normal(0, 0.5, (n, 3)), 0, 8)
+    return X, np.where(X[:, 2] > 4, 1, -1)
+
+
+def quality(made, X, y):
+    if hasattr(made, "score"):
+        return made.score(X, y)
+    if hasattr(made, "inverse_transform"):
+        along = X @ made.components_[0]
+        return along.var() if isinstance(made, PCA) else (along**2).mean()
+    return -made.transform(X).min(axis=1).mean()
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "loss", [{"rho": 1}, {"epsilon": 5}, {"epsilon": 3, "delta": 1e-6}], ids=repr
+)
+def test_more_loss_finds_more(name, loss):
+    """Most of what is lost to much noise."""
+    (kind, own), (X, y) = CASES[name], clusters()
+    own = {**own, "n_components": 1} if hasattr(kind, "inverse_transform") else own
+    if "categories" in own:
+        X = np.rint(X)
+
+    def mean(**kw):
+        made = (kind(**own, **kw).fit(X, y, rng=InsecureGenerator(seed)) for seed in range(5))
+        return np.mean([quality(one, X, y) for one in made])
+
+    best, good, bad = mean(rho=500), mean(**loss), mean(rho=1e-9)
+    assert best - good < 0.05 * (best - bad) and best > bad + 0.05 * abs(bad)
 
 
 # --- what is kept ---------------------------------------------------------------------------------

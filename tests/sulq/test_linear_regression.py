@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from unittest.mock import patch
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,18 +19,10 @@ from dpfast.sulq.linear_regression import _Normal
 
 from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference
-from .test_noisy_sums import Recorder
+from ..support import learners
 
 RELATIONS = ["replace", "add-remove"]
-
-
-def recorded(x, y, **kw):
-    """What the release is calibrated to, part by part, its integers, and the fitted object."""
-    recorder = Recorder()
-    with patch.object(rounds, "integer_noise", recorder):
-        given = {"rho": 1, "bounds": (0, 1), "y_bounds": (-1, 2), "ridge": 0, **kw}
-        made = LinearRegression(**given).fit(x, y)
-    return recorder.asked[-len(recorder.values) :], recorder.values, made
+recorded = partial(learners.recorded, LinearRegression, bounds=(0, 1), y_bounds=(-1, 2), ridge=0)
 
 
 def table(n=3000, d=3, seed=0, noise=0.1):
@@ -139,22 +131,6 @@ def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
 
 
 # --- what is found, kept and refused --------------------------------------------------------------
-
-
-def test_more_loss_finds_more():
-    x, y = table(5000, 4, noise=0.05)
-
-    def found(**loss):
-        made = [
-            LinearRegression(bounds=(0, 1), y_bounds=(-1, 2), **loss).fit(
-                x, y, rng=InsecureGenerator(s)
-            )
-            for s in range(8)
-        ]
-        return np.mean([m.score(x, y) for m in made])
-
-    assert found(rho=1) > 0.9 > 0.3 > found(rho=1e-6)
-    assert found(epsilon=20) > 0.9 and found(epsilon=3, delta=1e-6) > 0.9
 
 
 def test_the_ridge_of_the_noise_helps():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from unittest.mock import patch
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,20 +18,13 @@ from dpfast.sulq.class_sums import ClassSums, columns_of
 
 from ..reference.sulq import decision_tree as reference
 from ..reference.sulq import noisy_sums as neighbourly
+from ..support import learners
 from ..support.names import shown
 from ..support.pairwise import pairwise
-from .test_noisy_sums import Recorder
 
 RELATIONS = ["replace", "add-remove"]
+recorded = partial(learners.recorded, NaiveBayes, classes=[0, 1])
 MIXED = {"bounds": [(0, 1), None, (-10, 30)], "categories": [None, [0, 1, 2], None]}
-
-
-def recorded(X, y, **kw):
-    """The calibration of each part, their integers, and what was learned without noise."""
-    recorder = Recorder()
-    with patch.object(_rounds, "integer_noise", recorder):
-        made = NaiveBayes(**{"classes": [0, 1], "rho": 1, **kw}).fit(X, y)
-    return recorder.asked[: len(recorder.values)], recorder.values, made
 
 
 def people(n=6000, seed=0):
@@ -167,10 +160,7 @@ def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
     """Standardised, with the unit that rounding down adds to each number that moves."""
     loss = ZCDP(Fraction(1, 10**9))
     own = ClassSums(columns_of((0, 1), None).each(1), 2, "raise")
-    made = _rounds.Rounds(
-        None, loss=loss, neighbors=relation, rounds=1, name="", budget=None,
-        rng=InsecureGenerator(1),
-    )  # fmt: skip
+    made = learners.rounds_of(loss, relation, 1)
     counts, column = (made.noise(part) for part in own.parts(relation, loss))
     assert column.shift > 0 and counts.shift == 0
     h = own.numbers[0].reach

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,19 +17,14 @@ from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.gram_matrix import GramMatrix
 
 from ..reference.sulq import noisy_sums as reference
-from .test_noisy_sums import Recorder
+from ..support import learners
 
 RELATIONS = ["replace", "add-remove"]
 KINDS = [PCA, TruncatedSVD]
 
 
 def recorded(kind, data, bounds=(0, 1), **kw):
-    """What the release is calibrated to, part by part, its integers, and the fitted object."""
-    recorder = Recorder()
-    with patch.object(_rounds, "integer_noise", recorder):
-        made = kind(bounds=bounds, **{"rho": 1, **kw}).fit(data)
-    asked = recorder.asked[-len(recorder.values) :]  # before, whether there is such noise is asked
-    return asked, recorder.values, made
+    return learners.recorded(kind, data, bounds=bounds, **kw)
 
 
 def table(n=4000, d=3, seed=0):
@@ -140,10 +134,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, monkeypatch):
 def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
     gram = GramMatrix([(0.0, 1.0)] * 3, "raise", True)
     loss = ZCDP(Fraction(1, 10**7))
-    made = _rounds.Rounds(
-        None, loss=loss, neighbors=relation, rounds=1, name="", budget=None,
-        rng=InsecureGenerator(1),
-    )  # fmt: skip
+    made = learners.rounds_of(loss, relation, 1)
     times = math.sqrt(2) if relation == "replace" else 1.0
     noises = [made.noise(part) for part in gram.parts(relation) if part.l1]
     assert all(n.shift for n in noises)
@@ -179,20 +170,3 @@ def test_noise_is_that_of_the_matrix():
 
 
 # --- what is found, kept and refused --------------------------------------------------------------
-
-
-def test_more_loss_finds_better_components():
-    data = table(50_000, 4)
-    exact = recorded(PCA, data)[2].components_[0]
-
-    def angle(rho):
-        found = [
-            abs(
-                PCA(1, bounds=(0, 1), rho=rho).fit(data, rng=InsecureGenerator(s)).components_[0]
-                @ exact
-            )
-            for s in range(5)
-        ]
-        return np.mean(found)
-
-    assert angle(0.5) > 0.99 and angle(1e-9) < 0.9

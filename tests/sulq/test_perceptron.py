@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from dpfast.sulq.coordinates import Coordinates
 
 from ..reference.sulq import margin as plain
 from ..reference.sulq import noisy_sums as reference
+from ..support import learners
 from ..support.names import shown
 from ..support.pairwise import quick_rows
 from .test_noisy_sums import Recorder
@@ -49,14 +49,8 @@ class Replay(Recorder):
 
 
 def recorded(x, y, recorder=None, **kw):
-    """Each round's calibration and integers, part by part, and the fitted object."""
-    recorder = Recorder() if recorder is None else recorder
-    given = {"rho": 1, **kw}
-    if "radius" not in given:
-        given.setdefault("bounds", (-1, 1))
-    with patch.object(_rounds, "integer_noise", recorder):
-        made = Perceptron(**given).fit(x, y)
-    return recorder.asked[-len(recorder.values) :], recorder.values, made
+    kw = kw if "radius" in kw else {"bounds": (-1, 1), **kw}
+    return learners.recorded(Perceptron, x, y, recorder, **kw)
 
 
 def classes(n=3000, d=3, seed=0, noise=0.0):
@@ -203,10 +197,7 @@ def test_integers_too_large_for_the_samplers_are_divided_by_enough():
     for relation in RELATIONS:
         for loss in (ZCDP(Fraction(1, 10**9)), Pure(Fraction(1, 10**6))):
             counts, sums = perceptron._parts(place, True, relation, loss)
-            made = _rounds.Rounds(
-                None, loss=loss, neighbors=relation, rounds=5, name="", budget=None,
-                rng=InsecureGenerator(1),
-            )  # fmt: skip
+            made = learners.rounds_of(loss, relation, 5)
             one, many = made.noise(counts), made.noise(sums)
             assert many.shift > 0 and one.shift == 0
             unit, pure = 1 << many.shift, isinstance(loss, Pure)
@@ -257,20 +248,6 @@ def test_classes_with_a_margin_are_parted():
             x, y, rng=InsecureGenerator(1)
         )
         assert made.score(x, y) > 0.99 and made.n_iter_ < 20  # it has stopped by itself
-
-
-def test_more_loss_finds_more():
-    x, y = classes(3000, 4, noise=0.1)
-
-    def found(**loss):
-        made = [
-            Perceptron(bounds=(-1, 1), **loss).fit(x, y, rng=InsecureGenerator(s)) for s in range(8)
-        ]
-        return np.mean([m.score(x, y) for m in made])
-
-    assert found(rho=1) > 0.85 > 0.75 > found(rho=1e-5)
-    assert found(epsilon=5) > 0.85
-    assert found(epsilon=3, delta=1e-6) > 0.85
 
 
 def test_accuracy_on_digits_grows_with_the_loss():

@@ -1,0 +1,29 @@
+"""What learners ask for, without noise, and rounds of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest.mock import patch
+
+from dpfast.privacy import Loss
+from dpfast.rng import InsecureGenerator
+from dpfast.sulq import kmeans, rounds
+
+from ..sulq.test_noisy_sums import Recorder
+
+
+def recorded(kind: Any, X: Any, y: Any = None, recorder: Any = None, **kw: Any) -> Any:
+    """Return each part's calibration, its integers, and the fitted object, without noise."""
+    recorder = recorder or Recorder()
+    silent = patch.object(kmeans, "_noise", lambda *_: 0.0)  # which asks of what noise will be
+    with patch.object(rounds, "integer_noise", recorder), silent:
+        made = kind(**{"rho": 1, **kw}).fit(X, y)
+    return recorder.used, recorder.values, made
+
+
+def rounds_of(loss: Loss, relation: str = "add-remove", count: int = 2) -> rounds.Rounds:
+    """Return so many rounds about no source."""
+    return rounds.Rounds(
+        None, loss=loss, neighbors=relation, rounds=count, name="", budget=None,
+        rng=InsecureGenerator(3),
+    )  # fmt: skip
