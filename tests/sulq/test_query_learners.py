@@ -54,6 +54,14 @@ class Adversary(ExactOracle):
         ]  # fmt: skip
 
 
+def oracle_of(kind, rows, hurts, rho, **needs):
+    """An oracle that is exact, as bad as it may be, or private under a relation."""
+    if kind in RELATIONS:
+        needs |= {"rows": len(rows), "confidence": 1 - 1e-9, "rng": InsecureGenerator(1)}
+        return StatisticalQueryOracle(rows, rho=rho, neighbors=kind, **needs)
+    return ExactOracle(rows, **needs) if kind == "exact" else Adversary(rows, hurts, **needs)
+
+
 # --- conjunctions ---------------------------------------------------------------------------------
 
 D = 6
@@ -85,21 +93,13 @@ def hurting(target):
 @pytest.mark.parametrize("target", TARGETS, ids=shown)
 @pytest.mark.parametrize("kind", ["exact", "worst", *RELATIONS])
 def test_a_conjunction_is_found(target, kind):
-    rows, needs = planted(target), conjunction_needs(D, 0.2)
-    if kind == "exact":
-        oracle = ExactOracle(rows, **needs)
-    elif kind == "worst":
-        oracle = Adversary(rows, hurting(target), **needs)
-    else:
-        oracle = StatisticalQueryOracle(
-            rows, rho=1, neighbors=kind, rows=len(rows), confidence=1 - 1e-9,
-            rng=InsecureGenerator(1), **needs,
-        )  # fmt: skip
-    found = learn_conjunction(oracle)
-    assert set(target) <= set(found.literals) and oracle.remaining == 0
-    missed, wrong = exact_errors(found, rows)
-    assert wrong == 0 and missed <= 4 * D * found.tolerance <= 0.2 * (1 + 1e-9)
-    assert abs(found.error - missed) <= found.tolerance * (1 + 1e-9)
+    rows = planted(target)
+    oracle = oracle_of(kind, rows, hurting(target), rho=1, **conjunction_needs(D, 0.2))
+    rule = learn_conjunction(oracle)
+    assert set(target) <= set(rule.literals) and oracle.remaining == 0
+    lost, wrong = exact_errors(rule, rows)
+    assert wrong == 0 and lost <= 4 * D * rule.tolerance <= 0.2 * (1 + 1e-9)
+    assert abs(rule.error - lost) <= rule.tolerance * (1 + 1e-9)
 
 
 def test_answers_beyond_the_tolerance_do_harm():
@@ -191,15 +191,7 @@ def against(w):
 def test_a_halfspace_is_found(kind, scale):
     rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
     rows[:, :-1] *= scale
-    if kind == "exact":
-        oracle = ExactOracle(rows, **needs)
-    elif kind == "worst":
-        oracle = Adversary(rows, against(W), **needs)
-    else:
-        oracle = StatisticalQueryOracle(
-            rows, rho=500, neighbors=kind, rows=len(rows), confidence=1 - 1e-9,
-            rng=InsecureGenerator(1), **needs,
-        )  # fmt: skip
+    oracle = oracle_of(kind, rows, against(W), rho=500, **needs)
     found = learn_halfspace(oracle, margin=M, radius=scale)
     assert found.excess == pytest.approx(E, rel=1e-3) and found.excess <= E * (1 + 1e-9)
     assert oracle.remaining == 0
@@ -356,29 +348,23 @@ def test_bad_arguments_ask_nothing():
     rows = planted(TARGETS[0], n=100)
     few = ExactOracle(rows, tolerance=0.1, queries=2 * D)
     half = ExactOracle(rows, tolerance=0.1, queries=10, l2=1, size=D)
-    cases = [
-        (lambda: learn_conjunction(few), ArgumentError, "13 questions left"),
-        (lambda: learn_conjunction(few, label="y"), ArgumentError, "label"),
-        (lambda: learn_conjunction(few, label=True), ArgumentError, "label"),
-        (lambda: learn_halfspace(half, margin=0, radius=1), ArgumentError, "margin"),
-        (lambda: learn_halfspace(half, margin=1.1, radius=1), ArgumentError, "margin"),
-        (lambda: learn_halfspace(half, margin=0.1, radius=-1), ArgumentError, "radius"),
-        (lambda: learn_halfspace(half, margin=0.1, radius=1e-300), ArgumentError, "radius"),
-        (lambda: learn_halfspace(half, margin=0.1, radius=1, rounds=10), ArgumentError, "11"),
-        (lambda: learn_halfspace(half, margin=0.1, radius=1, rounds=0), ArgumentError, "rounds"),
-        (
-            lambda: learn_halfspace(half, margin=0.1, radius=1, intercept=1),
-            ArgumentTypeError,
-            "intercept",
-        ),
-        (lambda: conjunction_needs(0, 0.1), ArgumentError, "columns"),
-        (lambda: conjunction_needs(3, 1.5), ArgumentError, "error"),
-        (lambda: halfspace_needs(3, error=0.1, margin=2), ArgumentError, "margin"),
-        (lambda: halfspace_needs(3, error=0.1, margin=0.1, intercept=0), ArgumentTypeError, "inte"),
+    right = {"oracle": half, "margin": 0.1, "radius": 1}
+    wrong = [
+        *(("margin", {"margin": value}) for value in (0, 1.1)),
+        *(("radius", {"radius": value}) for value in (-1, 1e-300)),
+        ("oracle must be one with 11 questions left", {"rounds": 10}),
+        ("rounds", {"rounds": 0}),
+        ("intercept", {"intercept": 1}),
+        ("oracle must be one with 13 questions left", {"oracle": few, "rounds": 12}),
+        *(("label", {"label": value}) for value in ("y", True)),
     ]
-    for act, kind, words in cases:
-        with pytest.raises(kind, match=words):
-            act()
+    for words, kw in wrong:
+        with pytest.raises((ArgumentError, ArgumentTypeError), match=f"^{words}"):
+            learn_halfspace(**{**right, **kw})
+    with pytest.raises(ArgumentError, match="13 questions left"):
+        learn_conjunction(few)
+    with pytest.raises(ArgumentTypeError, match="intercept"):
+        halfspace_needs(3, error=0.1, margin=0.1, intercept=0)
     assert few.remaining == 2 * D and half.remaining == 10
     with pytest.raises(ArgumentError, match="at least one column beside the label"):
         learn_conjunction(ExactOracle(rows[:, 0], tolerance=0.1, queries=3))

@@ -23,9 +23,7 @@ from dpfast.sulq import (
     kmeans,
     perceptron,
 )
-from dpfast.sulq import (
-    rounds as _rounds,
-)
+from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.class_sums import ClassSums
 from dpfast.sulq.gram_matrix import GramMatrix
 
@@ -96,6 +94,11 @@ def second(data):
     return data[:, 1]
 
 
+PLANE = {"bounds": BOUNDS, "nan": "lower", "max_iter": 3}
+BALL = {"radius": 3, "nan": "upper", "max_iter": 3}
+COUNTED = {"categories": [[0.0, 4.0], [0.0, 2.0]], "classes": [-1, 1]}
+LINE = {"bounds": BOUNDS, "y_bounds": (0, 2)}
+BOTH = {"bounds": [(0, 4), None], "categories": [None, [0.0, 2.0]], "classes": [-1, 1]}
 RUNS = {
     "sums": asked,
     "k-means": estimator(KMeans, 3, max_iter=3, init=[[0, 0], [4, 2], [2, 1]]),
@@ -103,55 +106,22 @@ RUNS = {
     "k-means of its own rounds": estimator(KMeans, 2),
     "pca": estimator(PCA),
     "svd": estimator(TruncatedSVD, 1),
-    "perceptron": learner(Perceptron, crossed, MANY, bounds=BOUNDS, nan="lower", max_iter=3),
-    "perceptron in a ball": learner(Perceptron, crossed, MANY, radius=3, nan="upper", max_iter=3),
-    "perceptron through 0": learner(
-        Perceptron, crossed, MANY, bounds=BOUNDS, nan="lower", max_iter=3, fit_intercept=False
-    ),
-    "perceptron of odd labels": learner(
-        Perceptron, odd, MANY, bounds=BOUNDS, nan="lower", max_iter=3
-    ),
-    "tree": learner(
-        ID3Classifier,
-        side,
-        categories=[[0.0, 4.0], [0.0, 2.0]],
-        classes=[-1, 1],
-        splits="counts",
-        max_depth=2,
-    ),
-    "tree by choices": learner(
-        ID3Classifier,
-        side,
-        categories=[[0.0, 4.0], [0.0, 2.0]],
-        classes=[-1, 1],
-        criterion="max",
-        max_depth=1,
-    ),
+    "perceptron": learner(Perceptron, crossed, MANY, **PLANE),
+    "perceptron in a ball": learner(Perceptron, crossed, MANY, **BALL),
+    "perceptron through 0": learner(Perceptron, crossed, MANY, fit_intercept=False, **PLANE),
+    "perceptron of odd labels": learner(Perceptron, odd, MANY, **PLANE),
+    "tree": learner(ID3Classifier, side, splits="counts", max_depth=2, **COUNTED),
+    "tree by choices": learner(ID3Classifier, side, criterion="max", max_depth=1, **COUNTED),
     "deep tree by choices": learner(
-        ID3Classifier,
-        side,
-        categories=[[0.0, 4.0], [0.0, 2.0]],
-        classes=[-1, 1],
-        criterion="entropy",
-        most_rows=4,
-        max_depth=2,
+        ID3Classifier, side, criterion="entropy", most_rows=4, max_depth=2, **COUNTED
     ),
     "bayes": learner(NaiveBayes, side, bounds=BOUNDS, classes=[-1, 1], nan="lower"),
-    "bayes of categories": learner(
-        NaiveBayes, side, categories=[[0.0, 4.0], [0.0, 2.0]], classes=[-1, 1]
-    ),
-    "bayes of both": learner(
-        NaiveBayes,
-        side,
-        bounds=[(0, 4), None],
-        categories=[None, [0.0, 2.0]],
-        classes=[-1, 1],
-        nan="upper",
-    ),
+    "bayes of categories": learner(NaiveBayes, side, **COUNTED),
+    "bayes of both": learner(NaiveBayes, side, nan="upper", **BOTH),
     "regression through 0": learner(
-        LinearRegression, second, bounds=BOUNDS, y_bounds=(0, 2), fit_intercept=False, nan="upper"
+        LinearRegression, second, fit_intercept=False, nan="upper", **LINE
     ),
-    "regression": learner(LinearRegression, second, bounds=BOUNDS, y_bounds=(0, 2), nan="lower"),
+    "regression": learner(LinearRegression, second, nan="lower", **LINE),
 }
 #: The part of the loss that some neighbour uses up, at least.
 TIGHT = {
