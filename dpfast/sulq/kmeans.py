@@ -51,12 +51,11 @@ from ..budget.budget import Budget
 from ..errors import DataError
 from ..privacy import Loss, Pure
 from ..rng import Generator
+from .centers import Box, centers_of, evenly, spread, squared_distances
 from .estimator import Training, Transformed, Transformer
 from .labeled_rows import LabeledRows
-from .nearest_center import Box
 from .rounds import Part, Rounds
 from .row_matrices import Floats, column_bounds
-from .starting_centers import centers_of, evenly, spread, squared_distances
 
 #: The least width of a column, as a fraction of the sum of all, when the round is shared.
 NARROW = Fraction(1, 1 << 10)

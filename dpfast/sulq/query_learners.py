@@ -78,9 +78,8 @@ class _Hypothesis(ABC):
         features = self.features
         width = len(features)
         rows = unlabeled_rows(X, width)
-        names = [name for name in features if isinstance(name, str)]
-        known = names if len(names) == width else None
-        expect_same(rows.width, rows.names, width, known)
+        known = [name for name in features if isinstance(name, str)]
+        expect_same(rows.width, rows.names, width, known if len(known) == width else None)
 
         def inside(rows: NDArray[np.float64]) -> NDArray[np.float64]:
             holds = np.array(self.of(list(rows.T)), np.float64)

@@ -29,8 +29,8 @@ def test_integers_are_those_of_exact_arithmetic(n, d):
     rows, lo, hi, middle = case(n, n, d)
     out = np.full((n + 2, d), 7.0)
     assert whole(rows, 4.0, lo, hi, middle, out) == np.isnan(rows).sum()
-    for row, found in zip(rows.tolist(), out.tolist(), strict=False):
-        for x, a, b, m, z in zip(row, lo[0], hi[0], middle[0], found, strict=True):
+    for row, result in zip(rows.tolist(), out.tolist(), strict=False):
+        for x, a, b, m, z in zip(row, lo[0], hi[0], middle[0], result, strict=True):
             if x != x:
                 x = -np.inf
             scaled = Fraction(4 * x) if np.isfinite(4 * x) else Fraction(b if x > 0 else a)

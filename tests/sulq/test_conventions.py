@@ -83,8 +83,8 @@ class Coded(Perceptron):
         return self
 
     def predict(self, X):
-        found = super().predict(X)
-        return self.classes_[np.where(found > 0, len(self.classes_) - 1, 0)]
+        result = super().predict(X)
+        return self.classes_[np.where(result > 0, len(self.classes_) - 1, 0)]
 
     def score(self, X, y):
         return float(np.mean(self.predict(X) == y))

@@ -87,12 +87,13 @@ def test_shares_of_integers_that_are_divided_first_are_exact():
     """Divided by 2**k and rounded down, moves are as large as they get; the share pays for them."""
     draw, divided = random.Random(1), 0
     for _ in range(500):
-        l1, moved, rounds = draw.randint(2**36, 2**42), draw.choice([1, 4, 64]), draw.randint(1, 9)
+        l1, many, rounds = draw.randint(2**36, 2**42), draw.choice([1, 4, 64]), draw.randint(1, 9)
         share, epsilon = Fraction(draw.randint(1, 9), 9), Fraction(draw.randint(1, 99), 1000)
-        noise = rounds_of(Pure(epsilon), "replace", rounds).noise(Part(64, l1, l1**2, moved, share))
+        part = Part(64, l1, l1**2, many, share)
+        noise = rounds_of(Pure(epsilon), "replace", rounds).noise(part)
         unit = 1 << noise.shift
         # All integers but one move by 1 to the next multiple of the unit, and one by all the rest.
-        worst = moved - 1 + -(-(l1 - moved + 1) // unit)
+        worst = many - 1 + -(-(l1 - many + 1) // unit)
         assert worst / noise.scale <= share * epsilon / rounds
         divided += noise.shift > 0
     assert divided > 100
@@ -266,8 +267,8 @@ def test_a_source_may_bring_any_number_of_rows_at_a_time():
     """2**23 and more squares of 40 bits are beyond an int64."""
     rows, bound = np.full((1 << 23) + 5000, 1.999999), 1.999999
     whole = recorded_components(TruncatedSVD, rows.reshape(-1, 1), (-bound, bound))[1]
-    found = recorded_components(TruncatedSVD, OneChunk(rows), (-bound, bound))[1]
-    assert found == whole and found[0][0] > 2**63
+    result = recorded_components(TruncatedSVD, OneChunk(rows), (-bound, bound))[1]
+    assert result == whole and result[0][0] > 2**63
 
 
 def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
@@ -275,12 +276,12 @@ def test_sums_of_classes_may_be_of_any_number_of_rows_at_a_time():
     n, bound = (1 << 25) + 5000, 1.999999
     rows, classes = np.broadcast_to(bound, n), Classes([0, 1])
     sums = ClassSums(columns_of((-bound, bound), None).each(1), 2, "raise")
-    found, missing = sums.total(
+    result, missing = sums.total(
         labeled_rows(OneChunk(rows), np.broadcast_to(np.uint8(1), n)), classes
     )
     reach = sums.numbers[0].reach
     assert n * reach**2 > 2**63
-    assert (found, missing) == ([0, n, 0, n * reach**2, 0, 0], 0)
+    assert (result, missing) == ([0, n, 0, n * reach**2, 0, 0], 0)
 
 
 # --- public sets of rows --------------------------------------------------------------------------
@@ -306,9 +307,9 @@ def test_a_set_of_rows_moves_sums_no_further(relation):
     """The same integers as of the rows that are in the set, and none of the others."""
     data = np.array([0.1, 0.9, np.nan, 0.4])
     keep = np.array([True, False, False, True])
-    _, found, _ = recorded(data, lambda s: s.sum("value", keep, bounds=(0, 1)), neighbors=relation)
+    _, result, _ = recorded(data, lambda s: s.sum("value", keep, bounds=(0, 1)), neighbors=relation)
     _, alone, _ = recorded(data[keep], lambda s: s.sum("value", bounds=(0, 1)), neighbors=relation)
-    assert found == alone
+    assert result == alone
 
 
 # --- NaN policies ---------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from dpfast.sulq import split_criteria as criteria
 from dpfast.sulq.decision_tree import Nodes, Tree, pruned
 
 from ..reference.sulq import decision_tree as reference
-from ..reference.sulq import noisy_sums as neighbourly
+from ..reference.sulq import noisy_sums as neighborly
 from ..support.learners import rounds_of
 from ..support.pairwise import pairwise, quick_rows
 
@@ -124,13 +124,13 @@ def test_the_worth_of_an_attribute_is_that_of_its_definition(criterion):
     counts = g.integers(0, 40, (4, 5, 3)) * g.integers(0, 2, (4, 5, 3))
     counts[:, 2] = 0
     counts[0, 3] = 2**33  # too large for squares in 64 bits
-    found = criteria.score(criterion, counts)
+    result = criteria.score(criterion, counts)
     unit = 1 if criterion == "max" else 2**20
     rough = criteria.noisy_score(criterion, counts.astype(float))
     for s in range(5):
         own = counts[:, s].tolist()
         expected = reference.gains(criterion, own)
-        assert abs(found[s] - expected * unit) < (5 if s != 3 else 1e-5 * 2**34 * unit)
+        assert abs(result[s] - expected * unit) < (5 if s != 3 else 1e-5 * 2**34 * unit)
         less = counts[:, s].sum() if criterion == "max" else 0
         assert rough[s] == pytest.approx(float(expected - int(less)), abs=1e-6 * (1 + 2**34))
 
@@ -172,7 +172,7 @@ DOMAIN = [(0, 0, 0), (1, 0, 1), (1, 1, 0), (0, 1, 1), (0, 5, 0), (1, 0, 7)]  # x
 
 
 def used(relation, loss, splits, criterion="gini"):
-    """The largest part of a round that a row takes, over all rounds and neighbours."""
+    """The largest part of a round that a row takes, over all rounds and neighbors."""
     kw = {"categories": [[0, 1], [0, 1]], "rho": None, **loss, "max_depth": 2, "most_rows": 4}
     kw |= {"neighbors": relation, "splits": splits, "criterion": criterion}
     worst, rounds = 0.0, 3
@@ -185,12 +185,12 @@ def used(relation, loss, splits, criterion="gini"):
             return script.asked, script.values, script.tables, script.sharp
 
         _, before, scored, _ = run(list(data))
-        for other in neighbourly.neighbours(list(data), DOMAIN, relation):
+        for other in neighborly.neighbours(list(data), DOMAIN, relation):
             script.again()
             asked, after, tables, sharp = run(other)
             assert len(after) == len(before) and len(tables) == len(scored)
             for claim, a, b in zip(asked, before, after, strict=True):
-                l1, l2_squared, _ = neighbourly.moves(a, b)
+                l1, l2_squared, _ = neighborly.moves(a, b)
                 share = l1 / claim[0] if "epsilon" in loss else l2_squared / claim[1]
                 worst = max(worst, share * rounds)
             for a, b, c in zip(scored, tables, sharp, strict=True):
@@ -210,8 +210,8 @@ def test_no_row_uses_more_than_the_loss_of_a_round_of_counts(relation, loss, mon
     assert used(relation, LOSSES[loss], "counts") == pytest.approx(1)
     right = _rounds.Part
 
-    def generous(size, l1, l2_squared, moved):  # the planted fault: one attribute too few
-        return right(size, max(1, l1 // 2), max(1, l2_squared // 2), moved)
+    def generous(size, l1, l2_squared, changes):  # the planted fault: one attribute too few
+        return right(size, max(1, l1 // 2), max(1, l2_squared // 2), changes)
 
     monkeypatch.setattr(id3, "Part", generous)
     assert used(relation, LOSSES[loss], "counts") > 1.5
@@ -266,18 +266,18 @@ def test_entropy_moves_most_by_a_row_among_many_of_another_class(others):
 def test_choices_are_distributed_as_the_exponential_mechanism_says():
     scores, spread, loss = np.array([[0, 3, 5], [9, 9, 2]]), 2, ZCDP(Fraction(1, 2))
     c = rounds_of(loss).sharpness(spread)
-    n, found = 4000, np.zeros((2, 3))
+    n, result = 4000, np.zeros((2, 3))
     made = rounds_of(loss, count=n)
     made.rounds = 2  # for the loss of a draw
     for i in range(n):
         made._used = i % 2
         for row, one in enumerate(made.choose(lambda source: scores, spread)):
-            found[row, one] += 1
+            result[row, one] += 1
 
     def fit(sharp):
         weights = np.exp(sharp * (scores - scores.max(axis=1, keepdims=True)))
         expected = n * weights / weights.sum(axis=1, keepdims=True)
-        return chi2.sf(((found - expected) ** 2 / expected).sum(), 4)
+        return chi2.sf(((result - expected) ** 2 / expected).sum(), 4)
 
     assert fit(c) > 1e-4
     assert fit(1.3 * c) < 1e-6  # the same test catches draws that are too sharp
@@ -297,19 +297,19 @@ def test_a_range_that_a_normal_variable_covers(move):
     with mpmath.workdps(60):
         x = mpmath.mpf(move) / 2
         exact = 2 * (mpmath.log(mpmath.ncdf(x)) - mpmath.log(mpmath.ncdf(-x)))
-        found = _rounds.range_of_normal(move)
-        assert exact * (1 - mpmath.mpf(2) ** -38) < found < exact
+        result = _rounds.range_of_normal(move)
+        assert exact * (1 - mpmath.mpf(2) ** -38) < result < exact
     # Coins whose log-odds differ by that: a normal variable tells no less of any two of them.
-    middle = np.linspace(-3, 3, 201) * (1 + found)
+    middle = np.linspace(-3, 3, 201) * (1 + result)
 
     def deviate(x):
         return np.where(x < 0, 1, -1) * norm.ppf(1 / (1 + np.exp(np.abs(x))))
 
     with np.errstate(over="ignore"):
-        apart = deviate(middle + found / 2) - deviate(middle - found / 2)
+        apart = deviate(middle + result / 2) - deviate(middle - result / 2)
     assert apart[np.isfinite(apart)].max() <= move * (1 + 1e-6)
     # In two sets a range each is no worse than twice the range in one.
-    half = 2 * deviate(np.array(found / 4))
+    half = 2 * deviate(np.array(result / 4))
     assert 2 * half**2 <= move**2 * (1 + 1e-6)
 
 
@@ -392,13 +392,13 @@ def test_few_rows_for_the_loss_tell_what_they_can(splits):
     X = g.integers(0, 8, (250, 2))
     y = X[:, 0] % 2 == 0
     kw = {"categories": range(8), "classes": [False, True], "max_depth": 1, "epsilon": 0.2}
-    found = [
+    result = [
         ID3Classifier(splits=splits, **kw)
         .fit(X[:, :1], y, rng=InsecureGenerator(s))
         .score(X[:, :1], y)
         for s in range(20)
     ]
-    assert np.mean(found) > 0.7
+    assert np.mean(result) > 0.7
 
 
 def test_nodes_that_find_no_room_are_leaves(monkeypatch):

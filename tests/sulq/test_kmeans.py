@@ -16,11 +16,9 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources.base import RowChunk
 from dpfast.sources.table import as_rows
 from dpfast.sulq import KMeans, kmeans
-from dpfast.sulq import nearest_center as nearest
 from dpfast.sulq import rounds as _rounds
-from dpfast.sulq.nearest_center import Box
+from dpfast.sulq.centers import Box, centers_of, spread
 from dpfast.sulq.row_matrices import matrices
-from dpfast.sulq.starting_centers import centers_of, spread
 
 from ..reference.sulq import nearest as plain
 from ..reference.sulq import noisy_sums as reference
@@ -36,28 +34,28 @@ def recorded(data, k, **kw):
 
 def mixture(n=3000, d=3, k=4, seed=0):
     g = np.random.default_rng(seed)
-    centres = g.uniform(0.2, 0.8, (k, d))
-    return np.clip(centres[g.integers(0, k, n)] + g.normal(0, 0.05, (n, d)), 0, 1), centres
+    centers = g.uniform(0.2, 0.8, (k, d))
+    return np.clip(centers[g.integers(0, k, n)] + g.normal(0, 0.05, (n, d)), 0, 1), centers
 
 
 # --- exact rounds ---------------------------------------------------------------------------------
 
 
 def test_without_noise_it_is_k_means():
-    data, centres = mixture()
-    _, _, made = recorded(data, 4, init=centres + 0.05, max_iter=3)
-    expected = plain.lloyd(data.tolist(), (centres + 0.05).tolist(), 3)
+    data, centers = mixture()
+    _, _, made = recorded(data, 4, init=centers + 0.05, max_iter=3)
+    expected = plain.lloyd(data.tolist(), (centers + 0.05).tolist(), 3)
     assert made.cluster_centers_ == pytest.approx(np.array(expected), abs=1e-7)
     assert made.cluster_counts_.sum() == len(data)
 
 
 def test_sums_of_more_rows_than_a_kernel_takes(monkeypatch):
     """They are integers of any size from then on."""
-    data, centres = mixture(20_000)
+    data, centers = mixture(20_000)
     box, source = Box([(0.0, 1.0)] * 3, "raise"), as_rows(np.asfortranarray(data), name="X")
-    whole = box.totals(source, centres)
-    monkeypatch.setattr(nearest, "MOST_ROWS", 1000)
-    assert box.totals(source, centres) == whole
+    whole = box.totals(source, centers)
+    monkeypatch.setattr("dpfast.sulq.centers.MOST_ROWS", 1000)
+    assert box.totals(source, centers) == whole
     most = (1 << 61) - 1
 
     class Full:
@@ -65,7 +63,7 @@ def test_sums_of_more_rows_than_a_kernel_takes(monkeypatch):
             counts[...], sums[...] = most, most
 
     box._columns = Full()
-    assert box.totals(source, centres) == ([[20 * most] * len(centres)] * 4, 20 * most)
+    assert box.totals(source, centers) == ([[20 * most] * len(centers)] * 4, 20 * most)
 
 
 @pytest.mark.parametrize("shift", [0, 1])
@@ -73,9 +71,9 @@ def test_records_of_float64_are_a_matrix_where_they_lie(shift):
     kind = np.dtype([("a", "f8"), ("b", "f8")])
     rows = np.zeros(16 * 50 + 8, np.uint8)[shift : shift + 16 * 50].view(kind)
     rows["a"], rows["b"] = np.arange(50), np.arange(50) + 0.5
-    (found,) = matrices(RowChunk(rows, 0), 2, 100)
-    assert found.tolist() == [[i, i + 0.5] for i in range(50)]
-    assert np.shares_memory(found, rows) == (not shift)  # a kernel reads whole numbers
+    (result,) = matrices(RowChunk(rows, 0), 2, 100)
+    assert result.tolist() == [[i, i + 0.5] for i in range(50)]
+    assert np.shares_memory(result, rows) == (not shift)  # a kernel reads whole numbers
 
 
 def test_columns_with_bounds_of_their_own():
@@ -97,11 +95,11 @@ def test_columns_with_bounds_of_their_own():
 # --- sensitivity ----------------------------------------------------------------------------------
 
 DOMAIN = [(0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.3, 0.6)]
-CENTRES = [[0.1, 0.2], [0.9, 0.7], [0.2, 0.9]]
+CENTERS = [[0.1, 0.2], [0.9, 0.7], [0.2, 0.9]]
 
 
-def worst_round(relation, loss, init=CENTRES):
-    """The largest share of the first round's loss that a row takes, over all neighbours."""
+def worst_round(relation, loss, init=CENTERS):
+    """The largest share of the first round's loss that a row takes, over all neighbors."""
     kw = {"init": init, "max_iter": 3, "neighbors": relation, "rho": None, **loss}
     seen = {}
 
@@ -117,11 +115,11 @@ def worst_round(relation, loss, init=CENTRES):
         asked, before = first(list(data))
         for other in reference.neighbours(list(data), DOMAIN, relation):
             _, after = first(other)
-            moved = [reference.moves(a, b) for a, b in zip(before, after, strict=True)]
+            changes = [reference.moves(a, b) for a, b in zip(before, after, strict=True)]
             if "epsilon" in loss:
-                used = sum(m[0] / claim[0] for m, claim in zip(moved, asked, strict=True))
+                used = sum(m[0] / claim[0] for m, claim in zip(changes, asked, strict=True))
             else:
-                used = sum(m[1] / claim[1] for m, claim in zip(moved, asked, strict=True))
+                used = sum(m[1] / claim[1] for m, claim in zip(changes, asked, strict=True))
             worst = max(worst, used * 3)  # three rounds
     return worst
 
@@ -161,7 +159,7 @@ def test_columns_alike_share_one_part_and_have_the_noise_of_each(relation, loss)
 
 
 def test_integers_too_large_for_the_samplers_are_divided_by_enough():
-    """Standardised, with the unit that rounding down adds: one sum by 2 s, or two by s."""
+    """Standardized, with the unit that rounding down adds: one sum by 2 s, or two by s."""
     box = Box([(0.0, 1.0)], "raise")
     parts = kmeans._parts(box, 2, "replace", ZCDP(Fraction(1, 10**9)))
     made = learners.rounds_of(ZCDP(Fraction(1, 10**9)), "replace", 5)
@@ -175,7 +173,7 @@ def test_integers_too_large_for_the_samplers_are_divided_by_enough():
 
 
 def test_replayed_fits_go_the_same_way():
-    """The same noise on a neighbour: as many rounds, and centres that hardly differ."""
+    """The same noise on a neighbor: as many rounds, and centers that hardly differ."""
     data, _ = mixture(2000)
     kw = {"bounds": (0, 1), "rho": 1, "max_iter": 4}
     one = KMeans(4, **kw).fit(data, rng=InsecureGenerator(2))
@@ -189,9 +187,9 @@ def test_empty_clusters_change_no_control_flow(data):
     passes = []
     right = Box.totals
 
-    def counted(self, source, centres):
-        passes.append(centres.shape)
-        return right(self, source, centres)
+    def counted(self, source, centers):
+        passes.append(centers.shape)
+        return right(self, source, centers)
 
     with patch.object(Box, "totals", counted):
         made = KMeans(5, bounds=(0, 1), rho=1, max_iter=3).fit(data)
@@ -202,11 +200,11 @@ def test_empty_clusters_change_no_control_flow(data):
 # --- what is found --------------------------------------------------------------------------------
 
 
-def inertia(data, centres):
-    return ((data[:, None] - centres) ** 2).sum(axis=2).min(axis=1).mean()
+def inertia(data, centers):
+    return ((data[:, None] - centers) ** 2).sum(axis=2).min(axis=1).mean()
 
 
-def test_a_dead_centre_takes_half_of_a_large_cluster():
+def test_a_dead_center_takes_half_of_a_large_cluster():
     data = np.concatenate([np.full((4000, 2), 0.2), np.full((4000, 2), 0.4)])
     init = [[0.3, 0.3], [0.99, 0.99]]  # nobody is near the second
     made = KMeans(2, bounds=(0, 1), rho=1, init=init).fit(data)
@@ -230,11 +228,11 @@ def test_cells_keep_it_out_of_local_minima(k, d):
     """All clusters of mixtures are found, where steps from public points miss some."""
     ratios = {"cells": [], "spread": []}
     for seed in range(4):
-        data, centres = mixture(20_000, d, k, seed)
-        for init, found in ratios.items():
+        data, centers = mixture(20_000, d, k, seed)
+        for init, result in ratios.items():
             made = KMeans(k, bounds=(0, 1), rho=1, init=init)
             made.fit(data, rng=InsecureGenerator(seed))
-            found.append(inertia(data, made.cluster_centers_) / inertia(data, centres))
+            result.append(inertia(data, made.cluster_centers_) / inertia(data, centers))
     assert np.mean(ratios["cells"]) < 1.05 < 1.15 < np.mean(ratios["spread"])
 
 
@@ -243,9 +241,9 @@ def test_rounds_and_cells():
     shapes = []
     right = Box.totals
 
-    def seen(self, source, centres):
-        shapes.append(len(centres))
-        return right(self, source, centres)
+    def seen(self, source, centers):
+        shapes.append(len(centers))
+        return right(self, source, centers)
 
     with patch.object(Box, "totals", seen):
         for k, kw in (
@@ -264,7 +262,7 @@ def test_rounds_and_cells():
 
 
 def asked_for(data, k, **kw):
-    """How many rounds of the slice each round has used, and the fitted object."""
+    """How many rounds of the allocation each round has used, and the fitted object."""
     used, right = [], _rounds.Rounds.ask
 
     def seen(self, total, parts, uses=1):
@@ -300,15 +298,15 @@ def test_columns_without_width_have_no_noise_that_could_be_too_large():
 
 def test_cells_far_out_and_wide_apart():
     """Bounds whose squares overflow, and cells that are told apart by a column far from 0."""
-    data, centres = mixture(20_000)
+    data, centers = mixture(20_000)
     for scale, shift in (1e200, 0.0), (1e-200, 0.0), (1.0, 1e6):
         bounds = (shift, shift + scale)
         made = KMeans(4, bounds=bounds, rho=1).fit(data * scale + shift)
-        found = (made.cluster_centers_ - shift) / scale
-        assert inertia(data, found) < 1.2 * inertia(data, centres)
+        result = (made.cluster_centers_ - shift) / scale
+        assert inertia(data, result) < 1.2 * inertia(data, centers)
 
 
-def test_centres_of_a_summary_are_as_good_as_any():
+def test_centers_of_a_summary_are_as_good_as_any():
     """Mostly no farther off than the best k of the points, which all subsets are tried for."""
     g = np.random.default_rng(0)
     worse = []
@@ -320,9 +318,9 @@ def test_centres_of_a_summary_are_as_good_as_any():
                 weights @ squares[list(own)].min(axis=0)
                 for own in itertools.combinations(range(10), k)
             )
-            centres = centers_of(points, weights, k)
-            left = ((points[:, None] - centres) ** 2).sum(axis=2).min(axis=1)
-            assert centres.shape == (k, 2) and weights @ left <= 1.5 * best
+            centers = centers_of(points, weights, k)
+            left = ((points[:, None] - centers) ** 2).sum(axis=2).min(axis=1)
+            assert centers.shape == (k, 2) and weights @ left <= 1.5 * best
             worse.append(weights @ left > best * (1 + 1e-12))
     assert sum(worse) <= 5
     assert (centers_of(points, weights, 10) == points).all()
@@ -371,7 +369,7 @@ def test_a_narrow_column_has_a_share_of_its_own():
     assert float(narrow.share / wide.share) == pytest.approx(2.0**-10, rel=1e-6)
 
 
-def test_centres_without_rows_go_towards_all():
+def test_centers_without_rows_go_towards_all():
     """So few rows for ten clusters that none has enough, but all together do."""
     data = np.full((300, 3), 0.9)
     kw = {"bounds": (0, 1), "init": "spread", "max_iter": 5}
@@ -398,18 +396,18 @@ def ratios(data, k, best, losses, runs=5):
     ]
 
 
-def test_error_falls_with_epsilon_on_a_mixture_with_known_centres():
-    data, centres = mixture(20_000, 4, 6, 3)
+def test_error_falls_with_epsilon_on_a_mixture_with_known_centers():
+    data, centers = mixture(20_000, 4, 6, 3)
     low, middle, high = ratios(
-        data, 6, inertia(data, centres), [{"epsilon": e} for e in (0.02, 0.2, 2.0)]
+        data, 6, inertia(data, centers), [{"epsilon": e} for e in (0.02, 0.2, 2.0)]
     )
     assert low > 1.5 * middle and middle > 1.01 * high and high < 1.02
 
 
 def test_rounds_that_are_chosen_find_no_less():
     """Where five are too many they find much more; where they are not, these are the same five."""
-    data, centres = mixture(20_000, 4, 6, 3)
-    best = inertia(data, centres)
+    data, centers = mixture(20_000, 4, 6, 3)
+    best = inertia(data, centers)
     for epsilon, gain in ((0.02, 1.3), (0.1, 1.1), (2.0, 1.0)):
         five, chosen = ratios(
             data, 6, best, [{"epsilon": epsilon, "max_iter": 5}, {"epsilon": epsilon}]
@@ -433,16 +431,16 @@ def test_error_falls_with_epsilon_on_digits():
     few, less = ratios(data, 10, best, [{"epsilon": e} for e in (2, 0.5)], 4)
     assert few < 1.9 and less < 2.1
     many = np.repeat(data, 20, axis=0)
-    found = ratios(many, 10, best, [{"epsilon": 1}, {"rho": 0.05}], 1)
-    assert found[0] < 1.3 and found[1] < 1.15
+    result = ratios(many, 10, best, [{"epsilon": 1}, {"rho": 0.05}], 1)
+    assert result[0] < 1.3 and result[1] < 1.15
 
 
 # --- what is kept and what is refused -------------------------------------------------------------
 
 
-def test_predictions_are_the_nearest_centres():
-    data, centres = mixture()
-    made = KMeans(4, bounds=(0, 1), rho=5, init=centres).fit(data)
+def test_predictions_are_the_nearest_centers():
+    data, centers = mixture()
+    made = KMeans(4, bounds=(0, 1), rho=5, init=centers).fit(data)
     squares = ((data[:, None] - made.cluster_centers_) ** 2).sum(axis=2)
     assert (made.predict(data) == squares.argmin(axis=1)).all()
     expected = np.sqrt(squares)

@@ -102,7 +102,7 @@ DOMAIN = [(0.0, 0.0, -1.0), (1.0, 1.0, 2.0), (1.0, 0.0, 2.0), (0.5, 0.5, 0.5), (
 
 
 def worst(relation, loss, **kw):
-    """The largest part of the loss that a row takes, over all neighbours."""
+    """The largest part of the loss that a row takes, over all neighbors."""
     kw = {"neighbors": relation, "rho": None, **loss, **kw}
 
     def integers(data):
@@ -136,7 +136,7 @@ def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
 def test_the_ridge_of_the_noise_helps():
     x, y = table(300, 6)
 
-    def found(ridge):
+    def result(ridge):
         made = [
             LinearRegression(bounds=(0, 1), y_bounds=(-1, 2), rho=0.1, ridge=ridge).fit(
                 x, y, rng=InsecureGenerator(s)
@@ -146,7 +146,7 @@ def test_the_ridge_of_the_noise_helps():
         return np.mean([abs(m.coef_).max() for m in made])
 
     exact = abs(recorded(x, y)[2].coef_).max()
-    assert found("noise") < 2 * exact < found(0.0)
+    assert result("noise") < 2 * exact < result(0.0)
     assert abs(recorded(x, y, ridge=1e9)[2].coef_).max() < 1e-3 * exact
 
 

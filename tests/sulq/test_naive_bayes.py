@@ -17,7 +17,7 @@ from dpfast.sulq import rounds as _rounds
 from dpfast.sulq.class_sums import ClassSums, columns_of
 
 from ..reference.sulq import decision_tree as reference
-from ..reference.sulq import noisy_sums as neighbourly
+from ..reference.sulq import noisy_sums as neighborly
 from ..support import learners
 from ..support.names import shown
 from ..support.pairwise import pairwise
@@ -130,7 +130,7 @@ def used(kind, relation, loss):
     for a, b in pairs:
         total = 0.0
         for part, x, y in zip(parts, a, b, strict=True):
-            l1, l2_squared, many = neighbourly.moves(x, y)
+            l1, l2_squared, many = neighborly.moves(x, y)
             assert many <= part.l0
             share = l1 / part.l1 if isinstance(loss, Pure) else l2_squared / part.l2_squared
             total += float(part.share) * share
@@ -157,7 +157,7 @@ def test_no_row_uses_more_than_the_loss(kind, relation, loss, monkeypatch):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_integers_too_large_for_the_samplers_are_divided_by_enough(relation):
-    """Standardised, with the unit that rounding down adds to each number that moves."""
+    """Standardized, with the unit that rounding down adds to each number that moves."""
     loss = ZCDP(Fraction(1, 10**9))
     own = ClassSums(columns_of((0, 1), None).each(1), 2, "raise")
     made = learners.rounds_of(loss, relation, 1)

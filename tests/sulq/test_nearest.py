@@ -18,7 +18,7 @@ SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1e300, -1e300, 5e-324, 0.5,
 
 
 def case(seed, n, d, k):
-    """Rows, centres, what is known of the columns, and the same for the kernel."""
+    """Rows, centers, what is known of the columns, and the same for the kernel."""
     g = np.random.default_rng(seed)
     bounds = [(a, a + w) for a, w in zip(g.normal(0, 3, d), g.uniform(0.1, 5, d), strict=True)]
     rows = g.normal(0, 4, (n, d))
@@ -80,7 +80,7 @@ def test_one_row_at_a_time(n, d, k, skip):
         assert kernel(rows, at, own, middle, fill, 0.25, skip, step=37) == expected
 
 
-def test_the_first_of_equal_centres_is_taken():
+def test_the_first_of_equal_centers_is_taken():
     rows, at, _, own, middle, fill = case(9, 500, 3, 8)
     at[5] = at[1]
     labels, _, _ = kernel(rows, at, own, middle, fill, 0.25, False)

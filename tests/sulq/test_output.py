@@ -50,17 +50,17 @@ def test_the_checks_that_noise_spoils_pass_with_the_same_noise_for_each_fit(
 
 @EVERY
 def test_a_table_has_the_index_of_the_rows_and_names_of_the_class(kind):
-    found = made_of(kind).fit(TABLE)
-    plain = found.transform(TABLE)
-    assert type(plain) is np.ndarray and found.set_output() is found
+    result = made_of(kind).fit(TABLE)
+    plain = result.transform(TABLE)
+    assert type(plain) is np.ndarray and result.set_output() is result
     names = [f"{kind.__name__.lower()}{i}" for i in range(2)]
-    assert found.get_feature_names_out().tolist() == names
-    for shaped in (found.set_output(transform="pandas"), pickle.loads(pickle.dumps(found))):
+    assert result.get_feature_names_out().tolist() == names
+    for shaped in (result.set_output(transform="pandas"), pickle.loads(pickle.dumps(result))):
         table = shaped.transform(TABLE)
         pd.testing.assert_frame_equal(table, pd.DataFrame(plain, TABLE.index, names))
         assert shaped.transform(ROWS).index.tolist() == list(range(40))
         assert shaped.transform(TABLE[:0]).shape == (0, 2)
-    assert type(found.set_output(transform="default").transform(TABLE)) is np.ndarray
+    assert type(result.set_output(transform="default").transform(TABLE)) is np.ndarray
 
 
 @EVERY
@@ -80,10 +80,10 @@ def test_scikit_learn_chooses_where_nothing_else_was(kind):
 @EVERY
 @pytest.mark.parametrize("form", ["arrow", "polars", 1, True, b"pandas", ["pandas"]])
 def test_another_form_is_refused(kind, form):
-    found = made_of(kind).set_output(transform="pandas")
+    result = made_of(kind).set_output(transform="pandas")
     with pytest.raises((ArgumentError, TypeError), match="transform must be"):
-        found.set_output(transform=form)
-    assert isinstance(found.fit_transform(ROWS), pd.DataFrame)
+        result.set_output(transform=form)
+    assert isinstance(result.fit_transform(ROWS), pd.DataFrame)
 
 
 @EVERY
@@ -105,9 +105,9 @@ def test_a_form_that_cannot_be_had_costs_nothing(kind, monkeypatch):
 def test_names_of_columns_are_compared(kind):
     with pytest.raises(NotFittedError):
         made_of(kind).get_feature_names_out()
-    found = made_of(kind).fit(TABLE)
-    assert len(found.get_feature_names_out(["a", "b", "c"])) == 2
+    result = made_of(kind).fit(TABLE)
+    assert len(result.get_feature_names_out(["a", "b", "c"])) == 2
     for bad in (["a", "b"], "abc", ["c", "b", "a"], np.array(["a", "b", "x"])):
         with pytest.raises(ArgumentError, match="input_features must be of"):
-            found.get_feature_names_out(bad)
-    assert len(found.fit(ROWS).get_feature_names_out(["p", "q", "r"])) == 2
+            result.get_feature_names_out(bad)
+    assert len(result.fit(ROWS).get_feature_names_out(["p", "q", "r"])) == 2

@@ -101,7 +101,7 @@ DOMAIN = [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.3, 0.6)]
 
 
 def worst(kind, relation, loss):
-    """The largest part of the loss that a row takes, over all neighbours."""
+    """The largest part of the loss that a row takes, over all neighbors."""
     kw = {"neighbors": relation, "rho": None, **loss}
 
     def integers(data):
@@ -158,15 +158,15 @@ def test_noise_is_that_of_the_matrix():
     deviation = gram.most / math.sqrt(2 * 0.5) * gram.grid**2
     generator = InsecureGenerator(2)
     _, _, exact = recorded(PCA, data)
-    found = np.array(
+    result = np.array(
         [
             PCA(bounds=(0, 1), rho=0.5).fit(data, rng=generator).covariance_ - exact.covariance_
             for _ in range(400)
         ]
     )
     # n is noisy too, but hardly shows in an entry whose place in the middle is near 0
-    assert found[:, 0, 1].std() * 100 == pytest.approx(deviation / math.sqrt(2), rel=0.25)
-    assert found[:, 0, 0].std() * 100 == pytest.approx(deviation, rel=0.25)
+    assert result[:, 0, 1].std() * 100 == pytest.approx(deviation / math.sqrt(2), rel=0.25)
+    assert result[:, 0, 0].std() * 100 == pytest.approx(deviation, rel=0.25)
 
 
 # --- what is found, kept and refused --------------------------------------------------------------

@@ -127,7 +127,7 @@ def script(intercept):
 
 
 def worst_round(relation, loss, **kw):
-    """The largest share of a round's loss that a row takes, over all neighbours and rounds."""
+    """The largest share of a round's loss that a row takes, over all neighbors and rounds."""
     answers = script(kw.get("fit_intercept", True))
     kw = {"max_iter": TIMES, "neighbors": relation, "rho": None, **loss, **kw}
     seen = {}
@@ -192,7 +192,7 @@ def test_a_replaced_row_is_not_one_that_comes(monkeypatch):
 
 
 def test_integers_too_large_for_the_samplers_are_divided_by_enough():
-    """Standardised, with the unit that rounding down adds to each integer."""
+    """Standardized, with the unit that rounding down adds to each integer."""
     place = Coordinates([(-1.0, 1.0)] * 3, None, "raise", True)
     for relation in RELATIONS:
         for loss in (ZCDP(Fraction(1, 10**9)), Pure(Fraction(1, 10**6))):
@@ -213,7 +213,7 @@ def test_integers_too_large_for_the_samplers_are_divided_by_enough():
 
 
 def test_replayed_fits_go_the_same_way():
-    """The same noise on a neighbour: as many rounds, and a hyperplane that hardly differs."""
+    """The same noise on a neighbor: as many rounds, and a hyperplane that hardly differs."""
     x, y = classes(4000, noise=0.3)
     kw = {"bounds": (-1, 1), "rho": 1, "max_iter": 6}
     one = Perceptron(**kw).fit(x, y, rng=InsecureGenerator(2))
@@ -227,12 +227,12 @@ def test_replayed_fits_go_the_same_way():
 def test_what_is_done_depends_on_released_numbers_alone():
     """The same answers about any rows: the same rounds, and the same hyperplane to the last bit."""
     answers = script(True)
-    found = set()
+    result = set()
     for seed, n in (0, 0), (1, 1), (2, 500):
         x, y = classes(n, 2, seed)
         made = recorded(x, y, Replay(answers), max_iter=TIMES)[2]
-        found.add((made.coef_.tobytes(), made.intercept_.tobytes(), made.mistakes_, made.n_iter_))
-    assert len(found) == 1
+        result.add((made.coef_.tobytes(), made.intercept_.tobytes(), made.mistakes_, made.n_iter_))
+    assert len(result) == 1
 
 
 # --- what is found --------------------------------------------------------------------------------
@@ -255,14 +255,14 @@ def test_accuracy_on_digits_grows_with_the_loss():
     digits = pytest.importorskip("sklearn.datasets").load_digits()
     y = np.where(digits.target % 2 == 0, 1, -1)
 
-    def found(rho):
+    def result(rho):
         made = [
             Perceptron(bounds=(0, 16), rho=rho).fit(digits.data, y, rng=InsecureGenerator(s))
             for s in range(6)
         ]
         return np.mean([m.score(digits.data, y) for m in made])
 
-    scores = [found(rho) for rho in (1e-4, 1e-2, 1.0)]
+    scores = [result(rho) for rho in (1e-4, 1e-2, 1.0)]
     assert scores[0] < 0.65 < 0.7 < scores[1] < scores[2] and scores[2] > 0.82
 
 
@@ -270,11 +270,11 @@ def test_a_radius_has_less_noise_than_bounds():
     x, y = classes(2000, 30, noise=0.05)
     x /= np.sqrt((x**2).sum(axis=1, keepdims=True))
 
-    def found(**kw):
+    def result(**kw):
         made = [Perceptron(rho=0.02, **kw).fit(x, y, rng=InsecureGenerator(s)) for s in range(8)]
         return np.mean([m.score(x, y) for m in made])
 
-    assert found(radius=1) > found(bounds=(-1, 1)) + 0.05
+    assert result(radius=1) > result(bounds=(-1, 1)) + 0.05
 
 
 def test_mistakes_are_those_of_what_is_kept():

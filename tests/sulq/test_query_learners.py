@@ -78,9 +78,9 @@ def planted(target, n=20_000, seed=0, flipped=0.0):
     return np.column_stack([x, y]).astype(np.int8)
 
 
-def exact_errors(found, rows):
+def exact_errors(result, rows):
     """Shares of rows that are wrongly said no to, and yes."""
-    said, label = found.predict(rows[:, :-1]), rows[:, -1] > 0
+    said, label = result.predict(rows[:, :-1]), rows[:, -1] > 0
     return (~said & label).mean(), (said & ~label).mean()
 
 
@@ -106,9 +106,9 @@ def test_answers_beyond_the_tolerance_do_harm():
     """The planted fault: the bound rests on the promise, and the worst answers use all of it."""
     target = TARGETS[1]
     rows, needs = planted(target), conjunction_needs(D, 0.2)
-    found = learn_conjunction(Adversary(rows, hurting(target), 1.01, **needs))
-    assert not set(found.literals) & set(target)
-    assert sum(exact_errors(found, rows)) > 0.2
+    result = learn_conjunction(Adversary(rows, hurting(target), 1.01, **needs))
+    assert not set(result.literals) & set(target)
+    assert sum(exact_errors(result, rows)) > 0.2
     near = learn_conjunction(Adversary(rows, lambda term: -1, **needs))
     shares = {
         literal: np.mean([plain.broken(literal, row[:-1], row[-1]) for row in rows.tolist()])
@@ -125,10 +125,10 @@ def test_whatever_the_labels_are_few_that_say_yes_are_missed(seed):
     rows = planted(TARGETS[seed], seed=seed, flipped=0.3)
     for hurt in (-1, 0, 1):
         oracle = Adversary(rows, lambda term, hurt=hurt: hurt, **conjunction_needs(D, 0.2))
-        found = learn_conjunction(oracle)
-        missed, wrong = exact_errors(found, rows)
+        result = learn_conjunction(oracle)
+        missed, wrong = exact_errors(result, rows)
         assert missed <= 0.2
-        assert found.error == pytest.approx(missed + wrong, abs=1.001 * found.tolerance)
+        assert result.error == pytest.approx(missed + wrong, abs=1.001 * result.tolerance)
 
 
 def test_columns_with_names_and_a_label_anywhere():
@@ -141,21 +141,21 @@ def test_columns_with_names_and_a_label_anywhere():
                 learn_conjunction(oracle, label=label)
             assert oracle.remaining == oracle.queries
             continue
-        found = learn_conjunction(oracle, label=label)
-        assert found.error == 0 and len(found.features) == D and label not in found.features
+        result = learn_conjunction(oracle, label=label)
+        assert result.error == 0 and len(result.features) == D and label not in result.features
         names = ("c0", "c3") if label == "yes" else (1, 4)
-        assert set(found.literals) >= {(names[0], True), (names[1], False)}
+        assert set(result.literals) >= {(names[0], True), (names[1], False)}
         x = table.drop(columns="yes") if label == "yes" else rows[:, :-1]
-        assert (found.predict(x) == (rows[:, -1] > 0)).all()
-        assert pickle.loads(pickle.dumps(found)) == found
+        assert (result.predict(x) == (rows[:, -1] > 0)).all()
+        assert pickle.loads(pickle.dumps(result)) == result
         with pytest.raises(ArgumentError, match=f"X must be of {D} columns, as in fit"):
-            found.predict(data)
+            result.predict(data)
         if label == "yes":
             with pytest.raises(
                 ArgumentError, match=r"X must be of the columns c0, .* in this order"
             ):
-                found.predict(x[x.columns[::-1]])
-            assert (found.predict(rows[:, :-1]) == found.predict(x)).all()
+                result.predict(x[x.columns[::-1]])
+            assert (result.predict(rows[:, :-1]) == result.predict(x)).all()
 
 
 # --- halfspaces -----------------------------------------------------------------------------------
@@ -176,8 +176,8 @@ W = np.array([0.6, 0.0, -0.8])
 M, E = 0.3, 0.25
 
 
-def wrong_share(found, rows):
-    return float((found.predict(rows[:, :-1]) != (rows[:, -1] > 0)).mean())
+def wrong_share(result, rows):
+    return float((result.predict(rows[:, :-1]) != (rows[:, -1] > 0)).mean())
 
 
 def against(w):
@@ -192,20 +192,20 @@ def test_a_halfspace_is_found(kind, scale):
     rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
     rows[:, :-1] *= scale
     oracle = oracle_of(kind, rows, against(W), rho=500, **needs)
-    found = learn_halfspace(oracle, margin=M, radius=scale)
-    assert found.excess == pytest.approx(E, rel=1e-3) and found.excess <= E * (1 + 1e-9)
+    result = learn_halfspace(oracle, margin=M, radius=scale)
+    assert result.excess == pytest.approx(E, rel=1e-3) and result.excess <= E * (1 + 1e-9)
     assert oracle.remaining == 0
-    assert np.linalg.norm(found.weights) <= 1 + 1e-12
-    error = wrong_share(found, rows)
-    assert error <= found.excess and error < 0.02
-    assert abs(found.error - error) <= found.tolerance * (1 + 1e-9)
+    assert np.linalg.norm(result.weights) <= 1 + 1e-12
+    error = wrong_share(result, rows)
+    assert error <= result.excess and error < 0.02
+    assert abs(result.error - error) <= result.tolerance * (1 + 1e-9)
 
 
 def test_answers_far_beyond_the_tolerance_lead_away():
     """The planted fault: the bound rests on the promise."""
     rows, needs = planted_plane(W, M), halfspace_needs(3, error=E, margin=M)
-    found = learn_halfspace(Adversary(rows, against(W), 50, **needs), margin=M, radius=1)
-    assert wrong_share(found, rows) > E
+    result = learn_halfspace(Adversary(rows, against(W), 50, **needs), margin=M, radius=1)
+    assert wrong_share(result, rows) > E
 
 
 @quick_rows(1)
@@ -218,34 +218,34 @@ def test_the_error_is_at_most_any_hinge_loss_and_the_excess(seed, hurt):
         rows, against(hurt * W) if hurt else lambda term: 0, tolerance=0.005, queries=501, l2=1,
         size=3,
     )  # fmt: skip
-    found = learn_halfspace(oracle, margin=0.5, radius=1.0)
+    result = learn_halfspace(oracle, margin=0.5, radius=1.0)
     pairs = [(row[:-1], row[-1]) for row in rows.tolist()]
-    error = wrong_share(found, rows)
+    error = wrong_share(result, rows)
     g = np.random.default_rng(seed)
     others = [W, 0.7 * W, 0 * W, *(v / np.linalg.norm(v) for v in g.normal(size=(5, 3)))]
     for w in others:
-        assert error <= plain.hinge(w, 0.5, pairs) + found.excess
-        assert plain.hinge(found.weights, 0.5, pairs) <= plain.hinge(w, 0.5, pairs) + found.excess
+        assert error <= plain.hinge(w, 0.5, pairs) + result.excess
+        assert plain.hinge(result.weights, 0.5, pairs) <= plain.hinge(w, 0.5, pairs) + result.excess
 
 
 def test_a_halfspace_that_does_not_go_through_the_middle():
     rows = planted_plane(np.array([0.6, 0.8]), 0.1, shift=-0.4)
     needs = halfspace_needs(2, error=0.3, margin=0.2, intercept=True)
-    found = [
+    result = [
         learn_halfspace(ExactOracle(rows, **needs), margin=0.1, radius=1, rounds=600, intercept=i)
         for i in (True, False)
     ]
-    errors = [wrong_share(one, rows) for one in found]
-    assert errors[0] < 0.02 < 0.1 < errors[1] and found[0].weights[-1] < 0
-    assert [len(one.weights) for one in found] == [3, 2] and needs["size"] == 3
+    errors = [wrong_share(one, rows) for one in result]
+    assert errors[0] < 0.02 < 0.1 < errors[1] and result[0].weights[-1] < 0
+    assert [len(one.weights) for one in result] == [3, 2] and needs["size"] == 3
 
 
 def test_weights_stay_within_the_ball_that_the_bound_is_about():
     """All rows are short of the margin, so that every round pulls the same way."""
     rows = np.array([[1.0, 1.0], [-1.0, -1.0]] * 10)
     oracle = ExactOracle(rows, tolerance=0.001, queries=101, l2=1, size=1)
-    found = learn_halfspace(oracle, margin=0.9, radius=2.0)
-    assert 0.8 < found.weights[0] <= 1 and found.error == 0
+    result = learn_halfspace(oracle, margin=0.9, radius=2.0)
+    assert 0.8 < result.weights[0] <= 1 and result.error == 0
 
 
 @pytest.mark.parametrize(("error", "margin"), [(0.2, 0.1), (1, 1), (0.05, 0.3)])
@@ -257,7 +257,7 @@ def test_what_is_needed_is_enough(error, margin):
         assert ((1 + s) / math.sqrt(rounds - 1) + 2 * s) / margin > error  # and one less is not
 
 
-# --- functions of labelled rows -------------------------------------------------------------------
+# --- functions of labeled rows -------------------------------------------------------------------
 
 DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0.0, -1.0)))
 FUNCTIONS = {
@@ -293,8 +293,8 @@ def by_definition(name, a, b, y):
 def test_what_is_asked_is_what_is_defined(name):
     function, _ = FUNCTIONS[name]
     matrix = np.array(DOMAIN)
-    found = function.values(Piece(matrix, 0))
-    for row, value in zip(DOMAIN, found, strict=True):
+    result = function.values(Piece(matrix, 0))
+    for row, value in zip(DOMAIN, result, strict=True):
         expected = by_definition(name, *row)
         if np.ndim(expected):
             assert value == pytest.approx(expected, abs=1e-15)
@@ -302,13 +302,13 @@ def test_what_is_asked_is_what_is_defined(name):
             assert np.isnan(value).all() if math.isnan(expected) else value == expected
     for i in range(len(matrix)):  # and a row has one value wherever it stands
         alone = function.values(Piece(matrix[i : i + 1], 0)).astype(float)
-        assert alone.tobytes() == found[i : i + 1].astype(float).tobytes()
+        assert alone.tobytes() == result[i : i + 1].astype(float).tobytes()
 
 
 @quick_rows(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(FUNCTIONS))
-def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
+def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
     function, bounds = FUNCTIONS[name]
     term = Term(function, bounds, None if bounds else 1.0)
     kw = {"tolerance": 0.9, "bounds": None, "l2": 1.0, "size": 3, "nan": 0.5}
@@ -319,10 +319,10 @@ def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
         key = tuple(map(str, data))
         if key not in sums:
             array = np.array(data).reshape(-1, 3)
-            ((parts, found),) = integers(
+            ((parts, result),) = integers(
                 array, lambda o: o.batch([term]), relation, rows=rows, **kw
             )
-            sums[key] = parts[0], found
+            sums[key] = parts[0], result
         return sums[key]
 
     worst = (0, 0, 0)
@@ -337,8 +337,8 @@ def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
 
 def test_values_that_are_not_finite():
     rows = np.array([[math.inf, 0.0, 1.0], [-math.inf, math.inf, 0.0], [1e308, 1e308, 1.0]])
-    found = FUNCTIONS["pull"][0].values(Piece(rows, 0))
-    assert np.isfinite(found).all() and (np.linalg.norm(found, axis=1) <= 1 + 1e-15).all()
+    result = FUNCTIONS["pull"][0].values(Piece(rows, 0))
+    assert np.isfinite(result).all() and (np.linalg.norm(result, axis=1) <= 1 + 1e-15).all()
 
 
 # --- what is refused ------------------------------------------------------------------------------
@@ -384,13 +384,13 @@ def test_missing_labels_and_values():
     rows[1::50, 2] = np.nan
     with pytest.raises(DataError, match="NaN"):
         learn_conjunction(ExactOracle(rows, **conjunction_needs(D, 0.2)))
-    found = learn_conjunction(ExactOracle(rows, nan="lower", **conjunction_needs(D, 0.2)))
-    assert set(found.literals) == set(TARGETS[1])
+    result = learn_conjunction(ExactOracle(rows, nan="lower", **conjunction_needs(D, 0.2)))
+    assert set(result.literals) == set(TARGETS[1])
     with pytest.raises(DataError, match="NaN"):
-        found.predict(rows[:, :-1])
+        result.predict(rows[:, :-1])
     for x in (rows, rows[:, :2]):
         with pytest.raises(ArgumentError, match="columns, as in fit"):
-            found.predict(x)
+            result.predict(x)
 
 
 def test_an_oracle_pays_once_for_what_is_learned():
@@ -419,6 +419,6 @@ class Fixed:
 
 def test_steps_are_as_long_as_is_proved():
     """Of three vectors, 0 and one and two steps, the mean; with s = 0.3 sqrt(2)."""
-    found = learn_halfspace(Fixed(), margin=0.5, radius=1.0, rounds=3)
+    result = learn_halfspace(Fixed(), margin=0.5, radius=1.0, rounds=3)
     step = 1 / ((1 + 0.3 * math.sqrt(2)) * math.sqrt(3))
-    assert found.weights == pytest.approx((step * 0.6, step * -0.2)) and found.error == 0.25
+    assert result.weights == pytest.approx((step * 0.6, step * -0.2)) and result.error == 0.25

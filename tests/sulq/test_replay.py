@@ -1,4 +1,4 @@
-"""What learns in rounds, replayed on every neighbour: all rounds together cost what was paid."""
+"""What learns in rounds, replayed on every neighbor: all rounds together cost what was paid."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def estimator(kind, *arguments, **more):
 def learner(kind, label, others=(), **more):
     """A label, or a target, is a function of its row here, so it is replaced with it.
 
-    There may be other rows, which are those of all neighbours.
+    There may be other rows, which are those of all neighbors.
     """
 
     def run(data, generator, **kw):
@@ -123,7 +123,7 @@ RUNS = {
     ),
     "regression": learner(LinearRegression, second, nan="lower", **LINE),
 }
-#: The part of the loss that some neighbour uses up, at least.
+#: The part of the loss that some neighbor uses up, at least.
 TIGHT = {
     ("sums", "add-remove"): 0.85,
     ("k-means", "add-remove"): 0.98,
@@ -139,21 +139,21 @@ def table(rows):
 
 
 def worst(name, relation, loss, sets=DATA):
-    """The largest part of a loss that tells neighbours apart."""
+    """The largest part of a loss that tells neighbors apart."""
     run, (claim, kw) = RUNS[name], loss
-    found = 0.0
+    result = 0.0
     for seed, rows in enumerate(sets):
 
         def again(data, seed=seed):
             return run(table(data), InsecureGenerator(seed), neighbors=relation, **kw)
 
         if "k-means" in name and relation == "replace" and len(rows) < 3:
-            continue  # fewer rows than centres, which is public
+            continue  # fewer rows than centers, which is public
         lines = recorded(lambda rows=rows, again=again: again(rows))
         for other in reference.neighbours(rows, DOMAIN, relation):
             part = used(lines, lambda other=other, again=again: again(other), claim)
-            found = max(found, float(part))
-    return found
+            result = max(result, float(part))
+    return result
 
 
 @quick_rows(13)
@@ -191,7 +191,7 @@ def test_rounds_that_are_chosen_on_the_way_cost_what_was_paid(relation, monkeypa
         with monkeypatch.context() as patched:
             patched.setattr(KMeans, "fit", seen)
             assert 0.98 < worst(name, relation, loss, sets) <= 1
-        (rounds,) = set(chosen)  # on all neighbours, as they hear the same answers
+        (rounds,) = set(chosen)  # on all neighbors, as they hear the same answers
         every.add((type(loss[0]), rounds))
         chosen.clear()
         if rounds < 5:  # planted: several rounds that are used at once are counted as one
@@ -204,9 +204,9 @@ def test_rounds_that_are_chosen_on_the_way_cost_what_was_paid(relation, monkeypa
 def test_rounds_chosen_by_exact_numbers_are_caught(monkeypatch):
     right = kmeans.Box.totals
 
-    def totals(self, source, centres):
+    def totals(self, source, centers):
         self.rows = source.length
-        return right(self, source, centres)
+        return right(self, source, centers)
 
     monkeypatch.setattr(kmeans.Box, "totals", totals)
     monkeypatch.setattr(
