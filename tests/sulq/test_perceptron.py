@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from fractions import Fraction
@@ -130,29 +131,21 @@ def worst_round(relation, loss, **kw):
     """The largest share of a round's loss that a row takes, over all neighbors and rounds."""
     answers = script(kw.get("fit_intercept", True))
     kw = {"max_iter": TIMES, "neighbors": relation, "rho": None, **loss, **kw}
-    seen = {}
 
+    @functools.cache
     def replayed(data):
-        key = tuple(sorted(data))
-        if key not in seen:
-            table = np.array(data).reshape(-1, 3)
-            asked, values, made = recorded(table[:, :2], table[:, 2], Replay(answers), **kw)
-            assert made.n_iter_ == TIMES
-            seen[key] = list(zip(asked, values, strict=True))
-        return seen[key]
+        table = np.array(data).reshape(-1, 3)
+        asked, values, made = recorded(table[:, :2], table[:, 2], Replay(answers), **kw)
+        assert made.n_iter_ == TIMES
+        return asked, values
 
-    worst = [0.0] * TIMES
-    which = 0 if loss == LOSSES["epsilon"] else 1
-    for data in itertools.combinations_with_replacement(DOMAIN, 2):
-        before = replayed(list(data))
-        for other in reference.neighbours(list(data), DOMAIN, relation):
-            used = [
-                reference.moves(a, b)[which] / claim[which]
-                for (claim, a), (_, b) in zip(before, replayed(other), strict=True)
-            ]
-            for t in range(TIMES):
-                worst[t] = max(worst[t], sum(used[2 * t : 2 * t + 2]) * TIMES)
-    return worst
+    def worst(t):
+        def integers(data):
+            return [parts[2 * t : 2 * t + 2] for parts in replayed(tuple(data))]
+
+        return TIMES * reference.worst(integers, DOMAIN, relation, int(loss != LOSSES["epsilon"]))
+
+    return [worst(t) for t in range(TIMES)]
 
 
 FORMS = {

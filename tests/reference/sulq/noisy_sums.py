@@ -40,8 +40,8 @@ def moves(a, b):
     return sum(d), sum(x * x for x in d), sum(1 for x in d if x)
 
 
-def worst(integers, domain, relation, norm):
-    """The largest part of the loss that a row takes, over all neighbours of all pairs of rows.
+def worst(integers, domain, relation, norm, rows=2):
+    """The largest part of the loss that a row takes, over all neighbours of so many rows.
 
     `integers` makes of a list of rows the moves that the noise is for, a vector a part, and the
     parts' integers; `norm` is 0 for l1 and 1 for the square of the l2 norm.
@@ -55,7 +55,7 @@ def worst(integers, domain, relation, norm):
         return seen[key]
 
     found = 0.0
-    for data in itertools.combinations_with_replacement(domain, 2):
+    for data in itertools.combinations_with_replacement(domain, rows):
         asked, before = known(list(data))
         for other in neighbours(list(data), domain, relation):
             moved = [moves(a, b)[norm] for a, b in zip(before, known(other)[1], strict=True)]
