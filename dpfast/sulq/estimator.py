@@ -56,15 +56,6 @@ class NotFittedError(DpfastError, ValueError, AttributeError):
     """The estimator has learned nothing yet; call `fit` first."""
 
 
-def _not_fitted() -> type[NotFittedError]:
-    """Return the class of the error, which is also scikit-learn's own where that is in use."""
-    if "sklearn" not in sys.modules:
-        return NotFittedError
-    from sklearn.exceptions import NotFittedError as Theirs
-
-    return type("NotFittedError", (NotFittedError, Theirs), {})
-
-
 class Training(NamedTuple):
     """What `fit` is about to do with the rows, known before it pays and before a row is read.
 
@@ -195,8 +186,15 @@ class Estimator(ABC):
         return unlabeled_rows(X, width or self._width(), self._words())
 
     def _check_fitted(self) -> None:
-        if "n_features_in_" not in vars(self):
-            raise _not_fitted()(f"this {type(self).__name__} is not fitted yet: call fit first")
+        """Refuse what has learned nothing, by scikit-learn's error too where that is in use."""
+        if "n_features_in_" in vars(self):
+            return
+        kind: type[Exception] = NotFittedError
+        if "sklearn" in sys.modules:
+            from sklearn.exceptions import NotFittedError as Theirs
+
+            kind = type("NotFittedError", (NotFittedError, Theirs), {})
+        raise kind(f"this {type(self).__name__} is not fitted yet: call fit first")
 
     def _rows(self, X: Any) -> RowSource:
         """Return rows of the columns that were learned from."""

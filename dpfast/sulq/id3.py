@@ -157,13 +157,10 @@ class ID3Classifier(ProbabilisticClassifier):
 
         def learn(rounds: Rounds) -> None:
             growth = _Growth(coder, classes, rounds, criterion, most)
+            divide = growth.choose if exact else growth.count
             for level in range(depth):
-                if not growth.open:
-                    break
-                if exact:
-                    growth.choose(level)
-                else:
-                    growth.count(level)
+                if growth.open:
+                    divide(level)
             self.tree_ = growth.finish(depth)
             self.classes_ = classes.labels
 
@@ -177,8 +174,7 @@ class ID3Classifier(ProbabilisticClassifier):
         native, steps, chances = tree.native(coder.width), tree.depth, tree.chances()
 
         def likelihood(rows: Floats) -> Floats:
-            codes = np.empty(rows.shape, np.uint32)
-            node = np.empty(len(rows), np.uint32)
+            codes, node = np.empty(rows.shape, np.uint32), np.empty(len(rows), np.uint32)
             coder.codes(rows, codes)
             native.walk(codes, steps, node)
             return chances[node]
@@ -236,8 +232,8 @@ class _Growth:
             tables = [next(pieces).reshape(-1, 1, many) for _ in each]
             scores = [float(noisy_score(self._criterion, table)[0]) for table in tables]
             rows = sum(table.sum() for table in tables)
-            large = rows / len(each) > deviation * int(cells.sum()) / len(each)
-            chosen.append(each[int(np.argmax(scores))] if large else None)
+            few = deviation * int(cells.sum()) / len(each)
+            chosen.append(each[int(np.argmax(scores))] if rows / len(each) > few else None)
         self._divide(chosen)
 
     def choose(self, level: int) -> None:
