@@ -16,7 +16,7 @@ from .._kernels.sulq import NEAREST_MOST_ROWS as MOST_ROWS
 from .._kernels.sulq import NearestColumns as Columns
 from ..sources.base import RowChunk, RowSource
 from ..summaries.cells import SQUARES, cells
-from .row_matrices import Floats, carry, matrices, nan_fills, wholes
+from .row_matrices import Floats, carry, each_row, matrices, nan_fills, wholes
 
 #: Points of the sequence to choose from, for each that is wanted; and comparisons of two, at most.
 CHOICE, MOST = 64, 1 << 26
@@ -91,15 +91,12 @@ class Box:
         """Return the number of each row's center; that of centers, where it has none."""
         at, half = self._place(centers)
 
-        def summarize(chunk: RowChunk) -> list[tuple[int, NDArray[np.int64]]]:
-            out, done = np.empty(len(chunk.rows), np.int64), 0
-            for rows in matrices(chunk, self.width, MOST_ROWS):
-                self._columns.labels(rows, at, half, out[done : done + len(rows)])
-                done += len(rows)
-            return [(chunk.start, out)]
+        def nearest(rows: Floats) -> Floats:
+            labels = np.empty(len(rows), np.int64)
+            self._columns.labels(rows, at, half, labels)
+            return labels[:, None].astype(np.float64)  # of fewer centers than 2**53
 
-        chunks = source.reduce(summarize, lambda a, b: a + b)
-        return np.concatenate([labels for _, labels in sorted(chunks, key=lambda part: part[0])])
+        return each_row(source, self.width, 1, nearest)[:, 0].astype(np.int64)
 
     def _place(self, centers: Floats) -> tuple[Floats, Floats]:
         """Return coordinates of centers inside the box, and half of their squared lengths."""

@@ -403,7 +403,7 @@ class Classifier(_Supervised):
         ArgumentError
             For rows of another number of columns.
         """
-        parts = self._compared(X, y, lambda found, y: (int(np.count_nonzero(found == y)), len(y)))
+        parts = self._compared(X, y, lambda one, y: (int(np.count_nonzero(one == y)), len(y)))
         right, rows = (sum(part) for part in zip(*parts, strict=True)) if parts else (0, 0)
         return right / rows if rows else math.nan
 

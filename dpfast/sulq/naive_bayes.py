@@ -165,11 +165,8 @@ class NaiveBayes(ProbabilisticClassifier):
         sums = ClassSums(each, len(self.class_prior_), "drop")
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_prior_)
-        tables = [
-            np.vstack([table.T, np.zeros(len(prior))])
-            for table in self.category_log_prob_
-            if table is not None
-        ]
+        learned = [table for table in self.category_log_prob_ if table is not None]
+        tables = [np.vstack([table.T, np.zeros(len(prior))]) for table in learned]
 
         def likelihood(rows: Floats) -> Floats:
             logs = np.tile(prior, (len(rows), 1))

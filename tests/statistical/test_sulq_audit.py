@@ -95,7 +95,7 @@ ONES = {
 
 
 def clusters(rows, rng, **kw):
-    """What the counts of the last round tell, and the centers, which all rounds have moved."""
+    """What the counts of the last round tell, and the centers, which all rounds have changed."""
     made = KMeans(2, bounds=(0, 1), max_iter=2, init=[[0.1], [0.9]], **kw).fit(rows, rng=rng)
     return float(np.diff(made.cluster_counts_)[0] + made.cluster_centers_.sum())
 
@@ -107,7 +107,7 @@ def sides(rows, rng, **kw):
 
 
 def slopes(rows, rng, **kw):
-    """The slope through 0, which both the products and the squares have moved."""
+    """The slope through 0, which both the products and the squares have changed."""
     kw |= {"fit_intercept": False, "ridge": 0}
     made = LinearRegression(bounds=(-1, 1), y_bounds=(-1, 1), **kw)
     return float(300 * made.fit(rows[:, 0], rows[:, 1], rng=rng).coef_[0])

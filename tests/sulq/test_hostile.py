@@ -49,7 +49,7 @@ def untouched(loss):
     return budget, lambda: budget.history == ()
 
 
-# --- what all learners take ----------------------------------------------------------------------
+# --- what all learners take -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", surface.LEARNERS, ids=lambda kind: kind.__name__)

@@ -320,7 +320,7 @@ def test_choices_are_rounds_too():
         made.choose(lambda source: pytest.fail("read"), 1)
 
 
-# --- what is found --------------------------------------------------------------------------------
+# --- what is learned ------------------------------------------------------------------------------
 
 
 @pairwise

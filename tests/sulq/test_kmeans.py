@@ -183,7 +183,7 @@ def test_empty_clusters_change_no_control_flow(data):
     assert ((made.cluster_centers_ >= 0) & (made.cluster_centers_ <= 1)).all()
 
 
-# --- what is found --------------------------------------------------------------------------------
+# --- what is learned ------------------------------------------------------------------------------
 
 
 def inertia(data, centers):

@@ -130,7 +130,7 @@ def test_no_row_uses_more_than_the_loss(relation, intercept, monkeypatch):
     assert worst(relation, {"rho": 1}, **kw) > 1
 
 
-# --- what is found, kept and refused --------------------------------------------------------------
+# --- what is learned ------------------------------------------------------------------------------
 
 
 def test_the_ridge_of_the_noise_helps():

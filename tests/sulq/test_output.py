@@ -72,8 +72,9 @@ def test_scikit_learn_chooses_where_nothing_else_was(kind):
     with sklearn.config_context(transform_output="pandas"):
         assert isinstance(made_of(kind).fit_transform(TABLE), pd.DataFrame)
         assert type(own.fit_transform(TABLE)) is type(clone(own).fit_transform(TABLE)) is np.ndarray
-    line = make_pipeline(made_of(kind)).set_output(transform="pandas")
-    assert line.fit_transform(TABLE).columns.tolist() == line.get_feature_names_out().tolist()
+    pipeline = make_pipeline(made_of(kind)).set_output(transform="pandas")
+    names = pipeline.fit_transform(TABLE).columns.tolist()
+    assert names == pipeline.get_feature_names_out().tolist()
     assert not hasattr(made_of(kind), "_sklearn_output_config")
 
 

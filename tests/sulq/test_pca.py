@@ -167,6 +167,3 @@ def test_noise_is_that_of_the_matrix():
     # n is noisy too, but hardly shows in an entry whose place in the middle is near 0
     assert result[:, 0, 1].std() * 100 == pytest.approx(deviation / math.sqrt(2), rel=0.25)
     assert result[:, 0, 0].std() * 100 == pytest.approx(deviation, rel=0.25)
-
-
-# --- what is found, kept and refused --------------------------------------------------------------

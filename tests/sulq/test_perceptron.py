@@ -228,7 +228,7 @@ def test_what_is_done_depends_on_released_numbers_alone():
     assert len(result) == 1
 
 
-# --- what is found --------------------------------------------------------------------------------
+# --- what is learned ------------------------------------------------------------------------------
 
 
 def test_classes_with_a_margin_are_parted():

@@ -257,7 +257,7 @@ def test_what_is_needed_is_enough(error, margin):
         assert ((1 + s) / math.sqrt(rounds - 1) + 2 * s) / margin > error  # and one less is not
 
 
-# --- functions of labeled rows -------------------------------------------------------------------
+# --- functions of labeled rows --------------------------------------------------------------------
 
 DOMAIN = list(itertools.product((0.0, 1.5, -2.0), (0.0, 0.25, math.nan), (1.0, 0.0, -1.0)))
 FUNCTIONS = {
