@@ -339,8 +339,7 @@ class Transformer(Estimator):
             return numbers
         pandas = extra("pandas", "transform='pandas'")
         index = X.index if isinstance(X, (pandas.DataFrame, pandas.Series)) else None
-        table: DataFrame = pandas.DataFrame(numbers, index, self.get_feature_names_out())
-        return table
+        return pandas.DataFrame(numbers, index, self.get_feature_names_out())
 
 
 class _Supervised(Estimator):

@@ -249,8 +249,7 @@ class KMeans(Transformer):
         """
 
         def distances(rows: Floats) -> Floats:
-            roots: Floats = np.sqrt(squared_distances(rows, self.cluster_centers_))
-            return roots
+            return np.sqrt(squared_distances(rows, self.cluster_centers_))
 
         self._check_fitted()
         return self._in_form(self._apply(X, self._columns_out(), distances), X)

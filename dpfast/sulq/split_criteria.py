@@ -53,8 +53,7 @@ def _each(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the same for many numbers, each looked up once."""
     distinct, place = np.unique(counts, return_inverse=True)
     values = np.array([_information(n) for n in distinct.tolist()], np.int64)
-    each: NDArray[np.int64] = values[place].reshape(counts.shape)
-    return each
+    return values[place].reshape(counts.shape)
 
 
 def spread(criterion: str, rows: int) -> int:
@@ -106,5 +105,4 @@ def noisy_score(criterion: str, counts: NDArray[np.float64]) -> NDArray[np.float
 
 
 def _plogp(n: NDArray[np.float64]) -> NDArray[np.float64]:
-    products: NDArray[np.float64] = n * np.log2(np.where(n > 0, n, 1.0))
-    return products
+    return n * np.log2(np.where(n > 0, n, 1.0))
