@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
@@ -11,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
 from .._core.types import Neighbors, Number, Size
+from .._kernels.rng import BitStream
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..rng import Generator
-from . import exponential_race as _race
-from .arguments import Prepared, candidates_last, log_weights, selection
+from .arguments import PERMUTE, Prepared, candidates_last, log_weights, selection
+from .exponential_race import SMALL, Race, Top
 from .permute import Flips
 from .scores.stored import Stored
 from .scores.tilted import TiltedScores
@@ -28,6 +30,8 @@ MOST = 2**40
 Function: TypeAlias = Callable[[Any, int], Number]
 Scores: TypeAlias = ArrayLike | Sequence[Number] | Sequence[Sequence[Number]]
 Indices: TypeAlias = NDArray[np.int64]
+#: What draws from each row of a table.
+Draws: TypeAlias = Callable[[BitStream], Indices]
 
 
 class Options(TypedDict, total=False):
@@ -72,11 +76,7 @@ def _formed(drawn: Indices, shape: tuple[int, ...], lead: tuple[int, ...]) -> in
     return drawn.T.reshape(shape + lead) if shape or lead else int(drawn[0, 0])
 
 
-def _table(array: NDArray[Any]) -> Table:
-    return Table(array if array.ndim > 1 else array[None])
-
-
-def _each(rows: int, make: Callable[[int], Prepared]) -> Prepared:
+def _each(rows: int, make: Callable[[int], Draws]) -> Draws:
     """Draw from one row after the other, where ``make(row)`` prepares a row.
 
     Several rows are passed over once to refuse bad scores and once more to draw, so that only one
@@ -90,30 +90,59 @@ def _each(rows: int, make: Callable[[int], Prepared]) -> Prepared:
     return lambda stream: np.array([make(row)(stream) for row in range(rows)], np.int64)
 
 
+def _races(table: Table, tilts: Table | None, c: float, draws: int) -> Draws:
+    """Prepare the exponential mechanism for each row."""
+    if table.count <= SMALL:
+        return partial(Rows(table, c, tilts).draw, draws)
+
+    def make(i: int) -> Draws:
+        stored = Stored(table.row(i))
+        if tilts is None:
+            return partial(Race(stored, c, draws).draw, draws)
+        return partial(Race(TiltedScores(stored, tilts.row(i), c), 1.0, draws).draw, draws)
+
+    return _each(table.rows, make)
+
+
+def _flips(table: Table, c: float, draws: int) -> Draws:
+    """Prepare permute-and-flip for each row."""
+    if table.count <= SMALL:
+        return partial(Rows(table, c).flip, draws)
+
+    def make(i: int) -> Draws:
+        flips = Flips(Stored(table.row(i)), c)
+        return lambda stream: np.array([flips.draw(stream) for _ in range(draws)])
+
+    return _each(table.rows, make)
+
+
 def _release(
     name: str,
-    ranged: bool,
-    scores: Any,
+    scores: Scores,
     terms: tuple[Any, ...],
     size: Any,
     axis: Any,
     budget: Budget | None,
     rng: Generator | None,
-    prepare: Callable[[NDArray[Any], float, int], Prepared],
+    base: ArrayLike | None = None,
 ) -> int | Indices:
-    """Draw from the mechanism that ``prepare(scores, c, draws)`` makes for scores in an array."""
+    """Draw from the mechanism of that name for scores in an array."""
     shape = _shape(size)
     draws = math.prod(shape)
     moved = candidates_last(scores, axis)
     lead = moved.shape[:-1]
-    plan = selection(name, ranged, *terms, 1, draws * math.prod(lead))
+    plan = selection(name, *terms, draws * math.prod(lead))
 
     def ready(moved: NDArray[Any]) -> Prepared:
-        drawn = prepare(moved, plan.c, draws)
+        table = Table(moved)
+        tilts = None if base is None else Table(log_weights(base, moved))
+        if name == PERMUTE:
+            drawn = _flips(table, plan.c, draws)
+        else:
+            drawn = _races(table, tilts, plan.c, draws)
         return lambda stream: _formed(drawn(stream), shape, lead)
 
-    drawn: int | Indices = release(moved, plan, budget=budget, rng=rng, prepare=ready)
-    return drawn
+    return release(moved, plan, budget=budget, rng=rng, prepare=ready)
 
 
 @overload
@@ -246,54 +275,27 @@ def exponential(
     array([1, 0, 1])
     """
     terms = sensitivity, epsilon, rho, monotone, neighbors
-    if callable(scores):
-        shape = _shape(size)
-        if base is not None:
-            checks.fail("base", "left out where scores is a function: add it there", base)
-        if checks.whole("axis", axis, -1) > 0:
-            checks.fail("axis", "-1 or 0 where scores is a function", axis)
-        plan = selection("exponential", True, *terms, 1, math.prod(shape))
-        ready = _computed(data, candidates, plan.c, shape)
-        found: int | Indices = release(scores, plan, budget=budget, rng=rng, prepare=ready)
-        return found
-    for name, value in (("data", data), ("candidates", candidates)):
-        if value is not None:
-            checks.fail_kind(name, "left out unless scores is a function", value)
-
-    def prepare(moved: NDArray[Any], c: float, draws: int) -> Prepared:
-        table = _table(moved)
-        tilts = None if base is None else _table(log_weights(base, moved))
-        if table.count <= _race.SMALL:
-            rows = Rows(table, c, tilts)
-            return lambda stream: rows.draw(draws, stream)
-
-        def make(i: int) -> Prepared:
-            stored = Stored(table.row(i))
-            if tilts is None:
-                race = _race.Race(stored, c, draws)
-            else:
-                race = _race.Race(TiltedScores(stored, tilts.row(i), c), 1.0, draws)
-            return lambda stream: race.draw(draws, stream)
-
-        return _each(table.rows, make)
-
-    return _release("exponential", True, scores, terms, size, axis, budget, rng, prepare)
-
-
-def _computed(
-    data: Any, candidates: Any, c: float, shape: tuple[int, ...]
-) -> Callable[[Any], Prepared]:
-    """Return what prepares a score function."""
+    if not callable(scores):
+        for name, value in (("data", data), ("candidates", candidates)):
+            if value is not None:
+                checks.fail_kind(name, "left out unless scores is a function", value)
+        return _release("exponential", scores, terms, size, axis, budget, rng, base)
+    shape = _shape(size)
+    if base is not None:
+        checks.fail("base", "left out where scores is a function: add it there", base)
+    if checks.whole("axis", axis, -1) > 0:
+        checks.fail("axis", "-1 or 0 where scores is a function", axis)
+    draws = math.prod(shape)
+    plan = selection("exponential", *terms, draws)
     count = checks.whole("candidates", candidates, 1)
 
-    def prepare(function: Any) -> Prepared:
+    def computed(function: Function) -> Prepared:
         from .scores.computed import Computed  # Numba takes long to load
 
-        draws = math.prod(shape)
-        race = _race.Race(Computed(function, data, count), c, draws)
+        race = Race(Computed(function, data, count), plan.c, draws)
         return lambda stream: _formed(race.draw(draws, stream)[None], shape, ())
 
-    return prepare
+    return release(scores, plan, budget=budget, rng=rng, prepare=computed)
 
 
 @overload
@@ -373,21 +375,8 @@ def permute_and_flip(
     >>> dp.selection.permute_and_flip([0.0, 3.5, 1e3], sensitivity=1, epsilon=1.0)
     2
     """
-
-    def prepare(moved: NDArray[Any], c: float, draws: int) -> Prepared:
-        table = _table(moved)
-        if table.count <= _race.SMALL:
-            rows = Rows(table, c)
-            return lambda stream: rows.flip(draws, stream)
-
-        def make(i: int) -> Prepared:
-            flips = Flips(Stored(table.row(i)), c)
-            return lambda stream: [flips.draw(stream) for _ in range(draws)]
-
-        return _each(table.rows, make)
-
     terms = sensitivity, epsilon, rho, monotone, neighbors
-    return _release("permute-and-flip", False, scores, terms, size, axis, budget, rng, prepare)
+    return _release(PERMUTE, scores, terms, size, axis, budget, rng)
 
 
 def top_k(
@@ -462,23 +451,22 @@ def top_k(
         checks.fail("k", f"at most the number of candidates, {count}", k)
     lead = moved.shape[:-1]
     terms = sensitivity, epsilon, rho, monotone, neighbors
-    plan = selection(f"top-{k}", True, *terms, k, math.prod(lead))
+    plan = selection(f"top-{k}", *terms, math.prod(lead), k)
 
     def prepare(moved: NDArray[Any]) -> Prepared:
-        table = _table(moved)
+        table = Table(moved)
 
-        def make(i: int) -> Prepared:
-            race = _race.Top(Stored(table.row(i)), plan.c, k)
+        def make(i: int) -> Draws:
+            race = Top(Stored(table.row(i)), plan.c, k)
             left = race.candidates()
             if left < k:
                 checks.fail("k", f"at most the number of candidates not excluded, {left}", k)
             return race.first
 
-        drawn = _each(table.rows, make)
-        return lambda stream: np.moveaxis(drawn(stream).reshape((*lead, k)), -1, axis)
+        return _each(table.rows, make)
 
-    order: Indices = release(moved, plan, budget=budget, rng=rng, prepare=prepare)
-    return order
+    drawn = release(moved, plan, budget=budget, rng=rng, prepare=prepare)
+    return np.moveaxis(np.reshape(drawn, (*lead, k)), -1, axis)
 
 
 @overload
@@ -517,7 +505,7 @@ def noisy_max(
 
     Other libraries know these mechanisms by this name. No noise is added here: with exponential
     noise the answer has the distribution of `permute_and_flip`, with Gumbel noise that of
-    `exponential`, and that function is called.
+    `exponential`, and is drawn as there.
 
     Privacy
     -------
@@ -545,7 +533,7 @@ def noisy_max(
 
     Notes
     -----
-    Cost: as for the function that is called.
+    Cost: as for that function.
 
     References
     ----------
@@ -560,16 +548,6 @@ def noisy_max(
     """
     checks.choice("noise", noise, ("auto", "exponential", "gumbel"))
     gumbel = noise == "gumbel" or (noise == "auto" and rho is not None)
-    draw = exponential if gumbel else permute_and_flip
-    return draw(
-        scores,
-        sensitivity=sensitivity,
-        epsilon=epsilon,
-        rho=rho,
-        monotone=monotone,
-        size=size,
-        axis=axis,
-        neighbors=neighbors,
-        budget=budget,
-        rng=rng,
-    )
+    terms = sensitivity, epsilon, rho, monotone, neighbors
+    name = "exponential" if gumbel else PERMUTE
+    return _release(name, scores, terms, size, axis, budget, rng)

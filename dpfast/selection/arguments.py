@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels.rng import BitStream
-from ..errors import ArgumentError
 from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
 from ..rng import Generator
 from ..sources import chunk_dtype
@@ -23,9 +23,12 @@ from .scores.tilted import REACH
 
 #: Limits of c, a factor either way: within them no product c d leaves float64 unnoticed.
 SCALE = 2.0**960
+#: The mechanism whose draws have no bounded range.
+PERMUTE = "permute-and-flip"
 
-#: Draws from scores that have been read and found valid.
-Prepared = Callable[[BitStream], Any]
+#: Draws, and what makes them from scores that have been read and found valid.
+Drawn: TypeAlias = int | NDArray[np.int64]
+Prepared: TypeAlias = Callable[[BitStream], Drawn]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,37 +43,23 @@ class Selection:
     def reduce(self, source: Prepared) -> Prepared:
         return source
 
-    def finish(self, summary: Prepared, generator: Generator) -> Any:
+    def finish(self, summary: Prepared, generator: Generator) -> Drawn:
         return summary(generator.stream())
-
-
-@lru_cache(maxsize=1024, typed=True)
-def _remembered(*arguments: Any) -> Selection:
-    return _make(*arguments)
-
-
-def selection(*arguments: Any) -> Selection:
-    """Return the mechanism for some public arguments: made once, then remembered."""
-    try:
-        return _remembered(*arguments)
-    except Exception:  # unhashable, or wrong: raised again below, without this error as its context
-        pass
-    return _make(*arguments)
 
 
 def _make(
     name: str,
-    ranged: bool,
     sensitivity: Any,
     epsilon: Any,
     rho: Any,
     monotone: Any,
     neighbors: Any,
-    picks: int,
     calls: int,
+    picks: int = 1,
 ) -> Selection:
-    """Check every public argument. `picks` draws share the loss asked for, `calls` repeat it."""
+    """Check every public argument. `calls` repeat the loss asked for, which `picks` draws share."""
     asked = loss(epsilon, 0, rho)
+    ranged = name != PERMUTE
     stored = Fraction(checks.positive("sensitivity", sensitivity))
     # The number as written, or the float that scores change by, whichever is larger.
     change = max(checks.fraction("sensitivity", sensitivity), stored)
@@ -84,26 +73,40 @@ def _make(
         total = Draws(asked.epsilon * calls, picks * calls, ranged)
     ratio = each / spread
     if not 1 / Fraction(SCALE) <= ratio <= Fraction(SCALE):
-        checks.fail(
-            "sensitivity",
-            "within a factor of 2**960 of the epsilon of a draw",
-            sensitivity,
-        )
+        rule = "within a factor of 2**960 of the epsilon of a draw"
+        checks.fail("sensitivity", rule, sensitivity)
     if neighbors is None:
         neighbors = "add-remove" if monotone else "replace"
     return Selection(name, float_down(ratio), total, checks.neighbors(neighbors))
 
 
+_remembered = lru_cache(maxsize=1024, typed=True)(_make)
+
+
+def selection(*arguments: Any) -> Selection:
+    """Return the mechanism for the public arguments of `_make`: made once, then remembered."""
+    with suppress(Exception):  # unhashable, or wrong: raised below, without this as its context
+        return _remembered(*arguments)
+    return _make(*arguments)
+
+
 def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
     """Return array-like scores as an array, not copied if they have one."""
-    if type(scores) is np.ndarray:
-        array = scores
-    elif callable(scores):
+    if callable(scores):
         checks.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
-    elif isinstance(scores, np.ma.MaskedArray):
+    if isinstance(scores, np.ma.MaskedArray):
         checks.fail_kind(name, "without a mask: -inf says that a candidate is excluded", scores)
-    else:
-        array = _converted(scores, name)
+    kind = None
+    try:
+        array = np.asarray(scores)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    if kind is not None:  # behind the block: an error of a library may quote a score
+        checks.fail_kind(
+            name, "an array of real numbers", scores, f", which cannot be read as one ({kind})"
+        )
     typed = isinstance(getattr(scores, "dtype", None), np.dtype)
     if array.ndim and (array.dtype.kind == "O" or not typed):
         array = _exactly(scores, array, name)
@@ -112,18 +115,6 @@ def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
     if array.ndim == 0:
         checks.fail_kind(name, "an array of one dimension at least", scores)
     return array
-
-
-def _converted(scores: Any, name: str) -> NDArray[Any]:
-    """Return the scores as an array. Its error quotes no score, which those of libraries may do."""
-    try:
-        return np.asarray(scores)
-    except MemoryError:
-        raise
-    except Exception as error:
-        kind = type(error).__name__
-    why = f", which cannot be read as one ({kind})"
-    checks.fail_kind(name, "an array of real numbers", scores, why)
 
 
 def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -189,6 +180,5 @@ def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
     try:
         return np.broadcast_to(array.astype(np.float64, copy=False), moved.shape)
     except ValueError:
-        pass
-    rule = f"of a shape that broadcasts to that of the scores, {moved.shape}, candidates last"
-    raise ArgumentError(f"base must be {rule}, got {array.shape}")
+        rule = f"of a shape that broadcasts to that of the scores, {moved.shape}, candidates last"
+        checks.fail("base", rule, array.shape)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .._kernels.rng import BitStream
 from ..noise.choice import Weights
-from .scores import Peelable, Scores
+from .scores import PlainScores, Scores
 
 #: Up to so many candidates, each is a run of its own from the start.
 SMALL = 4096
@@ -169,9 +169,9 @@ class Race:
 class Top(Race):
     """A race until `k` different candidates have arrived. It can be run once."""
 
-    scores: Peelable
+    scores: PlainScores
 
-    def __init__(self, scores: Peelable, c: float, k: int) -> None:
+    def __init__(self, scores: PlainScores, c: float, k: int) -> None:
         super().__init__(scores, c, k)
         self.k = k
 

@@ -18,8 +18,8 @@ NeurIPS 2020.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,7 @@ class Flips:
     """
 
     def __init__(self, scores: Scores, c: float) -> None:
-        self.scores = scores
-        self.c = c
+        self.scores, self.c = scores, c
         self._exponents, counts = _exponents(scores.peaks(BLOCK), c, scores.slack)
         left = BLOCK * float(np.ldexp(counts[:255].astype(np.float64), -np.arange(255)).sum())
         self._shift = 0
@@ -59,78 +58,59 @@ class Flips:
     def draw(self, stream: BitStream) -> int:
         """Return one draw."""
         for after in (False, True):
-            winner = _between(self.scores, self.c, self._exponents, self._shift, after, stream)
+            winner = self._between(after, stream)
             if winner is not None:
                 return winner
         raise AssertionError("the best candidate always has heads, before t or after")
 
+    def _between(self, after: bool, stream: BitStream) -> int | None:
+        """Return the first candidate with heads before ``t = 2**-shift``, or after t, if any."""
+        out = np.empty(ROOM, np.int64)
+        winner, heads, at = None, 0, 0
+        while at < len(self._exponents):
+            number, at = flip(self._exponents, 0 if after else self._shift, at, out, stream)
+            left = out[:number]
+            left = left[left < self.scores.count]
+            left = left[self._coins(left, after, stream)]
+            heads += len(left)
+            if len(left):
+                place = below(heads, stream)  # each has the same chance, in any order
+                if place < len(left):
+                    winner = int(left[place])
+        return winner
 
-def _between(
-    scores: Scores,
-    c: float,
-    exponents: NDArray[np.uint8],
-    shift: int,
-    after: bool,
-    stream: BitStream,
-) -> int | None:
-    """Return the first candidate with heads before ``t = 2**-shift``, or after t, if any."""
-    out = np.empty(ROOM, np.int64)
-    winner, heads, at = None, 0, 0
-    while at < len(exponents):
-        number, at = flip(exponents, 0 if after else shift, at, out, stream)
-        left = out[:number]
-        left = left[left < scores.count]
-        left = left[_coins(scores, c, exponents, left, shift, after, stream)]
-        heads += len(left)
-        if len(left):
-            place = below(heads, stream)  # each has the same chance, in whatever order they came
-            if place < len(left):
-                winner = int(left[place])
-    return winner
+    def _coins(
+        self, candidates: NDArray[np.int64], after: bool, stream: BitStream
+    ) -> NDArray[np.bool_]:
+        """Tell which of the candidates that are left have heads.
 
-
-def _coins(
-    scores: Scores,
-    c: float,
-    exponents: NDArray[np.uint8],
-    candidates: NDArray[np.int64],
-    shift: int,
-    after: bool,
-    stream: BitStream,
-) -> NDArray[np.bool_]:
-    """Tell which of the candidates that are left have heads.
-
-    The coins have probability ``p 2**e``, or ``p (1 - t) / (1 - p t) 2**e`` after t. 64 random bits
-    are compared with its float64 value, and exactly where the error of that value leaves it open.
-    For x up to 2**20 the relative error is below (x + e + 1) 2**-48, and an error in the distance
-    counts at most twice. Beyond, only 64 zero bits come near the probability.
-    """
-    distance = scores.distance(candidates)
-    bits = exponents[candidates // BLOCK].astype(np.float64)
-    t = 2.0**-shift
-    with np.errstate(over="ignore", under="ignore"):
-        x = np.clip(c * distance, 0, 2.0**20)
-        near = np.exp(bits * LN2 - x)
-        if after:
-            near *= (1 - t) / (1 - t * np.exp(-x))
-        error = near * np.expm1((x + bits + 1) * 2.0**-46 + 2 * c * scores.slack)
-    words = np.frombuffer(stream.take(8 * len(candidates)), "<u8")
-    u = words * 2.0**-64  # the bits stand for a number between u - 2**-53 u and u + 2**-52
-    kept: NDArray[np.bool_] = (distance >= 0) & (u + 2.0**-52 < near - error)
-    undecided = (distance >= 0) & ~kept & (u <= near + error)
-    for i in np.flatnonzero(undecided).tolist():
-        candidate = int(candidates[i])
-        e = int(exponents[candidate // BLOCK])
-        chance = _chance(Fraction(c) * scores.exact(candidate), e, t if after else 0.0)
-        kept[i] = Tail(int(words[i]), stream.word).below(chance)
-    return kept
+        The coins have probability ``p 2**e``, or ``p (1 - t) / (1 - p t) 2**e`` after t. 64 random
+        bits are compared with its float64 value, and exactly where the error of that value leaves
+        it open. For x up to 2**20 the relative error is below (x + e + 1) 2**-48, and an error in
+        the distance counts at most twice. Beyond, only 64 zero bits come near the probability.
+        """
+        distance = self.scores.distance(candidates)
+        exponents = self._exponents[candidates // BLOCK]
+        bits = exponents.astype(np.float64)
+        t = 2.0**-self._shift if after else 0.0
+        with np.errstate(over="ignore", under="ignore"):
+            x = np.clip(self.c * distance, 0, 2.0**20)
+            near = np.exp(bits * LN2 - x)
+            if after:
+                near *= (1 - t) / (1 - t * np.exp(-x))
+            error = near * np.expm1((x + bits + 1) * 2.0**-46 + 2 * self.c * self.scores.slack)
+        words = np.frombuffer(stream.take(8 * len(candidates)), "<u8")
+        u = words * 2.0**-64  # the bits stand for a number between u - 2**-53 u and u + 2**-52
+        kept: NDArray[np.bool_] = (distance >= 0) & (u + 2.0**-52 < near - error)
+        undecided = (distance >= 0) & ~kept & (u <= near + error)
+        for i in np.flatnonzero(undecided).tolist():
+            exact = Fraction(self.c) * self.scores.exact(int(candidates[i]))
+            chance = partial(_chance, exact, int(exponents[i]), t)
+            kept[i] = Tail(int(words[i]), stream.word).below(chance)
+        return kept
 
 
-def _chance(x: Fraction, e: int, t: float) -> Callable[[Any], Any]:
-    """Return the probability of the coin as a function of an mpmath context, for p = exp(-x)."""
-
-    def probability(mp: Any) -> Any:
-        p = mp.exp(-mp.mpf(x.numerator) / x.denominator)
-        return p * 2**e * (1 - t) / (1 - p * t)
-
-    return probability
+def _chance(x: Fraction, e: int, t: float, mp: Any) -> Any:
+    """Return the probability of the coin in an mpmath context, for p = exp(-x)."""
+    p = mp.exp(-mp.mpf(x.numerator) / x.denominator)
+    return p * 2**e * (1 - t) / (1 - p * t)

@@ -19,25 +19,24 @@ from .scores.tilted import slack, tilted
 
 
 class Table:
-    """An array of two or more dimensions as rows along its last axis, never copied whole."""
+    """An array as rows along its last axis, never copied whole."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array
-        self.lead = array.shape[:-1]
+        self.array = array if array.ndim > 1 else array[None]
+        self.lead = self.array.shape[:-1]
         self.rows = math.prod(self.lead)
         self.count = array.shape[-1]
 
-    def part(self, start: int, stop: int) -> NDArray[Any]:
-        """Return rows `start` to `stop`, in C order, as a matrix."""
+    def part(self, at: slice) -> NDArray[Any]:
+        """Return some rows, in C order, as a matrix."""
         if self.array.ndim == 2:
-            return self.array[start:stop]
-        rows: NDArray[Any] = self.array[np.unravel_index(np.arange(start, stop), self.lead)]
-        return rows
+            return self.array[at]
+        each = np.arange(at.start, at.stop)
+        return np.asarray(self.array[np.unravel_index(each, self.lead)])
 
     def row(self, i: int) -> NDArray[Any]:
         """Return a view of one row."""
-        row: NDArray[Any] = self.array[np.unravel_index(i, self.lead)]
-        return row
+        return np.asarray(self.array[np.unravel_index(i, self.lead)])
 
     def parts(self) -> Iterator[slice]:
         step = max(CHUNK // self.count, 1)
@@ -63,23 +62,19 @@ class Rows:
     """
 
     def __init__(self, table: Table, c: float, base: Table | None = None) -> None:
-        self.table = table
-        self.c = c
-        self.base = base
+        self.table, self.c, self.base = table, c, base
         self.reach = 0.0
         if table.rows == 1:
             row = Stored(table.row(0))
-            row.peaks(table.count)
+            row.peaks(min(table.count, CHUNK))
             objects = table.array.dtype.kind == "O"
-            self.best = np.array([row.best()], object if objects else None)
-        elif table.array.ndim == 2:
-            self.best = row_peaks(table.array)
+            self.best = np.array([row.best], object if objects else None)
         else:
-            parts = [row_peaks(table.part(part.start, part.stop)) for part in table.parts()]
+            parts = [row_peaks(table.part(part), part.start) for part in table.parts()]
             self.best = np.concatenate(parts)
         if base is not None:
             for part in table.parts():
-                self._tilt(part, base.part(part.start, part.stop))
+                self._tilt(part, base.part(part))
 
     def _tilt(self, rows: slice, base: NDArray[np.float64]) -> None:
         """Find the best score of each row among those that `base` allows."""
@@ -89,7 +84,7 @@ class Rows:
             return
         kind = self.best.dtype
         least = np.iinfo(kind).min if kind.kind in "iu" else -math.inf
-        values = self.table.part(rows.start, rows.stop).astype(kind, copy=False)
+        values = self.table.part(rows).astype(kind, copy=False)
         best = np.where(allowed, values, np.array(least, kind)).max(axis=1)
         if not allowed.any(axis=1).all() or (kind.kind in "fO" and best.min() == -math.inf):
             rule = "above minus infinity for one candidate of each row"
@@ -114,8 +109,7 @@ class Rows:
 
     def _wide(self, at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return scores and row maxima in float64, minus the exact maxima if they are integers."""
-        values = self.table.part(at.start, at.stop)
-        best = self.best[at]
+        values, best = self.table.part(at), self.best[at]
         if best.dtype.kind == "f":
             return aligned(values, np.float64), best.astype(np.float64, copy=False)
         below = distances(best[:, None], values)
@@ -124,7 +118,7 @@ class Rows:
         return np.ascontiguousarray(scores), np.zeros(len(best))
 
     def _exact(self, at: slice) -> Callable[[int, int], Fraction]:
-        values, best = self.table.part(at.start, at.stop), self.best[at]
+        values, best = self.table.part(at), self.best[at]
         return lambda i, j: difference(best[i], values[i, j])
 
     def _draw(self, at: slice, size: int, stream: BitStream) -> NDArray[np.int64]:
@@ -132,9 +126,8 @@ class Rows:
         if self.base is None:
             scores, best = self._wide(at)
             return choice.rows(scores, best, self.c, exact, stream, draws=size)
-        base = self.base.part(at.start, at.stop)
-        values = self.table.part(at.start, at.stop)
-        tilt = tilted(base, self.c, distances(self.best[at, None], values))
+        base = self.base.part(at)
+        tilt = tilted(base, self.c, distances(self.best[at, None], self.table.part(at)))
         error = slack(self.reach)
         reference = np.nextafter(tilt.max(axis=1) + error, math.inf)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Literal, Required, TypeAlias, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import checks
 from .._core.types import Number
 from .api import Scores
-from .arguments import candidates_last, log_weights, selection
+from .arguments import PERMUTE, candidates_last, log_weights, selection
 from .scores.numbers import distances
 from .scores.tilted import tilted
 from .table import Rows, Table
@@ -144,10 +144,10 @@ def _probabilities(
     scores: Any, terms: tuple[Any, ...], base: Any, axis: Any, mechanism: Any
 ) -> tuple[Floats, Floats]:
     """Return probabilities and distances below the best score, candidates last."""
-    checks.choice("mechanism", mechanism, ("exponential", "permute-and-flip"))
-    ranged = mechanism == "exponential"
+    checks.choice("mechanism", mechanism, get_args(Mechanism))
+    ranged = mechanism != PERMUTE
     moved = candidates_last(scores, axis)
-    plan = selection(mechanism, ranged, *terms, None, 1, 1)
+    plan = selection(mechanism, *terms, None, 1)
     table = Table(moved.reshape(-1, moved.shape[-1]))
     tilts = None
     if not ranged:
@@ -246,7 +246,7 @@ def utility_bound(
         margin = checks.number("t", t)
         if margin < 0:
             checks.fail("t", "at least 0", t)
-    plan = selection("exponential", True, sensitivity, epsilon, rho, monotone, None, 1, 1)
+    plan = selection("exponential", sensitivity, epsilon, rho, monotone, None, 1)
     # log1p keeps the digits of a ratio near 1; a relative 2**-44 covers all roundings.
     try:
         spread = math.log1p(float(Fraction(count - ties, ties)))

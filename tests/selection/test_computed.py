@@ -75,7 +75,7 @@ def test_the_same_as_stored(kind, name, stretch):
     index = np.random.default_rng(1).integers(0, len(table), 300)
     for block in (1, 7, 16, 32, 100, 256, 1000, 1 << 20):
         assert np.array_equal(scores.peaks(block), stored.peaks(block))
-        assert scores.best() == stored.best()
+        assert scores.best == stored.best
         assert np.array_equal(scores.distance(index), stored.distance(index))
         assert scores.distance(index[:0]).shape == (0,)
         for i in index[:20].tolist():
@@ -249,7 +249,7 @@ def test_candidates_taken_away(stretch):
     left[gone] = -np.inf
     expected = Stored(left).peaks(4)
     assert np.array_equal(scores.without(gone), expected)
-    assert scores.best() == 7
+    assert scores.best == 7
     assert scores.exact(0) == 2
     everything_of_a_block = np.arange(8, 12)
     got = scores.without(everything_of_a_block)

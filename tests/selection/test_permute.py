@@ -214,13 +214,9 @@ def decide(distances, exponents, c, shift, after, words):
     scores = np.full(64 * (len(distances) + 1), -np.inf)
     scores[64 * np.arange(1, len(distances) + 1)] = -np.array(distances)
     scores[0] = 0.0
-    stored = Stored(scores)
-    stored.peaks(64)
-    script = Script(words)
-    left = 64 * np.arange(1, len(distances) + 1)
-    kept = permute._coins(
-        stored, c, np.array([0, *exponents], np.uint8), left, shift, after, script
-    )
+    flips, script = permute.Flips(Stored(scores), c), Script(words)
+    flips._exponents, flips._shift = np.array([0, *exponents], np.uint8), shift
+    kept = flips._coins(64 * np.arange(1, len(distances) + 1), after, script)
     return kept.tolist(), script.words
 
 
@@ -391,12 +387,10 @@ def test_a_time_after_t_without_its_condition_is_caught(monkeypatch):
         return fits(tally(draws(placed(scores, places), 20_000, 6), places), chances(scores))
 
     assert fit() > ALPHA
-    real = permute._coins
-
-    def faulty(scores, c, exponents, left, shift, after, stream):
-        return real(scores, c, exponents, left, shift, False, stream)
-
-    monkeypatch.setattr(permute, "_coins", faulty)
+    real = permute.Flips._coins
+    monkeypatch.setattr(
+        permute.Flips, "_coins", lambda self, left, after, bits: real(self, left, False, bits)
+    )
     assert fit() < ALPHA
 
 
@@ -488,13 +482,13 @@ def test_excluded_candidates_among_others_at_any_factor(few, monkeypatch):
     for c in (1.0, 1e6, 2.0**960):
         flips, s = permute.Flips(Stored(scores), c), stream(5)
         for after in (False, True)[: 1 + (flips._shift > 0)]:  # after t = 1 nothing is left
-            found = permute._between(flips.scores, c, flips._exponents, flips._shift, after, s)
+            found = flips._between(after, s)
             assert found is None or found % 2 == 1
         assert flips.draw(s) % 2 == 1
 
 
 def test_what_cannot_be_drawn_from():
-    for bad in [[], [math.nan, 1.0], [math.inf, 1.0], [-math.inf]]:
+    for bad in [[math.nan, 1.0], [math.inf, 1.0], [-math.inf]]:
         with pytest.raises(ArgumentError, match="scores"):
             permute.Flips(Stored(np.array(bad)), 1.0).draw(stream(0))
 

@@ -522,7 +522,7 @@ def factor(draw, scores, monkeypatch, **options):
             seen.append(c)
             super().__init__(scores, c, draws)
 
-    monkeypatch.setattr("dpfast.selection.exponential_race.Race", Spy)
+    monkeypatch.setattr("dpfast.selection.api.Race", Spy)
     draw(scores, **options)
     return seen[-1]
 
@@ -689,7 +689,7 @@ def test_candidates_taken_away(values, block, data):
     assert (peaks == fresh.peaks(block)).all()
     kept = np.setdiff1d(np.arange(len(scores)), gone)
     assert (stored.distance(kept) == fresh.distance(kept)).all()
-    assert stored.best() == fresh.best()
+    assert stored.best == fresh.best
 
 
 # What to expect
@@ -916,6 +916,6 @@ def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
 @pytest.mark.parametrize("sensitivity", [0.1, np.float32(0.1), 0.3, np.float16(0.7)])
 def test_a_sensitivity_is_no_smaller_than_its_binary_number(sensitivity):
     """Scores in floats move by the stored number, which may be above the decimal that it shows."""
-    plan = arguments.selection("x", True, sensitivity, 1, None, False, None, 1, 1)
+    plan = arguments.selection("x", sensitivity, 1, None, False, None, 1)
     stored, written = Fraction(float(sensitivity)), Fraction(str(sensitivity))
     assert Fraction(plan.c) * 2 * max(stored, written) <= 1

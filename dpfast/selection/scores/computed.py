@@ -6,7 +6,6 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,8 @@ from ..._core import checks
 from ..._kernels import jit
 from ..._kernels.selection import ABOVE
 from ...errors import DataError, SlowWarning
-from .numbers import block_maxima, difference, distances, maxima_without, real
+from . import PlainScores
+from .numbers import block_maxima, real
 from .stored import refuse
 
 #: Candidates evaluated together: their scores stay in the cache. No more than that are kept.
@@ -62,22 +62,7 @@ def _warn_slow() -> None:
     )
 
 
-def _merge(values: NDArray[Any], start: int, block: int, best: NDArray[Any]) -> int:
-    """Merge the scores of candidates from `start` on into the block maxima; return the flags."""
-    flags = 0
-    first = -(-start // block)
-    head = min(first * block - start, len(values))
-    if head:  # the rest of a block that began before
-        top = np.empty(1, best.dtype)
-        flags = block_maxima(values[:head], head, top)
-        best[first - 1] = max(best[first - 1], top[0])
-    if head < len(values):
-        values = values[head:]
-        flags |= block_maxima(values, block, best[first : first - (-len(values) // block)])
-    return flags
-
-
-class Computed:
+class Computed(PlainScores):
     """Scores ``function(data, j)`` of candidates j = 0 .. count - 1.
 
     The pass evaluates every candidate once, a stretch at a time. A later look evaluates again what
@@ -98,7 +83,6 @@ class Computed:
         The first argument, as it is.
     count : int
         Number of candidates.
-    name : str
 
     Raises
     ------
@@ -112,79 +96,49 @@ class Computed:
         The function is not compiled by Numba.
     """
 
-    slack = 0.0
-
-    def __init__(
-        self, function: Callable[[Any, int], Any], data: Any, count: int, name: str = "scores"
-    ) -> None:
+    def __init__(self, function: Callable[[Any, int], Any], data: Any, count: int) -> None:
         if not callable(function):
             checks.fail_type("scores", "a function score(data, candidate)", function)
         count = checks.whole("candidates", count, 1)
         if count > MOST:
             checks.fail("candidates", "at most 2**53", count)
         self.count = count
-        self.name = name
         self._loop: jit.Tiles | _PythonFunction
         if jit.is_compiled(function):
             self._loop = jit.Tiles(function, data, count)
         else:
             self._loop = _PythonFunction(function, data)
             _warn_slow()
-        self._best: Any = None
-        self._block = 0
-        self._maxima: NDArray[Any] = np.empty(0)  # of each block
         self._kept: NDArray[Any] | None = None  # all scores, if they are few
-
-    def best(self) -> Any:
-        return self._best
 
     def peaks(self, block: int) -> NDArray[np.float64]:
         tile = self._loop.tile
         best = np.empty(-(-self.count // block), self._loop.dtype)
-        buffer = self._buffer(self.count)
+        step = max(STRETCH // block, 1) * block
         flags = 0
-        for start in range(0, self.count, STRETCH):
-            stop = min(start + STRETCH, self.count)
-            self._loop.fill(np.arange(start // tile, -(-stop // tile)), buffer)
-            values = buffer.reshape(-1)[: stop - start]
-            flags |= _merge(values, start, block, best)
-            refuse(flags | ABOVE, self.name)  # NaN and infinity at once
-        refuse(flags, self.name)
-        self._kept = values if self.count <= STRETCH else None
-        self._best, self._block, self._maxima = best.max(), block, best
-        return distances(self._best, best)
+        for start in range(0, self.count, step):
+            stop = min(start + step, self.count)
+            scores = self._evaluated(np.arange(start // tile, -(-stop // tile))).reshape(-1)
+            values = scores[start % tile :][: stop - start]
+            first = start // block
+            flags |= block_maxima(values, block, best[first : first - (-len(values) // block)])
+            refuse(flags | ABOVE)  # NaN and infinity at once
+        refuse(flags)
+        self._kept = values if self.count <= min(step, STRETCH) else None
+        return self._found(block, best)
 
-    def distance(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
-        return distances(self._best, self._look(index))
-
-    def exact(self, candidate: int) -> Fraction:
-        return difference(self._best, self._look(np.array([candidate]))[0])
-
-    def without(self, gone: NDArray[np.int64]) -> NDArray[np.float64]:
-        best, empty = maxima_without(self._maxima, self._block, self.count, gone, self._look)
-        self._best = best[~empty].max()
-        peaks = distances(self._best, best)
-        peaks[empty] = -1
-        return peaks
+    def _evaluated(self, tiles: NDArray[np.int64]) -> NDArray[Any]:
+        scores = np.empty((len(tiles), self._loop.tile), self._loop.dtype)
+        self._loop.fill(tiles, scores)
+        return scores
 
     def _look(self, index: NDArray[np.int64]) -> NDArray[Any]:
         """Return the scores of some candidates, none better than the pass found in its block."""
         if self._kept is not None:
             return self._kept[index]
-        values = np.empty(len(index), self._loop.dtype)
         tile = self._loop.tile
-        order = np.argsort(index)
-        tiles, first = np.unique(index[order] // tile, return_index=True)
-        step = STRETCH // tile
-        buffer = self._buffer(len(tiles) * tile)
-        for start in range(0, len(tiles), step):
-            part = tiles[start : start + step]
-            self._loop.fill(part, buffer)
-            stop = first[start + step] if start + step < len(tiles) else len(index)
-            place = order[first[start] : stop]
-            wanted = index[place]
-            row = np.searchsorted(part, wanted // tile)
-            values[place] = buffer[row, wanted % tile]
+        tiles, row = np.unique(index // tile, return_inverse=True)
+        values: NDArray[Any] = self._evaluated(tiles)[row, index % tile]
         with np.errstate(invalid="ignore"):  # NaN among Python numbers
             pure = (values <= self._maxima[index // self._block]).all()
         if not pure:
@@ -193,8 +147,3 @@ class Computed:
                 "(data, candidate), without randomness or memory"
             )
         return values
-
-    def _buffer(self, count: int) -> NDArray[Any]:
-        tile = self._loop.tile
-        rows = -(-min(count, STRETCH) // tile)
-        return np.empty((rows, tile), self._loop.dtype)

@@ -7,7 +7,6 @@ the distribution of a draw does not depend on which kind of array holds the scor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -37,13 +36,10 @@ def real(value: Any) -> int | float | Fraction | None:
     return None
 
 
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def difference(best: Any, value: Any) -> Fraction:
     """Return the exact difference of two finite scores."""
-    return Fraction(_number(best)) - Fraction(_number(value))
+    one, other = (x.item() if isinstance(x, np.generic) else x for x in (best, value))
+    return Fraction(one) - Fraction(other)
 
 
 def _gap(best: Any, value: Any) -> float:
@@ -98,33 +94,3 @@ def block_maxima(values: NDArray[Any], block: int, out: NDArray[Any]) -> int:
                 flags |= INFINITE | ABOVE if value == math.inf else ABOVE
         out[b] = best
     return flags
-
-
-def maxima_without(
-    maxima: NDArray[Any],
-    block: int,
-    count: int,
-    gone: NDArray[np.int64],
-    scores_of: Callable[[NDArray[np.int64]], NDArray[Any]],
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the best remaining score of each block, and which blocks are empty.
-
-    `maxima` are those of all candidates, `gone` is sorted, and ``scores_of(index)`` gives the
-    scores of some candidates. Only blocks that lose a candidate are looked at.
-    """
-    maxima = maxima.copy()
-    empty = np.zeros(len(maxima), np.bool_)
-    touched = np.unique(gone // block)
-    worst = np.iinfo(maxima.dtype).min if maxima.dtype.kind in "iu" else -math.inf
-    step = max(CHUNK // block, 1)
-    for start in range(0, len(touched), step):
-        blocks = touched[start : start + step]
-        slots = blocks[:, None] * block + np.arange(block)
-        index = np.minimum(slots, count - 1)
-        place = np.minimum(np.searchsorted(gone, index), len(gone) - 1)
-        absent = (slots >= count) | (gone[place] == index)
-        values = scores_of(index.ravel()).reshape(slots.shape)
-        values[absent] = worst
-        maxima[blocks] = values.max(axis=1)
-        empty[blocks] = absent.all(axis=1)
-    return maxima, empty

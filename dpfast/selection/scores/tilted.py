@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import checks
+from . import Scores
 from .numbers import CHUNK, distances
 from .stored import Stored
 
@@ -38,7 +39,7 @@ def tilted(
     return scores
 
 
-class TiltedScores:
+class TiltedScores(Scores):
     """Tilted scores ``c score + base``. Distances include the factor c: draw with c = 1.
 
     Which tilted score is the best is only known within `slack`, so distances are taken from a
@@ -53,25 +54,16 @@ class TiltedScores:
     """
 
     def __init__(self, stored: Stored, base: NDArray[np.float64], c: float) -> None:
-        self.stored = stored
-        self.base = base
-        self.c = c
+        self.stored, self.base, self.c = stored, base, c
+        self.count = stored.count
         finite = [part[part > -math.inf] for part in self._stretches(base)]
         self.reach = max((float(np.abs(part).max()) for part in finite if len(part)), default=0.0)
         self.whole = sum(map(len, finite)) == self.count
         self.slack = slack(self.reach)
-        self._reference = math.nan
 
     @staticmethod
     def _stretches(array: NDArray[Any]) -> list[NDArray[Any]]:
         return [array[at : at + CHUNK] for at in range(0, len(array), CHUNK)]
-
-    @property
-    def count(self) -> int:
-        return self.stored.count
-
-    def best(self) -> float:
-        return self._reference
 
     def peaks(self, block: int) -> NDArray[np.float64]:
         self.stored.peaks(min(CHUNK, self.count))
@@ -81,7 +73,7 @@ class TiltedScores:
         tops = []
         for start in range(0, self.count, step):
             near = slice(start, start + step)
-            below = distances(self.stored.best(), self.stored.array[near])
+            below = distances(self.stored.best, self.stored.array[near])
             part = tilted(self.base[near], self.c, below)
             tops.append(np.maximum.reduceat(part, np.arange(0, len(part), block)))
         top = np.concatenate(tops)
@@ -98,7 +90,7 @@ class TiltedScores:
                 best = max(best, allowed.max())
         if best == -math.inf:
             checks.fail("scores and base", "above minus infinity for one candidate at least", best)
-        self.stored.anchor(best)
+        self.stored.best = best
 
     def _below(self, tilt: NDArray[np.float64]) -> NDArray[np.float64]:
         below = self._reference - tilt
