@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,24 +50,32 @@ def hard_answers(candidates: int) -> int:
     return int(math.log(candidates) / each) + 1
 
 
-def doubt(
-    sums: NDArray[np.int32], exact: int, *, size: int, rows: int, bits: int, accuracy: float
-) -> int:
-    """Return one minus the mean closeness, in units, from sums of the query over candidates."""
-    distances = np.abs(exact * size - sums.astype(np.int64) * rows).astype(np.float64)
-    distances *= -1.0 / (float(size * rows << bits) * accuracy)
-    np.exp(distances, out=distances)
-    distances *= float(1 << BITS)
-    total = int(distances.astype(np.int64).sum())
-    return (1 << BITS) - total // len(sums)
+class Closeness(NamedTuple):
+    """The test for candidates of `size` rows, from the sums of a query over each of them.
 
+    Sums are in units of ``2**-bits``; that over the data is of `rows` rows.
+    """
 
-def near(
-    sums: NDArray[np.int32], answer: int, *, size: int, rows: int, bits: int, accuracy: float
-) -> NDArray[np.bool_]:
-    """Tell which candidates agree with a hard answer."""
-    limit = math.floor(Fraction(accuracy) * (size * rows << bits) / KEPT)
-    # An answer far from all sums is cut, so that the products fit into 64 bits.
-    answer = min(max(answer, -(rows << bits)), 2 * (rows << bits))
-    kept: NDArray[np.bool_] = np.abs(answer * size - sums.astype(np.int64) * rows) <= limit
-    return kept
+    size: int
+    rows: int
+    bits: int
+    accuracy: float
+
+    def doubt(self, sums: NDArray[np.int32], exact: int) -> int:
+        """Return one minus the mean closeness, in units."""
+        distances = self._apart(sums, exact).astype(np.float64)
+        distances *= -1.0 / (float(self.size * self.rows << self.bits) * self.accuracy)
+        np.exp(distances, out=distances)
+        distances *= float(1 << BITS)
+        total = int(distances.astype(np.int64).sum())
+        return (1 << BITS) - total // len(sums)
+
+    def near(self, sums: NDArray[np.int32], answer: int) -> NDArray[np.bool_]:
+        """Tell which candidates agree with a hard answer."""
+        limit = math.floor(Fraction(self.accuracy) * (self.size * self.rows << self.bits) / KEPT)
+        # An answer far from all sums is cut, so that the products fit into 64 bits.
+        whole = self.rows << self.bits
+        return self._apart(sums, min(max(answer, -whole), 2 * whole)) <= limit
+
+    def _apart(self, sums: NDArray[np.int32], exact: int) -> NDArray[np.int64]:
+        return np.abs(exact * self.size - sums.astype(np.int64) * self.rows)

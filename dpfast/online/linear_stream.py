@@ -17,11 +17,9 @@ from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
-from ..rng import check as _checked
-from .noisy_comparison import NoisyComparison
 from .plan import Plan
-from .queries import Universe, coded, counts_of, decoded, digest
-from .session import Draft, Session, facts, opened, record
+from .queries import Counted, Universe, coded, counts_of, decoded, digest
+from .session import Draft, Session
 
 #: A number from 0 to 1 for each element of the universe, or a function that gives it.
 Query: TypeAlias = ArrayLike | Callable[[Any], Number | np.bool_]
@@ -81,19 +79,19 @@ class Arguments(NamedTuple):
     failure: float
     universe: Universe
     rows: int
-    source: Any
-    read: Callable[[Any], Any]
+    source: Counted
+    read: Callable[[Any], NDArray[np.int64]]
 
     @classmethod
     def of(
         cls,
-        loss: tuple[Any, Any, Any],
-        queries: Any,
-        accuracy: Any,
-        failure: Any,
-        histogram: Any,
+        loss: tuple[Number | None, Number, Number | None],
+        queries: int,
+        accuracy: Number,
+        failure: Number,
+        histogram: ArrayLike | None,
         data: Any,
-        universe: Any,
+        universe: ArrayLike | None,
     ) -> Arguments:
         asked = privacy.loss(*loss)
         count = checks.whole("queries", queries, 1)
@@ -105,17 +103,15 @@ class Arguments(NamedTuple):
             checks.fail("failure", "greater than 0 and less than 1", failure)
         if (histogram is None) == (data is None):
             checks.fail("histogram", "given, or data with a universe instead", histogram)
-        if data is not None:
-            if universe is None:
-                checks.fail("universe", "given with data", universe)
-            elements = Universe(universe, None)
-            source: Any
-            source, rows = elements.rows(data)
-            read: Callable[[Any], Any] = elements.count
-        else:
-            (source, rows), read = counts_of(histogram), lambda counts: counts
-            elements = Universe(universe, len(source))
-        return cls(asked, count, wanted, risk, elements, rows, source, read)
+        if data is None:
+            counts, rows = counts_of(histogram)
+            elements = Universe(universe, len(counts))
+            return cls(asked, count, wanted, risk, elements, rows, counts, lambda counts: counts)
+        if universe is None:
+            checks.fail("universe", "given with data", universe)
+        elements = Universe(universe, None)
+        source, rows = elements.rows(data)
+        return cls(asked, count, wanted, risk, elements, rows, source, elements.count)
 
     def refuse(self, least: float, hard: int) -> NoReturn:
         """Raise the error about an accuracy that cannot be kept."""
@@ -138,7 +134,6 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         threshold: int | None = None,
         **more: Any,
     ) -> None:
-        super().__init__()
         self.accuracy, self.left = asked.accuracy, asked.queries
         self.hard = plan.scales.positives
         self._universe, self._rows, self._plan = asked.universe, asked.rows, plan
@@ -146,33 +141,25 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             plan.threshold(asked.accuracy, asked.rows) if threshold is None else threshold
         )
         entry = f"{title}, {self.left} queries, {self.hard} hard"
-        allocation = Allocation(entry, plan.spent, "replace", asked.read)
-        _checked(rng)
-        public = facts(
-            what=entry,
-            loss=asked.loss,
-            accuracy=asked.accuracy,
-            failure=asked.failure,
-            rows=asked.rows,
-            universe=asked.universe.facts,
-            plan=plan,
-            threshold=self._threshold,
-            **more,
+        counts = self._open(
+            Allocation(entry, plan.spent, "replace", asked.read),
+            plan.scales,
+            asked.source,
+            budget,
+            rng,
+            name,
+            {
+                "loss": asked.loss,
+                "accuracy": asked.accuracy,
+                "failure": asked.failure,
+                "rows": asked.rows,
+                "universe": asked.universe.facts,
+                "plan": plan,
+                "threshold": self._threshold,
+                **more,
+            },
         )
-        self._kept = record(name, budget, public)
-        counts, self._generator = opened(allocation, asked.source, budget, rng, self._kept)
         self._counts = self._held(counts)
-        self._comparison = NoisyComparison(plan.scales, self._generator)
-
-    @property
-    def remaining(self) -> int:
-        """The number of hard answers left."""
-        return self._comparison.left
-
-    @property
-    def spent(self) -> Loss:
-        """The privacy loss of all answers together."""
-        return self._plan.spent
 
     def answer(self, query: Query, number: int | None = None) -> Answer:
         """Answer a linear query: return about its mean over all rows.
@@ -216,8 +203,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             self._halted("all its queries are answered")
         if not self.remaining:
             self._halted("all its hard answers are used")
-        guess, exact, basis = self._compare(question)
-        doubt = np.array([self._doubt(guess, exact, basis)], np.int64)
+        guess, exact = self._compare(question)
+        doubt = np.array([self._doubt(guess, exact)], np.int64)
         hard = bool(self._comparison.ask(doubt, np.array([self._threshold]), self._generator)[0])
         noisy, body = guess, b""
         if hard:
@@ -229,7 +216,7 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
 
         def apply() -> None:
             if hard:
-                self._learn(question, basis, noisy, more)
+                self._learn(question, noisy, more)
             self.left -= 1
 
         return Draft(answer, body, self.left == 1 or not self._comparison.left, apply)
@@ -245,8 +232,8 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         if answer["hard"]:
             weights = decoded(body, self._plan.bits, self._universe.size)
             question = np.ldexp(weights, -self._plan.bits)
-            _, _, basis = self._compare(question)
-            self._learn(question, basis, answer["told"], answer["more"])
+            self._compare(question)
+            self._learn(question, answer["told"], answer["more"])
         self._comparison.left = answer["left"]
         self.left -= 1
 
@@ -258,14 +245,15 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
         return counts.astype(np.float64)
 
     @abstractmethod
-    def _compare(self, question: NDArray[np.float64]) -> tuple[int, int, Any]:
-        """Return a public guess of the sum of a query over all rows, the secret sum, and what the
-        guess was made from. Raise an error for a bad query."""
+    def _compare(self, question: NDArray[np.float64]) -> tuple[int, int]:
+        """Return a public guess of the sum of a query over all rows, and the secret sum. Raise an
+        error for a bad query."""
 
-    def _doubt(self, guess: int, exact: int, basis: Any) -> int:
+    def _doubt(self, guess: int, exact: int) -> int:
         """Return the secret number that is compared with the threshold."""
         return abs(exact - guess)
 
     @abstractmethod
-    def _learn(self, question: NDArray[np.float64], basis: Any, noisy: int, more: bool) -> None:
-        """Learn that the sum is about `noisy`, which is more (or else less) than was guessed."""
+    def _learn(self, question: NDArray[np.float64], noisy: int, more: bool) -> None:
+        """Learn that the sum of the query that was compared last is about `noisy`, which is more
+        (or else less) than was guessed."""

@@ -14,6 +14,7 @@ from ..budget.budget import Budget
 from ..errors import ArgumentError
 from ..rng import Generator, InsecureGenerator
 from . import closeness
+from .closeness import Closeness
 from .linear_stream import Arguments, LinearStream
 from .multisets import MOST_SIZE, Multisets, enumerated, largest, net, number, sampled
 from .plan import Plan, plan
@@ -181,15 +182,16 @@ class MedianMechanism(LinearStream):
             noise = plan(asked.loss, asked.rows, hard, asked.queries, asked.failure, bits)
             if not noise.least <= asked.accuracy <= 1:
                 asked.refuse(noise.least, hard)
-        self.net_error = None if candidates is not None else net(elements, self.size)
-        near = math.inf
-        if self.net_error is not None:
+        self.net_error, near, columns = None, math.inf, None
+        if candidates is None:
+            self.net_error = net(elements, self.size)
             near = min(self.net_error, math.sqrt(math.log(2 * asked.queries) / (2 * self.size)))
+            columns = enumerated(elements, self.size)
         if self.test == "closeness":
             self.lasts = asked.accuracy / closeness.KEPT >= near + noise.answer
         else:
             self.lasts = asked.accuracy - 2 * noise.comparison >= max(near, noise.answer)
-        columns = None if candidates is not None else enumerated(elements, self.size)
+        self._closeness = Closeness(self.size, asked.rows, noise.bits, asked.accuracy)
         super().__init__(
             "median mechanism",
             asked,
@@ -202,53 +204,35 @@ class MedianMechanism(LinearStream):
             candidates=None if candidates is None else count,
             test=self.test,
         )
-        seed = self._begin(self._kept, self._generator.stream().word() if columns is None else None)
+        seed = self._begin(self._generator.stream().word() if columns is None else None)
         if columns is None:  # the seed is public, as are the candidates
             columns = sampled(elements, self.size, count, InsecureGenerator(seed).stream())
         self._alive = Multisets(columns)
-        self._resume()
+        self._catch_up()
 
     @property
     def alive(self) -> int:
         """The number of candidates left."""
         return len(self._alive)
 
-    def _compare(
-        self, question: NDArray[np.float64]
-    ) -> tuple[int, int, tuple[NDArray[np.int32], int]]:
+    def _compare(self, question: NDArray[np.float64]) -> tuple[int, int]:
         if not self.alive:
             self._halted("no candidate agrees with the hard answers")
         weights = self._weights(question)
-        sums = self._alive.sums(weights)
-        median = Multisets.median(sums)
-        return median * self._rows // self.size, int(weights @ self._counts), (sums, median)
+        self._sums = self._alive.sums(weights)
+        self._median = Multisets.median(self._sums)
+        return self._median * self._rows // self.size, int(weights @ self._counts)
 
-    def _doubt(self, guess: int, exact: int, basis: tuple[NDArray[np.int32], int]) -> int:
+    def _doubt(self, guess: int, exact: int) -> int:
         if self.test == "distance":
-            return abs(exact - guess)
-        return closeness.doubt(basis[0], exact, **self._units)
+            return super()._doubt(guess, exact)
+        return self._closeness.doubt(self._sums, exact)
 
-    @property
-    def _units(self) -> dict[str, Any]:
-        return {
-            "size": self.size,
-            "rows": self._rows,
-            "bits": self._plan.bits,
-            "accuracy": self.accuracy,
-        }
-
-    def _learn(
-        self,
-        question: NDArray[np.float64],
-        basis: tuple[NDArray[np.int32], int],
-        noisy: int,
-        more: bool,
-    ) -> None:
-        sums, median = basis
+    def _learn(self, question: NDArray[np.float64], noisy: int, more: bool) -> None:
         if self.test == "closeness":
-            self._alive.keep(closeness.near(sums, noisy, **self._units))
+            self._alive.keep(self._closeness.near(self._sums, noisy))
         else:
-            self._alive.keep(sums > median if more else sums < median)
+            self._alive.keep(self._sums > self._median if more else self._sums < self._median)
 
 
 def _by_closeness(asked: Arguments, count: int, bits: int) -> Plan:
@@ -274,7 +258,7 @@ def _by_closeness(asked: Arguments, count: int, bits: int) -> Plan:
     asked.refuse(least, hard)
 
 
-def _sizes(universe: int, size: Any, candidates: Any) -> tuple[int, int]:
+def _sizes(universe: int, size: int | None, candidates: int | None) -> tuple[int, int]:
     """Return the size of the candidates, and their number."""
     rows = largest(universe, USUAL) if size is None else checks.whole("size", size, 1)
     if rows > MOST_SIZE:

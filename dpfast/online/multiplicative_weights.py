@@ -142,8 +142,8 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
         title = "private multiplicative weights"
         super().__init__(title, asked, noise, budget, rng, name, gap=self.gap)
         self._weighted = PublicDistribution(asked.universe.size)
-        self._begin(self._kept)
-        self._resume()
+        self._begin()
+        self._catch_up()
 
     @property
     def distribution(self) -> NDArray[np.float64]:
@@ -154,7 +154,7 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
     def _held(self, counts: NDArray[np.int64]) -> NDArray[Any]:
         return counts.astype(np.int32 if self._rows < NARROW else np.float64)
 
-    def _compare(self, question: NDArray[np.float64]) -> tuple[int, int, None]:
+    def _compare(self, question: NDArray[np.float64]) -> tuple[int, int]:
         bits = self._plan.bits
         narrow = self._rows < NARROW
         sums = self._weighted.sums(question, bits, self._counts if narrow else None)
@@ -162,9 +162,9 @@ class PrivateMultiplicativeWeights(HasDistribution, LinearStream):
             self._weights(question)  # raises the error
         exact = sums.exact if narrow else int(self._weights(question) @ self._counts)
         mean = min(max(sums.mean, 0.0), float(1 << bits))
-        return math.floor(mean * self._rows), exact, None
+        return math.floor(mean * self._rows), exact
 
-    def _learn(self, question: NDArray[np.float64], basis: None, noisy: int, more: bool) -> None:
+    def _learn(self, question: NDArray[np.float64], noisy: int, more: bool) -> None:
         step = 4.0 * self.gap
         self._weighted.move(step if more else -step, question, self._plan.bits)
 

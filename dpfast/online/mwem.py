@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,7 +27,7 @@ from ..selection.exponential_race import Race
 from ..selection.scores.stored import Stored
 from .linear_stream import Answer, Arguments, Query
 from .public_distribution import HasDistribution, PublicDistribution
-from .queries import ENOUGH, Universe, spread
+from .queries import ENOUGH, Counted, spread
 from .session import facts, once, record
 
 #: The most rounds.
@@ -40,22 +41,22 @@ BLOCK = 1 << 14
 class _Queries:
     """Queries in units of ``2**-bits``: integers up to ``2**24``, which float32 holds."""
 
-    def __init__(self, queries: Any, bits: int) -> None:
-        rule = "numbers from 0 to 1"
-        count, universe = len(queries), queries.shape[1]
+    def __init__(self, queries: ArrayLike | None, universe: int, bits: int) -> None:
+        rule = f"a matrix of numbers from 0 to 1, with {universe} columns"
+        matrix = checks.array("queries", queries, rule)
+        if matrix.dtype.kind not in "iufb" or matrix.ndim != 2:
+            checks.fail_kind("queries", rule, queries)
+        if matrix.shape[1] != universe or not len(matrix):
+            checks.fail("queries", rule, matrix.shape)
         self.bits = bits
-        self._units = np.empty(queries.shape, np.float32)
-        unit = float(1 << bits)
-        for row in range(count):
+        self._units = np.empty(matrix.shape, np.float32)
+        for row, units in zip(matrix, self._units, strict=True):
             for at in range(0, universe, BLOCK):
-                given, units = queries[row, at : at + BLOCK], self._units[row, at : at + BLOCK]
+                given = row[at : at + BLOCK]
                 if not (given.min() >= 0 and given.max() <= 1):  # NaN is neither
-                    checks.fail("queries", rule, "others")
-                if queries.dtype.kind == "f":
-                    given = np.multiply(given, unit, dtype=np.float64)
-                    units[...] = np.rint(given, out=given)
-                else:
-                    np.multiply(given, unit, out=units, dtype=np.float32, casting="unsafe")
+                    checks.fail("queries", "numbers from 0 to 1", "others")
+                given = np.multiply(given, float(1 << bits), dtype=np.float64)
+                units[at : at + BLOCK] = np.rint(given, out=given)
 
     def __len__(self) -> int:
         return len(self._units)
@@ -84,26 +85,27 @@ class _Fit:
         self.current, self.mean = PublicDistribution(universe), np.zeros(universe)
         self.asked: list[int] = []
         self.noisy: list[int] = []
-        self._queries, self._whole, self._replays = queries, float(rows << queries.bits), replays
+        self.queries, self.rows, self._replays = queries, rows, replays
         self._values: dict[int, float] = {}
-        self._rows: dict[int, NDArray[np.float64]] = {}
+        self._vectors: dict[int, NDArray[np.float64]] = {}
 
     def learn(self, query: int, noisy: int) -> None:
         """Make a round: take the measurement of a query, then replay all measurements so far."""
+        bits = self.queries.bits
         self.asked.append(query)
         self.noisy.append(noisy)
         # Measurements of one query are averaged, in the order in which they came.
         seen = self.asked.count(query)
         before = self._values.get(query, 0.0) * (1 - 1 / seen)
-        self._values[query] = before + noisy / self._whole / seen
-        if query not in self._rows:
-            self._rows[query] = self._queries.row(query)
-        turns, bits = list(self._values) * self._replays, self._queries.bits
-        expected = self.current.sums(self._rows[turns[0]], bits).mean
+        self._values[query] = before + noisy / float(self.rows << bits) / seen
+        if query not in self._vectors:
+            self._vectors[query] = self.queries.row(query)
+        turns = list(self._values) * self._replays
+        expected = self.current.sums(self._vectors[turns[0]], bits).mean
         for turn, later in itertools.zip_longest(turns, turns[1:]):
             step = (self._values[turn] - math.ldexp(expected, -bits)) / 2
-            following = None if later is None else self._rows[later]
-            expected = self.current.move(step, self._rows[turn], bits, following)
+            following = None if later is None else self._vectors[later]
+            expected = self.current.move(step, self._vectors[turn], bits, following)
         self.mean += self.current.distribution
 
 
@@ -111,27 +113,26 @@ class _Fit:
 class _Rounds:
     """All rounds, as a mechanism for `release`."""
 
-    queries: _Queries
-    rows: int
-    rounds: int
     fit: _Fit
+    rounds: int
     choice: float
     noise: IntegerNoise
     loss: Loss
-    read: Any
+    read: Callable[[Counted], NDArray[np.int64]]
     neighbors: str = "replace"
 
     @property
     def name(self) -> str:
-        return f"MWEM, {len(self.queries)} queries, {self.rounds} rounds"
+        return f"MWEM, {len(self.fit.queries)} queries, {self.rounds} rounds"
 
-    def reduce(self, source: Any) -> NDArray[np.int64]:
-        exact = self.queries.sums(self.read(source).astype(np.float64))
+    def reduce(self, source: Counted) -> NDArray[np.int64]:
+        exact = self.fit.queries.sums(self.read(source).astype(np.float64))
         return exact.astype(np.int64)
 
     def finish(self, exact: NDArray[np.int64], generator: Generator) -> _Fit:
         for _ in range(self.rounds):
-            expected = self.queries.sums(self.fit.current.distribution) * self.rows
+            shares = self.fit.current.distribution
+            expected = self.fit.queries.sums(shares) * self.fit.rows
             wrong = np.abs(exact - np.rint(expected).astype(np.int64))
             worst = int(Race(Stored(wrong), self.choice).draw(1, generator.stream())[0])
             (noisy,) = self.noise.add([int(exact[worst])], generator)
@@ -241,15 +242,15 @@ class MWEM(HasDistribution):
         if count > MOST:
             checks.fail("rounds", "at most 2**16", rounds)
         bits = min(24, 52 - asked.rows.bit_length())
-        held = _matrix(queries, asked.universe, bits)
+        held = _Queries(queries, asked.universe.size, bits)
         choice, noise, self.spent = _shares(asked.loss, count, 1 << bits)
         times, mean = checks.whole("replays", replays, 1), checks.flag("average", average)
         if times > MOST_REPLAYS:
             checks.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
-        plan = _Rounds(held, asked.rows, count, fit, choice, noise, self.spent, asked.read)
-        kept = None
+        plan = _Rounds(fit, count, choice, noise, self.spent, asked.read)
+        kept = past = None
         if name is not None:
             public = facts(
                 what=plan.name,
@@ -262,16 +263,15 @@ class MWEM(HasDistribution):
                 noise=noise,
             )
             kept = record(name, budget, public)
-        past = None if kept is None else kept.found()
+        if kept is not None:
+            past = kept.found()
         if past is None:
             with once(kept, budget):
                 fit = release(asked.source, plan, budget=budget, rng=rng)
-            past = measured = [fit.asked, fit.noisy]
-            if kept is not None:
-                past = kept.begin(measured, None)
-            if past != measured:  # another process was first
-                fit = _Fit(held, asked.rows, asked.universe.size, times)
-        if not fit.asked:
+            past = [fit.asked, fit.noisy]
+            past = past if kept is None else kept.begin(past, None)
+        if past != [fit.asked, fit.noisy]:  # measured by an earlier call, or by another process
+            fit = _Fit(held, asked.rows, asked.universe.size, times)
             for query, noisy in zip(*past, strict=True):
                 fit.learn(query, noisy)
         self._distribution: NDArray[np.float64] = (
@@ -308,33 +308,22 @@ class MWEM(HasDistribution):
         return Answer(min(max(mean, 0.0), 1.0), False, 0, self.spent)
 
 
-def _matrix(queries: Any, universe: Universe, bits: int) -> _Queries:
-    rule = f"a matrix of numbers from 0 to 1, with {universe.size} columns"
-    matrix = checks.array("queries", queries, rule)
-    if matrix.dtype.kind not in "iufb" or matrix.ndim != 2:
-        checks.fail_kind("queries", rule, queries)
-    if matrix.shape[1] != universe.size or not len(matrix):
-        checks.fail("queries", rule, matrix.shape)
-    return _Queries(matrix, bits)
-
-
 def _shares(loss: Loss, rounds: int, unit: int) -> tuple[float, IntegerNoise, Loss]:
     """Return the factor of the scores, the noise of a measurement, and the loss of all rounds."""
     size = amount(loss)
     part = Fraction(1, 2 * rounds)
 
-    def in_pure(epsilon: Fraction) -> tuple[float, IntegerNoise, Loss]:
-        noise = integer_noise(Pure(epsilon * part), Sensitivity.of_one(unit))
-        spent = Draws(epsilon, draws=2 * rounds)  # a choice and a measurement a round
-        return float_down(epsilon * part / (2 * unit)), noise, spent
+    def form(choice: Fraction, measurement: Loss, spent: Loss) -> tuple[float, IntegerNoise, Loss]:
+        noise = integer_noise(measurement, Sensitivity.of_one(unit))
+        return float_down(choice / (2 * unit)), noise, spent
 
     def in_rho(rho: Fraction) -> tuple[float, IntegerNoise, Loss]:
-        noise = integer_noise(ZCDP(rho * part), Sensitivity.of_one(unit))
-        return float_down(range_within(rho * part) / (2 * unit)), noise, loss
+        return form(range_within(rho * part), ZCDP(rho * part), loss)
 
     if isinstance(loss, ZCDP):
         return in_rho(size)
-    forms = [in_pure(size)]
+    spent = Draws(size, draws=2 * rounds)  # a choice and a measurement a round
+    forms = [form(size * part, Pure(size * part), spent)]
     if isinstance(loss, Approx):
         forms.append(in_rho(ZCDP.within(loss.epsilon, loss.delta).rho))
     return max(forms, key=lambda form: form[0])

@@ -84,9 +84,7 @@ def scales_within(
     return Scales(sensitivity / threshold, reach / (epsilon - threshold), positives, each)
 
 
-@lru_cache(maxsize=256)
-def _within(loss: Approx) -> Fraction:
-    return ZCDP.within(loss.epsilon, loss.delta).rho
+_within = lru_cache(maxsize=256)(ZCDP.within)
 
 
 @lru_cache(maxsize=1024)
@@ -123,7 +121,7 @@ def allocate(
     else:
         one_for_all(size, Pure(size))
         if isinstance(loss, Approx):
-            one_for_each(_within(loss), loss)
+            one_for_each(_within(loss.epsilon, loss.delta).rho, loss)
     forms = [form for form in forms if max(form[0].threshold, form[0].query) <= MOST_SCALE]
     if not forms:
         rule = "small enough for this loss that no noise has a scale above 2**40 units"
@@ -132,27 +130,16 @@ def allocate(
     if not answers:
         return scales, spent, None
     part = answers / positives
-    if isinstance(whole, ZCDP):
-        return scales, spent, ZCDP(whole.rho * part)
-    return scales, spent, Pure(whole.epsilon * part)
+    each = ZCDP(whole.rho * part) if isinstance(whole, ZCDP) else Pure(whole.epsilon * part)
+    return scales, spent, each
 
 
 class NoisyComparison:
     """Compares values with thresholds: a secret threshold noise, and the positives left."""
 
     def __init__(self, scales: Scales, generator: Generator) -> None:
-        self.scales = scales
-        self.left = scales.positives
+        self.scales, self.left = scales, scales.positives
         self.rho = self._fresh(generator.stream())
-
-    @property
-    def state(self) -> tuple[int, int]:
-        """The number of positives left, and the secret threshold noise."""
-        return self.left, self.rho
-
-    @state.setter
-    def state(self, state: tuple[int, int]) -> None:
-        self.left, self.rho = state
 
     def _fresh(self, stream: BitStream) -> int:
         return int(_noise(1, self.scales.threshold, stream)[0])

@@ -55,6 +55,17 @@ class Plan:
         return max(2 * self.comparison, self.answer)
 
 
+class Doubt(NamedTuple):
+    """The integer that is compared with the threshold; `one` of its units are 1.
+
+    `weight` is what 1 is worth as a fraction of the rows, for the allocation of the loss.
+    """
+
+    sensitivity: int
+    one: float
+    weight: float
+
+
 @lru_cache(maxsize=256)
 def plan(
     loss: Loss,
@@ -72,55 +83,30 @@ def plan(
     """
     amount(loss)
     bits = min(bits, MOST_BITS, 52 - rows.bit_length())  # sums are exact in float64
+    rare = math.log(3) - math.log(failure)  # of one draw, for a third of the failures
+
+    def shared(share: Fraction) -> Plan:
+        unit, whole = 1 << bits, float(rows << bits)
+        sensitivity, one = (unit, whole) if doubt is None else (doubt.sensitivity, doubt.one)
+        scales, spent, each = allocate(loss, sensitivity, hard, False, share)
+        assert each is not None
+        noise = integer_noise(each, Sensitivity.of_one(unit))
+        draws = hard if scales.each else 1
+        comparison = float(scales.threshold) * (math.log(draws) + rare)
+        comparison += float(scales.query) * (math.log(queries) + rare)
+        width = math.ldexp(float(noise.scale), noise.shift)
+        if noise.distribution == "laplace":
+            answer = width * (math.log(hard) + rare)
+        else:  # P(|Z| > t) <= 2 exp(-t^2 / (2 sigma^2)) for a discrete Gaussian
+            answer = width * math.sqrt(2 * (math.log(2 * hard) + rare))
+        return Plan(bits, scales, noise, spent, comparison / one, answer / whole)
+
     while True:
         try:
-            plans = [_plan(loss, rows, hard, queries, failure, bits, s, doubt) for s in SHARES]
             weight = 2 if doubt is None else doubt.weight
-            return min(plans, key=lambda plan: weight * plan.comparison + plan.answer)
+            return min(map(shared, SHARES), key=lambda p: weight * p.comparison + p.answer)
         except ArgumentError:
             if bits <= LEAST_BITS:
                 rule = f"larger for {hard} hard answers"
                 checks.fail("epsilon or rho", rule, float(amount(loss)))
             bits -= 1
-
-
-class Doubt(NamedTuple):
-    """The integer that is compared with the threshold; `one` of its units are 1.
-
-    `weight` is what 1 is worth as a fraction of the rows, for the allocation of the loss.
-    """
-
-    sensitivity: int
-    one: float
-    weight: float
-
-
-def _plan(
-    loss: Loss,
-    rows: int,
-    hard: int,
-    queries: int,
-    failure: float,
-    bits: int,
-    share: Fraction,
-    doubt: Doubt | None,
-) -> Plan:
-    unit = 1 << bits
-    if doubt is None:
-        sensitivity, one = unit, float(rows << bits)
-    else:
-        sensitivity, one = doubt.sensitivity, doubt.one
-    scales, spent, each = allocate(loss, sensitivity, hard, False, share)
-    assert each is not None
-    noise = integer_noise(each, Sensitivity.of_one(unit))
-    rare = math.log(3) - math.log(failure)  # of one draw, for a third of the failures
-    draws = hard if scales.each else 1
-    comparison = float(scales.threshold) * (math.log(draws) + rare)
-    comparison += float(scales.query) * (math.log(queries) + rare)
-    width = math.ldexp(float(noise.scale), noise.shift)
-    if noise.distribution == "laplace":
-        answer = width * (math.log(hard) + rare)
-    else:  # P(|Z| > t) <= 2 exp(-t^2 / (2 sigma^2)) for a discrete Gaussian
-        answer = width * math.sqrt(2 * (math.log(2 * hard) + rare))
-    whole = float(rows << bits)
-    return Plan(bits, scales, noise, spent, comparison / one, answer / whole)

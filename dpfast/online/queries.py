@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
-from ..sources import Chunk, Source, as_source
 from ..sources.array import threads
-from ..sources.base import RowChunk, RowSource
-from ..sources.table import coded_rows
+from ..sources.base import Chunk, RowChunk, RowSource, Source
+from ..sources.intake import read_column, read_rows
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 
+#: What a stream reads: counts, or the rows to count.
+Counted: TypeAlias = NDArray[np.int64] | Source | RowSource
 #: With fewer rows than that, weights of 15 bits have exact sums.
 MOST_ROWS = 1 << 36
 
@@ -136,10 +137,13 @@ class Universe:
                 checks.fail_kind("query", _OF_ONE, query, f" ({type(error).__name__})")
         return values
 
-    def rows(self, data: Any) -> tuple[Source | RowSource, int]:
+    def rows(self, data: Any) -> tuple[Counted, int]:
         """Return a column to count, and its public number of rows."""
-        # `coded_rows` refuses several columns of texts.
-        source = as_source(data) if self.words is None else coded_rows(data, [self.words])
+        if self.words is None:
+            view = read_column(data, "replace")
+        else:
+            view = read_rows(data, "universe", 1, "replace", words=[self.words])
+        source: Source | RowSource = view.kept
         if source.length is None:
             checks.fail_kind("data", "of a known number of rows", data)
         if not source.length:
@@ -149,32 +153,27 @@ class Universe:
             checks.fail("data", "fewer than 2**36 rows", rows)
         return source, rows
 
-    def count(self, source: Any) -> NDArray[np.int64]:
+    def count(self, source: Source | RowSource) -> NDArray[np.int64]:
         """Count the rows of a column that are each element. Every row must be one of them."""
         assert self.elements is not None
         elements = self.elements if self.words is None else np.arange(float(self.size))
         order = np.argsort(elements, kind="stable")
         ranked = elements[order]
 
-        def counted(values: NDArray[Any]) -> NDArray[np.int64]:
-            places = np.searchsorted(ranked, values)
-            places[places == len(ranked)] = 0
-            known = ranked[places] == values
-            counts = np.bincount(places[known], minlength=len(ranked) + 1)
-            counts[-1] += int((~known).sum())
-            return counts.astype(np.int64)
-
-        def numbers(chunk: Chunk) -> NDArray[np.int64]:
-            counts = counted(chunk.values)
-            counts[-1] += chunk.nulls
+        def summarize(chunk: Chunk | RowChunk) -> NDArray[np.int64]:
+            counts = np.zeros(len(ranked) + 1, np.int64)
+            if isinstance(chunk, Chunk):
+                counts[-1], parts = chunk.nulls, [chunk.values]
+            else:
+                parts = [flat(column) for (column,), _ in stretches(chunk, None)]
+            for values in parts:
+                places = np.searchsorted(ranked, values)
+                places[places == len(ranked)] = 0
+                known = ranked[places] == values
+                counts += np.bincount(places[known], minlength=len(ranked) + 1)
+                counts[-1] += np.count_nonzero(~known)
             return counts
 
-        def texts(chunk: RowChunk) -> NDArray[np.int64]:
-            parts = [counted(flat(column)) for (column,), _ in stretches(chunk, None)]
-            counts: NDArray[np.int64] = np.sum(parts, axis=0, dtype=np.int64)
-            return counts
-
-        summarize: Any = numbers if self.words is None else texts
         ranked_counts: NDArray[np.int64] = source.reduce(summarize, np.add)
         if ranked_counts[-1]:
             raise DataError("data must be elements of the universe, got rows that are not")

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn, TypeVar
 
 from .._core import checks
 from .._kernels.rng import witnesses
-from ..budget.allocation import Allocation, paid
+from ..budget.allocation import Allocation
 from ..budget.budget import Budget
+from ..budget.release import release
 from ..errors import StreamError
-from ..privacy import Pure
-from ..rng import Generator
-from .noisy_comparison import NoisyComparison
+from ..privacy import Loss, Pure
+from ..rng import Generator, check
+from .noisy_comparison import NoisyComparison, Scales
 
 if TYPE_CHECKING:
     from ..budget.ledger.streams import Record
@@ -57,7 +58,7 @@ def facts(**given: Any) -> str:
     return json.dumps({name: plain(value) for name, value in given.items()}, sort_keys=True)
 
 
-def record(name: Any, budget: Any, public: str) -> Record | None:
+def record(name: str | None, budget: Budget | None, public: str) -> Record | None:
     """Return where a stream is kept, or None without a name. Other streams' names are refused."""
     if name is None:
         return None
@@ -73,18 +74,6 @@ def record(name: Any, budget: Any, public: str) -> Record | None:
 def once(kept: Record | None, budget: Budget | None) -> AbstractContextManager[None]:
     """Return a block in which a kept stream is paid for only once."""
     return nullcontext() if kept is None or budget is None else budget._once(kept.key)
-
-
-def opened(
-    allocation: Allocation,
-    source: Any,
-    budget: Budget | None,
-    rng: Generator | None,
-    kept: Record | None,
-) -> tuple[Any, Generator]:
-    """Pay for a stream, unless it is kept and paid for already."""
-    with once(kept, budget):
-        return paid(allocation, source, budget, rng)
 
 
 class Draft(NamedTuple):
@@ -108,15 +97,32 @@ class Session(Generic[Q, A]):
     the comparison.
     """
 
-    _comparison: NoisyComparison
+    def _open(
+        self,
+        allocation: Allocation,
+        scales: Scales,
+        source: Any,
+        budget: Budget | None,
+        rng: Generator | None,
+        name: str | None,
+        public: dict[str, Any],
+    ) -> Any:
+        """Pay for the stream, unless it is kept and paid for already. Return what was read.
 
-    def __init__(self) -> None:
+        `public` is all that its answers depend on, besides the data and randomness.
+        """
         self._lock = threading.Lock()
         self._home = witnesses()
-        self._record: Record | None = None
         self._past: list[A] = []
         self._asked: list[str] = []
         self._half = False
+        self._spent = allocation.loss
+        check(rng)
+        self._record = record(name, budget, facts(what=allocation.name, **public))
+        with once(self._record, budget):
+            read, self._generator = release(source, allocation, budget=budget, rng=rng)
+        self._comparison = NoisyComparison(scales, self._generator)
+        return read
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
@@ -141,6 +147,16 @@ class Session(Generic[Q, A]):
         self._half = True
         yield
         self._half = False
+
+    @property
+    def remaining(self) -> int:
+        """The number of positives (of a stream of linear queries: hard answers) left."""
+        return self._comparison.left
+
+    @property
+    def spent(self) -> Loss:
+        """The privacy loss of all answers together."""
+        return self._spent
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a stream can be neither pickled nor copied: both copies would answer")
@@ -178,22 +194,17 @@ class Session(Generic[Q, A]):
     def past(self) -> tuple[A, ...]:
         """The answers so far, in order, of a stream with a name, whichever process got them."""
         with self._turn():
-            if self._record is not None:
-                self._catch_up()
+            self._catch_up()
             return tuple(self._past)
 
-    def _begin(self, kept: Record | None, start: Any = None) -> Any:
+    def _begin(self, start: Any = None) -> Any:
         """Return what the stream starts from: `start`, or what the record began with."""
-        self._record = kept
-        return start if kept is None else kept.begin(start, self._comparison.rho)
-
-    def _resume(self) -> None:
-        """Go on from the last recorded answer."""
-        if self._record is not None:
-            self._catch_up()
+        return start if self._record is None else self._record.begin(start, self._comparison.rho)
 
     def _catch_up(self) -> None:
-        assert self._record is not None
+        """Go on from the last recorded answer."""
+        if self._record is None:
+            return
         turns, secret = self._record.later()
         with self._changing():
             for turn in turns:
@@ -219,8 +230,8 @@ class Session(Generic[Q, A]):
 
     def _put(self, question: Q) -> A | None:
         """Answer the next question; None if another process has recorded an answer to it."""
-        before, asked = self._comparison.state, ""
-        written: str | None = None
+        before = self._comparison.left, self._comparison.rho
+        written, settled = None, False
         try:
             draft = self._draft(question)
             told = self._told(draft.answer)
@@ -230,16 +241,15 @@ class Session(Generic[Q, A]):
                 asked = self._digest(question)
                 turn = Turn(asked, draft.answer, draft.body)
                 written = self._record.add(turn, None if draft.over else self._comparison.rho)
-        except BaseException:
-            self._comparison.state = before  # nobody has seen what was drawn
-            raise
-        if self._record is not None and written is None:
-            self._comparison.state = before
+            settled = self._record is None or written is not None
+        finally:
+            if not settled:  # nobody has seen what was drawn
+                self._comparison.left, self._comparison.rho = before
+        if not settled:
             return None
         # After an interrupt here, the turn is found in the record like that of another process.
         with self._changing():
-            if written is not None:
-                assert self._record is not None
+            if self._record is not None and written is not None:
                 self._record.passed(written)
                 self._past.append(told)
                 self._asked.append(asked)

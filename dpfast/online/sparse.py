@@ -23,8 +23,8 @@ from ..noise.integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator
-from .noisy_comparison import FAR, NoisyComparison, allocate
-from .session import Draft, Session, facts, opened, record
+from .noisy_comparison import FAR, allocate
+from .session import Draft, Session
 
 #: Positives of one stream at most.
 MOST = 1 << 30
@@ -193,39 +193,31 @@ class SparseVector(Session[_Question, Finding | Findings]):
         cells = self._cells(sensitivity)
         self._threshold = self._bar(threshold)
         usual = "add-remove" if checks.flag("monotone", monotone) else "replace"
-        scales, self._spent, each = allocate(asked, cells, count, monotone, _share(answers))
+        scales, spent, each = allocate(asked, cells, count, monotone, _share(answers))
         self._noise: IntegerNoise | None = None
         if each is not None:
             self._noise = integer_noise(each, Sensitivity.of_one(cells))
         relation = checks.neighbors(usual if neighbors is None else neighbors)
         title = f"sparse vector, {count} positive{'s' * (count > 1)}"
-        super().__init__()
-        public = facts(
-            what=title,
-            loss=asked,
-            relation=relation,
-            unit=self._unit,
-            threshold=self._threshold,
-            sensitivity=cells,
-            scales=scales,
-            noise=self._noise,
+        self._open(
+            Allocation(title, spent, relation),
+            scales,
+            None,
+            budget,
+            rng,
+            name,
+            {
+                "loss": asked,
+                "relation": relation,
+                "unit": self._unit,
+                "threshold": self._threshold,
+                "sensitivity": cells,
+                "scales": scales,
+                "noise": self._noise,
+            },
         )
-        kept = record(name, budget, public)
-        allocation = Allocation(title, self._spent, relation)
-        _, self._generator = opened(allocation, None, budget, rng, kept)
-        self._comparison = NoisyComparison(scales, self._generator)
-        self._begin(kept)
-        self._resume()
-
-    @property
-    def remaining(self) -> int:
-        """The number of positives left."""
-        return self._comparison.left
-
-    @property
-    def spent(self) -> Loss:
-        """The privacy loss of all answers together."""
-        return self._spent
+        self._begin()
+        self._catch_up()
 
     def answer(
         self, value: Number, threshold: Number | None = None, number: int | None = None
@@ -316,7 +308,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
     def _rule(self, kind: str) -> str:
         return kind if self._unit is not None else f"{kind} without fraction (or give granularity)"
 
-    def _cells(self, sensitivity: Any) -> int:
+    def _cells(self, sensitivity: Number) -> int:
         """Return the sensitivity in cells, rounded up: it bounds the distance of rounded values."""
         checks.positive("sensitivity", sensitivity)
         exact = checks.fraction("sensitivity", sensitivity)
@@ -328,16 +320,15 @@ class SparseVector(Session[_Question, Finding | Findings]):
         # The number as written, or the float that values change by, whichever is larger.
         return math.ceil(max(exact, Fraction(float(sensitivity))) / Fraction(self._unit))
 
-    def _bar(self, threshold: Any) -> int:
+    def _bar(self, threshold: Number) -> int:
         """Return the cell of a threshold. It is public, so unlike a value 7.0 may stand for 7."""
         number = checks.number("threshold", threshold, self._rule("a finite number"))
         if self._unit is None and not (number.is_integer() and checks.ratio(threshold) % 1 == 0):
             checks.fail("threshold", self._rule("a number"), threshold)
         return self._cell(threshold)
 
-    def _cell(self, value: Any) -> int:
-        if self._unit is None:
-            return min(max(int(value), -FAR), FAR)
+    def _cell(self, value: Number) -> int:
+        """Return the cell of a number, or the last one on its side."""
         if isinstance(value, Decimal):
             if value.is_nan():
                 _refuse()
@@ -353,11 +344,12 @@ class SparseVector(Session[_Question, Finding | Findings]):
                 _refuse()
             if math.isinf(number):
                 return FAR if number > 0 else -FAR
-        place = math.floor(checks.ratio(value) / Fraction(self._unit))
+        place = math.floor(checks.ratio(value) / Fraction(self._unit or 1))
         return min(max(place, -FAR), FAR)
 
     def _floors(self, array: NDArray[Any]) -> NDArray[np.int64]:
-        if self._unit is None or array.dtype.kind in "iu":
+        """Return the cells of many numbers."""
+        if array.dtype.kind in "iu":
             if self._unit not in (None, 1.0):
                 return np.array([self._cell(x) for x in array.tolist()], np.int64)
             if array.dtype == np.uint64:
@@ -367,7 +359,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
         # the floor is that of the sign.
         with np.errstate(over="ignore", under="ignore"):
             wide = array.astype(np.float64, copy=False)
-            places = np.floor(wide / self._unit)
+            places = np.floor(wide / (self._unit or 1.0))
             places[(places == 0) & (wide < 0)] = -1.0
         whole: NDArray[np.int64] = np.clip(places, -float(FAR), float(FAR)).astype(np.int64)
         return whole
@@ -481,7 +473,7 @@ class AboveThreshold(SparseVector):
         )
 
 
-def _share(answers: Any) -> Fraction:
+def _share(answers: bool | Number) -> Fraction:
     """Return the share of the loss that is kept for numbers beside positives."""
     if isinstance(answers, bool):
         return Fraction(int(answers), 2)
@@ -491,7 +483,7 @@ def _share(answers: Any) -> Fraction:
     return share
 
 
-def _array(name: str, values: Any, rule: str) -> NDArray[Any]:
+def _array(name: str, values: ArrayLike, rule: str) -> NDArray[Any]:
     array = checks.array(name, values, rule)
     plain = array.dtype.kind in "iuf" and array.dtype.itemsize <= 8
     if array.ndim != 1 or not (plain or not array.size):

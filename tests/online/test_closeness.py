@@ -13,7 +13,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError
 from dpfast.online import closeness
-from dpfast.online.closeness import BITS, doubt, doubt_of, hard_answers, near
+from dpfast.online.closeness import BITS, Closeness, doubt_of, hard_answers
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
@@ -50,10 +50,10 @@ def tables(universe, rows):
 
 def doubts(candidates, weights, rows, accuracy):
     """The shipped number for every table."""
-    units = {"size": sum(candidates[0]), "rows": rows, "bits": 4, "accuracy": accuracy}
+    test = Closeness(size=sum(candidates[0]), rows=rows, bits=4, accuracy=accuracy)
     found = np.array([reference.total(weights, s) for s in candidates], np.int32)
     return {
-        table: doubt(found, reference.total(weights, table), **units)
+        table: test.doubt(found, reference.total(weights, table))
         for table in tables(len(weights), rows)
     }
 
@@ -90,9 +90,9 @@ def test_rounding_is_paid_for():
     assert doubt_of(10**12, 0.1).sensitivity == 5
     g = np.random.default_rng(1)
     found = g.integers(0, 1 << 20, 1001).astype(np.int32)
-    units = {"size": 1, "rows": 1 << 30, "bits": 20, "accuracy": 0.05}
+    test = Closeness(size=1, rows=1 << 30, bits=20, accuracy=0.05)
     exact = int(g.integers(0, 1 << 50))
-    near_by = [doubt(found, exact + d * (1 << 20), **units) for d in (-1, 0, 1)]
+    near_by = [test.doubt(found, exact + d * (1 << 20)) for d in (-1, 0, 1)]
     assert np.abs(np.diff(near_by)).max() <= doubt_of(1 << 30, 0.05).sensitivity
 
 
@@ -118,12 +118,12 @@ def test_an_easy_median_is_near_and_a_hard_answer_gives_candidates_up():
 
 def test_what_is_near_is_kept():
     found = np.arange(0, 61, dtype=np.int32)  # candidates of ten rows, queries in eighths
-    units = {"size": 10, "rows": 100, "bits": 3, "accuracy": 0.5}
-    kept = near(found, 400, **units)  # a half; 0.5 / 50 = 0.01 on either side
+    test = Closeness(size=10, rows=100, bits=3, accuracy=0.5)
+    kept = test.near(found, 400)  # a half; 0.5 / 50 = 0.01 on either side
     assert np.flatnonzero(kept).tolist() == [40]
     # A hundredth of all rows; candidates are at 0, 1 / 80, 2 / 80 and so on, kept within 0.02.
-    assert np.flatnonzero(near(found, 8, **{**units, "accuracy": 1.0})).tolist() == [0, 1, 2]
-    assert not near(found, 10**30, **units).any() and not near(found, -(10**30), **units).any()
+    assert np.flatnonzero(test._replace(accuracy=1.0).near(found, 8)).tolist() == [0, 1, 2]
+    assert not test.near(found, 10**30).any() and not test.near(found, -(10**30)).any()
 
 
 @pytest.mark.parametrize("name", list(streams.STREAMS))

@@ -152,9 +152,9 @@ def test_the_shipped_mwem_has_the_law():
     queries = np.array([(1, 0), (0, 0.5)])
     seen: Counter = Counter()
     for _ in range(size):
-        held = mwem._Queries(queries, 1)
+        held = mwem._Queries(queries, 2, 1)
         fit = mwem._Fit(held, 4, 2, 1)
-        plan_ = mwem._Rounds(held, 4, 2, fit, choice, noise, Pure(epsilon), lambda found: found)
+        plan_ = mwem._Rounds(fit, 2, choice, noise, Pure(epsilon), lambda found: found)
         found = plan_.finish(plan_.reduce(np.array(counts)), generator)
         seen[tuple((q, a > 4) for q, a in zip(found.asked, found.noisy, strict=True))] += 1
 
@@ -173,7 +173,7 @@ def test_the_shipped_mwem_has_the_law():
 def test_the_twin_of_mwem_makes_the_same_distribution():
     g = np.random.default_rng(2)
     queries = np.rint(g.random((5, 6)) * 16) / 16
-    held = mwem._Queries(queries, 4)
+    held = mwem._Queries(queries, 6, 4)
     fit = mwem._Fit(held, 100, 6, 3)
     steps = [
         (int(q), int(a)) for q, a in zip(g.integers(0, 5, 8), g.integers(0, 1600, 8), strict=True)

@@ -118,12 +118,12 @@ def test_sums_are_exact():
     rows = int(counts.sum())
     bits = min(24, 52 - rows.bit_length())
     queries = g.random((20, 1000))
-    held = mwem._matrix(queries, mwem.Universe(None, 1000), bits)
+    held = mwem._Queries(queries, 1000, bits)
     exact = [sum(round(Fraction(f) * 2**bits) * int(c) for f, c in zip(q, counts, strict=True))
              for q in queries]  # fmt: skip
     assert held.sums(counts.astype(float)).tolist() == exact
     order = g.permutation(1000)
-    other = mwem._matrix(queries[:, order], mwem.Universe(None, 1000), bits)
+    other = mwem._Queries(queries[:, order], 1000, bits)
     assert other.sums(counts[order].astype(float)).tolist() == exact
     share = g.dirichlet(np.ones(1000))
     means = np.ldexp(held.sums(share), -bits)

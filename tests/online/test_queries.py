@@ -261,7 +261,8 @@ BAD_QUERIES = [
 def left_of(stream):
     public = (getattr(stream, name, None) for name in ("left", "remaining", "alive"))
     shares = getattr(stream, "distribution", np.zeros(0)).tolist()
-    return *public, getattr(getattr(stream, "_comparison", None), "state", None), shares
+    secret = {**vars(stream._comparison)} if hasattr(stream, "_comparison") else None
+    return *public, secret, shares
 
 
 @every_value
