@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._kernels.summaries import bracket_pass, bracket_passes, count_bytes, histogram_bytes
-from ..rng import default_generator
 from ..sources import ArraySource, Chunk, Source
-from .order_statistics import Block, KnownRanks, Piece, Run, insert, least_from
+from .order_statistics import Block, KnownRanks, Piece, Run, insert, least_from, random_words
 
 #: Standard deviations of the sample's error that a bracket allows for: one in a million misses.
 SLACK = 5.0
@@ -44,13 +44,6 @@ class Target(NamedTuple):
             return 1, 0
         rank = int(self.rule(n))
         return max(1, rank - self.width), min(n, rank + self.width)
-
-
-def random_words(count: int) -> NDArray[np.uint64]:
-    """Return random words that nobody can foresee, so that no data are a worst case by design."""
-    words = np.empty(count, np.uint64)
-    default_generator().stream().fill(words.view(np.uint8))
-    return words
 
 
 # --- samples ------------------------------------------------------------------------------------
@@ -208,7 +201,7 @@ def apart(brackets: list[Bracket], dtype: np.dtype[Any]) -> list[Bracket]:
 class Tally(NamedTuple):
     """Counts around two pivots, and the values between them in parts of at most `room` in all."""
 
-    counts: tuple[int, int, int, int, int, int]  # below, at_lo, between, at_hi, above, nan
+    counts: tuple[int, ...]  # below, at_lo, between, at_hi, above, nan
     parts: list[NDArray[Any]]
     nulls: int
 
@@ -244,45 +237,30 @@ def tally(source: Source, brackets: list[Bracket], missing: float | None) -> lis
     def join(a: Tally, b: Tally, room: int) -> Tally:
         if len(b.parts) > len(a.parts):
             a, b = b, a
-        c = a.counts, b.counts
-        counts = tuple(x + y for x, y in zip(*c, strict=True))
-        parts = a.parts
-        if parts and b.parts and counts[2] <= room:
+        counts = tuple(map(add, a.counts, b.counts))
+        parts = a.parts if b.parts and counts[2] <= room else []
+        if parts:
             parts.extend(b.parts)
-        else:
-            parts = []
-        return Tally(counts, parts, a.nulls + b.nulls)  # type: ignore[arg-type]
+        return Tally(counts, parts, a.nulls + b.nulls)
 
     def merge(a: list[Tally], b: list[Tally]) -> list[Tally]:
         return [join(x, y, k.room) for x, y, k in zip(a, b, brackets, strict=True)]
 
-    totals = source.reduce(summarize, merge)
-    return [_from_tally(t, b, missing, source) for t, b in zip(totals, brackets, strict=True)]
+    def known(total: Tally, bracket: Bracket) -> KnownRanks:
+        below, at_lo, between, at_hi, above, nan = total.counts
+        parts = total.parts or [np.empty(0, kept)]
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        lo, hi = (source.dtype.type(pivot) for pivot in (bracket.lo, bracket.hi))
+        block = Block(found.astype(source.dtype, copy=False), between)
+        pieces: list[Piece] = [Run(lo, at_lo), block, Run(hi, at_hi)]
+        return known_ranks(pieces, below, above, nan + total.nulls, missing, source)
 
-
-def _from_tally(
-    total: Tally, bracket: Bracket, missing: float | None, source: Source
-) -> KnownRanks:
-    below, at_lo, between, at_hi, above, nan = total.counts
-    found = np.empty(0, source.dtype)
-    if total.parts:
-        found = total.parts[0] if len(total.parts) == 1 else np.concatenate(total.parts)
-        found = found.astype(source.dtype, copy=False)
-    pieces: list[Piece] = [
-        Run(source.dtype.type(bracket.lo), at_lo),
-        Block(found, between),
-        Run(source.dtype.type(bracket.hi), at_hi),
-    ]
-    return known_ranks(pieces, below, above, nan + total.nulls, missing, source)
+    totals: list[Tally] = source.reduce(summarize, merge)
+    return [known(*each) for each in zip(totals, brackets, strict=True)]
 
 
 def known_ranks(
-    pieces: list[Piece],
-    below: int,
-    above: int,
-    nan: int,
-    missing: float | None,
-    source: Source,
+    pieces: list[Piece], below: int, above: int, nan: int, missing: float | None, source: Source
 ) -> KnownRanks:
     """Return what `pieces` tell, with the missing rows in their place if they count."""
     n = below + sum(piece.count for piece in pieces) + above
@@ -360,14 +338,16 @@ def collect(source: Source, target: Target) -> KnownRanks:
     return known_ranks([block], 0, 0, nulls + values.shape[0] - present, target.missing, source)
 
 
-def _sample(source: Source, windows: int) -> Sample | None:
-    """Draw a sample without a pass, where the source can do that."""
+def _sample(source: Source, windows: int = 1) -> Sample:
+    """Draw a sample, without a pass where the source can do that."""
     length = source.length
     if length is None:
-        return None
+        return draw(source, windows)
     size = sample_size(length, windows)
     values = source.sample(min(size, 1 << 15) if source.dtype.itemsize == 1 else size, random_words)
-    return None if values is None else Sample([values], 0, length, source.nulls or 0)
+    if values is None:
+        return draw(source, windows)
+    return Sample([values], 0, length, source.nulls or 0)
 
 
 def _tally_one(source: Source, bracket: Bracket, missing: float | None) -> KnownRanks:
@@ -379,20 +359,16 @@ def _tally_one(source: Source, bracket: Bracket, missing: float | None) -> Known
 def find(source: Source, target: Target) -> KnownRanks:
     """Return ranks that cover the target: mostly one pass, and another after each miss."""
     small = source.dtype.itemsize == 1
-    sample = _sample(source, 1)
-    slack = SLACK_BYTES if small else SLACK
+    sample, slack = _sample(source), SLACK_BYTES if small else SLACK
     while True:
-        if sample is None:
-            sample = draw(source)
-        brackets = place(sample, [target], slack)
-        known = _tally_one(source, brackets[0], target.missing)
+        (bracket,) = place(sample, [target], slack)
+        known = _tally_one(source, bracket, target.missing)
         if known.covers(*target.ends(known.n)):
             return known
         if small:
             return tally_bytes(source, None, target.missing)
         # The sample was biased, or unlucky: draw another by a pass.
-        sample = None
-        slack *= 1.5
+        sample, slack = draw(source), slack * 1.5
 
 
 def find_all(
@@ -405,8 +381,7 @@ def find_all(
     missing = targets[0].missing
     if source.dtype.itemsize == 1:
         return [tally_bytes(source, None, missing)]
-    sample = _sample(source, len(targets)) or draw(source, len(targets))
-    brackets = place(sample, targets, SLACK)
+    brackets = place(_sample(source, len(targets)), targets, SLACK)
     if sum(b.share for b in apart(brackets, source.dtype)) > 0.5:
         return [collect(source, targets[0])]
     pivots = {p for b in brackets if b.tied for p in (b.lo, b.hi) if p is not None}

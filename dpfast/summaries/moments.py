@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import nan_policy
 from .._kernels.summaries import products
-from ..sources.base import RowChunk, RowSource
-from ..sources.masked import refuse_mask
+from ..sources.base import RowSource
 from ..sources.memory import Column
 from .cells import Cells
-from .side_by_side import flat, refuse_length, stretches
+from .side_by_side import flat, refuse_length, summed
 
 Pairs = Sequence[tuple[float, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(NamedTuple):
     """What is summed of some rows; `products` are in the order of `two_of`."""
 
     rows: int
@@ -35,8 +33,8 @@ class Moments:
         return Moments(
             self.rows + other.rows,
             self.missing + other.missing,
-            tuple(a + b for a, b in zip(self.sums, other.sums, strict=True)),
-            tuple(a + b for a, b in zip(self.products, other.products, strict=True)),
+            tuple(map(add, self.sums, other.sums)),
+            tuple(map(add, self.products, other.products)),
             self.read + other.read,
         )
 
@@ -62,17 +60,12 @@ def moments(
     DataError
         Under ``nan="raise"``, if a number is missing; if `where` is of another length.
     """
-    width = len(cells)
+    pairs = two_of(len(cells))
 
-    def summarise(chunk: RowChunk) -> Moments:
-        found = Moments(0, 0, (0,) * width, (0,) * len(two_of(width)), 0)
-        for columns, read in stretches(chunk, where):
-            found = found.merge(_stretch(columns, read, bounds, cells, nan, two_of(width)))
-        return found
+    def part(columns: list[NDArray[Any]], read: int) -> list[Moments]:
+        return [_stretch(columns, read, bounds, cells, nan, pairs)]
 
-    found = source.reduce(summarise, Moments.merge)
-    if where is not None and found.read != len(where):
-        refuse_mask()
+    (found,) = summed(source, where, part)
     nan_policy.refuse(nan, found.missing)
     return found
 
@@ -90,32 +83,17 @@ def weighted_moments(
     Each has the one product of the two. A row whose number or weight is missing is one of the
     column's missing rows.
     """
-    width = len(cells) - 1
 
-    def summarise(chunk: RowChunk) -> list[Moments]:
-        found = [Moments(0, 0, (0, 0), (0,), 0)] * width
-        for columns, read in stretches(chunk, where, beside):
-            weights = flat(columns[-1])
-            parts = [
-                _stretch(
-                    [columns[j], weights],
-                    read,
-                    [bounds[j], bounds[-1]],
-                    [cells[j], cells[-1]],
-                    nan,
-                    [(0, 1)],
-                )
-                for j in range(width)
-            ]
-            found = merge(found, parts)
-        return found
+    def part(columns: list[NDArray[Any]], read: int) -> list[Moments]:
+        *columns, last = columns
+        weights = flat(last)
+        each = zip(columns, bounds[:-1], cells[:-1], strict=True)
+        return [
+            _stretch([column, weights], read, [pair, bounds[-1]], [grid, cells[-1]], nan, [(0, 1)])
+            for column, pair, grid in each
+        ]
 
-    def merge(some: list[Moments], others: list[Moments]) -> list[Moments]:
-        return [a.merge(b) for a, b in zip(some, others, strict=True)]
-
-    found = source.reduce(summarise, merge)
-    if where is not None and found[0].read != len(where):
-        refuse_mask()
+    found = summed(source, where, part, beside)
     if beside is not None and found[0].read != beside.length:
         refuse_length()
     for one in found:

@@ -6,6 +6,7 @@ Smooth sensitivities are computed from them.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +17,7 @@ from .._core import checks
 from .._core.types import Number
 from ..errors import DataError
 from ..sources import ArraySource, as_source
-from .floyd_rivest import Target, collect, count, find, find_all, known_ranks, random_words
+from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
 from .order_statistics import KnownRanks, SortedSlice, least_from
 
 __all__ = ["Ranks", "Window", "window"]
@@ -171,7 +172,7 @@ class Ranks:
         return None
 
 
-def _counted_as(name: str, value: Any) -> float | None:
+def _counted_as(name: str, value: str | Number) -> float | None:
     """Return the number that a missing row counts as, perhaps infinite; None for a word."""
     rule = "'raise', 'drop' or a number"
     if isinstance(value, str):
@@ -185,26 +186,12 @@ def _counted_as(name: str, value: Any) -> float | None:
     return number
 
 
-def _random_indices(start: int, stop: int, count: int) -> NDArray[np.int64]:
-    """Return the two ends of range(start, stop), and `count` random places in it."""
-    if start >= stop:
-        return np.empty(0, np.int64)
-    inside = (random_words(count) % np.uint64(stop - start)).astype(np.int64) + start
-    return np.concatenate([inside, [start, stop - 1]])
-
-
 def _known_sorted(source: ArraySource, target: Target) -> KnownRanks:
     array, n = source.array, source.length
     present = n
     if n and array.dtype.kind == "f" and np.isnan(array[-1]):
-        low, present = 0, n - 1  # the first NaN is in low..present
-        while low < present:
-            middle = (low + present) // 2
-            if np.isnan(array[middle]):
-                present = middle
-            else:
-                low = middle + 1
-    piece = SortedSlice(array, source.dtype, 0, present, _random_indices)
+        present = bisect_left(array, True, 0, n - 1, key=np.isnan)  # the first NaN
+    piece = SortedSlice(array, source.dtype, 0, present)
     return known_ranks([piece], 0, 0, n - present, target.missing, source)
 
 

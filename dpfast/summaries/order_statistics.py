@@ -7,49 +7,58 @@ ranks ``a .. b - 1`` (from 0) in ascending order.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
+from ..rng import default_generator
 
 #: Places outside the window at which the claim ``assume_sorted=True`` is checked.
 PROBES = 64
 
 
-class Piece(Protocol):
+def random_words(count: int) -> NDArray[np.uint64]:
+    """Return random words that nobody can foresee, so that no data are a worst case by design."""
+    words = np.empty(count, np.uint64)
+    default_generator().stream().fill(words.view(np.uint8))
+    return words
+
+
+class Piece(ABC):
     """Some consecutive order statistics."""
 
     count: int
 
+    @abstractmethod
     def take(self, a: int, b: int) -> NDArray[Any]:
         """Return the ranks ``a .. b - 1`` of the piece, sorted."""
-        ...
 
+    @abstractmethod
     def split(self, value: float) -> list[Piece]:
         """Return the part below `value` and the rest. A part may be empty, or the piece itself."""
-        ...
 
-    def has(self, a: int, b: int) -> bool:
-        """Tell whether the values of these ranks are here."""
-        ...
-
+    @abstractmethod
     def less(self, value: float) -> int | None:
         """Count the values below `value`; None if that is not known."""
-        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its values are here."""
+        return True
 
 
-class Run:
+@dataclass(eq=False)
+class Run(Piece):
     """The same value `count` times."""
 
-    __slots__ = ("count", "value")
-
-    def __init__(self, value: Any, count: int) -> None:
-        self.value = value
-        self.count = count
+    value: Any
+    count: int
 
     def take(self, a: int, b: int) -> NDArray[Any]:
         return np.full(b - a, self.value)
@@ -58,31 +67,26 @@ class Run:
         below = self.value.item() < value
         return [self, Run(self.value, 0)] if below else [Run(self.value, 0), self]
 
-    def has(self, a: int, b: int) -> bool:
-        return True
-
     def less(self, value: float) -> int | None:
         return self.count if self.value.item() < value else 0
 
 
-class Block:
+class Block(Piece):
     """`count` values in any order, owned and rearranged. Some are missing if room ran out.
 
     `cuts` are the places that divide the values so far: no value before a cut is above one after
     it. So a second window near the first one only looks through the stretches beside it.
     """
 
-    __slots__ = ("count", "cuts", "ordered", "values")
-
     def __init__(
         self, values: NDArray[Any], count: int | None = None, ordered: bool = False
     ) -> None:
-        self.values = values
-        self.count = values.shape[0] if count is None else count
-        self.cuts = [0, values.shape[0]]
-        self.ordered = ordered
+        self.values, self.ordered = values, ordered
+        self.count = len(values) if count is None else count
+        self.cuts = [0, len(values)]
 
-    def has(self, a: int, b: int) -> bool:
+    @property
+    def whole(self) -> bool:
         return self.count == len(self.values)
 
     def _cut(self, k: int) -> None:
@@ -94,11 +98,10 @@ class Block:
             self.cuts.insert(i, k)
 
     def take(self, a: int, b: int) -> NDArray[Any]:
-        if self.ordered:
-            return self.values[a:b].copy()
-        if 8 * (b - a) > self.count or self.count < 1024:
+        if not self.ordered and (8 * (b - a) > self.count or self.count < 1024):
             self.values.sort()
             self.ordered = True
+        if self.ordered:
             return self.values[a:b].copy()
         self._cut(a)
         self._cut(b)
@@ -107,7 +110,7 @@ class Block:
         return part
 
     def split(self, value: float) -> list[Piece]:
-        if not self.has(0, self.count):
+        if not self.whole:
             return [Block(self.values[:0]), self]  # values are missing: the split is unknown
         edge = least_from(self.values.dtype, value)
         if edge is None:
@@ -118,7 +121,7 @@ class Block:
         return [Block(part, ordered=self.ordered) for part in (self.values[:k], self.values[k:])]
 
     def less(self, value: float) -> int | None:
-        if not self.has(0, self.count):
+        if not self.whole:
             return None
         edge = least_from(self.values.dtype, value)
         if edge is None:
@@ -128,34 +131,21 @@ class Block:
         return int(np.count_nonzero(self.values < edge))
 
 
-class SortedSlice:
-    """Rows ``start .. stop - 1`` of an array that is claimed to be sorted."""
+@dataclass(eq=False)
+class SortedSlice(Piece):
+    """`count` rows from `start` on of an array that is claimed to be sorted."""
 
-    __slots__ = ("array", "count", "dtype", "indices", "start")
-
-    def __init__(
-        self,
-        array: NDArray[Any],
-        dtype: np.dtype[Any],
-        start: int,
-        stop: int,
-        indices: Callable[[int, int, int], NDArray[np.int64]],
-    ) -> None:
-        self.array = array
-        self.dtype = dtype
-        self.start = start
-        self.count = stop - start
-        self.indices = indices
-
-    def has(self, a: int, b: int) -> bool:
-        return True
+    array: NDArray[Any]
+    dtype: np.dtype[Any]
+    start: int
+    count: int
 
     def take(self, a: int, b: int) -> NDArray[Any]:
         values = self.array[self.start + a : self.start + b].astype(self.dtype)
         if values.shape[0] == 0:
             return values
-        left = self.array[self.indices(self.start, self.start + a, PROBES)]
-        right = self.array[self.indices(self.start + b, self.start + self.count, PROBES)]
+        left = self.array[_probes(self.start, self.start + a)]
+        right = self.array[_probes(self.start + b, self.start + self.count)]
         if not (
             (values[:-1] <= values[1:]).all()
             and (left <= values[0]).all()
@@ -165,22 +155,23 @@ class SortedSlice:
         return values
 
     def less(self, value: float) -> int:
-        low, high = self.start, self.start + self.count
-        while low < high:
-            middle = (low + high) // 2
-            if self.array[middle].item() < value:
-                low = middle + 1
-            else:
-                high = middle
-        return low - self.start
+        end = self.start + self.count
+        return bisect_left(self.array, value, self.start, end, key=np.generic.item) - self.start
 
     def split(self, value: float) -> list[Piece]:
-        cut = self.start + self.less(value)
-        stop = self.start + self.count
+        less = self.less(value)
         return [
-            SortedSlice(self.array, self.dtype, self.start, cut, self.indices),
-            SortedSlice(self.array, self.dtype, cut, stop, self.indices),
+            SortedSlice(self.array, self.dtype, self.start, less),
+            SortedSlice(self.array, self.dtype, self.start + less, self.count - less),
         ]
+
+
+def _probes(start: int, stop: int) -> NDArray[np.int64]:
+    """Return the two ends of range(start, stop), and random places in it."""
+    if start >= stop:
+        return np.empty(0, np.int64)
+    inside = (random_words(PROBES) % np.uint64(stop - start)).astype(np.int64) + start
+    return np.concatenate([inside, [start, stop - 1]])
 
 
 def least_from(dtype: np.dtype[Any], value: float) -> Any:
@@ -212,7 +203,7 @@ def insert(
         low, high = piece.split(value)
         if high.count == 0 and not (isinstance(piece, Run) and piece.value.item() >= value):
             result.append(piece)
-        elif isinstance(piece, Block) and not piece.has(0, piece.count):
+        elif isinstance(piece, Block) and not piece.whole:
             return [*result, Block(piece.values, piece.count + count), *pieces[i + 1 :]], below
         elif low.count == 0 and i == 0 and below and not _at(piece, value):
             return pieces, below + count
@@ -225,19 +216,15 @@ def _at(piece: Piece, value: float) -> bool:
     return isinstance(piece, Run) and bool(piece.value.item() == value)
 
 
+@dataclass(eq=False)
 class KnownRanks:
     """Order statistics ``below + 1 .. below + size`` of `n` values."""
 
-    __slots__ = ("below", "dtype", "n", "nan", "pieces")
-
-    def __init__(
-        self, pieces: list[Piece], below: int, n: int, nan: int, dtype: np.dtype[Any]
-    ) -> None:
-        self.pieces = pieces
-        self.below = below
-        self.n = n
-        self.nan = nan
-        self.dtype = dtype
+    pieces: list[Piece]
+    below: int
+    n: int
+    nan: int
+    dtype: np.dtype[Any]
 
     @property
     def size(self) -> int:
@@ -258,7 +245,7 @@ class KnownRanks:
         for piece in self.pieces:
             a, b = max(first - at, 0), min(last + 1 - at, piece.count)
             if a < b:
-                if not piece.has(a, b):
+                if not piece.whole:
                     return None
                 cuts.append((piece, a, b))
             at += piece.count
@@ -295,15 +282,11 @@ class KnownRanks:
         An ascending function `convert` is applied to them piece by piece, in the dtype of each.
         """
         cuts = self._cut(first, last)
-        if cuts is None:
-            raise LookupError("these ranks are not covered")
-        parts = [piece.take(a, b) for piece, a, b in cuts]
+        assert cuts is not None, "these ranks are not covered"
+        parts = [piece.take(a, b) for piece, a, b in cuts] or [np.empty(0, self.dtype)]
         if convert is not None:
-            return np.concatenate([convert(part) for part in parts or [np.empty(0, self.dtype)]])
-        if len(parts) == 1:
-            values = parts[0]
-        else:
-            values = np.concatenate(parts) if parts else np.empty(0, self.dtype)
+            return np.concatenate([convert(part) for part in parts])
+        values = parts[0] if len(parts) == 1 else np.concatenate(parts)
         if values.dtype.kind == "f":
             values += 0.0  # -0.0 and 0.0 are one value, in random order
         return values

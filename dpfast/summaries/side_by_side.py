@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,17 @@ from ..sources import chunk_dtype
 from ..sources.base import RowChunk, RowSource, width_of
 from ..sources.masked import picked, refuse_mask
 from ..sources.memory import Column
+
+
+class Sums(Protocol):
+    """Exact sums over some rows, of which `read` were looked at."""
+
+    @property
+    def read(self) -> int: ...
+    def merge(self, other: Self) -> Self: ...
+
+
+S = TypeVar("S", bound=Sums)
 
 #: Rows of a stretch, of which every column stays in a cache.
 BLOCK = 1 << 13
@@ -55,6 +67,32 @@ def stretches(
         if own is not None and not wide:
             columns = [_kept(column, own) for column in columns]
         yield [*columns, *more], read
+
+
+def summed(
+    source: RowSource,
+    where: NDArray[np.bool_] | None,
+    part: Callable[[list[NDArray[Any]], int], list[S]],
+    beside: Column | None = None,
+) -> list[S]:
+    """Merge what ``part(columns, read)`` makes of each stretch of the rows that `where` keeps.
+
+    Raises
+    ------
+    DataError
+        If the data turn out to be of another length than `where`.
+    """
+
+    def merge(some: list[S], others: list[S]) -> list[S]:
+        return [a.merge(b) for a, b in zip(some, others, strict=True)]
+
+    def summarise(chunk: RowChunk) -> list[S]:
+        return reduce(merge, (part(*each) for each in stretches(chunk, where, beside)))
+
+    found = source.reduce(summarise, merge)
+    if where is not None and found[0].read != len(where):
+        refuse_mask()
+    return found
 
 
 def _kept(column: NDArray[Any], own: NDArray[np.bool_]) -> NDArray[Any]:

@@ -38,8 +38,7 @@ from ...rng import Generator
 from ...sources.base import RowSource
 from ...sources.columns import Apart
 from ...summaries.cells import nearest
-from ...summaries.column_totals import column_totals
-from ...summaries.totals import Totals, settled
+from ...summaries.totals import Totals, column_totals, settled
 from .one_column import Mean, OfCells, Sum, Variance
 
 Data = Apart | RowSource
