@@ -287,12 +287,11 @@ def exponential(
         checks.fail("axis", "-1 or 0 where scores is a function", axis)
     draws = math.prod(shape)
     plan = selection("exponential", *terms, draws)
-    count = checks.whole("candidates", candidates, 1)
 
     def computed(function: Function) -> Prepared:
         from .scores.computed import Computed  # Numba takes long to load
 
-        race = Race(Computed(function, data, count), plan.c, draws)
+        race = Race(Computed(function, data, candidates), plan.c, draws)
         return lambda stream: _formed(race.draw(draws, stream)[None], shape, ())
 
     return release(scores, plan, budget=budget, rng=rng, prepare=computed)

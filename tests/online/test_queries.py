@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import os
+import pickle
 
 import numba
 import numpy as np
@@ -10,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, StreamError
 from dpfast.rng import InsecureGenerator
 
 from ..support.names import shown
@@ -143,6 +146,23 @@ BAD = [
     ({"histogram": "abc", "universe": [1, 2, 3]}, ArgumentTypeError, "histogram"),
     ({"histogram": MASKED}, ArgumentTypeError, "histogram"),
     ({"histogram": []}, ArgumentTypeError, "histogram"),
+    ({"histogram": None}, ArgumentError, "histogram"),
+    ({"histogram": [0, 0]}, ArgumentError, "histogram"),
+    ({"histogram": [-1, 5]}, ArgumentTypeError, "histogram"),
+    ({"histogram": [0.5, 1]}, ArgumentTypeError, "histogram"),
+    ({"histogram": [[1, 2]]}, ArgumentTypeError, "histogram"),
+    ({"histogram": [2**60, 5]}, ArgumentError, "histogram"),
+    ({"histogram": [2**35, 2**35]}, ArgumentError, "histogram"),
+    ({"histogram": [2**51] * 8192 + [10**6]}, ArgumentError, "histogram"),
+    ({"data": [1, 2]}, ArgumentError, "histogram"),
+    ({"histogram": None, "data": [1, 2]}, ArgumentError, "universe"),
+    ({"histogram": None, "data": [], "universe": [1, 2]}, ArgumentError, "data"),
+    ({"epsilon": None}, ArgumentError, "epsilon"),
+    ({"rho": 1}, ArgumentError, "rho"),
+    ({"rng": 1}, ArgumentTypeError, "rng"),
+    ({"universe": [1, 2]}, ArgumentError, "universe"),
+    ({"universe": [1, 2, 2]}, ArgumentError, "universe"),
+    ({"universe": [1, 2, math.nan]}, ArgumentError, "universe"),
     # A sum of 64 bits would begin again at 0.
     ({"histogram": [*[2**52 - 1] * 4096, 9096]}, ArgumentError, "histogram"),
     ({"histogram": np.full(3, 2**63, np.uint64)}, ArgumentError, "histogram"),
@@ -158,6 +178,21 @@ BAD = [
 STREAMED = [
     ({"queries": 10**400}, ArgumentError, "queries"),
     ({"queries": 2**62 + 1}, ArgumentError, "queries"),
+    ({"queries": 0}, ArgumentError, "queries"),
+    ({"accuracy": 0}, ArgumentError, "accuracy"),
+    ({"accuracy": 1.1}, ArgumentError, "accuracy"),
+    ({"accuracy": 1e-12}, ArgumentError, "accuracy"),
+    ({"failure": 1}, ArgumentError, "failure"),
+]
+CANDIDATES = [
+    ({"histogram": [1000]}, ArgumentError, "universe"),
+    ({"histogram": np.ones(100, int) * 1000, "size": 9}, ArgumentError, "size"),
+    ({"size": 0}, ArgumentError, "size"),
+    ({"size": 256}, ArgumentError, "size"),
+    ({"candidates": 1}, ArgumentError, "candidates"),
+    ({"candidates": 2**40}, ArgumentError, "size"),
+    ({"epsilon": 1e-12}, ArgumentError, "epsilon"),
+    ({"accuracy": 1e-300, "test": "closeness"}, ArgumentError, "accuracy"),
 ]
 
 
@@ -182,19 +217,29 @@ def test_bad_arguments_of_streams_spend_nothing(open_, wrong, error, word):
     refused(open_, wrong, error, word)
 
 
+@pytest.mark.parametrize(("wrong", "error", "word"), CANDIDATES, ids=shown)
+def test_bad_arguments_of_the_median_mechanism_spend_nothing(wrong, error, word):
+    refused(dp.online.MedianMechanism, wrong, error, word)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("histogram", "loss"), [([5000, 3000, 2000], {"epsilon": 1}), ([9000, 1000], {"rho": 0.5})]
+)
+def test_the_accuracy_that_is_offered_is_taken_and_no_less(open_, histogram, loss):
+    given = {"queries": 50, **loss}
+    with pytest.raises(ArgumentError, match="accuracy must be at least") as caught:
+        open_(histogram, accuracy=1e-3, **given)
+    least = float(str(caught.value).split("least ")[1].split(" with")[0])
+    open_(histogram, accuracy=least, **given)
+    with pytest.raises(ArgumentError, match="accuracy must be at least"):
+        open_(histogram, accuracy=0.98 * least, **given)
+
+
 @BOTH
 def test_a_failure_of_the_smallest_number_is_one(open_):
     given = {**GIVEN, "accuracy": 0.3, "failure": 5e-324, "queries": 2**62}
     assert abs(open_(np.array(HISTOGRAM) * 1000, **given).answer([0, 1, 1]) - 0.3) <= 0.3
-
-
-def test_a_closeness_for_hardly_any_accuracy_is_refused():
-    refused(
-        dp.online.MedianMechanism,
-        {"accuracy": 1e-300, "test": "closeness"},
-        ArgumentError,
-        "accuracy",
-    )
 
 
 def test_a_grid_too_fine_for_the_samplers_is_refused():
@@ -239,6 +284,8 @@ BAD_QUERIES = [
     [1, 0, 1 + 1e-15],
     [0, -5e-324, 0],
     [math.nan, 0, 0],
+    [math.inf, 0, 0],
+    ["a"] * 3,
     [[1, 0, 0]],
     [[1], [2, 3]],
     "abc",
@@ -249,12 +296,14 @@ BAD_QUERIES = [
     np.ma.array([1, 0, 0], mask=[1, 0, 0]),
     lambda: 1,
     lambda x: [1, 0],
+    lambda x: 2,
     lambda x: "0.5",
     lambda x: 1j,
     lambda x: math.nan,
     lambda x: 1 / 0,
     numba.njit(lambda x: x + 1.5),
     numba.njit(lambda x: 1 / (x - 1)),
+    numba.njit(lambda x: (x, 1)),
 ]
 
 
@@ -277,3 +326,35 @@ def test_a_bad_query_leaves_the_state_as_it_was(open_, query):
     for good in np.eye(3):
         a, b = stream.answer(good), other.answer(good)
         assert (a, a.hard, a.remaining) == (b, b.hard, b.remaining)
+
+
+# --- copies -----------------------------------------------------------------------------------
+
+ONE_OF_EACH = {
+    "sparse": lambda: (dp.online.AboveThreshold(epsilon=1), -(10**6)),
+    "linear": lambda: (dp.online.MedianMechanism(HISTOGRAM, **GIVEN), [1, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_no_copy_answers(kind):
+    stream, _ = ONE_OF_EACH[kind]()
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="both copies"):
+            copied(stream)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", ONE_OF_EACH)
+def test_a_forked_child_is_refused(kind):
+    stream, question = ONE_OF_EACH[kind]()
+    child = os.fork()
+    if not child:
+        try:
+            stream.answer(question)
+        except StreamError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    stream.answer(question)

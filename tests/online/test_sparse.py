@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
-import os
-import pickle
 import threading
 from collections import Counter
 from decimal import Decimal
@@ -552,28 +549,6 @@ def test_thresholds_must_fit():
     real = dp.online.SparseVector(positives=1, epsilon=1, granularity=1.0)
     with pytest.raises(ArgumentError, match="thresholds"):
         real.answer_many([1.0], [math.inf])
-
-
-def test_no_copy_answers():
-    stream = dp.online.AboveThreshold(epsilon=1)
-    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match="both copies"):
-            copied(stream)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_child_is_refused():
-    stream = dp.online.AboveThreshold(epsilon=1)
-    child = os.fork()
-    if not child:
-        try:
-            stream.answer(0)
-        except StreamError:
-            os._exit(7)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert not stream.answer(-(10**6))
 
 
 def test_threads_share_the_positives():

@@ -51,6 +51,7 @@ BAD = {
     "rows of no candidates": (np.empty((3, 0)), {}, ArgumentError),
     "NaN": ([1.0, NAN, 2.0], {}, ArgumentError),
     "NaN in a row": (np.array([[1.0, 2.0], [NAN, 1.0]]), {}, ArgumentError),
+    "NaN in a later block": (np.where(np.arange(9000) == 8999, NAN, 0.0), {}, ArgumentError),
     "plus infinity": ([1.0, INF], {}, ArgumentError),
     "all excluded": ([-INF, -INF], {}, ArgumentError),
     "all of a row excluded": (np.array([[1.0, 2.0], [-INF, -INF]]), {}, ArgumentError),

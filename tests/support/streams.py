@@ -4,9 +4,10 @@ latest answer."""
 import numpy as np
 
 import dpfast as dp
+from dpfast.noise.distributions.discrete import laplace_integers
 from dpfast.online.noisy_comparison import NoisyComparison
 
-__all__ = ["NAMES", "STREAMS", "run", "shrunk"]
+__all__ = ["NAMES", "STREAMS", "noise", "run", "shrunk"]
 
 
 def correlated(g, universe):
@@ -45,6 +46,13 @@ def worst(mechanism, histogram):
     every = (np.arange(1, 1 << len(shares))[:, None] >> np.arange(len(shares))) & 1
     median = np.median(every @ (candidates / mechanism.size), axis=1)
     return every[np.argmax(np.abs(median - every @ shares))]
+
+
+def noise(scale, bits):
+    """One number of discrete Laplace noise."""
+    out = np.empty(1, np.int64)
+    laplace_integers(out, scale, bits, None, bits.word)
+    return int(out[0])
 
 
 def run(name, mechanism, histogram, g):

@@ -87,8 +87,7 @@ class Computed(PlainScores):
     Raises
     ------
     ArgumentError, ArgumentTypeError
-        The function is not callable, Numba cannot compile it for the data, or the count is not in
-        1 .. 2**53.
+        Numba cannot compile the function for the data, or the count is not in 1 .. 2**53.
 
     Warns
     -----
@@ -96,16 +95,13 @@ class Computed(PlainScores):
         The function is not compiled by Numba.
     """
 
-    def __init__(self, function: Callable[[Any, int], Any], data: Any, count: int) -> None:
-        if not callable(function):
-            checks.fail_type("scores", "a function score(data, candidate)", function)
-        count = checks.whole("candidates", count, 1)
-        if count > MOST:
+    def __init__(self, function: Callable[[Any, int], Any], data: Any, count: int | None) -> None:
+        self.count = checks.whole("candidates", count, 1)
+        if self.count > MOST:
             checks.fail("candidates", "at most 2**53", count)
-        self.count = count
         self._loop: jit.Tiles | _PythonFunction
         if jit.is_compiled(function):
-            self._loop = jit.Tiles(function, data, count)
+            self._loop = jit.Tiles(function, data, self.count)
         else:
             self._loop = _PythonFunction(function, data)
             _warn_slow()

@@ -7,30 +7,23 @@ from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 
+from ..noise.smooth import hyperbolic
+from ..sensitivity.quantile import distance
+from ..sensitivity.quantile import replaced as neighbors
+
 
 def multisets(domain, k):
     return list(combinations_with_replacement(domain, k))
-
-
-def neighbors(z, domain):
-    """Sorted inputs with one place replaced."""
-    return {tuple(sorted((*z[:i], v, *z[i + 1 :]))) for i in range(len(z)) for v in domain}
-
-
-def distance(z, y):
-    """Places that have to be replaced; both sorted."""
-    rest = list(y)
-    for value in z:
-        if value in rest:
-            rest.remove(value)
-    return len(rest)
 
 
 def smooth(function, domain, k, beta):
     """max over y of LS(y) e^(-beta d(z, y)) for every input z, by that definition."""
     inputs = multisets(domain, k)
     local = {y: max(abs(function(y) - function(w)) for w in neighbors(y, domain)) for y in inputs}
-    return {z: max(local[y] * math.exp(-beta * distance(z, y)) for y in inputs) for z in inputs}
+    return {
+        z: max(local[y] * math.exp(-beta * distance(z, y, "replace")) for y in inputs)
+        for z in inputs
+    }
 
 
 def sorted_with_bounds(cells, span):
@@ -100,5 +93,4 @@ def winsorized_loss(z, y, rate, scale, widening):
 
 def cauchy_loss(first, second):
     """The largest |log ratio| of two Cauchy distributions (place, scale): a hyperbolic distance."""
-    (m1, s1), (m2, s2) = first, second
-    return 2 * math.asinh(math.sqrt(((m1 - m2) ** 2 + (s1 - s2) ** 2) / (4 * s1 * s2)))
+    return hyperbolic(*first, *second)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from itertools import product
 from typing import Any
 
 import mpmath
 import numpy as np
-
-
-def draw(p: list[float], rng: np.random.Generator) -> int:
-    """The definition: the first of a random order whose coin shows heads."""
-    while True:
-        for i in rng.permutation(len(p)).tolist():
-            if rng.random() < p[i]:
-                return i
 
 
 def pmf_by_subsets(p: list[Any]) -> list[Any]:
@@ -106,16 +97,3 @@ def chance(c: float, distance: Any, e: int, t: float) -> Any:
     with mpmath.workprec(400):
         p = mpmath.exp(-mpmath.mpf(c) * distance.numerator / distance.denominator)
         return p * (1 - mpmath.mpf(t)) / (1 - p * t) * 2**e
-
-
-def argmax_with_exponential(scores: list[float], c: float, size: int, rng: Any) -> np.ndarray:
-    """Report-noisy-max with Exp(1) noise on c times the score: the same law (Ding et al. 2021)."""
-    noise = rng.exponential(size=(size, len(scores)))
-    return np.argmax(c * np.array(scores) + noise, axis=1)
-
-
-def softmax(scores: list[float], c: float) -> list[float]:
-    """The exponential mechanism, which permute-and-flip is not."""
-    top = max(scores)
-    weights = [math.exp(c * (s - top)) for s in scores]
-    return [w / sum(weights) for w in weights]
