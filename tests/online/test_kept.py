@@ -3,6 +3,7 @@ that they must not."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sqlite3
@@ -31,12 +32,10 @@ def path(tmp_path):
     return tmp_path / "study.db"
 
 
-def rows(path, statement):
-    db = sqlite3.connect(path)
-    try:
-        return db.execute(statement).fetchall()
-    finally:
-        db.close()
+def change(path, *statements):
+    """Run statements behind the back of the library; what the last one gives."""
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        return [db.execute(statement).fetchall() for statement in statements][-1]
 
 
 def linear(kind, path, **others):
@@ -177,68 +176,58 @@ def test_another_stream_of_the_same_name_is_refused_and_pays_nothing(path):
     assert len(dp.Budget(path=path).history) == 1
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"accuracy": 0.16},
-        {"failure": 0.06},
-        {"universe": [0, 1, 2, 3]},
-        {"universe": ["a", "b", "c", "d"]},
-        {"histogram": [130_000, 40_000, 20_000, 10_001]},
-        {"test": "closeness", "accuracy": 0.9},
-        {"candidates": 500},
-    ],
-    ids=shown,
-)
-def test_a_linear_stream_is_told_from_others_by_each_argument(path, other):
-    given = {"histogram": HISTOGRAM, **LINEAR, "name": "n", "budget": dp.Budget(path=path)}
-    dp.online.MedianMechanism(**given)
+MORE = {"histogram": [130_000, 40_000, 20_000, 10_001]}
+OTHERS = [
+    *(
+        ("MedianMechanism", other)
+        for other in (
+            {"accuracy": 0.16},
+            {"failure": 0.06},
+            {"universe": [0, 1, 2, 3]},
+            {"universe": ["a", "b", "c", "d"]},
+            MORE,
+            {"test": "closeness", "accuracy": 0.9},
+            {"candidates": 500},
+        )
+    ),
+    *(
+        ("SparseVector", {name: value})
+        for name, value in {
+            "neighbors": "add-remove",
+            "monotone": True,
+            "positives": 3,
+            "sensitivity": 2,
+            "granularity": 1.0,
+            "answers": False,
+            "threshold": 501,
+            "epsilon": 2,
+        }.items()
+    ),
+    *(
+        ("MWEM", other)
+        for other in (
+            {"queries": np.eye(4)[::-1]},
+            {"replays": 2},
+            {"rounds": 4},
+            {"universe": [0, 1, 2, 3]},
+            MORE,
+            {"epsilon": 2},
+        )
+    ),
+]
+KEPT = {
+    "MedianMechanism": {"histogram": HISTOGRAM, **LINEAR},
+    "SparseVector": {"positives": 2, "threshold": 500, "epsilon": 1, "answers": True},
+    "MWEM": {"histogram": HISTOGRAM, "queries": np.eye(4), "rounds": 3, "epsilon": 1},
+}
+
+
+@pytest.mark.parametrize(("kind", "other"), OTHERS, ids=shown)
+def test_a_stream_is_told_from_others_by_each_argument(path, kind, other):
+    given = {**KEPT[kind], "name": "n", "budget": dp.Budget(path=path)}
+    getattr(dp.online, kind)(**given)
     with pytest.raises(ArgumentError, match="name must be new"):
-        dp.online.MedianMechanism(**{**given, **other})
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"neighbors": "add-remove"},
-        {"monotone": True},
-        {"positives": 3},
-        {"sensitivity": 2},
-        {"granularity": 1.0},
-        {"answers": False},
-        {"epsilon": 2},
-    ],
-    ids=shown,
-)
-def test_a_sparse_vector_is_told_from_others_by_each_argument(path, other):
-    sparse(path)
-    with pytest.raises(ArgumentError, match="name must be new"):
-        sparse(path, **other)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"queries": np.eye(4)[::-1]},
-        {"replays": 2},
-        {"rounds": 4},
-        {"universe": [0, 1, 2, 3]},
-        {"histogram": [130_000, 40_000, 20_000, 10_001]},
-        {"epsilon": 2},
-    ],
-    ids=lambda other: next(iter(other)),
-)
-def test_a_fit_is_told_from_others_by_each_argument(path, other):
-    given = {"histogram": HISTOGRAM, "queries": np.eye(4), "rounds": 3, "epsilon": 1, "name": "n"}
-    dp.online.MWEM(**given, budget=dp.Budget(path=path))
-    with pytest.raises(ArgumentError, match="name must be new"):
-        dp.online.MWEM(**{**given, **other}, budget=dp.Budget(path=path))
-
-
-def test_the_usual_threshold_is_an_argument_like_others(path):
-    sparse(path)
-    with pytest.raises(ArgumentError, match="name must be new"):
-        sparse(path, threshold=501)
+        getattr(dp.online, kind)(**{**given, **other})
     assert len(dp.Budget(path=path).history) == 1
 
 
@@ -259,15 +248,15 @@ def test_candidates_at_random_are_the_same_ones(path):
 
 def test_the_secret_is_in_no_export_and_ends_with_the_stream(path):
     stream = sparse(path)
-    (secret,) = rows(path, "SELECT state FROM secrets")
+    (secret,) = change(path, "SELECT state FROM secrets")
     assert json.loads(secret[0]) == stream._comparison.rho
     budget = dp.Budget(path=path)
     assert budget.history[0].answer is None and '"answer"' not in budget.export()
     stream.answer_many([1000, 0, 1000])
-    assert rows(path, "SELECT count(*) FROM secrets") == [(0,)]
-    assert rows(path, "SELECT count(*) FROM turns") == [(1,)]
+    assert change(path, "SELECT count(*) FROM secrets") == [(0,)]
+    assert change(path, "SELECT count(*) FROM turns") == [(1,)]
     linear("MedianMechanism", path, queries=1, name="m").answer([1, 0, 0, 0])
-    assert rows(path, "SELECT count(*) FROM secrets") == [(0,)]
+    assert change(path, "SELECT count(*) FROM secrets") == [(0,)]
 
 
 def test_the_secret_is_overwritten(path, monkeypatch):
@@ -369,18 +358,13 @@ def test_damage_is_noticed(path):
     stream = linear("MedianMechanism", path)
     stream.answer([1, 0, 0, 0])
     stream.answer([1, 0, 0, 0])
-    db = sqlite3.connect(path)
     with pytest.raises(sqlite3.DatabaseError, match="only grows"):
-        db.execute("DELETE FROM turns")
-    db.execute("DROP TRIGGER no_DELETE_turns")
-    db.execute("DELETE FROM turns WHERE turn = 2")
-    db.commit()
+        change(path, "DELETE FROM turns")
+    change(path, "DROP TRIGGER no_DELETE_turns", "DELETE FROM turns WHERE turn = 2")
     with pytest.raises(LedgerError, match="turns of a stream are missing"):
         stream.answer([1, 0, 0, 0])
-    db.execute("DROP TRIGGER no_UPDATE_turns")
-    db.execute("UPDATE turns SET answer = replace(answer, 'true', 'false')")
-    db.commit()
-    db.close()
+    statement = "UPDATE turns SET answer = replace(answer, 'true', 'false')"
+    change(path, "DROP TRIGGER no_UPDATE_turns", statement)
     with pytest.raises(LedgerError, match="not what was written"):
         linear("MedianMechanism", path)
 
@@ -393,11 +377,8 @@ def test_a_start_that_was_changed_is_noticed(kind, path):
     else:
         given = {**LINEAR, "candidates": 500, **given}
     getattr(dp.online, kind)(HISTOGRAM, **given)
-    db = sqlite3.connect(path)
-    db.execute("DROP TRIGGER no_UPDATE_streams")
-    db.execute("UPDATE streams SET start = replace(start, '1', '2') || ' '")
-    db.commit()
-    db.close()
+    statement = "UPDATE streams SET start = replace(start, '1', '2') || ' '"
+    change(path, "DROP TRIGGER no_UPDATE_streams", statement)
     with pytest.raises(LedgerError, match="a stream is not what was written"):
         getattr(dp.online, kind)(HISTOGRAM, **given)
 
@@ -430,10 +411,7 @@ def test_a_lost_secret_is_not_drawn_again(path, turns):
     stream = linear("MedianMechanism", path)
     for _ in range(turns):
         stream.answer([1, 0, 0, 0])
-    db = sqlite3.connect(path)
-    db.execute("DELETE FROM secrets")
-    db.commit()
-    db.close()
+    change(path, "DELETE FROM secrets")
     with pytest.raises(LedgerError, match="the secret of a stream is missing"):
         linear("MedianMechanism", path)
     for _ in range(12 - turns):  # which the object at work still has

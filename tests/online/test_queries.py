@@ -263,6 +263,10 @@ def test_no_values_have_no_thresholds():
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [
+        ({"universe": 1}, "universe"),
+        ({"queries": 1}, "queries"),
+        ({"epsilon": 0}, "epsilon"),
+        ({"accuracy": 1}, "accuracy"),
         ({"universe": 10**400}, "universe"),
         ({"queries": 10**400}, "queries"),
         ({"accuracy": 1e-300}, "accuracy"),

@@ -1,12 +1,11 @@
 """No selection allocates an array of the size of its scores."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
 import dpfast as dp
 
+from ..support.memory import peak
 from ..support.pairwise import every_value
 
 N = 4_000_000
@@ -35,15 +34,10 @@ def scores():
     return np.random.default_rng(0).standard_normal(N) * 10
 
 
-def peak(call, scores):
-    """The most bytes that a call holds at one time, of arrays and objects."""
+def held(call, scores):
+    """The most bytes that a call holds at one time."""
     call(scores[:10_000])  # what is loaded or remembered once is not counted
-    tracemalloc.start()
-    try:
-        call(scores)
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return peak(lambda: call(scores))[0]
 
 
 @every_value
@@ -51,14 +45,14 @@ def peak(call, scores):
 @pytest.mark.parametrize("call", CALLS)
 def test_memory_is_a_small_part_of_the_scores(scores, form, call):
     made = FORMS[form](scores)
-    assert peak(CALLS[call], made) < made.nbytes * PART[call]
+    assert held(CALLS[call], made) < made.nbytes * PART[call]
 
 
 def test_equal_scores_take_no_more(scores):
     for name, call in CALLS.items():
-        assert peak(call, np.zeros(N)) < scores.nbytes * PART[name]
+        assert held(call, np.zeros(N)) < scores.nbytes * PART[name]
 
 
 def test_a_copy_is_caught(scores):
     """Control: what a plain argmax with noise holds."""
-    assert peak(lambda x: int(np.argmax(x + 1)), scores) > scores.nbytes / 8
+    assert held(lambda x: int(np.argmax(x + 1)), scores) > scores.nbytes / 8

@@ -1,7 +1,6 @@
 """Selection as its callers meet it: arguments, shapes, dtypes, budgets. The laws are tested in
 tests/statistical."""
 
-import itertools
 import math
 from collections import UserList, deque
 from decimal import Decimal
@@ -25,6 +24,7 @@ from dpfast.selection.exponential_race import Race, Top, block_length
 from dpfast.selection.scores.stored import Stored
 from dpfast.selection.scores.tilted import REACH, TiltedScores
 
+from ..reference.selection import exponential as twin
 from ..support.pairwise import every_value, pairwise, quick_rows
 
 INF, NAN = math.inf, math.nan
@@ -302,11 +302,6 @@ def test_any_container(kind):
         assert draw(scores, sensitivity=1, epsilon=1) == 2
 
 
-def test_booleans_are_numbers():
-    drawn = selection.exponential([False, True], sensitivity=1, epsilon=200, size=5)
-    assert (drawn == 1).all()
-
-
 @pytest.mark.parametrize("top", [2**63 - 1, 2**64 - 1, -(2**63) + 1000])
 def test_64_bit_integers_keep_their_digits(top):
     dtype = np.uint64 if top > 2**63 else np.int64
@@ -440,22 +435,6 @@ def test_exclusion():
 # What is charged
 
 
-def test_what_a_call_costs():
-    cost = dp.Budget(rho=100).cost
-    one = {"sensitivity": 1, "epsilon": 0.5}
-    table = np.zeros((3, 4))
-    assert cost(selection.exponential, [1, 2], **one) == Draws(0.5, 1, True)
-    assert cost(selection.exponential, [1, 2], size=(2, 5), **one) == Draws(5, 10, True)
-    assert cost(selection.exponential, table, size=2, **one) == Draws(3, 6, True)
-    assert cost(selection.permute_and_flip, table, **one) == Draws(1.5, 3, False)
-    assert cost(selection.top_k, [1, 2, 3], 2, **one) == Draws(0.5, 2, True)
-    assert cost(selection.top_k, table, 2, **one) == Draws(1.5, 6, True)
-    assert cost(selection.noisy_max, [1, 2], **one) == Draws(0.5, 1, False)
-    assert cost(selection.noisy_max, [1, 2], sensitivity=1, rho=0.1) == ZCDP(0.1)
-    assert cost(selection.exponential, table, sensitivity=1, rho=0.1) == ZCDP(Decimal("0.3"))
-    assert cost(selection.top_k, table, 2, sensitivity=1, rho=0.1) == ZCDP(Decimal("0.3"))
-
-
 def test_an_epsilon_budget_adds_up():
     budget = dp.Budget(epsilon=1)
     selection.exponential([1, 2], sensitivity=1, epsilon=0.1, size=3, budget=budget)
@@ -465,22 +444,6 @@ def test_an_epsilon_budget_adds_up():
     assert [line.what for line in budget.history] == ["exponential", "top-2", "permute-and-flip"]
     with pytest.raises(BudgetError):
         selection.exponential([1, 2], sensitivity=1, epsilon=0.1, budget=budget)
-
-
-def test_a_rho_budget_charges_bounded_range_where_there_is():
-    budget = dp.Budget(rho=1)
-    selection.exponential([1, 2], sensitivity=1, epsilon=0.1, size=3, budget=budget)
-    small, large = (ZCDP.of_pure(Draws(e, 1, True)).rho for e in (0.1, 0.2))
-    assert Fraction(99, 100) * Fraction(1, 800) < small < Fraction(1, 800)
-    assert budget.spent["rho"] == 3 * small
-    selection.top_k([1, 2], 2, sensitivity=1, epsilon=0.4, budget=budget)
-    assert budget.spent["rho"] == 3 * small + 2 * large
-    before = budget.spent["rho"]
-    selection.permute_and_flip([1, 2], sensitivity=1, epsilon=0.5, size=4, budget=budget)
-    paid = budget.spent["rho"] - before
-    assert paid == 4 * ZCDP.of_pure(Pure(0.5)).rho > 4 * Fraction(1, 32)
-    selection.exponential([1, 2], sensitivity=1, rho=0.125, budget=budget)
-    assert budget.spent["rho"] == before + paid + Fraction(1, 8)
 
 
 def test_a_large_epsilon_is_never_charged_more_than_as_any_pure_loss():
@@ -512,36 +475,6 @@ def test_monotone_scores_are_so_when_rows_come_and_go():
 
 
 # The factor c
-
-
-def factor(draw, scores, monkeypatch, **options):
-    """The c of the weights that a call draws with."""
-    seen = []
-
-    class Spy(Race):
-        def __init__(self, scores, c, draws):
-            seen.append(c)
-            super().__init__(scores, c, draws)
-
-    monkeypatch.setattr("dpfast.selection.api.Race", Spy)
-    draw(scores, **options)
-    return seen[-1]
-
-
-def test_the_factor_is_rounded_down(monkeypatch):
-    def c(**options):
-        return factor(selection.exponential, np.zeros(9000), monkeypatch, **options)
-
-    assert c(sensitivity=1, epsilon=1) == 0.5
-    assert c(sensitivity=1, epsilon=1, monotone=True) == 1.0
-    assert Fraction(c(sensitivity=3, epsilon=0.1)) <= Fraction(1, 60)
-    assert (
-        c(sensitivity=3, epsilon=0.1) == math.nextafter(1 / 60, 0)
-        or c(sensitivity=3, epsilon=0.1) == 1 / 60
-    )
-    for rho in (Fraction(1, 10), Fraction(1, 8)):
-        found = 2 * Fraction(c(sensitivity=1, rho=rho))
-        assert rho * (1 - Fraction(1, 2**38)) < Draws(found, 1, True).to_zcdp().rho <= rho
 
 
 @given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**30))
@@ -696,22 +629,12 @@ def test_candidates_taken_away(values, block, data):
 # What to expect
 
 
-def by_permutations(p):
-    found = np.zeros(len(p))
-    for order in itertools.permutations(range(len(p))):
-        none = 1.0
-        for j in order:
-            found[j] += none * p[j]
-            none *= 1 - p[j]
-    return found / math.factorial(len(p))
-
-
 @pytest.mark.parametrize("scores", [[3], [0, 0], [1, 2, 2, 4], [0.5, -60, 3, 2.5, -INF, 3]])
 def test_probabilities_of_permute_and_flip(scores):
     scores = np.array(scores, float)
-    p = np.exp(0.5 * (scores - scores.max()))
     found = selection.probabilities(scores, sensitivity=1, epsilon=1, mechanism="permute-and-flip")
-    assert found == pytest.approx(by_permutations(p), rel=1e-12, abs=0)
+    exact = [float(p) for p in twin.permute_and_flip_by_orders(scores, 0.5)]
+    assert found == pytest.approx(exact, rel=1e-12, abs=0)
 
 
 def test_probabilities_of_the_exponential_mechanism():
@@ -859,27 +782,15 @@ def test_blocks_are_opened_and_candidates_taken_away_on_the_way():
     assert np.mean(scores[order[:300]] >= np.sort(scores)[-3000]) > 0.9
 
 
-def plackett_luce(weights, k):
-    """Of each candidate, the probability that it is drawn as number 1, ..., k."""
-    found = np.zeros((k, len(weights)))
-    for order in itertools.permutations(range(len(weights)), k):
-        p, left = 1.0, weights.sum()
-        for j in order:
-            p *= weights[j] / left
-            left -= weights[j]
-        for place, j in enumerate(order):
-            found[place, j] += p
-    return found
-
-
-def surprise(race, weights, k, runs):
+def surprise(race, scores, c, k, runs):
     """The worst chi-square p-value of the places of the top k."""
     bits = seeded(11).stream()
-    counts = np.zeros((k, len(weights)))
+    counts, expected = np.zeros((2, k, len(scores)))
     for _ in range(runs):
         for place, j in enumerate(race().first(bits)):
             counts[place, j] += 1
-    expected = plackett_luce(weights, k) * runs
+    for order, p in twin.peeling(scores, c, k).items():
+        expected[range(k), order] += runs * float(p)
     return min(chisquare(c, e).pvalue for c, e in zip(counts, expected, strict=True))
 
 
@@ -892,7 +803,6 @@ def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
     monkeypatch.setattr(_race, "PATIENCE", 1000)
     monkeypatch.setattr(_race, "FIRST", 4)
     scores = np.array([0.0, 4.5, 1.0, -2.0, 3.0, 3.0, 0.5, 9.0, 2.0, 4.0])
-    weights = np.exp(0.5 * (scores - scores.max()))
 
     def race():
         return Top(Stored(scores), 0.5, 3)
@@ -900,7 +810,7 @@ def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
     opened = []
     real = Race._open
     monkeypatch.setattr(Race, "_open", lambda self: (real(self), opened.append(self._opened))[0])
-    assert surprise(race, weights, 3, 6000) > 1e-6
+    assert surprise(race, scores, 0.5, 3, 6000) > 1e-6
     assert sum(map(len, opened)) > 1000
 
     # Negative control: an opened block goes on running as a whole too.
@@ -911,7 +821,7 @@ def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
         self._weigh()
 
     monkeypatch.setattr(Race, "_open", twice)
-    assert surprise(race, weights, 3, 6000) < 1e-6
+    assert surprise(race, scores, 0.5, 3, 6000) < 1e-6
 
 
 @pytest.mark.parametrize("sensitivity", [0.1, np.float32(0.1), 0.3, np.float16(0.7)])

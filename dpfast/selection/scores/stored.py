@@ -44,7 +44,7 @@ def aligned(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
 class Stored(PlainScores):
     """Scores in a one-dimensional array of at most 64-bit numbers, or of Python's own numbers.
 
-    Contiguous native arrays are read in place, others through small copies; none is copied whole.
+    Contiguous native arrays are read in place, others through a small buffer; none is copied.
     """
 
     def __init__(self, array: NDArray[Any]) -> None:
@@ -57,9 +57,13 @@ class Stored(PlainScores):
         flags = self.array.flags
         direct = self.array.dtype == self._dtype and flags.c_contiguous and flags.aligned
         step = self.count if direct else max(CHUNK // block, 1) * block
+        buffer = np.empty(0 if direct else min(step, self.count), self._dtype)
         seen = 0
         for start in range(0, self.count, step):
-            part = aligned(self.array[start : start + step], self._dtype)
+            part = self.array[start : start + step]
+            if not direct:
+                buffer[: len(part)] = part
+                part = buffer[: len(part)]
             first = start // block
             seen |= block_maxima(part, block, best[first : first - (-len(part) // block)])
         refuse(seen)
