@@ -234,7 +234,6 @@ class LinearStream(Session[NDArray[np.float64], Answer]):
             question = np.ldexp(weights, -self._plan.bits)
             self._compare(question)
             self._learn(question, answer["told"], answer["more"])
-        self._comparison.left = answer["left"]
         self.left -= 1
 
     def _weights(self, question: NDArray[np.float64]) -> NDArray[np.float64]:

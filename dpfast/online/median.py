@@ -13,10 +13,8 @@ from .._core.types import Number
 from ..budget.budget import Budget
 from ..errors import ArgumentError
 from ..rng import Generator, InsecureGenerator
-from . import closeness
-from .closeness import Closeness
+from . import multisets
 from .linear_stream import Arguments, LinearStream
-from .multisets import MOST_SIZE, Multisets, enumerated, largest, net, number, sampled
 from .plan import Plan, plan
 
 #: The most candidates by default, and in any case.
@@ -175,7 +173,7 @@ class MedianMechanism(LinearStream):
         bits = 30 - self.size.bit_length()
         threshold = None
         if self.test == "closeness":
-            noise, threshold = _by_closeness(asked, count, bits), closeness.THRESHOLD
+            noise, threshold = _by_closeness(asked, count, bits), multisets.THRESHOLD
         else:
             # The candidates can be halved so often, and the last one may still be wrong once.
             hard = count.bit_length()
@@ -184,14 +182,14 @@ class MedianMechanism(LinearStream):
                 asked.refuse(noise.least, hard)
         self.net_error, near, columns = None, math.inf, None
         if candidates is None:
-            self.net_error = net(elements, self.size)
+            self.net_error = multisets.net(elements, self.size)
             near = min(self.net_error, math.sqrt(math.log(2 * asked.queries) / (2 * self.size)))
-            columns = enumerated(elements, self.size)
+            columns = multisets.enumerated(elements, self.size)
         if self.test == "closeness":
-            self.lasts = asked.accuracy / closeness.KEPT >= near + noise.answer
+            self.lasts = asked.accuracy / multisets.KEPT >= near + noise.answer
         else:
             self.lasts = asked.accuracy - 2 * noise.comparison >= max(near, noise.answer)
-        self._closeness = Closeness(self.size, asked.rows, noise.bits, asked.accuracy)
+        self._closeness = multisets.Closeness(self.size, asked.rows, noise.bits, asked.accuracy)
         super().__init__(
             "median mechanism",
             asked,
@@ -206,8 +204,10 @@ class MedianMechanism(LinearStream):
         )
         seed = self._begin(self._generator.stream().word() if columns is None else None)
         if columns is None:  # the seed is public, as are the candidates
-            columns = sampled(elements, self.size, count, InsecureGenerator(seed).stream())
-        self._alive = Multisets(columns)
+            columns = multisets.sampled(
+                elements, self.size, count, InsecureGenerator(seed).stream()
+            )
+        self._alive = multisets.Multisets(columns)
         self._catch_up()
 
     @property
@@ -220,7 +220,7 @@ class MedianMechanism(LinearStream):
             self._halted("no candidate agrees with the hard answers")
         weights = self._weights(question)
         self._sums = self._alive.sums(weights)
-        self._median = Multisets.median(self._sums)
+        self._median = multisets.Multisets.median(self._sums)
         return self._median * self._rows // self.size, int(weights @ self._counts)
 
     def _doubt(self, guess: int, exact: int) -> int:
@@ -237,16 +237,16 @@ class MedianMechanism(LinearStream):
 
 def _by_closeness(asked: Arguments, count: int, bits: int) -> Plan:
     """Return the plan for the test of the paper, or raise an error about the accuracy."""
-    hard = closeness.hard_answers(count)
+    hard = multisets.hard_answers(count)
 
     def kept(accuracy: float) -> Plan | None:
-        doubt = closeness.doubt_of(asked.rows, accuracy)
+        doubt = multisets.doubt_of(asked.rows, accuracy)
         try:
             noise = plan(asked.loss, asked.rows, hard, asked.queries, asked.failure, bits, doubt)
         except ArgumentError:  # noise too large for the samplers
             return None
-        fine = noise.answer <= accuracy / closeness.KEPT
-        return noise if fine and noise.comparison <= closeness.MARGIN else None
+        fine = noise.answer <= accuracy / multisets.KEPT
+        return noise if fine and noise.comparison <= multisets.MARGIN else None
 
     noise = kept(asked.accuracy) if asked.accuracy <= 1 else None
     if noise is not None:
@@ -260,13 +260,13 @@ def _by_closeness(asked: Arguments, count: int, bits: int) -> Plan:
 
 def _sizes(universe: int, size: int | None, candidates: int | None) -> tuple[int, int]:
     """Return the size of the candidates, and their number."""
-    rows = largest(universe, USUAL) if size is None else checks.whole("size", size, 1)
-    if rows > MOST_SIZE:
-        checks.fail("size", f"at most {MOST_SIZE}", size)
+    rows = multisets.largest(universe, USUAL) if size is None else checks.whole("size", size, 1)
+    if rows > multisets.MOST_SIZE:
+        checks.fail("size", f"at most {multisets.MOST_SIZE}", size)
     if candidates is not None:
         count = checks.whole("candidates", candidates, 2)
     else:
-        count = number(universe, rows)
+        count = multisets.number(universe, rows)
     if count > MOST or count * universe > MOST_BYTES:
         rule = "such that there are at most 2**26 candidates and 2**32 bytes of them"
         checks.fail("size", rule + " (or give candidates, a number of random ones)", rows)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,9 +45,11 @@ class Sums(NamedTuple):
     invalid: bool
 
 
-def _block_sums(size: int) -> Floats:
-    """Return room for three sums of each block."""
-    return np.empty((-(-size // BLOCK), 3))
+def _by_block(size: int, work: Callable[[int, int, Floats], None]) -> Floats:
+    """Return three sums of each block, which ``work(begin, end, sums)`` writes."""
+    sums = np.empty((-(-size // BLOCK), 3))
+    spread(size, lambda begin, end: work(begin, end, sums), BLOCK)
+    return sums
 
 
 class PublicDistribution:
@@ -62,12 +65,10 @@ class PublicDistribution:
         """Return the expectation of a query, and its sum over counts."""
         unit = float(1 << bits)
 
-        def work(begin: int, end: int) -> None:
+        def work(begin: int, end: int, sums: Floats) -> None:
             _native.compare(self._part, counts, query, unit, begin, end, BLOCK, sums)
 
-        sums = _block_sums(len(query))
-        spread(len(query), work, BLOCK)
-        expected, exact, invalid = (math.fsum(column) for column in sums.T)
+        expected, exact, invalid = map(math.fsum, _by_block(len(query), work).T)
         return Sums(expected / self._total, int(exact), bool(invalid))
 
     def move(self, step: float, query: Floats, bits: int, later: Floats | None = None) -> float:
@@ -77,14 +78,11 @@ class PublicDistribution:
         """
         unit, bound = float(1 << bits), self._top + max(step, 0.0)
 
-        def work(begin: int, end: int) -> None:
-            _native.move(
-                self._log, self._part, query, unit, step, bound, later, begin, end, BLOCK, sums
-            )
+        def work(begin: int, end: int, sums: Floats) -> None:
+            state = self._log, self._part
+            _native.move(*state, query, unit, step, bound, later, begin, end, BLOCK, sums)
 
-        sums = _block_sums(len(query))
-        spread(len(query), work, BLOCK)
-        totals, expected, tops = sums.T
+        totals, expected, tops = _by_block(len(query), work).T
         self._total, self._top = math.fsum(totals), float(tops.max())
         return math.fsum(expected) / self._total
 

@@ -80,10 +80,9 @@ class Universe:
             array = np.array(texts, np.str_)
         elif array.ndim != 1 or array.dtype.kind not in "iufb":
             checks.fail_kind("universe", rule, elements)
-        elif array.dtype.kind == "f":
-            array = array.astype(np.float64)
         else:
-            array = array.astype(array.dtype.newbyteorder("="))
+            native = array.dtype.newbyteorder("=")
+            array = array.astype(np.float64 if array.dtype.kind == "f" else native)
         finite = self.words is not None or np.isfinite(array).all()
         if not len(array) or not finite or len(np.unique(array)) < len(array):
             checks.fail("universe", rule, elements)

@@ -184,9 +184,8 @@ class Session(Generic[Q, A]):
     def _digest(self, question: Q) -> str:
         """Return a digest of the question, as far as it is public."""
 
-    @abstractmethod
     def _replay(self, answer: dict[str, Any], body: bytes) -> None:
-        """Change the state as a recorded answer did, except for the secret."""
+        """Change the state as a recorded answer did, except for that of the comparison."""
 
     # --- questions ------------------------------------------------------------------------------
 
@@ -209,6 +208,7 @@ class Session(Generic[Q, A]):
         with self._changing():
             for turn in turns:
                 self._replay(turn.answer, turn.body)
+                self._comparison.left = turn.answer["left"]
                 self._past.append(self._told(turn.answer))
                 self._asked.append(turn.question)
             if secret is not None:

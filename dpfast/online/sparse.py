@@ -329,6 +329,8 @@ class SparseVector(Session[_Question, Finding | Findings]):
 
     def _cell(self, value: Number) -> int:
         """Return the cell of a number, or the last one on its side."""
+        if checks.is_whole(value) and self._unit is None:
+            return min(max(int(value), -FAR), FAR)
         if isinstance(value, Decimal):
             if value.is_nan():
                 _refuse()
@@ -397,9 +399,6 @@ class SparseVector(Session[_Question, Finding | Findings]):
         """Return a digest of the thresholds and the number of values: the values are secret."""
         count = "one" if question.one else str(len(question.cells))
         return f"{count} {hashlib.sha256(question.bars.astype('<i8').tobytes()).hexdigest()}"
-
-    def _replay(self, answer: dict[str, Any], body: bytes) -> None:
-        self._comparison.left = answer["left"]
 
 
 class AboveThreshold(SparseVector):

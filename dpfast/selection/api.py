@@ -129,20 +129,20 @@ def _release(
     """Draw from the mechanism of that name for scores in an array."""
     shape = _shape(size)
     draws = math.prod(shape)
-    moved = candidates_last(scores, axis)
-    lead = moved.shape[:-1]
+    array = candidates_last(scores, axis)
+    lead = array.shape[:-1]
     plan = selection(name, *terms, draws * math.prod(lead))
 
-    def ready(moved: NDArray[Any]) -> Prepared:
-        table = Table(moved)
-        tilts = None if base is None else Table(log_weights(base, moved))
+    def ready(array: NDArray[Any]) -> Prepared:
+        table = Table(array)
+        tilts = None if base is None else Table(log_weights(base, array))
         if name == PERMUTE:
             drawn = _flips(table, plan.c, draws)
         else:
             drawn = _races(table, tilts, plan.c, draws)
         return lambda stream: _formed(drawn(stream), shape, lead)
 
-    return release(moved, plan, budget=budget, rng=rng, prepare=ready)
+    return release(array, plan, budget=budget, rng=rng, prepare=ready)
 
 
 @overload
@@ -443,17 +443,17 @@ def top_k(
     >>> [list(words)[i] for i in order]
     ['the', 'of', 'and']
     """
-    moved = candidates_last(scores, axis)
-    count = moved.shape[-1]
+    array = candidates_last(scores, axis)
+    count = array.shape[-1]
     k = checks.whole("k", k, 1)
     if k > count:
         checks.fail("k", f"at most the number of candidates, {count}", k)
-    lead = moved.shape[:-1]
+    lead = array.shape[:-1]
     terms = sensitivity, epsilon, rho, monotone, neighbors
     plan = selection(f"top-{k}", *terms, math.prod(lead), k)
 
-    def prepare(moved: NDArray[Any]) -> Prepared:
-        table = Table(moved)
+    def prepare(array: NDArray[Any]) -> Prepared:
+        table = Table(array)
 
         def make(i: int) -> Draws:
             race = Top(Stored(table.row(i)), plan.c, k)
@@ -464,7 +464,7 @@ def top_k(
 
         return _each(table.rows, make)
 
-    drawn = release(moved, plan, budget=budget, rng=rng, prepare=prepare)
+    drawn = release(array, plan, budget=budget, rng=rng, prepare=prepare)
     return np.moveaxis(np.reshape(drawn, (*lead, k)), -1, axis)
 
 

@@ -155,19 +155,19 @@ def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
     """Return a view of the scores with the candidates along the last axis."""
     array = array_of(scores)
     if array.ndim == 1 and type(axis) is int and axis in (-1, 0):
-        moved = array
+        turned = array
     else:
         n = array.ndim
         axis = checks.whole("axis", axis, -n)
         if axis >= n:
             checks.fail("axis", f"an integer from {-n} to {n - 1}", axis)
-        moved = np.moveaxis(array, axis, -1)
-    if 0 in moved.shape:
+        turned = np.moveaxis(array, axis, -1)
+    if 0 in turned.shape:
         checks.fail("scores", "an array with a row and a candidate at least", array.shape)
-    return moved
+    return turned
 
 
-def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
+def log_weights(base: Any, turned: NDArray[Any]) -> NDArray[np.float64]:
     """Return public log-weights in the shape of the scores, as a view."""
     array = array_of(base, "base")
     chunk_dtype(array.dtype, "base")
@@ -178,7 +178,7 @@ def log_weights(base: Any, moved: NDArray[Any]) -> NDArray[np.float64]:
         if len(bad):
             checks.fail("base", rule, bad[0].item())
     try:
-        return np.broadcast_to(array.astype(np.float64, copy=False), moved.shape)
+        return np.broadcast_to(array.astype(np.float64, copy=False), turned.shape)
     except ValueError:
-        rule = f"of a shape that broadcasts to that of the scores, {moved.shape}, candidates last"
+        rule = f"of a shape that broadcasts to that of the scores, {turned.shape}, candidates last"
         checks.fail("base", rule, array.shape)

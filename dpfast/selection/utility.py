@@ -146,22 +146,22 @@ def _probabilities(
     """Return probabilities and distances below the best score, candidates last."""
     checks.choice("mechanism", mechanism, get_args(Mechanism))
     ranged = mechanism != PERMUTE
-    moved = candidates_last(scores, axis)
+    turned = candidates_last(scores, axis)
     plan = selection(mechanism, *terms, None, 1)
-    table = Table(moved.reshape(-1, moved.shape[-1]))
+    table = Table(turned.reshape(-1, turned.shape[-1]))
     tilts = None
     if not ranged:
         if base is not None:
             checks.fail("base", "left out: permute-and-flip has none", base)
         if table.count > EXACT:
-            checks.fail("scores", f"at most {EXACT} candidates for permute-and-flip", moved.shape)
+            checks.fail("scores", f"at most {EXACT} candidates for permute-and-flip", turned.shape)
     elif base is not None:
-        tilts = Table(log_weights(base, moved).reshape(table.array.shape))
+        tilts = Table(log_weights(base, turned).reshape(table.array.shape))
     below = distances(Rows(table, plan.c, tilts).best[:, None], table.array)
     weight = tilted(0.0 if tilts is None else tilts.array, plan.c, below)
     p: Floats = np.exp(weight - weight.max(axis=-1, keepdims=True))
     p = p / p.sum(axis=-1, keepdims=True) if ranged else np.array([_flips(row) for row in p])
-    return p.reshape(moved.shape), below.reshape(moved.shape)
+    return p.reshape(turned.shape), below.reshape(turned.shape)
 
 
 def _flips(p: Floats) -> Floats:

@@ -112,17 +112,17 @@ def _stretch(
     rows = len(columns[0])
     places = np.empty((len(columns), rows), np.uint32)
     absent = np.empty((len(columns), rows), np.uint8)
-    for column, own, place, gone in zip(columns, cells, places, absent, strict=True):
-        own.native.each(flat(column), place, gone)
+    for column, grid, place, gone in zip(columns, cells, places, absent, strict=True):
+        grid.native.each(flat(column), place, gone)
     missing = 0
     if absent.any():
         out = np.zeros(rows, np.bool_)
-        for (lo, hi), own, place, gone in zip(bounds, cells, places, absent, strict=True):
+        for (lo, hi), grid, place, gone in zip(bounds, cells, places, absent, strict=True):
             value = nan_policy.replacement(nan, lo, hi)
             if isinstance(value, str):
                 out |= gone != 0
             else:
-                place[gone != 0] = own.cell(value)
+                place[gone != 0] = grid.cell(value)
         places[:, out] = 0
         missing = int(np.count_nonzero(out))
     return Moments(

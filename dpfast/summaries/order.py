@@ -18,7 +18,7 @@ from .._core.types import Number
 from ..errors import DataError
 from ..sources import ArraySource, as_source
 from .floyd_rivest import Target, collect, count, find, find_all, known_ranks
-from .order_statistics import KnownRanks, SortedSlice, least_from
+from .order_statistics import KnownRanks, SortedRows, least_from
 
 __all__ = ["Ranks", "Window", "window"]
 
@@ -191,7 +191,7 @@ def _known_sorted(source: ArraySource, target: Target) -> KnownRanks:
     present = n
     if n and array.dtype.kind == "f" and np.isnan(array[-1]):
         present = bisect_left(array, True, 0, n - 1, key=np.isnan)  # the first NaN
-    piece = SortedSlice(array, source.dtype, 0, present)
+    piece = SortedRows(array, source.dtype, 0, present)
     return known_ranks([piece], 0, 0, n - present, target.missing, source)
 
 

@@ -132,7 +132,7 @@ class Block(Piece):
 
 
 @dataclass(eq=False)
-class SortedSlice(Piece):
+class SortedRows(Piece):
     """`count` rows from `start` on of an array that is claimed to be sorted."""
 
     array: NDArray[Any]
@@ -161,8 +161,8 @@ class SortedSlice(Piece):
     def split(self, value: float) -> list[Piece]:
         less = self.less(value)
         return [
-            SortedSlice(self.array, self.dtype, self.start, less),
-            SortedSlice(self.array, self.dtype, self.start + less, self.count - less),
+            SortedRows(self.array, self.dtype, self.start, less),
+            SortedRows(self.array, self.dtype, self.start + less, self.count - less),
         ]
 
 
@@ -201,19 +201,16 @@ def insert(
     result: list[Piece] = []
     for i, piece in enumerate(pieces):
         low, high = piece.split(value)
-        if high.count == 0 and not (isinstance(piece, Run) and piece.value.item() >= value):
+        same = piece.value.item() if isinstance(piece, Run) else None
+        if high.count == 0 and (same is None or same < value):
             result.append(piece)
         elif isinstance(piece, Block) and not piece.whole:
             return [*result, Block(piece.values, piece.count + count), *pieces[i + 1 :]], below
-        elif low.count == 0 and i == 0 and below and not _at(piece, value):
+        elif low.count == 0 and i == 0 and below and same != value:
             return pieces, below + count
         else:
             return [*result, low, run, high, *pieces[i + 1 :]], below
     return (pieces if above else [*pieces, run]), below
-
-
-def _at(piece: Piece, value: float) -> bool:
-    return isinstance(piece, Run) and bool(piece.value.item() == value)
 
 
 @dataclass(eq=False)

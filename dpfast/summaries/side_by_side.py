@@ -54,18 +54,18 @@ def stretches(
         read = len(part)
         start = chunk.start + at
         more = [] if beside is None else [beside_of(beside, start, start + read)]
-        own = None if where is None else where[start : start + read]
-        if own is not None:
-            if len(own) != read:
+        keep = None if where is None else where[start : start + read]
+        if keep is not None:
+            if len(keep) != read:
                 refuse_mask()
-            part = part[own] if wide else part
-            more = [_kept(piece, own) for piece in more]
+            part = part[keep] if wide else part
+            more = [_kept(piece, keep) for piece in more]
         if names is not None:
             columns = [part[name] for name in names]
         else:
             columns = [part] if part.ndim == 1 else list(part.T)
-        if own is not None and not wide:
-            columns = [_kept(column, own) for column in columns]
+        if keep is not None and not wide:
+            columns = [_kept(column, keep) for column in columns]
         yield [*columns, *more], read
 
 
@@ -95,9 +95,9 @@ def summed(
     return found
 
 
-def _kept(column: NDArray[Any], own: NDArray[np.bool_]) -> NDArray[Any]:
+def _kept(column: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:
     values = flat(column)
-    return picked(values, own, np.empty_like(values))
+    return picked(values, keep, np.empty_like(values))
 
 
 def flat(column: NDArray[Any]) -> NDArray[Any]:

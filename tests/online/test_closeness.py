@@ -12,8 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError
-from dpfast.online import closeness
-from dpfast.online.closeness import BITS, Closeness, doubt_of, hard_answers
+from dpfast.online.multisets import BITS, MARGIN, Closeness, doubt_of, hard_answers
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 
@@ -132,7 +131,7 @@ def test_accuracy_is_kept_and_hard_answers_are_few(name):
         HISTOGRAM, queries=200, size=60, rng=InsecureGenerator(3), **GIVEN
     )
     assert stream.hard == hard_answers(39_711) and stream.spent == Pure(1)
-    assert stream._plan.comparison <= closeness.MARGIN
+    assert stream._plan.comparison <= MARGIN
     g = np.random.default_rng(5)
     histogram = np.array(HISTOGRAM)
     queries, latest = streams.STREAMS[name](g, 4), None
