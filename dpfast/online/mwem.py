@@ -49,8 +49,8 @@ class _Queries:
         if matrix.shape[1] != universe or not len(matrix):
             checks.fail("queries", rule, matrix.shape)
         self.bits = bits
-        self._units = np.empty(matrix.shape, np.float32)
-        for row, units in zip(matrix, self._units, strict=True):
+        self.units = np.empty(matrix.shape, np.float32)
+        for row, units in zip(matrix, self.units, strict=True):
             for at in range(0, universe, BLOCK):
                 given = row[at : at + BLOCK]
                 if not (given.min() >= 0 and given.max() <= 1):  # NaN is neither
@@ -59,23 +59,14 @@ class _Queries:
                 units[at : at + BLOCK] = np.rint(given, out=given)
 
     def __len__(self) -> int:
-        return len(self._units)
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(self._units.tobytes()).hexdigest()
+        return len(self.units)
 
     def sums(self, over: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum all queries over counts (exactly: integers below ``2**53``) or a distribution."""
         out = np.empty(len(self))
         enough = max(1, ENOUGH // len(over))
-        spread(len(self), lambda a, b: products(self._units, over, out, a, b), 4, enough)
+        spread(len(self), lambda a, b: products(self.units, over, out, a, b), 4, enough)
         return out
-
-    def row(self, number: int) -> NDArray[np.float64]:
-        """Return one query, from 0 to 1."""
-        query: NDArray[np.float64] = np.ldexp(self._units[number].astype(np.float64), -self.bits)
-        return query
 
 
 class _Fit:
@@ -99,7 +90,7 @@ class _Fit:
         before = self._values.get(query, 0.0) * (1 - 1 / seen)
         self._values[query] = before + noisy / float(self.rows << bits) / seen
         if query not in self._vectors:
-            self._vectors[query] = self.queries.row(query)
+            self._vectors[query] = np.ldexp(self.queries.units[query].astype(np.float64), -bits)
         turns = list(self._values) * self._replays
         expected = self.current.sums(self._vectors[turns[0]], bits).mean
         for turn, later in itertools.zip_longest(turns, turns[1:]):
@@ -113,6 +104,7 @@ class _Fit:
 class _Rounds:
     """All rounds, as a mechanism for `release`."""
 
+    name: str
     fit: _Fit
     rounds: int
     choice: float
@@ -120,10 +112,6 @@ class _Rounds:
     loss: Loss
     read: Callable[[Counted], NDArray[np.int64]]
     neighbors: str = "replace"
-
-    @property
-    def name(self) -> str:
-        return f"MWEM, {len(self.fit.queries)} queries, {self.rounds} rounds"
 
     def reduce(self, source: Counted) -> NDArray[np.int64]:
         exact = self.fit.queries.sums(self.read(source).astype(np.float64))
@@ -249,15 +237,16 @@ class MWEM(HasDistribution):
             checks.fail("replays", "at most 2**20", replays)
         self._universe, self._bits, self._rows = asked.universe, bits, asked.rows
         fit = _Fit(held, asked.rows, asked.universe.size, times)
-        plan = _Rounds(fit, count, choice, noise, self.spent, asked.read)
+        title = f"MWEM, {len(held)} queries, {count} rounds"
+        plan = _Rounds(title, fit, count, choice, noise, self.spent, asked.read)
         kept = past = None
         if name is not None:
             public = facts(
-                what=plan.name,
+                what=title,
                 loss=asked.loss,
                 rows=asked.rows,
                 universe=asked.universe.facts,
-                queries=held.digest,
+                queries=hashlib.sha256(held.units.tobytes()).hexdigest(),
                 replays=times,
                 choice=choice,
                 noise=noise,

@@ -99,7 +99,14 @@ class Universe:
 
     def values(self, query: Any) -> NDArray[np.float64]:
         """Return the numbers of a query, not checked yet."""
-        return self._called(query) if callable(query) else self._vector(query)
+        if callable(query):
+            return self._called(query)
+        vector = checks.array("query", query, _RULE)
+        if vector.dtype.kind not in "iufb" or vector.ndim != 1:
+            checks.fail_kind("query", _RULE, query)
+        if len(vector) != self.size:
+            checks.fail("query", f"as long as the universe, {self.size}", f"{len(vector)} numbers")
+        return np.ascontiguousarray(vector, np.float64)
 
     def weights(self, values: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
         """Return the query as integers in units of ``2**-bits``; an error unless within 0 to 1."""
@@ -112,14 +119,6 @@ class Universe:
             np.multiply(part, float(1 << bits), out=units)
             np.rint(units, out=units)
         return out
-
-    def _vector(self, query: Any) -> NDArray[np.float64]:
-        vector = checks.array("query", query, _RULE)
-        if vector.dtype.kind not in "iufb" or vector.ndim != 1:
-            checks.fail_kind("query", _RULE, query)
-        if len(vector) != self.size:
-            checks.fail("query", f"as long as the universe, {self.size}", f"{len(vector)} numbers")
-        return np.ascontiguousarray(vector, np.float64)
 
     def _called(self, query: Callable[[Any], Any]) -> NDArray[np.float64]:
         elements = np.arange(self.size) if self.elements is None else self.elements

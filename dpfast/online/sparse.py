@@ -293,7 +293,7 @@ class SparseVector(Session[_Question, Finding | Findings]):
             given = _array("thresholds", thresholds, self._rule("numbers"))
             if given.shape != array.shape:
                 checks.fail("thresholds", f"as many as the values, {len(array)}", given.shape)
-            if (given.size and given.dtype.kind not in "iuf") or not np.isfinite(given).all():
+            if not np.isfinite(given).all():
                 checks.fail("thresholds", self._rule("finite numbers"), thresholds)
             if self._unit is None and given.dtype.kind == "f":
                 bars = np.array([self._bar(bar) for bar in given.tolist()], np.int64)
@@ -484,8 +484,9 @@ def _share(answers: bool | Number) -> Fraction:
 
 def _array(name: str, values: ArrayLike, rule: str) -> NDArray[Any]:
     array = checks.array(name, values, rule)
-    plain = array.dtype.kind in "iuf" and array.dtype.itemsize <= 8
-    if array.ndim != 1 or not (plain or not array.size):
+    if array.ndim == 1 and not array.size:
+        return np.empty(0)  # of a list of nothing, whatever NumPy makes of it
+    if array.ndim != 1 or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         checks.fail_kind(name, f"one-dimensional: {rule}", values)
     return array
 

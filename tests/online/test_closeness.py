@@ -77,7 +77,7 @@ def furthest(case, claimed):
     return max(moved) / claimed(rows, accuracy)
 
 
-def test_no_neighbours_move_a_doubt_by_more_than_the_noise_is_for():
+def test_no_neighbors_move_a_doubt_by_more_than_the_noise_is_for():
     """All tables of a few rows over a few elements. Half the claim is exceeded."""
     moved = [furthest(i, lambda n, a: doubt_of(n, a).sensitivity) for i in range(12)]
     assert 0.5 < max(moved) <= 1

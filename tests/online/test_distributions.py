@@ -43,7 +43,7 @@ def law(counts, made, threshold, queries=QUERIES, divisors=(1, 1, 1)):
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(4, marks=pytest.mark.slow), 8])
-def test_no_transcript_of_any_neighbours_costs_more(epsilon):
+def test_no_transcript_of_any_neighbors_costs_more(epsilon):
     """All databases of four rows over two elements, two queries, all hard answers."""
     made = small_plan(epsilon)
     assert made.bits == 2 and made.spent == Pure(epsilon)
@@ -154,7 +154,7 @@ def test_the_shipped_mwem_has_the_law():
     for _ in range(size):
         held = mwem._Queries(queries, 2, 1)
         fit = mwem._Fit(held, 4, 2, 1)
-        plan_ = mwem._Rounds(fit, 2, choice, noise, Pure(epsilon), lambda found: found)
+        plan_ = mwem._Rounds("", fit, 2, choice, noise, Pure(epsilon), lambda found: found)
         found = plan_.finish(plan_.reduce(np.array(counts)), generator)
         seen[tuple((q, a > 4) for q, a in zip(found.asked, found.noisy, strict=True))] += 1
 

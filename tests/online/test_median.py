@@ -186,7 +186,7 @@ def small_plan(epsilon, hard=2):
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(4, marks=pytest.mark.slow), 8])
-def test_no_transcript_of_any_neighbours_costs_more(epsilon):
+def test_no_transcript_of_any_neighbors_costs_more(epsilon):
     """All databases of four rows over two elements, two queries, the second of which has a vector
     of its own; candidates of two rows; all transcripts with their hard answers."""
     made, scales, answers = small_plan(epsilon)

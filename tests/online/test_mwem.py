@@ -53,7 +53,7 @@ def test_the_first_choice_has_the_law_of_the_exponential_mechanism():
     assert p_value(0.5) < 1e-4 and p_value(2) < 1e-4
 
 
-def test_no_choice_of_any_neighbours_costs_more():
+def test_no_choice_of_any_neighbors_costs_more():
     """The scores move by one row at most, and the shares add up to what is asked for."""
     worst = 0.0
     for leaves in range(4):
@@ -179,12 +179,10 @@ def test_data_and_budget():
         ({"queries": 2 * QUERIES}, ArgumentError, "queries"),
         ({"queries": QUERIES * math.nan}, ArgumentError, "queries"),
         ({"queries": [["a"] * 4]}, ArgumentTypeError, "queries"),
-        ({"histogram": [0, 0, 0, 0]}, ArgumentError, "histogram"),
         ({"rounds": 0}, ArgumentError, "rounds"),
         ({"rounds": 2**20}, ArgumentError, "rounds"),
         ({"replays": 0}, ArgumentError, "replays"),
         ({"average": 1}, ArgumentTypeError, "average"),
-        ({"epsilon": 0}, ArgumentError, "epsilon"),
     ],
     ids=shown,
 )

@@ -49,7 +49,7 @@ def neighbors(length, monotone):
 
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("c", [1, 2, 3])
-def test_no_transcript_of_any_neighbours_costs_more(c, monotone):
+def test_no_transcript_of_any_neighbors_costs_more(c, monotone):
     """Exactly: all transcripts of three values, all neighbors."""
     scales, spent, each = allocate(Pure(1), 1, c, monotone, Fraction(0))
     assert spent == Pure(1) and each is None
@@ -257,7 +257,7 @@ def test_one_by_one_is_as_many():
 # --- what it costs, how the loss is divided -------------------------------------------------------
 
 
-def test_shares_minimise_the_variance():
+def test_shares_minimize_the_variance():
     for c in (1, 2, 10, 1000):
         for monotone in (False, True):
             own = float(threshold_share(c, monotone))
@@ -322,7 +322,7 @@ def test_monotone_values_and_many_positives_in_rho_need_less_noise():
 
 @pytest.mark.parametrize("sensitivity", [1, 20])
 def test_numbers_are_told_with_noise_of_their_own(sensitivity):
-    """Unbiased, with the deviation that was paid for, although the comparison was in favour."""
+    """Unbiased, with the deviation that was paid for, although the comparison was in favor."""
     size = 4000
     generator = InsecureGenerator(21)
     stream = dp.online.SparseVector(

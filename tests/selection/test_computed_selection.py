@@ -27,7 +27,7 @@ def gap(data, candidate):
 
 
 @numba.njit
-def gap_of_neighbour(data, candidate):
+def gap_of_neighbor(data, candidate):
     return gap(data, candidate + 1)
 
 
@@ -65,7 +65,7 @@ def test_law(short, block, monkeypatch):
         monkeypatch.setattr(race, "block_length", lambda count, draws: block)
     found = draws(gap, 60, 0.05, 2500, rng=seeded(1))
     assert pvalue(found, 60, 0.05) > 1e-6
-    shifted = draws(gap_of_neighbour, 60, 0.05, 2500, rng=seeded(1))
+    shifted = draws(gap_of_neighbor, 60, 0.05, 2500, rng=seeded(1))
     assert pvalue(shifted, 60, 0.05) < 1e-6  # the planted fault
 
 

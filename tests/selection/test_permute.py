@@ -73,8 +73,8 @@ def test_exponents_near_whole_numbers(c):
     """Distances one step round those where c d / ln 2 is an integer."""
     for k in [*range(1, 30), 64, 100, 199, 200]:
         with mpmath.workprec(200):
-            centre = float(k * mpmath.log(2) / c)
-        steps = [centre]
+            center = float(k * mpmath.log(2) / c)
+        steps = [center]
         for _ in range(20):
             steps = [np.nextafter(steps[0], 0), *steps, np.nextafter(steps[-1], math.inf)]
         found, _ = coins.exponents(np.array(steps), c, 0.0)

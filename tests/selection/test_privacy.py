@@ -96,7 +96,7 @@ ROUNDING = 1e-12
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_no_neighbours_are_told_apart_by_more_than_epsilon(law, monotone, epsilon, n):
+def test_no_neighbors_are_told_apart_by_more_than_epsilon(law, monotone, epsilon, n):
     c = factor(CALLS[law], [0.0, 1.0], sensitivity=1, epsilon=epsilon, monotone=monotone)
     p, q = logs(law, n, c, monotone)
     assert np.abs(p - q).max() <= epsilon + ROUNDING
@@ -203,7 +203,7 @@ def test_permute_and_flip_for_rho(rho):
 
 
 @pytest.mark.parametrize("monotone", [False, True])
-def test_top_k_on_all_neighbours(monotone):
+def test_top_k_on_all_neighbors(monotone):
     """Ordered answers; epsilon is that of the whole answer."""
     epsilon, k = 6.0, 2
     c = factor(

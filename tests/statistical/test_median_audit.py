@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of a release. Passing proves nothing; failing is a bug.
 
-For fixed neighbours, the best threshold event on one half of the samples is judged on the other
+For fixed neighbors, the best threshold event on one half of the samples is judged on the other
 half by exact binomial (Clopper-Pearson) bounds; the lower bound of its log-ratio
 may not exceed epsilon. A planted mechanism with too little noise must be caught by it.
 """
@@ -39,8 +39,8 @@ def sample(data, size, epsilon, noise, shrink=1.0, **kw):
     out = np.array(
         [dp.median(data, bounds=(0, 1), epsilon=epsilon, noise=noise, **kw) for _ in range(size)]
     )
-    centre = np.sort(data)[(len(data) - 1) // 2] if len(data) else 0.0
-    return centre + shrink * (out - centre)
+    center = np.sort(data)[(len(data) - 1) // 2] if len(data) else 0.0
+    return center + shrink * (out - center)
 
 
 PAIRS = {

@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of streams, by whole transcripts, with planted faults.
 
-For fixed neighbours, the transcript with the largest ratio on one half of the runs is judged on the
+For fixed neighbors, the transcript with the largest ratio on one half of the runs is judged on the
 other half by Clopper-Pearson bounds. Passing proves nothing; the faults must be caught.
 """
 
@@ -57,7 +57,7 @@ def runs(values, size, epsilon, c, threshold=0):
     ]
 
 
-NEIGHBOURS = {
+NEIGHBORS = {
     "below, then above": ([0] * 6 + [2], [2] * 6 + [0], 1),
     "several": ([0] * 4 + [2] * 3, [2] * 4 + [0] * 3, 3),
 }
@@ -65,23 +65,18 @@ NEIGHBOURS = {
 
 def audit(name, size, epsilon=4):
     """The bound, in units of what is claimed for values that move by two."""
-    one, other, c = NEIGHBOURS[name]
+    one, other, c = NEIGHBORS[name]
     return lower_bound(*(runs(v, size, epsilon, c, 1) for v in (one, other))) / (2 * epsilon)
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("name", list(NEIGHBOURS))
-def test_a_quick_audit(name):
-    assert audit(name, 4_000) <= 1
+@pytest.mark.parametrize("size", [4_000, pytest.param(60_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", list(NEIGHBORS))
+def test_no_transcript_exceeds_epsilon(name, size):
+    assert audit(name, size) <= 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", list(NEIGHBOURS))
-def test_no_transcript_exceeds_epsilon(name):
-    assert audit(name, 60_000) <= 1
-
-
-#: What a fault does to the scales, and neighbours that show it: their values, threshold, epsilon.
+#: What a fault does to the scales, and neighbors that show it: their values, threshold, epsilon.
 FAULTS = {
     "no threshold noise": ({"threshold": 1000}, [0] * 60, [1] * 60, 3, 3),
     "no noise of values": ({"query": 1000}, [0, 1], [1, 0], 1, 1),

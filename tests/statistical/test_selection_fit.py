@@ -75,7 +75,7 @@ def misfit(draws, law, cells=None):
 
 
 def pairs_misfit(draws, law):
-    """Chi-square of neighbouring draws against independence; for a handful of candidates."""
+    """Chi-square of neighboring draws against independence; for a handful of candidates."""
     both = draws[:-1:2] * len(law) + draws[1::2]
     counts = np.bincount(both, minlength=len(law) ** 2).astype(float)
     return chi_square(counts, np.outer(law, law).ravel())
@@ -666,7 +666,7 @@ def log_odds(gap, c):
 def test_far_candidates_have_their_exact_probability(gap, c):
     found = log_odds(gap, c)
     assert abs(found + twin.mp.mpf(c) * twin.mp.mpf(gap)) < 2.0**-190
-    # Neighbours, whose gaps differ by twice the sensitivity, are told apart by 2 c and no more.
+    # Neighbors, whose gaps differ by twice the sensitivity, are told apart by 2 c and no more.
     assert abs(log_odds(gap + 2, c) - found + 2 * twin.mp.mpf(c)) < 2.0**-190
     # Control: one unit in the last place of c.
     assert abs(found + twin.mp.mpf(math.nextafter(c, 2)) * twin.mp.mpf(gap)) > 2.0**-190
@@ -684,8 +684,8 @@ def first(above, holds):
 PAIRS = {
     "gap, 0": lambda gap: np.array([gap, 0.0]),
     "0, -gap": lambda gap: np.array([0.0, -gap]),
-    "a neighbour, two nearer": lambda gap: np.array([gap - 1, 1.0]),
-    "a neighbour, two farther": lambda gap: np.array([gap + 1, -1.0]),
+    "a neighbor, two nearer": lambda gap: np.array([gap - 1, 1.0]),
+    "a neighbor, two farther": lambda gap: np.array([gap + 1, -1.0]),
 }
 
 

@@ -91,7 +91,7 @@ def published(epsilon, c):
     }
 
 
-#: Neighbours (values on one dataset and on the other) on which a broken variant is caught.
+#: Neighbors (values on one dataset and on the other) on which a broken variant is caught.
 CAUGHT = {
     "3, Roth 2011": ([0] * 8 + [1], [1] * 8 + [0]),
     "4, Lee and Clifton 2014": ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0]),
