@@ -128,10 +128,9 @@ def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
         return array
     if kind == "f" and not ((np.abs(array) >= 2.0**53) & (np.abs(array) < math.inf)).any():
         return array  # here all integers are floats
-    try:
+    each = array
+    with suppress(Exception):
         each = np.array(scores, object)
-    except Exception:
-        each = array
     numbers = np.frompyfunc(real, 1, 1)(each)
     kinds = {type(number) for number in numbers.ravel()}
 
@@ -144,10 +143,8 @@ def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
         return np.array(numbers, np.float64)
     if only(int):
         for dtype in (np.int64, np.uint64):
-            try:
+            with suppress(OverflowError):
                 return np.array(numbers, dtype)
-            except OverflowError:
-                pass
     return np.array(numbers, object)
 
 

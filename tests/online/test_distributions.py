@@ -1,5 +1,5 @@
-"""Whole transcripts of multiplicative weights and MWEM on tiny universes: their exact laws, with
-planted faults, and that the shipped code has them."""
+"""Whole transcripts of multiplicative weights and MWEM on tiny universes: their exact
+distributions, with planted faults, and that the shipped code has them."""
 
 from __future__ import annotations
 
@@ -32,30 +32,38 @@ def small_plan(epsilon, hard=2, queries=2):
     return plan(Pure(epsilon), 4, hard, queries, 0.5, 2)
 
 
-def law(counts, made, threshold, queries=QUERIES, divisors=(1, 1, 1)):
+def distribution(kind, counts, made, threshold, queries=QUERIES, divisors=(1, 1, 1)):
+    """Of transcripts; the candidates of the median mechanism are of two rows."""
     a, b, c = divisors
     scales = float(made.scales.threshold) / a, float(made.scales.query) / b, made.scales.positives
-    answers = float(made.noise.scale) / c
-    return online_weights.law(counts, GAP, 2, queries, threshold, scales, answers)
+    shared = 2, queries, threshold, scales, float(made.noise.scale) / c
+    if kind == "MedianMechanism":
+        return online_median.distribution(counts, online_median.multisets(2, 2), *shared)
+    return online_weights.distribution(counts, GAP, *shared)
 
 
-# --- private multiplicative weights -------------------------------------------------------------
+# --- linear queries -----------------------------------------------------------------------------
+
+KINDS = pytest.mark.parametrize("kind", ["MedianMechanism", "PrivateMultiplicativeWeights"])
 
 
+@KINDS
 @pytest.mark.parametrize("epsilon", [pytest.param(4, marks=pytest.mark.slow), 8])
-def test_no_transcript_of_any_neighbors_costs_more(epsilon):
-    """All databases of four rows over two elements, two queries, all hard answers."""
+def test_no_transcript_of_any_neighbors_costs_more(epsilon, kind):
+    """All databases of four rows over two elements, two queries, the second of which has a vector
+    of its own; all transcripts with their hard answers."""
     made = small_plan(epsilon)
     assert made.bits == 2 and made.spent == Pure(epsilon)
-    found = [law(h, made, 2) for h in DATABASES]
+    found = [distribution(kind, h, made, 2) for h in DATABASES]
     for one in found:
         assert sum(one.values()) == pytest.approx(1, abs=1e-6)
     worst = max(sparse.loss(a, b) for a, b in itertools.pairwise(found))
     assert 0.2 * epsilon < worst <= epsilon + 1e-6
 
 
+@KINDS
 @pytest.mark.parametrize("fault", [None, "no threshold noise", "wrong scale", "exact answers"])
-def test_planted_faults_are_caught_by_the_enumeration(fault):
+def test_planted_faults_are_caught_by_the_enumeration(fault, kind):
     """A query asked thirty times, with one hard answer: easy answers must not add up."""
     epsilon = 4
     divisors = {
@@ -65,7 +73,9 @@ def test_planted_faults_are_caught_by_the_enumeration(fault):
         "exact answers": (1, 1, 1e9),
     }[fault]
     made = small_plan(epsilon, 1)
-    found = [law(h, made, 6, [(1, 0)] * 30, divisors) for h in [(4, 0), (3, 1), (2, 2)]]
+    found = [
+        distribution(kind, h, made, 6, [(1, 0)] * 30, divisors) for h in [(4, 0), (3, 1), (2, 2)]
+    ]
     worst = max(sparse.loss(*pair) for pair in itertools.pairwise(found))
     assert worst > epsilon if fault else 0.3 * epsilon < worst <= epsilon + 1e-6
 
@@ -82,24 +92,15 @@ def told(stream):
 
 
 @quick_rows(1)
-@pytest.mark.parametrize("kind", ["MedianMechanism", "PrivateMultiplicativeWeights"])
-def test_the_shipped_code_has_the_law(kind):
+@KINDS
+def test_the_shipped_code_has_the_distribution(kind):
     """Chi-square; and of half the noise, which fails."""
     made, size, counts = small_plan(4), 2500, (3, 1)
     generator = InsecureGenerator(7)
     seen = Counter(told(streams.shrunk(kind, counts, made, 2, generator, GAP)) for _ in range(size))
 
     def p_value(divide):
-        scales = (
-            float(made.scales.threshold) / divide,
-            float(made.scales.query) / divide,
-            made.scales.positives,
-        )
-        shared = (2, QUERIES, 2, scales, float(made.noise.scale) / divide)
-        if kind == "MedianMechanism":
-            exact = online_median.law(counts, online_median.multisets(2, 2), *shared)
-        else:
-            exact = online_weights.law(counts, GAP, *shared)
+        exact = distribution(kind, counts, made, 2, divisors=(divide,) * 3)
         few: Counter = Counter()
         for transcript, p in exact.items():
             few[tuple((a is not None, a is not None and a / 16 > 0.5) for a in transcript)] += p
@@ -119,15 +120,17 @@ def test_the_shipped_code_has_the_law(kind):
 # --- MWEM ---------------------------------------------------------------------------------------
 
 
-def mwem_law(counts, epsilon, divisors=(1, 1), rounds=2):
+def mwem_distribution(counts, epsilon, divisors=(1, 1), rounds=2):
     choice, noise, spent = mwem._shares(Pure(epsilon), rounds, 2)
     assert noise.distribution == "laplace" and spent == Draws(epsilon, draws=2 * rounds)
     scale = float(noise.scale) / divisors[1]
-    return online_mwem.law(counts, [(1, 0), (0, 0.5)], 1, rounds, 1, choice * divisors[0], scale)
+    return online_mwem.distribution(
+        counts, [(1, 0), (0, 0.5)], 1, rounds, 1, choice * divisors[0], scale
+    )
 
 
 def mwem_loss(epsilon, divisors=(1, 1)):
-    found = [mwem_law(h, epsilon, divisors) for h in [(4, 0), (3, 1), (2, 2)]]
+    found = [mwem_distribution(h, epsilon, divisors) for h in [(4, 0), (3, 1), (2, 2)]]
     for one in found:
         assert sum(one.values()) == pytest.approx(1, abs=1e-4)
     return max(sparse.loss(a, b, 1e-6) for a, b in itertools.pairwise(found))
@@ -144,7 +147,7 @@ def test_faults_of_mwem_are_caught_by_the_enumeration(divisors):
     assert mwem_loss(8, divisors) > 8
 
 
-def test_the_shipped_mwem_has_the_law():
+def test_the_shipped_mwem_has_the_distribution():
     """Chi-square over both choices and the side of what is told; half the noise fails."""
     epsilon, counts, size = 8, (3, 1), 2500
     choice, noise, _ = mwem._shares(Pure(epsilon), 2, 2)
@@ -160,7 +163,7 @@ def test_the_shipped_mwem_has_the_law():
 
     def p_value(divide):
         few: Counter = Counter()
-        for transcript, p in mwem_law(counts, epsilon, (divide, divide)).items():
+        for transcript, p in mwem_distribution(counts, epsilon, (divide, divide)).items():
             few[tuple((q, a > 4) for q, a in transcript)] += p
         kept = [t for t in few if few[t] * size >= 5]
         observed, expected = [seen[t] for t in kept], [few[t] * size for t in kept]

@@ -1,4 +1,4 @@
-"""The median mechanism: candidates, the twin, laws of whole transcripts, accuracy, bad input."""
+"""The median mechanism: candidates, the twin, whole transcripts, accuracy, how it is used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 
 from ..reference.online import median as reference
-from ..reference.online import sparse
 from ..support import streams
 from ..support.pairwise import quick_rows
 from ..support.paths import on_every_path
@@ -142,72 +141,17 @@ def test_answers_are_those_of_the_twin(seed):
     shipped = dp.online.MedianMechanism(
         histogram, epsilon=2, queries=40, accuracy=0.15, size=size, rng=InsecureGenerator(seed)
     )
-    made, bits = shipped._plan, InsecureGenerator(seed).stream()
-    assert made.noise.distribution == "laplace" and made.noise.shift == 0 and not made.scales.each
-    rho = streams.noise(made.scales.threshold, bits)
-
-    def above(distance):
-        return distance + streams.noise(made.scales.query, bits) >= shipped._threshold + rho
-
-    twin = reference.Median(histogram, reference.multisets(universe, size), made.bits)
+    bits = shipped._plan.bits
+    twin = reference.Median(histogram, reference.multisets(universe, size), bits)
     hard = 0
-    for _ in range(40):
-        query = g.random(universe) if g.random() < 0.5 else g.integers(0, 2, universe)
-        found = shipped.answer(query)
-        expected, told = twin.answer(
-            query, above, lambda exact: exact + streams.noise(made.noise.scale, bits)
-        )
+    for found, expected, told in streams.beside(shipped, twin, g, seed):
         hard += expected
         assert found.hard == expected and found.remaining == shipped.hard - hard
-        assert found == min(max(told / (3000 << made.bits), 0), 1)
+        assert found == min(max(told / (3000 << bits), 0), 1)
         assert shipped._alive._counts.T.tolist() == twin.alive
         if not twin.alive:
             break
     assert hard
-
-
-# --- privacy, exactly ---------------------------------------------------------------------------
-
-QUERIES = [(1, 0), (0.5, 1)]
-
-
-def laws(histograms, threshold, scales, answers, queries=QUERIES):
-    return [
-        reference.law(h, reference.multisets(2, 2), 2, queries, threshold, scales, answers)
-        for h in histograms
-    ]
-
-
-def small_plan(epsilon, hard=2):
-    """The scales that the mechanism would take for queries rounded to quarters."""
-    made = plan(Pure(epsilon), 4, hard, 2, 0.5, 2)
-    scales = float(made.scales.threshold), float(made.scales.query), made.scales.positives
-    return made, scales, float(made.noise.scale)
-
-
-@pytest.mark.parametrize("epsilon", [pytest.param(4, marks=pytest.mark.slow), 8])
-def test_no_transcript_of_any_neighbors_costs_more(epsilon):
-    """All databases of four rows over two elements, two queries, the second of which has a vector
-    of its own; candidates of two rows; all transcripts with their hard answers."""
-    made, scales, answers = small_plan(epsilon)
-    assert made.bits == 2 and made.spent == Pure(epsilon)
-    found = laws([(j, 4 - j) for j in range(5)], 2, scales, answers)
-    for one in found:
-        assert sum(one.values()) == pytest.approx(1, abs=1e-6)
-    worst = max(sparse.loss(a, b) for a, b in itertools.pairwise(found))
-    assert 0.2 * epsilon < worst <= epsilon + 1e-6
-
-
-@pytest.mark.parametrize("fault", [None, "no threshold noise", "wrong scale", "exact answers"])
-def test_planted_faults_are_caught_by_the_enumeration(fault):
-    """A query asked thirty times, with one hard answer: easy answers must not add up."""
-    epsilon = 4
-    _, (rho, nu, hard), answers = small_plan(epsilon, 1)
-    divisors = {"no threshold noise": (1e9, 1, 1), "wrong scale": (4, 4, 4)}
-    a, b, c = {**divisors, "exact answers": (1, 1, 1e9), None: (1, 1, 1)}[fault]
-    found = laws([(4, 0), (3, 1), (2, 2)], 6, (rho / a, nu / b, hard), answers / c, [(1, 0)] * 30)
-    worst = max(sparse.loss(*pair) for pair in itertools.pairwise(found))
-    assert worst > epsilon if fault else 0.3 * epsilon < worst <= epsilon + 1e-6
 
 
 # --- accuracy -----------------------------------------------------------------------------------

@@ -29,24 +29,13 @@ def test_answers_are_those_of_the_twin(seed):
     shipped = dp.online.PrivateMultiplicativeWeights(
         histogram, epsilon=4, queries=60, accuracy=0.05, rng=InsecureGenerator(seed)
     )
-    made, bits = shipped._plan, InsecureGenerator(seed).stream()
-    assert made.noise.distribution == "laplace" and not made.scales.each
-    rho = streams.noise(made.scales.threshold, bits)
-
-    def above(distance):
-        return distance + streams.noise(made.scales.query, bits) >= shipped._threshold + rho
-
-    twin = reference.Weights(histogram, shipped.gap, made.bits)
+    bits = shipped._plan.bits
+    twin = reference.Weights(histogram, shipped.gap, bits)
     hard, divergence = 0, twin.divergence()
     assert divergence <= math.log(universe)
-    for _ in range(60):
-        query = g.integers(0, 2, universe) if g.random() < 0.5 else g.random(universe)
-        found = shipped.answer(query)
-        expected, told = twin.answer(
-            query, above, lambda exact: exact + streams.noise(made.noise.scale, bits)
-        )
+    for found, expected, told in streams.beside(shipped, twin, g, seed):
         assert found.hard == expected
-        assert found == pytest.approx(min(max(told / (rows << made.bits), 0), 1), abs=1e-7)
+        assert found == pytest.approx(min(max(told / (rows << bits), 0), 1), abs=1e-7)
         np.testing.assert_allclose(shipped.distribution, twin.hypothesis, rtol=1e-6)
         if expected:  # what a hard answer teaches, of which their number follows
             assert twin.divergence() <= divergence - 2 * shipped.gap**2

@@ -1,4 +1,4 @@
-"""MWEM: what is chosen and measured has its law, sums are exact, errors shrink, bad input."""
+"""MWEM: how choices and measurements are distributed, exact sums, errors that shrink, bad input."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def scores(histogram):
 
 
 def choices(histogram, epsilon):
-    """The law of the choice of a first round that has this epsilon."""
+    """The distribution of the choice of a first round that has this epsilon."""
     weights = np.exp(epsilon * scores(histogram) / 2)
     return weights / weights.sum()
 
 
-def test_the_first_choice_has_the_law_of_the_exponential_mechanism():
+def test_the_first_choice_has_the_distribution_of_the_exponential_mechanism():
     """Chi-square; and of a choice with half or twice the epsilon, which fails."""
     epsilon, size = Fraction(1, 8), 4000
     generator = InsecureGenerator(3)
@@ -46,8 +46,8 @@ def test_the_first_choice_has_the_law_of_the_exponential_mechanism():
     )
 
     def p_value(factor):
-        law = size * choices(HISTOGRAM, factor * float(epsilon))
-        return chisquare([seen[i] for i in range(4)], law, sum_check=False).pvalue
+        distribution = size * choices(HISTOGRAM, factor * float(epsilon))
+        return chisquare([seen[i] for i in range(4)], distribution, sum_check=False).pvalue
 
     assert p_value(1) > 1e-4
     assert p_value(0.5) < 1e-4 and p_value(2) < 1e-4

@@ -1,4 +1,4 @@
-"""The sparse vector technique: laws of whole transcripts, the published variants, bad input."""
+"""The sparse vector technique: whole transcripts, the published variants, bad input."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def neighbors(length, monotone):
             yield q, tuple(a + b for a, b in zip(q, move, strict=True))
 
 
-# --- the law --------------------------------------------------------------------------------------
+# --- the distribution -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("monotone", [False, True])
@@ -54,14 +54,14 @@ def test_no_transcript_of_any_neighbors_costs_more(c, monotone):
     scales, spent, each = allocate(Pure(1), 1, c, monotone, Fraction(0))
     assert spent == Pure(1) and each is None
     shipped = variant(scales)
-    laws = {}
+    distributions = {}
 
-    def law(q):
-        if q not in laws:
-            laws[q] = shipped.law(q)
-        return laws[q]
+    def distribution(q):
+        if q not in distributions:
+            distributions[q] = shipped.distribution(q)
+        return distributions[q]
 
-    worst = max(reference.loss(law(q), law(r)) for q, r in neighbors(3, monotone))
+    worst = max(reference.loss(distribution(q), distribution(r)) for q, r in neighbors(3, monotone))
     assert worst <= 1 + 1e-9
     assert worst > 0.3
 
@@ -71,8 +71,8 @@ def test_the_loss_is_all_used_by_long_streams():
     scales, _, _ = allocate(Pure(1), 1, 2, False, Fraction(0))
     one, other = [0] * 40 + [1, 1], [1] * 40 + [0, 0]
     told = (False,) * 40 + (True, True)
-    laws = [transcript(variant(scales), q, told, -6) for q in (one, other)]
-    assert 0.95 < abs(math.log(laws[0] / laws[1])) <= 1
+    distributions = [transcript(variant(scales), q, told, -6) for q in (one, other)]
+    assert 0.95 < abs(math.log(distributions[0] / distributions[1])) <= 1
 
 
 def transcript(shipped, values, told, threshold):
@@ -88,7 +88,7 @@ def transcript(shipped, values, told, threshold):
 
 def paid_part(one, other, loss):
     """What whole transcripts cost, as a part of rho or delta: exactly."""
-    p, q = (np.array([law[told] for told in one]) for law in (one, other))
+    p, q = (np.array([distribution[told] for told in one]) for distribution in (one, other))
     if isinstance(loss, Approx):
         return np.maximum(p - math.exp(loss.epsilon) * q, 0).sum() / float(loss.delta)
     p, q = p[p > 1e-12], q[p > 1e-12]
@@ -111,8 +111,14 @@ def test_transcripts_cost_no_more_in_other_losses(asked, c):
         few = reference.Variant(
             float(scales.threshold) / divisor, float(scales.query) / divisor, c, scales.each
         )
-        laws = [[few.law(q, bar) for q in pair] for pair in pairs for bar in (-2, 0, 2)]
-        return max(paid_part(*law[::turn], asked) for law in laws for turn in (1, -1))
+        distributions = [
+            [few.distribution(q, bar) for q in pair] for pair in pairs for bar in (-2, 0, 2)
+        ]
+        return max(
+            paid_part(*distribution[::turn], asked)
+            for distribution in distributions
+            for turn in (1, -1)
+        )
 
     assert 0.01 < worst(1) <= 1 < worst(8)
 
@@ -121,9 +127,9 @@ def test_transcripts_cost_no_more_in_other_losses(asked, c):
 def test_private_variants_pass_the_enumeration(name):
     shipped = reference.published(1.0, 2)[name]
     for q, r in neighbors(3, False):
-        assert reference.loss(shipped.law(q), shipped.law(r)) <= 1 + 1e-9
+        assert reference.loss(shipped.distribution(q), shipped.distribution(r)) <= 1 + 1e-9
     for q, r in reference.CAUGHT.values():
-        assert reference.loss(shipped.law(q), shipped.law(r)) <= 1 + 1e-9
+        assert reference.loss(shipped.distribution(q), shipped.distribution(r)) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("name", list(reference.CAUGHT))
@@ -131,9 +137,11 @@ def test_broken_variants_are_caught_by_the_enumeration(name):
     c = {"3, Roth 2011": 1, "4, Lee and Clifton 2014": 3}.get(name, 2)
     broken = reference.published(1.0, c)[name]
     q, r = reference.CAUGHT[name]
-    assert reference.loss(broken.law(q), broken.law(r)) > 1.1
+    assert reference.loss(broken.distribution(q), broken.distribution(r)) > 1.1
     if name.startswith("4"):  # its true loss, of which the paper speaks, is not exceeded
-        assert reference.loss(broken.law(q), broken.law(r)) <= (1 + 6 * c) / 4 + 1e-9
+        assert (
+            reference.loss(broken.distribution(q), broken.distribution(r)) <= (1 + 6 * c) / 4 + 1e-9
+        )
 
 
 @pytest.mark.parametrize("fault", ["no threshold noise", "unscaled", "half", "no end"])
@@ -161,7 +169,7 @@ def test_planted_faults_are_caught_by_the_enumeration(fault):
 @quick_rows(1)
 @pytest.mark.parametrize("kind", list(LOSSES))
 @pytest.mark.parametrize("many", [False, True])
-def test_transcripts_have_the_law(kind, many):
+def test_transcripts_have_the_distribution(kind, many):
     """Chi-square of whole transcripts, and of noise a quarter larger or smaller, which fails."""
     values, size = [-12, 16, -1, 9], 10_000 if many else 3_000
     generator = InsecureGenerator(11)
@@ -183,9 +191,11 @@ def test_transcripts_have_the_law(kind, many):
     assert scales.each == (kind != "pure")
 
     def p_value(factor):
-        law = variant(scales)
-        law = reference.Variant(law.threshold * factor, law.query * factor, 2, law.fresh)
-        expected = law.law(values, 1)
+        distribution = variant(scales)
+        distribution = reference.Variant(
+            distribution.threshold * factor, distribution.query * factor, 2, distribution.fresh
+        )
+        expected = distribution.distribution(values, 1)
         assert set(seen) <= set(expected)
         told = sorted(expected)
         return chisquare(

@@ -1,4 +1,4 @@
-"""The exponential mechanism on scores that a function computes, through the public door."""
+"""The exponential mechanism on scores that a function computes, through the public function."""
 
 import math
 
@@ -56,7 +56,7 @@ def pvalue(found, n, epsilon):
 @quick_rows(1)
 @pytest.mark.parametrize("short", [False, True], ids=["kept", "evaluated again"])
 @pytest.mark.parametrize("block", [None, 16], ids=lambda b: f"block {b}")
-def test_law(short, block, monkeypatch):
+def test_distribution(short, block, monkeypatch):
     from dpfast.selection import exponential_race as race
 
     if short:

@@ -1,4 +1,4 @@
-"""Permute-and-flip: its coins against their twin and their law, its draws against the exact pmf."""
+"""Permute-and-flip: its coins against their twin and distribution, its draws against the pmf."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def coin_tests(found, blocks, e):
         (21, 0, 16_000_000),
     ],
 )
-def test_the_law_of_the_coins(exponent, shift, blocks):
+def test_the_distribution_of_the_coins(exponent, shift, blocks):
     found = flips(np.full(blocks, exponent), shift, stream(exponent * 100 + shift))
     for p in coin_tests(found, blocks, exponent + shift):
         assert p > ALPHA
@@ -340,7 +340,7 @@ def test_the_pmf(case, path, size, monkeypatch):
 
 
 def test_the_exponential_mechanism_is_told_apart():
-    """Negative control of the law."""
+    """Negative control of the distribution."""
     scores, places = CASES["spread"]
     counts = tally(draws(placed(scores, places), FEWER, 5), places)
     assert fits(counts, chances(scores)) > ALPHA

@@ -1,9 +1,9 @@
-"""The laws of the selections on all neighbors of small domains, against what they are charged.
+"""The distributions of selections on all neighbors of small domains, against what is charged.
 
-What leaves is an index drawn exactly (`tests/statistical/test_selection_fit.py`) from the law of a
-factor `c`. Here `c` and the loss are recorded at the door of real calls, and the law of that `c`,
-at high precision, is held against the loss on every pair of neighbors: with planted factors that
-are too large for the same checks to catch.
+What leaves is an index drawn exactly (`tests/statistical/test_selection_fit.py`) from the
+distribution of a factor `c`. Here `c` and the loss are recorded where real calls release, and the
+distribution of that `c`, at high precision, is held against the loss on every pair of neighbors:
+with planted factors that are too large for the same checks to catch.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def factor(function, *args, **options):
     return plan(function, *args, **options).c
 
 
-# --- laws of all small score vectors --------------------------------------------------------------
+# --- distributions of all small score vectors -----------------------------------------------------
 
 
 def vectors(n, monotone):
@@ -67,17 +67,17 @@ def vectors(n, monotone):
 _CACHE: dict = {}
 
 
-def logs(law, n, c, monotone):
+def logs(distribution, n, c, monotone):
     """Log-probabilities of all vectors, and the pairs of neighbors."""
     scores, first, second = vectors(n, monotone)
     table = []
     for vector in scores:
-        # Neither law changes with the order or a common shift.
+        # Neither distribution changes with the order or a common shift.
         order = np.argsort(vector, kind="stable")
         low = vector[order[0]]
-        key = law, c, tuple(vector[i] - low for i in order)
+        key = distribution, c, tuple(vector[i] - low for i in order)
         if key not in _CACHE:
-            found = LAWS[law](key[2], c)
+            found = DISTRIBUTIONS[distribution](key[2], c)
             _CACHE[key] = [float(twin.mp.log(p)) for p in found]
         row = np.empty(n)
         row[order] = _CACHE[key]
@@ -86,28 +86,31 @@ def logs(law, n, c, monotone):
     return table[first], table[second]
 
 
-LAWS = {"exponential": twin.exponential, "permute-and-flip": twin.permute_and_flip_by_orders}
+DISTRIBUTIONS = {
+    "exponential": twin.exponential,
+    "permute-and-flip": twin.permute_and_flip_by_orders,
+}
 CALLS = {"exponential": selection.exponential, "permute-and-flip": selection.permute_and_flip}
 ROUNDING = 1e-12
 
 
 @pairwise
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_no_neighbors_are_told_apart_by_more_than_epsilon(law, monotone, epsilon, n):
-    c = factor(CALLS[law], [0.0, 1.0], sensitivity=1, epsilon=epsilon, monotone=monotone)
-    p, q = logs(law, n, c, monotone)
+def test_no_neighbors_are_told_apart_by_more_than_epsilon(distribution, monotone, epsilon, n):
+    c = factor(CALLS[distribution], [0.0, 1.0], sensitivity=1, epsilon=epsilon, monotone=monotone)
+    p, q = logs(distribution, n, c, monotone)
     assert np.abs(p - q).max() <= epsilon + ROUNDING
     # And it is tight: five per cent more, or the factor of monotone scores where they are not, is
     # caught, at a loss where the scores 0 to 3 come close to the limit.
     if epsilon == 8.0:
         assert np.abs(p - q).max() > 0.999 * epsilon
-        p, q = logs(law, n, 1.05 * c, monotone)
+        p, q = logs(distribution, n, 1.05 * c, monotone)
         assert np.abs(p - q).max() > epsilon
     if not monotone:
-        p, q = logs(law, n, 2 * c, monotone)
+        p, q = logs(distribution, n, 2 * c, monotone)
         assert np.abs(p - q).max() > epsilon
 
 
@@ -116,18 +119,20 @@ def test_no_neighbors_are_told_apart_by_more_than_epsilon(law, monotone, epsilon
 def test_the_exponential_mechanism_has_bounded_range_and_permute_and_flip_has_not(
     monotone, epsilon
 ):
-    for law in LAWS:
-        c = factor(CALLS[law], [0.0, 1.0], sensitivity=1, epsilon=epsilon, monotone=monotone)
-        p, q = logs(law, 4, c, monotone)
+    for distribution in DISTRIBUTIONS:
+        c = factor(
+            CALLS[distribution], [0.0, 1.0], sensitivity=1, epsilon=epsilon, monotone=monotone
+        )
+        p, q = logs(distribution, 4, c, monotone)
         widest = np.ptp(p - q, axis=1).max()
-        if law == "exponential":
+        if distribution == "exponential":
             assert epsilon * (1 - ROUNDING) <= widest <= epsilon + ROUNDING
         else:
             assert widest > 1.05 * epsilon
 
 
 def curve(p, q, orders):
-    """D_a / a of pairs of laws given by logs, shape (pairs, n), the largest over pairs and a."""
+    """D_a / a of pairs of distributions as logs, shape (pairs, n): the largest over pairs and a."""
     worst = 0.0
     for a in orders:
         z = a * p + (1 - a) * q
@@ -228,8 +233,8 @@ def test_base_weights_cost_nothing():
     c = factor(selection.exponential, [0.0, 1.0, 2.0], sensitivity=1, epsilon=epsilon)
     base = [0.0, 3.0, -math.inf]
     scores, first, second = vectors(3, False)
-    law = np.array([[float(p) for p in twin.exponential(s, c, base)[:2]] for s in scores])
-    p, q = np.log(law[first]), np.log(law[second])
+    distribution = np.array([[float(p) for p in twin.exponential(s, c, base)[:2]] for s in scores])
+    p, q = np.log(distribution[first]), np.log(distribution[second])
     assert np.abs(p - q).max() <= epsilon + ROUNDING
 
 

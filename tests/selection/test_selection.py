@@ -1,5 +1,5 @@
-"""Selection as its callers meet it: arguments, shapes, dtypes, budgets. The laws are tested in
-tests/statistical."""
+"""Selection as its callers meet it: arguments, shapes, dtypes, budgets. The distributions are
+tested in tests/statistical."""
 
 import math
 from collections import UserList, deque
@@ -795,7 +795,7 @@ def surprise(race, scores, c, k, runs):
 
 
 @pytest.mark.full
-def test_rates_that_change_on_the_way_leave_the_law_alone(monkeypatch):
+def test_rates_that_change_on_the_way_leave_the_distribution_alone(monkeypatch):
     """Small blocks, opened as soon as anything is in vain; others than those drawn run alone."""
     monkeypatch.setattr(_race, "SMALL", 0)
     monkeypatch.setattr(_race, "LONGEST", 2)

@@ -7,7 +7,7 @@ may not exceed epsilon. A planted mechanism with too little noise must be caught
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_law
+from scipy.stats import beta as beta_distribution
 
 import dpfast as dp
 
@@ -30,8 +30,8 @@ def lower_bound(a, b):
     x, y = (b, a) if swap else (a, b)
     n = len(x) - half
     hit = int(np.sum(side * x[half:] > side * cut)), int(np.sum(side * y[half:] > side * cut))
-    low = beta_law.ppf(ALPHA, hit[0], n - hit[0] + 1)
-    high = beta_law.ppf(1 - ALPHA, hit[1] + 1, n - hit[1])
+    low = beta_distribution.ppf(ALPHA, hit[0], n - hit[0] + 1)
+    high = beta_distribution.ppf(1 - ALPHA, hit[1] + 1, n - hit[1])
     return float(np.log(low / high))
 
 

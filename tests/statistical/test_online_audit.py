@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_law
+from scipy.stats import beta as beta_distribution
 
 import dpfast as dp
 from dpfast.online import mwem
@@ -38,8 +38,8 @@ def lower_bound(one, other):
         for events in (set(ranked[:1]), set(ranked[: len(ranked) // 4])):
             hits, misses = (sum(t in events for t in runs[half:]) for runs in (x, y))
             n = len(x) - half
-            low = beta_law.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
-            high = beta_law.ppf(1 - ALPHA, misses + 1, n - misses)
+            low = beta_distribution.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
+            high = beta_distribution.ppf(1 - ALPHA, misses + 1, n - misses)
             if low > 0:
                 best = max(best, math.log(low / high))
     return best
@@ -109,14 +109,14 @@ def test_planted_faults_are_caught(monkeypatch, fault):
 @quick_rows(3)
 @pytest.mark.parametrize("name", list(reference.CAUGHT))
 def test_published_variants_that_are_broken_are_caught(name):
-    """By runs drawn from their exact laws, as if they were black boxes."""
+    """By runs drawn from their exact distributions, as if they were black boxes."""
     g = np.random.default_rng(5)
     c = {"3, Roth 2011": 1, "4, Lee and Clifton 2014": 3}.get(name, 2)
     found = []
     for values in reference.CAUGHT[name]:
-        law = reference.published(1.0, c)[name].law(values)
-        told = list(law)
-        p = np.array(list(law.values()))
+        distribution = reference.published(1.0, c)[name].distribution(values)
+        told = list(distribution)
+        p = np.array(list(distribution.values()))
         found.append([told[i] for i in g.choice(len(told), 200_000, p=p / p.sum())])
     assert lower_bound(*found) > 1
 

@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_law
+from scipy.stats import beta as beta_distribution
 
 import dpfast as dp
 
@@ -43,8 +43,8 @@ def lower_bound(a, b, n):
     x, y = (b, a) if swap else (a, b)
     rest = len(x) - half
     hit = [int(np.isin(z[half:], chosen).sum()) for z in (x, y)]
-    low = beta_law.ppf(ALPHA, hit[0], rest - hit[0] + 1) if hit[0] else 0.0
-    high = beta_law.ppf(1 - ALPHA, hit[1] + 1, rest - hit[1]) if hit[1] < rest else 1.0
+    low = beta_distribution.ppf(ALPHA, hit[0], rest - hit[0] + 1) if hit[0] else 0.0
+    high = beta_distribution.ppf(1 - ALPHA, hit[1] + 1, rest - hit[1]) if hit[1] < rest else 1.0
     return math.log(low / high) if low else -math.inf
 
 

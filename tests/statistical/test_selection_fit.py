@@ -1,8 +1,8 @@
-"""Chi-square of every way to select against the law computed with mpmath, and planted faults.
+"""Chi-square of every way to select against what mpmath computes, and planted faults.
 
-`misfit` takes indices that some sampler has drawn and the law that they should have, and answers in
-units of its limit: a sound sampler stays below 1 but for one run in a thousand million. The faults
-go through the same function and have to exceed 1.
+`misfit` takes indices that some sampler has drawn and the distribution that they should have, and
+answers in units of its limit: a sound sampler stays below 1 but for one run in a thousand million.
+The faults go through the same function and have to exceed 1.
 """
 
 from __future__ import annotations
@@ -40,49 +40,52 @@ def pooled(due, counts):
     return np.bincount(group, due), np.bincount(group, counts)
 
 
-def chi_square(counts, law):
+def chi_square(counts, distribution):
     """Of counts against probabilities, in units of the limit."""
-    if np.any(counts[law == 0]):
+    if np.any(counts[distribution == 0]):
         return math.inf
-    due, seen = pooled(law * counts.sum(), counts)
+    due, seen = pooled(distribution * counts.sum(), counts)
     if len(due) == 1:
         return 0.0
     return ((seen - due) ** 2 / due).sum() / special.chdtri(len(due) - 1, ALPHA)
 
 
-def slope(draws, law):
+def slope(draws, distribution):
     """How far the mean log-probability of the draws is off, in units of the limit.
 
     It is the sufficient statistic of the scale, so it sees a wrong epsilon first.
     """
-    x = np.log(law, where=law > 0, out=np.zeros(len(law)))
-    mean = law @ x
-    spread = math.sqrt(max(law @ (x - mean) ** 2, 1e-300) / len(draws))
+    x = np.log(distribution, where=distribution > 0, out=np.zeros(len(distribution)))
+    mean = distribution @ x
+    spread = math.sqrt(max(distribution @ (x - mean) ** 2, 1e-300) / len(draws))
     return abs(x[draws].mean() - mean) / spread / special.ndtri(1 - ALPHA / 2)
 
 
-def misfit(draws, law, cells=None):
+def misfit(draws, distribution, cells=None):
     """The worse of the two, chi-square over candidates or over `cells` of them."""
-    counts = np.bincount(draws, minlength=len(law)).astype(float)
+    counts = np.bincount(draws, minlength=len(distribution)).astype(float)
     if cells is None:
-        chi = chi_square(counts, law)
-    elif np.any(counts[law == 0]):
+        chi = chi_square(counts, distribution)
+    elif np.any(counts[distribution == 0]):
         return math.inf
     else:
         cells = np.unique(cells, return_inverse=True)[1]
-        chi = chi_square(np.bincount(cells, counts), np.bincount(cells, law))
-    return chi if np.ptp(law[law > 0]) == 0 else max(chi, slope(draws, law))
+        chi = chi_square(np.bincount(cells, counts), np.bincount(cells, distribution))
+    return (
+        chi if np.ptp(distribution[distribution > 0]) == 0 else max(chi, slope(draws, distribution))
+    )
 
 
-def pairs_misfit(draws, law):
+def pairs_misfit(draws, distribution):
     """Chi-square of neighboring draws against independence; for a handful of candidates."""
-    both = draws[:-1:2] * len(law) + draws[1::2]
-    counts = np.bincount(both, minlength=len(law) ** 2).astype(float)
-    return chi_square(counts, np.outer(law, law).ravel())
+    both = draws[:-1:2] * len(distribution) + draws[1::2]
+    counts = np.bincount(both, minlength=len(distribution) ** 2).astype(float)
+    return chi_square(counts, np.outer(distribution, distribution).ravel())
 
 
-def same_law(a, b):
-    """Chi-square of two samples (rows are outcomes) against having one law, in units of its limit.
+def same_distribution(a, b):
+    """Chi-square of two samples (rows are outcomes) against one distribution, in units of its
+    limit.
 
     Outcomes that are rare in both are one cell.
     """
@@ -98,8 +101,8 @@ def same_law(a, b):
     return ((seen - due) ** 2 / due).sum() / special.chdtri(seen.shape[1] - 1, ALPHA)
 
 
-def floats(law):
-    return np.array([float(p) for p in law])
+def floats(distribution):
+    return np.array([float(p) for p in distribution])
 
 
 # --- the ways to draw -----------------------------------------------------------------------------
@@ -162,19 +165,21 @@ SMALL = {
 
 
 @pytest.fixture(scope="module")
-def laws():
+def distributions():
     return {name: floats(twin.exponential(s, eps / 2)) for name, (s, eps) in SMALL.items()}
 
 
 @quick_rows(3)
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("way", WAYS)
-def test_exponential(laws, name, way):
-    (scores, epsilon), law = SMALL[name], laws[name]
-    draws = {"by_size": DRAWS, "one_by_one": 10_000}.get(way, min(DRAWS, 10**7 // len(law)))
+def test_exponential(distributions, name, way):
+    (scores, epsilon), distribution = SMALL[name], distributions[name]
+    draws = {"by_size": DRAWS, "one_by_one": 10_000}.get(
+        way, min(DRAWS, 10**7 // len(distribution))
+    )
     found = WAYS[way](scores, draws, epsilon=epsilon)
     assert found.shape == (draws,) and found.dtype == np.int64
-    assert misfit(found, law) < 1
+    assert misfit(found, distribution) < 1
 
 
 # One wrong only in its scale needs scores that differ to be noticed.
@@ -184,21 +189,21 @@ SCALED = [name for name, (s, _) in SMALL.items() if name != "all equal"]
 @quick_rows(7)
 @pytest.mark.parametrize("name", SCALED)
 @pytest.mark.parametrize("factor", [1.05, 1 / 1.05])
-def test_a_scale_five_per_cent_off_is_caught(laws, name, factor):
-    (scores, epsilon), law = SMALL[name], laws[name]
+def test_a_scale_five_per_cent_off_is_caught(distributions, name, factor):
+    (scores, epsilon), distribution = SMALL[name], distributions[name]
     found = by_size(scores, 4 * DRAWS, epsilon=epsilon * factor)
-    assert misfit(found, law) > 1
-    assert misfit(by_size(scores, 4 * DRAWS, epsilon=epsilon), law) < 1
+    assert misfit(found, distribution) > 1
+    assert misfit(by_size(scores, 4 * DRAWS, epsilon=epsilon), distribution) < 1
 
 
 @quick_rows(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_draws_are_independent(way):
-    scores, law = SMALL["five"][0], floats(twin.exponential(SMALL["five"][0], 0.5))
+    scores, distribution = SMALL["five"][0], floats(twin.exponential(SMALL["five"][0], 0.5))
     found = WAYS[way](scores, 20_000, epsilon=1.0)
-    assert pairs_misfit(found, law) < 1
+    assert pairs_misfit(found, distribution) < 1
     # Control: each draw handed out twice.
-    assert pairs_misfit(np.repeat(found, 2)[: len(found)], law) > 1
+    assert pairs_misfit(np.repeat(found, 2)[: len(found)], distribution) > 1
 
 
 def test_loss_and_sensitivity_set_the_scale():
@@ -221,47 +226,47 @@ def test_base_weights(way, n):
     rng = np.random.default_rng(n)
     scores, base = rng.integers(0, 5, n), np.log(rng.integers(1, 9, n))
     base[n // 2] = -np.inf
-    law = floats(twin.exponential(scores, 0.5, base))
-    assert law[n // 2] == 0
+    distribution = floats(twin.exponential(scores, 0.5, base))
+    assert distribution[n // 2] == 0
     found = way(scores, 20_000, base=base, epsilon=1.0)
-    assert misfit(found, law) < 1
+    assert misfit(found, distribution) < 1
     # Controls: no base, and a base that is scaled like the scores.
-    assert misfit(way(scores, 20_000, epsilon=1.0), law) > 1
+    assert misfit(way(scores, 20_000, epsilon=1.0), distribution) > 1
     assert misfit(found, floats(twin.exponential(scores, 0.5, base / 2))) > 1
 
 
 # --- planted faults -------------------------------------------------------------------------------
 
 
-def test_ties_broken_by_index_are_caught(laws):
+def test_ties_broken_by_index_are_caught(distributions):
     scores, _ = SMALL["ties"]
     first = np.array([np.flatnonzero(scores == s)[0] for s in scores])
-    assert misfit(first[by_size(scores, DRAWS, epsilon=1.5)], laws["ties"]) > 1
+    assert misfit(first[by_size(scores, DRAWS, epsilon=1.5)], distributions["ties"]) > 1
 
 
-def test_scores_cast_to_float_are_caught(laws):
+def test_scores_cast_to_float_are_caught(distributions):
     for name in ("int64 beyond 2**53", "uint64"):
         scores, epsilon = SMALL[name]
         found = by_size(scores.astype(np.float64), DRAWS, epsilon=epsilon)
-        assert misfit(found, laws[name]) > 1
+        assert misfit(found, distributions[name]) > 1
 
 
-def test_excluded_candidates_are_never_drawn_and_would_be_caught(laws):
+def test_excluded_candidates_are_never_drawn_and_would_be_caught(distributions):
     scores, epsilon = SMALL["excluded"]
     found = by_size(np.where(scores == -np.inf, -60.0, scores), DRAWS, epsilon=epsilon)
-    assert misfit(found, laws["excluded"]) < 1
-    assert misfit(np.append(found, 0), laws["excluded"]) > 1
+    assert misfit(found, distributions["excluded"]) < 1
+    assert misfit(np.append(found, 0), distributions["excluded"]) > 1
 
 
-def test_the_textbook_sampler_has_the_law_and_one_row_too_many_is_caught(laws):
+def test_the_textbook_sampler_has_the_distribution_and_one_row_too_many_is_caught(distributions):
     """The measure itself, on NumPy's Gumbel argmax."""
     rng = np.random.default_rng(8)
     for name in ("five", "64", "ties"):
         scores, epsilon = SMALL[name]
         found = twin.gumbel_argmax(scores, epsilon / 2, DRAWS, rng)
-        assert misfit(found, laws[name]) < 1
+        assert misfit(found, distributions[name]) < 1
         shifted = (found + 1) % len(scores)
-        assert misfit(shifted, laws[name]) > 1
+        assert misfit(shifted, distributions[name]) > 1
 
 
 # --- blocks ---------------------------------------------------------------------------------------
@@ -302,8 +307,8 @@ BIG["integers"] = (_levels("shuffled") * 2).astype(np.int64) + 2**60
 BIG["strided"] = np.repeat(_levels("shuffled"), 3)[1::3]
 
 
-def law_of(scores, c):
-    """The exponential mechanism's law where few scores are distinct."""
+def distribution_of(scores, c):
+    """The exponential mechanism's distribution where few scores are distinct."""
     level, where, many = np.unique(scores, return_inverse=True, return_counts=True)
     inside = floats(twin.exponential(level, c, [math.log(m) for m in many.tolist()]))
     return (inside / many)[where]
@@ -313,20 +318,20 @@ def law_of(scores, c):
 @pytest.mark.parametrize("name", BIG)
 def test_blocks(name, draws):
     scores = BIG[name]
-    law, cells = law_of(scores, 1.0), cells_of(scores)
+    distribution, cells = distribution_of(scores, 1.0), cells_of(scores)
     found = by_size(scores, draws, epsilon=2.0)
-    assert misfit(found, law, cells) < 1
-    assert draws == 50_000 or misfit(found, law_of(scores, 1.05), cells) > 1
+    assert misfit(found, distribution, cells) < 1
+    assert draws == 50_000 or misfit(found, distribution_of(scores, 1.05), cells) > 1
 
 
 @quick_rows(1)
 @pytest.mark.parametrize("name", ["shuffled", "striped", "winner at 64"])
 def test_calls_over_blocks(name):
     scores = BIG[name]
-    law, cells = law_of(scores, 1.0), cells_of(scores)
+    distribution, cells = distribution_of(scores, 1.0), cells_of(scores)
     found = one_by_one(scores, 2_000, epsilon=2.0)
-    assert misfit(found, law, cells) < 1
-    assert misfit(found, law_of(scores, 1.3), cells) > 1
+    assert misfit(found, distribution, cells) < 1
+    assert misfit(found, distribution_of(scores, 1.3), cells) > 1
 
 
 def test_bounds_of_blocks_taken_for_weights_are_caught():
@@ -340,16 +345,16 @@ def test_bounds_of_blocks_taken_for_weights_are_caught():
             size = np.diff(np.append(start, N))
             drawn = rng.choice(len(start), 50_000, p=bound * size / (bound @ size))
             found = start[drawn] + (rng.random(50_000) * size[drawn]).astype(np.int64)
-            assert misfit(found, law_of(scores, 1.0), cells_of(scores)) > 1
+            assert misfit(found, distribution_of(scores, 1.0), cells_of(scores)) > 1
 
 
 def test_a_lost_last_block_is_caught():
     scores = _levels("reversed")
     found = by_size(scores[: N // 64 * 64 - 512], 200_000, epsilon=0.2)
     cells = np.arange(N) * 39 // N
-    law = law_of(scores, 0.1)
-    assert misfit(found, law, cells) > 1
-    assert misfit(by_size(scores, 200_000, epsilon=0.2), law, cells) < 1
+    distribution = distribution_of(scores, 0.1)
+    assert misfit(found, distribution, cells) > 1
+    assert misfit(by_size(scores, 200_000, epsilon=0.2), distribution, cells) < 1
 
 
 @pytest.mark.slow
@@ -363,8 +368,8 @@ def test_all_sizes(n, kind):
         "sorted": lambda: np.linspace(0, 9, n),
         "heavy tail": lambda: rng.standard_cauchy(n),
     }[kind]()
-    law = floats(twin.exponential(scores, 0.5))
-    assert misfit(by_size(scores, 1_000_000, seed=n, epsilon=1.0), law) < 1
+    distribution = floats(twin.exponential(scores, 0.5))
+    assert misfit(by_size(scores, 1_000_000, seed=n, epsilon=1.0), distribution) < 1
 
 
 # --- permute-and-flip -----------------------------------------------------------------------------
@@ -391,7 +396,7 @@ FLIP_WAYS = {
 }
 
 
-def test_both_forms_of_the_law_of_permute_and_flip_agree():
+def test_both_forms_of_the_distribution_of_permute_and_flip_agree():
     rng = np.random.default_rng(14)
     for n in range(1, 7):
         for scores in (rng.normal(size=n) * 2, rng.integers(0, 3, n)):
@@ -406,41 +411,41 @@ def test_both_forms_of_the_law_of_permute_and_flip_agree():
 @pytest.mark.parametrize("way", FLIP_WAYS)
 def test_permute_and_flip(name, way):
     scores, epsilon = FLIPPED[name]
-    law = twin.permute_and_flip(scores, epsilon / 2)
+    distribution = twin.permute_and_flip(scores, epsilon / 2)
     found = FLIP_WAYS[way](scores, 10_000, epsilon=epsilon)
-    assert misfit(found, law) < 1
+    assert misfit(found, distribution) < 1
 
 
 @quick_rows(1)
 @pytest.mark.parametrize("name", ["five", "64", "0 to 200"])
-def test_permute_and_flip_is_told_from_other_laws(name):
+def test_permute_and_flip_is_told_from_other_distributions(name):
     """Controls: a scale that is 5 % off, and the exponential mechanism; and the other way round."""
     scores, epsilon = FLIPPED[name]
-    law = twin.permute_and_flip(scores, epsilon / 2)
+    distribution = twin.permute_and_flip(scores, epsilon / 2)
     flipped = flips(scores, DRAWS, epsilon=epsilon)
-    assert misfit(flipped, law) < 1
+    assert misfit(flipped, distribution) < 1
     for factor in (1.05, 1 / 1.05):
         assert misfit(flipped, twin.permute_and_flip(scores, epsilon / 2 * factor)) > 1
     gumbel = floats(twin.exponential(scores, epsilon / 2))
     assert misfit(flipped, gumbel) > 1
-    assert misfit(by_size(scores, DRAWS, epsilon=epsilon), law) > 1
+    assert misfit(by_size(scores, DRAWS, epsilon=epsilon), distribution) > 1
 
 
-def flip_law_of(scores, c):
-    """Permute-and-flip's law where few of many scores are distinct."""
+def flip_distribution_of(scores, c):
+    """Permute-and-flip's distribution where few of many scores are distinct."""
     level, where, many = np.unique(scores, return_inverse=True, return_counts=True)
     coin = np.where(level == -np.inf, 0.0, np.exp(c * (level - level[-1]).astype(float)))
     # As in the twin, with a degree that no quadrature reaches: the integrand is smooth, though,
     # on a scale that the nodes follow.
     node, weight = np.polynomial.legendre.leggauss(200)
     cut = np.concatenate([[0.0], np.geomspace(1e-9, 1.0, 60)])
-    law = np.zeros(len(level))
+    distribution = np.zeros(len(level))
     for low, high in itertools.pairwise(cut):
         t = (low + high) / 2 + (high - low) / 2 * node
         inside = np.log1p(-np.outer(t, coin))
         rest = np.exp((inside @ many)[:, None] - inside)
-        law += coin * (weight @ rest) * (high - low) / 2
-    return law[where]
+        distribution += coin * (weight @ rest) * (high - low) / 2
+    return distribution[where]
 
 
 MORE = [pytest.param(40_000, c, marks=pytest.mark.slow) for c in (0.05, 1.0, 3.0)]
@@ -451,20 +456,20 @@ MORE = [pytest.param(40_000, c, marks=pytest.mark.slow) for c in (0.05, 1.0, 3.0
 @pytest.mark.parametrize(("draws", "c"), [(1_000, 1.0), *MORE])
 def test_permute_and_flip_over_blocks(name, draws, c):
     scores = BIG[name]
-    law, cells = flip_law_of(scores, c), cells_of(scores)
-    assert abs(law.sum() - 1) < 1e-10
+    distribution, cells = flip_distribution_of(scores, c), cells_of(scores)
+    assert abs(distribution.sum() - 1) < 1e-10
     found = flips(scores, draws, epsilon=2 * c)
-    assert misfit(found, law, cells) < 1
+    assert misfit(found, distribution, cells) < 1
 
 
 @pytest.mark.slow
 def test_block_controls_for_permute_and_flip():
     scores = BIG["winner at 64"]
     found = flips(scores, 40_000, epsilon=2.0)
-    law, cells = flip_law_of(scores, 1.0), cells_of(scores)
-    assert misfit(found, law, cells) < 1
-    assert misfit(found, flip_law_of(scores, 1.05), cells) > 1
-    assert misfit(found, law_of(scores, 1.0), cells) > 1
+    distribution, cells = flip_distribution_of(scores, 1.0), cells_of(scores)
+    assert misfit(found, distribution, cells) < 1
+    assert misfit(found, flip_distribution_of(scores, 1.05), cells) > 1
+    assert misfit(found, distribution_of(scores, 1.0), cells) > 1
 
 
 # --- top k ----------------------------------------------------------------------------------------
@@ -483,15 +488,15 @@ def tops_of_rows(scores, k, draws, c, seed=22):
     return dp.selection.top_k(table, k, **loss)
 
 
-def order_misfit(found, law):
+def order_misfit(found, distribution):
     """Chi-square of ordered tuples."""
-    code = {order: i for i, order in enumerate(law)}
-    counts = np.zeros(len(law))
+    code = {order: i for i, order in enumerate(distribution)}
+    counts = np.zeros(len(distribution))
     for order in map(tuple, found.tolist()):
         if order not in code:
             return math.inf
         counts[code[order]] += 1
-    return chi_square(counts, floats(law.values()))
+    return chi_square(counts, floats(distribution.values()))
 
 
 @quick_rows(1)
@@ -509,36 +514,36 @@ def order_misfit(found, law):
     ids=["three of five", "all of four", "far ones", "excluded", "integers", "ties"],
 )
 def test_top_k_is_peeling_and_one_shot_gumbel(way, scores, k, c):
-    law = twin.peeling(scores, c, k)
+    distribution = twin.peeling(scores, c, k)
     found = way(scores, k, 8_000, c)
-    assert order_misfit(found, law) < 1
+    assert order_misfit(found, distribution) < 1
     if scores.dtype.kind == "f" and np.isfinite(scores).all():
         gumbel = twin.gumbel_top(scores, c, k, 200_000, np.random.default_rng(23))
-        assert order_misfit(gumbel, law) < 1
-        assert same_law(gumbel, found) < 1
+        assert order_misfit(gumbel, distribution) < 1
+        assert same_distribution(gumbel, found) < 1
     # Control: the best two in the wrong order, where order says something.
     if np.ptp(scores[np.isfinite(scores)]):
-        assert order_misfit(found[:, ::-1], law) > 1
+        assert order_misfit(found[:, ::-1], distribution) > 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.05, 1 / 1.05])
 def test_top_k_with_a_wrong_scale_is_caught(factor):
     scores, k, c = np.array([0.0, 1.0, 2.0, 2.5, 4.0]), 3, 0.5
-    law = twin.peeling(scores, c, k)
-    assert order_misfit(tops(scores, k, 100_000, c), law) < 1
-    assert order_misfit(tops(scores, k, 100_000, c * factor), law) > 1
+    distribution = twin.peeling(scores, c, k)
+    assert order_misfit(tops(scores, k, 100_000, c), distribution) < 1
+    assert order_misfit(tops(scores, k, 100_000, c * factor), distribution) > 1
 
 
 def test_top_k_in_place_of_k_draws_is_caught():
     """Controls: one mechanism's draws with repeats struck out wrongly, and one-shot Laplace."""
     scores, k, c = np.array([0.0, 1.0, 2.0, 2.5, 4.0]), 3, 0.5
-    law = twin.peeling(scores, c, k)
+    distribution = twin.peeling(scores, c, k)
     rng = np.random.default_rng(24)
     laplace = scores * c + rng.laplace(size=(DRAWS, len(scores)))
-    assert order_misfit(np.argsort(-laplace, axis=1)[:, :k], law) > 1
+    assert order_misfit(np.argsort(-laplace, axis=1)[:, :k], distribution) > 1
     flipped = scores * c + rng.exponential(size=(DRAWS, len(scores)))
-    assert order_misfit(np.argsort(-flipped, axis=1)[:, :k], law) > 1
+    assert order_misfit(np.argsort(-flipped, axis=1)[:, :k], distribution) > 1
 
 
 def gumbel_tops(scores, k, draws, c, seed=25):
@@ -557,7 +562,7 @@ def summaries(found, scores):
 
 def worst_summary(a, b, scores):
     pairs = zip(summaries(a, scores), summaries(b, scores), strict=True)
-    return max(same_law(x[:, None], y[:, None]) for x, y in pairs)
+    return max(same_distribution(x[:, None], y[:, None]) for x, y in pairs)
 
 
 MANY = pytest.param(6_000, marks=pytest.mark.slow)
@@ -581,9 +586,9 @@ def test_top_k_over_blocks(name, k, draws):
 
 
 def test_noisy_max():
-    """The laws of noise that is added: exponential for an epsilon, Gumbel for a rho, by default."""
+    """By default the noise is exponential for an epsilon and Gumbel for a rho."""
     scores, noisy = SMALL["five"][0], partial(by_size, call=dp.selection.noisy_max, seed=31)
-    laws = {
+    distributions = {
         "exponential": twin.permute_and_flip(scores, 0.5),
         "gumbel": floats(twin.exponential(scores, 0.5)),
     }
@@ -591,15 +596,15 @@ def test_noisy_max():
         "exponential": np.random.default_rng(32).exponential,
         "gumbel": np.random.default_rng(33).gumbel,
     }
-    for name, law in laws.items():
+    for name, distribution in distributions.items():
         ours = noisy(scores, DRAWS, epsilon=1.0, noise=name)
         theirs = np.argmax(scores * 0.5 + added[name](size=(DRAWS, len(scores))), axis=1)
-        assert misfit(ours, law) < 1 and misfit(theirs, law) < 1
-        assert same_law(ours[:, None], theirs[:, None]) < 1
-        other = laws["gumbel" if name == "exponential" else "exponential"]
+        assert misfit(ours, distribution) < 1 and misfit(theirs, distribution) < 1
+        assert same_distribution(ours[:, None], theirs[:, None]) < 1
+        other = distributions["gumbel" if name == "exponential" else "exponential"]
         assert misfit(ours, other) > 1
-    assert misfit(noisy(scores, DRAWS, epsilon=1.0), laws["exponential"]) < 1
-    assert misfit(noisy(scores, DRAWS, rho=0.125), laws["gumbel"]) < 1
+    assert misfit(noisy(scores, DRAWS, epsilon=1.0), distributions["exponential"]) < 1
+    assert misfit(noisy(scores, DRAWS, rho=0.125), distributions["gumbel"]) < 1
 
 
 # --- far candidates -------------------------------------------------------------------------------

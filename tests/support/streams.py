@@ -6,8 +6,9 @@ import numpy as np
 import dpfast as dp
 from dpfast.noise.distributions.discrete import laplace_integers
 from dpfast.online.noisy_comparison import NoisyComparison
+from dpfast.rng import InsecureGenerator
 
-__all__ = ["NAMES", "STREAMS", "noise", "run", "shrunk"]
+__all__ = ["NAMES", "STREAMS", "beside", "run", "shrunk"]
 
 
 def correlated(g, universe):
@@ -53,6 +54,22 @@ def noise(scale, bits):
     out = np.empty(1, np.int64)
     laplace_integers(out, scale, bits, None, bits.word)
     return int(out[0])
+
+
+def beside(shipped, twin, g, seed):
+    """Ask a stream of this seed, and its twin with the same draws, all that may be asked: an answer
+    of the one, and of the other whether it is hard, and the number."""
+    made, bits = shipped._plan, InsecureGenerator(seed).stream()
+    assert made.noise.distribution == "laplace" and made.noise.shift == 0 and not made.scales.each
+    rho, universe = noise(made.scales.threshold, bits), shipped._universe.size
+
+    def above(distance):
+        return distance + noise(made.scales.query, bits) >= shipped._threshold + rho
+
+    while shipped.left:
+        query = g.random(universe) if g.random() < 0.5 else g.integers(0, 2, universe)
+        found = shipped.answer(query)
+        yield found, *twin.answer(query, above, lambda x: x + noise(made.noise.scale, bits))
 
 
 def run(name, mechanism, histogram, g):

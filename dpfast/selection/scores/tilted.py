@@ -56,9 +56,12 @@ class TiltedScores(Scores):
     def __init__(self, stored: Stored, base: NDArray[np.float64], c: float) -> None:
         self.stored, self.base, self.c = stored, base, c
         self.count = stored.count
-        finite = [part[part > -math.inf] for part in self._stretches(base)]
-        self.reach = max((float(np.abs(part).max()) for part in finite if len(part)), default=0.0)
-        self.whole = sum(map(len, finite)) == self.count
+        self.reach, finite = 0.0, 0
+        for part in self._stretches(base):
+            sizes = np.abs(part[part > -math.inf])
+            self.reach = max(self.reach, float(sizes.max(initial=0.0)))
+            finite += len(sizes)
+        self.whole = finite == self.count
         self.slack = slack(self.reach)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The median mechanism by definition, with fractions and lists; and the law of its transcripts.
+"""The median mechanism by definition, with fractions and lists; and its transcripts.
 
 A sum of weights over the rows is in units of ``2**-bits`` rows, as in the shipped code, whose draws
 can be handed in.
@@ -62,8 +62,8 @@ class Median:
         return hard, told
 
 
-def law(counts, candidates, bits, queries, threshold, scales, answer_scale):
-    """Of the transcripts of the median mechanism; see `law_of`."""
+def distribution(counts, candidates, bits, queries, threshold, scales, answer_scale):
+    """Of the transcripts of the median mechanism; see `distribution_of`."""
 
     class Alive:
         def __init__(self, alive):
@@ -77,10 +77,12 @@ def law(counts, candidates, bits, queries, threshold, scales, answer_scale):
             state.kill(weights, basis, upwards)
             return Alive(state.alive)
 
-    return law_of(Alive(candidates), counts, bits, queries, threshold, scales, answer_scale)
+    return distribution_of(
+        Alive(candidates), counts, bits, queries, threshold, scales, answer_scale
+    )
 
 
-def law_of(start, counts, bits, queries, threshold, scales, answer_scale):
+def distribution_of(start, counts, bits, queries, threshold, scales, answer_scale):
     """Probabilities of transcripts of non-adaptive queries: None or the number told for each.
 
     `start` is what is public: it has a `guess(weights)` with what that was made from, and the state

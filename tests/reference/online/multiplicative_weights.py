@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .median import law_of, rounded, total
+from .median import distribution_of, rounded, total
 
 
 class Weights:
@@ -46,8 +46,8 @@ class Weights:
         return hard, told
 
 
-def law(counts, gap, bits, queries, threshold, scales, answer_scale):
-    """Of the transcripts of private multiplicative weights; see `law_of`."""
+def distribution(counts, gap, bits, queries, threshold, scales, answer_scale):
+    """Of the transcripts of private multiplicative weights; see `distribution_of`."""
 
     class Known:
         over = False
@@ -65,4 +65,4 @@ def law(counts, gap, bits, queries, threshold, scales, answer_scale):
             return Known(twin)
 
     start = Known(Weights(counts, gap, bits))
-    return law_of(start, counts, bits, queries, threshold, scales, answer_scale)
+    return distribution_of(start, counts, bits, queries, threshold, scales, answer_scale)

@@ -1,4 +1,4 @@
-"""MWEM by definition, one element after the other; and the law of its transcripts."""
+"""MWEM by definition, one element after the other; and the distribution of its transcripts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def fitted(queries, measurements, replays, universe):
     return hypothesis
 
 
-def law(counts, queries, bits, rounds, replays, choice, scale):
+def distribution(counts, queries, bits, rounds, replays, choice, scale):
     """Probabilities of transcripts: which query is measured and what is told, round by round.
 
     `choice` is the factor of scores in units of ``2**-bits`` rows, `scale` that of the noise of a

@@ -1,4 +1,4 @@
-"""The sparse vector technique by definition: laws of whole transcripts, and the published variants.
+"""The sparse vector technique by definition: whole transcripts, and the published variants.
 
 A transcript is a tuple with False for a value that is below and True (or the number that is told)
 for one that is above. Its probability is a sum over the threshold noise of products of tails, in
@@ -34,7 +34,7 @@ class Variant:
     fresh: bool = False  # a new rho after each positive
     tells: bool = False  # the noisy value of the comparison
 
-    def law(self, values, threshold=0):
+    def distribution(self, values, threshold=0):
         """Probability of each transcript."""
         rho, nu = laplace(self.threshold), laplace(self.query)
         k = np.arange(-REACH, REACH + 1)
@@ -69,7 +69,7 @@ class Variant:
 
 
 def loss(one, other, least=1e-9):
-    """The largest log-ratio between two laws over transcripts that are not too rare."""
+    """The largest log-ratio between two distributions over transcripts that are not too rare."""
     worst = 0.0
     for told in one.keys() | other.keys():
         p, q = sorted((one.get(told, 0.0), other.get(told, 0.0)))

@@ -1,4 +1,4 @@
-"""Plain slow twins of selection: laws by their definitions, samplers in their textbook form.
+"""Plain slow twins of selection: distributions by definition, samplers in their textbook form.
 
 `c` is the number that scores are multiplied by: epsilon / (2 sensitivity), or epsilon / sensitivity
 for monotone scores. Probabilities are mpmath numbers of 300 bits unless it says float64.
@@ -46,14 +46,14 @@ def exponential(scores, c, base=None) -> list:
 def permute_and_flip_by_orders(scores, c) -> list:
     """Permute-and-flip (McKenna and Sheldon, NeurIPS 2020), literally: every order, every coin."""
     coin = heads(scores, c)
-    law = [mp.zero] * len(coin)
+    distribution = [mp.zero] * len(coin)
     orders = list(itertools.permutations(range(len(coin))))
     for order in orders:
         tails = mp.one
         for i in order:
-            law[i] += tails * coin[i]
+            distribution[i] += tails * coin[i]
             tails *= 1 - coin[i]
-    return [p / len(orders) for p in law]
+    return [p / len(orders) for p in distribution]
 
 
 def permute_and_flip(scores, c) -> np.ndarray:
@@ -76,15 +76,15 @@ def permute_and_flip(scores, c) -> np.ndarray:
 def peeling(scores, c, k) -> dict[tuple[int, ...], object]:
     """k exponential mechanisms in turn, each without the candidates already found."""
     weights = heads(scores, c)
-    law = {}
+    distribution = {}
     for order in itertools.permutations(range(len(weights)), k):
         left, p = mp.fsum(weights), mp.one
         for i in order:
             p *= weights[i] / left
             left -= weights[i]
         if p:
-            law[order] = p
-    return law
+            distribution[order] = p
+    return distribution
 
 
 def renyi(p, q, order):
@@ -117,5 +117,5 @@ def gumbel_top(scores, c, k, size, rng) -> np.ndarray:
 
 
 def exponential_noise_argmax(scores, c, size, rng) -> np.ndarray:
-    """Report noisy max with exponential noise, the same law as permute-and-flip (Ding 2021)."""
+    """Report noisy max with exponential noise, which is permute-and-flip (Ding 2021)."""
     return np.argmax(np.multiply(scores, c) + rng.exponential(size=(size, len(scores))), axis=1)
