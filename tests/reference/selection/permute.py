@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import mpmath
 import numpy as np
-
-
-def pmf_by_subsets(p: list[Any]) -> list[Any]:
-    """Every outcome of the coins; a uniform choice among the heads."""
-    chance = [mpmath.mpf(0) for _ in p]
-    for coins in product([False, True], repeat=len(p)):
-        heads = [i for i, coin in enumerate(coins) if coin]
-        weight = mpmath.fprod(q if coin else 1 - q for q, coin in zip(p, coins, strict=True))
-        for i in heads:
-            chance[i] += weight / len(heads)
-    return chance
 
 
 def pmf(p: list[Any], count: list[int] | None = None) -> list[Any]:
