@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +18,8 @@ from ..budget.budget import Budget
 from ..privacy import Loss
 from ..rng import Generator
 from .plan import Plan
-from .queries import Counted, Universe, coded, counts_of, decoded, digest
+from .queries import Counted, Query, Universe, coded, counts_of, decoded, digest
 from .session import Draft, Session
-
-#: A number from 0 to 1 for each element of the universe, or a function that gives it.
-Query: TypeAlias = ArrayLike | Callable[[Any], Number | np.bool_]
 
 #: Queries of one stream at most.
 MOST_QUERIES = 1 << 62

@@ -25,9 +25,9 @@ from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
 from ..rng import Generator
 from ..selection.exponential_race import Race
 from ..selection.scores.stored import Stored
-from .linear_stream import Answer, Arguments, Query
+from .linear_stream import Answer, Arguments
 from .public_distribution import HasDistribution, PublicDistribution
-from .queries import ENOUGH, Counted, spread
+from .queries import ENOUGH, Counted, Query, spread
 from .session import facts, once, record
 
 #: The most rounds.

@@ -14,9 +14,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.types import Number
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
 from ..sources.array import threads
@@ -25,6 +26,8 @@ from ..sources.intake import read_column, read_rows
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 
+#: A number from 0 to 1 for each element of the universe, or a function that gives it.
+Query: TypeAlias = ArrayLike | Callable[[Any], Number | np.bool_]
 #: What a stream reads: counts, or the rows to count.
 Counted: TypeAlias = NDArray[np.int64] | Source | RowSource
 #: With fewer rows than that, weights of 15 bits have exact sums.
@@ -62,7 +65,7 @@ def spread(
 class Universe:
     """The elements that rows can be: numbers, texts, or without names, numbers 0 .. size - 1."""
 
-    def __init__(self, elements: Any, size: int | None) -> None:
+    def __init__(self, elements: ArrayLike | None, size: int | None) -> None:
         self.elements: NDArray[Any] | None = None
         self.words: Words | None = None
         if elements is None:
@@ -97,7 +100,7 @@ class Universe:
             return [self.size]
         return [self.elements.dtype.str, hashlib.sha256(self.elements.tobytes()).hexdigest()]
 
-    def values(self, query: Any) -> NDArray[np.float64]:
+    def values(self, query: Query) -> NDArray[np.float64]:
         """Return the numbers of a query, not checked yet."""
         if callable(query):
             return self._called(query)
@@ -180,7 +183,7 @@ class Universe:
         return counts
 
 
-def counts_of(histogram: Any) -> tuple[NDArray[np.int64], int]:
+def counts_of(histogram: ArrayLike | None) -> tuple[NDArray[np.int64], int]:
     """Check a histogram and return it with its sum. Its length and sum are public, no more."""
     rule = "counts of rows, integers of at least 0, one for each element of the universe"
     counts = checks.array("histogram", histogram, rule)

@@ -101,7 +101,7 @@ class Session(Generic[Q, A]):
         self,
         allocation: Allocation,
         scales: Scales,
-        source: Any,
+        source: object,
         budget: Budget | None,
         rng: Generator | None,
         name: str | None,
@@ -217,7 +217,7 @@ class Session(Generic[Q, A]):
             # A new threshold noise has not been paid for.
             self._record.damaged("the secret of a stream is missing")
 
-    def _ask(self, question: Q, number: Any) -> A:
+    def _ask(self, question: Q, number: int | None) -> A:
         """Return the answer to a question, or the recorded one to the question of this number."""
         with self._turn():
             while True:
@@ -256,7 +256,7 @@ class Session(Generic[Q, A]):
             draft.apply()
         return told
 
-    def _recorded(self, question: Q, number: Any) -> A | None:
+    def _recorded(self, question: Q, number: int) -> A | None:
         """Return the recorded answer; None if this is the next question."""
         if self._record is None:
             checks.fail("number", "left out for a stream without a name", number)

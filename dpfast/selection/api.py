@@ -61,7 +61,7 @@ class NoisyMaxOptions(Options, total=False):
     noise: Literal["auto", "exponential", "gumbel"]
 
 
-def _shape(size: Any) -> tuple[int, ...]:
+def _shape(size: Size) -> tuple[int, ...]:
     if size is None:
         return ()
     lengths = size if isinstance(size, tuple) else (size,)
@@ -120,8 +120,8 @@ def _release(
     name: str,
     scores: Scores,
     terms: tuple[Any, ...],
-    size: Any,
-    axis: Any,
+    size: Size,
+    axis: int,
     budget: Budget | None,
     rng: Generator | None,
     base: ArrayLike | None = None,

@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import checks
+from .._core.types import Neighbors, Number
 from .._kernels.rng import BitStream
 from ..privacy import ZCDP, Draws, Loss, float_down, loss, pure_within, range_within
 from ..rng import Generator
@@ -49,11 +50,11 @@ class Selection:
 
 def _make(
     name: str,
-    sensitivity: Any,
-    epsilon: Any,
-    rho: Any,
-    monotone: Any,
-    neighbors: Any,
+    sensitivity: Number,
+    epsilon: Number | None,
+    rho: Number | None,
+    monotone: bool,
+    neighbors: Neighbors | None,
     calls: int,
     picks: int = 1,
 ) -> Selection:
@@ -90,7 +91,7 @@ def selection(*arguments: Any) -> Selection:
     return _make(*arguments)
 
 
-def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
+def array_of(scores: object, name: str = "scores") -> NDArray[Any]:
     """Return array-like scores as an array, not copied if they have one."""
     if callable(scores):
         checks.fail_kind(name, "an array: `exponential` alone takes a function of scores", scores)
@@ -117,7 +118,7 @@ def array_of(scores: Any, name: str = "scores") -> NDArray[Any]:
     return array
 
 
-def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
+def _exactly(scores: object, array: NDArray[Any], name: str) -> NDArray[Any]:
     """Return scores without a dtype as exact numbers, in the smallest array that holds them.
 
     NumPy has read them as `array`, and turns integers beside floats into floats. The kind of array
@@ -148,7 +149,7 @@ def _exactly(scores: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
     return np.array(numbers, object)
 
 
-def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
+def candidates_last(scores: object, axis: int) -> NDArray[Any]:
     """Return a view of the scores with the candidates along the last axis."""
     array = array_of(scores)
     if array.ndim == 1 and type(axis) is int and axis in (-1, 0):
@@ -164,7 +165,7 @@ def candidates_last(scores: Any, axis: Any) -> NDArray[Any]:
     return turned
 
 
-def log_weights(base: Any, turned: NDArray[Any]) -> NDArray[np.float64]:
+def log_weights(base: ArrayLike, turned: NDArray[Any]) -> NDArray[np.float64]:
     """Return public log-weights in the shape of the scores, as a view."""
     array = array_of(base, "base")
     chunk_dtype(array.dtype, "base")

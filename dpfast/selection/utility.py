@@ -141,7 +141,7 @@ def expected_error(
 
 
 def _probabilities(
-    scores: Any, terms: tuple[Any, ...], base: Any, axis: Any, mechanism: Any
+    scores: Scores, terms: tuple[Any, ...], base: ArrayLike | None, axis: int, mechanism: Mechanism
 ) -> tuple[Floats, Floats]:
     """Return probabilities and distances below the best score, candidates last."""
     checks.choice("mechanism", mechanism, get_args(Mechanism))
