@@ -1,7 +1,6 @@
 """Propose-test-release: thresholds, exact losses, distances by definition, and the public face."""
 
 import copy
-import importlib
 import math
 import pickle
 from fractions import Fraction
@@ -16,6 +15,8 @@ import dpfast as dp
 from dpfast import ptr
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
+from dpfast.statistics.ptr import ranks as in_ranks
+from dpfast.statistics.ptr.api import mean_distance
 from dpfast.statistics.ptr.proposal import DistanceTest, first_above, laplace_scale, threshold
 
 from ..reference.sensitivity import quantile as ranks
@@ -25,7 +26,6 @@ from ..support.pairwise import every_value, quick_rows
 
 HALF = Fraction(1, 2)
 PAPER = dict(epsilon=20, delta=1e-6)  # so much that whatever passes the test comes out
-MODULE = {n: importlib.import_module(f"dpfast.statistics.ptr.{n}") for n in ("iqr", "mean")}
 
 
 # ---- The threshold and the loss. ----
@@ -264,14 +264,13 @@ def test_mean_distances(neighbors, proposed, recorded):
 
 def test_the_distance_of_the_textbook_example():
     """Ages of 32,561 people between 0 and 100, and a proposal of 0.005."""
-    distance = MODULE["mean"].mean_distance
-    assert distance(32_561, 100, Fraction(1, 200), "add-remove", 10**9) == 12_562
-    assert distance(20_000, 100, Fraction(1, 200), "add-remove", 10**9) == 1
-    assert distance(19_999, 100, Fraction(1, 200), "add-remove", 10**9) == 0
-    assert distance(5, 100, Fraction(50), "add-remove", 10**9) == 10**9
+    assert mean_distance(32_561, 100, Fraction(1, 200), "add-remove", 10**9) == 12_562
+    assert mean_distance(20_000, 100, Fraction(1, 200), "add-remove", 10**9) == 1
+    assert mean_distance(19_999, 100, Fraction(1, 200), "add-remove", 10**9) == 0
+    assert mean_distance(5, 100, Fraction(50), "add-remove", 10**9) == 10**9
     # A public n: a proposal that is just enough is enough for all data.
-    assert distance(20_000, 100, Fraction(1, 200), "replace", 10**9) == 10**9
-    assert distance(19_999, 100, Fraction(1, 200), "replace", 10**9) == 0
+    assert mean_distance(20_000, 100, Fraction(1, 200), "replace", 10**9) == 10**9
+    assert mean_distance(19_999, 100, Fraction(1, 200), "replace", 10**9) == 0
 
 
 @quick_rows(3)
@@ -326,7 +325,7 @@ def test_the_enumeration_of_the_scale_free_test_can_fail(recorded, monkeypatch):
 
         return first_above(leaves, 0.5, most, n)
 
-    monkeypatch.setattr(MODULE["iqr"], "scale_free_distance", widened)
+    monkeypatch.setattr(in_ranks, "scale_free_distance", widened)
     got = [recorded.of(ptr.iqr, d, bounds=(0, 7), ratio=2) for d in every.datasets]
     assert got != want.tolist()
 

@@ -5,9 +5,6 @@ and below a threshold the answer is `dpfast.NO_ANSWER`. `proposal` has the theor
 """
 
 from .answer import NO_ANSWER, NoAnswer
-from .iqr import iqr
-from .mean import mean
-from .quantile import quantile
-from .release import release
+from .api import iqr, mean, quantile, release
 
 __all__ = ["NO_ANSWER", "NoAnswer", "iqr", "mean", "quantile", "release"]

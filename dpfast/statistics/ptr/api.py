@@ -1,0 +1,461 @@
+"""Propose-test-release for a mean, a quantile, an interquartile range, and a statistic of your own.
+
+*The mean.* Rows become cells of a public grid (`dpfast/summaries/cells.py`), so their sum is exact,
+and so is the largest local sensitivity of n rows. *Add-remove*, with the middle of the bounds for
+the mean of no rows: A(k) is at most R / max(n - k, 2) (`dpfast/sensitivity/mean.py`), and that is
+above b from k = n - ceil(R / b) + 1 on if b < R / 2, and never otherwise. *Replace*: R / n, for all
+data alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NoReturn
+
+from ..._core import checks
+from ..._core.types import Bounds, NanPolicy, Neighbors, Number
+from ...budget import release as _release
+from ...budget.budget import Budget
+from ...errors import ArgumentError, DataError
+from ...rng import Generator
+from ...sensitivity.iqr import QUARTILES, iqr_bound
+from ...sources import Source, as_source
+from ...summaries.cells import cells, nearest
+from ...summaries.totals import settled, totals
+from ..arguments import Arguments
+from .answer import NoAnswer
+from .proposal import Measured, first_above, proposal, split
+from .ranks import Column, ScaleFree
+
+_RANGE = "interquartile range by propose-test-release"
+
+
+def mean(
+    data: Any,
+    *,
+    bounds: Bounds,
+    proposed: Number,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "add-remove",
+    nan: NanPolicy = "raise",
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | NoAnswer:
+    """Release a mean with noise of a proposed size, or nothing.
+
+    For a mean the test asks no more than whether there are clearly more than ``(hi - lo) /
+    proposed`` rows.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, added or removed (``n`` is private) or replaced.
+    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the test spends the
+    share `test_share` of epsilon and all of delta, the noise the rest (Dwork and Lei, STOC 2009;
+    ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is as low as it can be). Rows
+    are put on a public grid of about ``2**40`` values between the bounds and summed as integers.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        Any real dtype.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped.
+    proposed : float
+        The sensitivity that the noise is for, above 0, in the data's units; chosen without the
+        data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
+    epsilon, delta, test_share, nan, budget, rng
+        As in `dpfast.ptr.quantile`.
+    neighbors : {"add-remove", "replace"}, default "add-remove"
+        Where `n` is public, no test is needed: under "replace" the answer depends on ``(hi - lo) /
+        n <= proposed`` but for the test's noise, and a plain noisy mean serves better.
+
+    Returns
+    -------
+    float or NoAnswer
+        The private mean, within `bounds`, or `dpfast.NO_ANSWER`. The mean of no rows counts as the
+        middle of the bounds.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `dpfast.ptr.quantile`.
+
+    Notes
+    -----
+    Cost: one read of the data. To ask again with a larger proposal is to spend again.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> found = dp.ptr.mean(ages, bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-9)
+    >>> 53.8 < found < 54.2
+    True
+    >>> dp.ptr.mean(ages[:99], bounds=(0, 100), proposed=0.005, epsilon=1.0, delta=1e-9)
+    dpfast.NO_ANSWER
+    """
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    lo, hi = asked.interval
+    size = checks.positive("proposed", proposed)
+    grid, relation, policy = cells(lo, hi), asked.relation, asked.policy
+
+    def measure(source: Source, most: int) -> Measured:
+        rows = settled(totals(source, grid, None), policy, lo, hi, grid)
+        middle = Fraction(rows.sum, rows.rows) if rows.rows else Fraction(grid.span, 2)
+        unit = Fraction(grid.grid)
+        value = min(max(nearest((grid.first + middle) * unit), lo), hi)
+        distance = mean_distance(rows.rows, grid.span, Fraction(size) / unit, relation, most)
+        return Measured(value if grid.span else lo, distance)
+
+    mechanism = proposal("mean by propose-test-release", measure, asked, size, test_share)
+    return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
+
+
+def mean_distance(n: int, span: int, proposed: Fraction, neighbors: str, most: int) -> int:
+    """Return how many rows to change until the sensitivity of the mean is above `proposed`.
+
+    The mean is that of n values in 0 .. span.
+    """
+    if neighbors == "replace":
+        return most if n == 0 or span <= proposed * n else 0
+    if 2 * proposed >= span:
+        return most
+    return min(max(0, n - math.ceil(span / proposed) + 1), most)
+
+
+def quantile(
+    data: Any,
+    q: Number,
+    *,
+    bounds: Bounds,
+    proposed: Number,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | NoAnswer:
+    """Release a quantile with noise of a proposed size, or nothing.
+
+    The statistic is that of `dpfast.quantile`. The test looks for the fewest rows that have to be
+    changed until one more row may change it by more than `proposed`.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
+    test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
+    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` derives the threshold, which is as low as
+    it can be).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        Any real dtype; values are compared as float64.
+    q : float or Fraction
+        The quantile, 0 to 1, as the decimal that is written; 0.5 is the lower median.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped.
+    proposed : float
+        The sensitivity that the noise is for, above 0, in the data's units; chosen without the
+        data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
+    epsilon, delta : float, Fraction or Decimal
+        The loss; `delta` above 0.
+    test_share : float or Fraction, default 0.5
+        The test's share of epsilon, between 0 and 1.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighboring relation.
+    nan : {"raise", "lower", "upper", "drop"} or float, default "raise"
+        As in `dpfast.quantile`.
+    assume_sorted : bool, default False
+        Take ascending data at its word and read only what is needed.
+    budget : Budget, optional
+        Pays for the call before data or randomness are touched, answer or not.
+    rng : Generator, optional
+        By default the secure one.
+
+    Returns
+    -------
+    float or NoAnswer
+        The private value, within `bounds`, or `dpfast.NO_ANSWER`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        NaN or null under ``nan="raise"``, or unsorted data under `assume_sorted`.
+
+    Notes
+    -----
+    Cost: one read of the data, and a window of some ``4 t`` ranks on either side of the quantile,
+    where ``t`` is about ``ln(1 / (2 delta)) / epsilon1``; the distance in it by bisection. To ask
+    again with a larger proposal is to spend again.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> found = dp.ptr.quantile(ages, 0.5, bounds=(0, 120), proposed=1, epsilon=1.0, delta=1e-9)
+    >>> 10 < found < 98
+    True
+    >>> dp.ptr.quantile([1, 2, 3], 0.5, bounds=(0, 120), proposed=1, epsilon=1.0, delta=1e-9)
+    dpfast.NO_ANSWER
+    """
+    rank = checks.quantile(q)
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    interval, size = asked.interval, checks.positive("proposed", proposed)
+    relation, policy = asked.relation, asked.policy
+    trusted = checks.flag("assume_sorted", assume_sorted)
+    column = Column((rank,), *interval, relation, policy, trusted)
+
+    def measure(source: Source, most: int) -> Measured:
+        windows = column.windows(source, most + 1)
+        (value,) = column.values(windows)
+
+        def at(k: int) -> float:
+            return column.local(windows, k)[0]
+
+        return Measured(value, first_above(at, size, most, windows[0].n + 1))
+
+    name = f"quantile {rank} by propose-test-release"
+    mechanism = proposal(name, measure, asked, size, test_share)
+    return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
+
+
+def iqr(
+    data: Any,
+    *,
+    bounds: Bounds,
+    proposed: Number | None = None,
+    ratio: Number | None = None,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "replace",
+    nan: NanPolicy = "raise",
+    assume_sorted: bool = False,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | NoAnswer:
+    """Release the interquartile range, with noise of a proposed size or of its own, or nothing.
+
+    The statistic is the distance of the values of ranks ``ceil(n / 4)`` and ``ceil(3 n / 4)``.
+    Without `proposed` no scale has to be known: the noise multiplies the range by a power of
+    `ratio`, if it takes many rows to change the range by that factor.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
+    test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
+    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and ``dpfast/statistics/ptr/ranks.py``
+    have the proofs).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,), or source
+        Any real dtype; values are compared as float64.
+    bounds : (float, float)
+        Public limits of the values, in the data's units; values outside are clipped. Without
+        `proposed` they may be very wide: they do not enter the noise.
+    proposed : float, optional
+        The sensitivity that the noise is for, above 0, in the data's units; chosen without the
+        data. An answer has noise of scale ``proposed / ((1 - test_share) epsilon)``.
+    ratio : float or Fraction, optional
+        Without `proposed`: a public factor above 1, by default ``1 + 1 / ln n``. An answer is off
+        by ``ratio**Z`` with ``Z`` of scale ``1 / ((1 - test_share) epsilon)``; the larger it is,
+        the fewer data are refused.
+    epsilon, delta, test_share, nan, assume_sorted, budget, rng
+        As in `dpfast.ptr.quantile`.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The neighboring relation; only "replace" without `proposed`.
+
+    Returns
+    -------
+    float or NoAnswer
+        The private range, from 0 to ``hi - lo``, or `dpfast.NO_ANSWER`. The range of no rows counts
+        as ``hi - lo``.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `dpfast.ptr.quantile`.
+
+    Notes
+    -----
+    Cost: one read of the data, and windows of some ``4 t`` ranks about the quartiles, where ``t``
+    is about ``ln(1 / (2 delta)) / epsilon1``.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> x = np.linspace(0, 1000, 20_001)
+    >>> found = dp.ptr.iqr(x, bounds=(-1e9, 1e9), epsilon=4.0, delta=1e-9)
+    >>> 200 < found < 1200
+    True
+    >>> 300 < dp.ptr.iqr(x, bounds=(0, 1000), proposed=5, epsilon=1.0, delta=1e-9) < 700
+    True
+    """
+    asked = Arguments(bounds, epsilon, delta, None, neighbors, nan=nan)
+    lo, hi = asked.interval
+    relation, policy = asked.relation, asked.policy
+    trusted = checks.flag("assume_sorted", assume_sorted)
+    column = Column(QUARTILES, lo, hi, relation, policy, trusted)
+    if proposed is None:
+        if relation != "replace":
+            raise ArgumentError(
+                "neighbors must be 'replace' when proposed is left out, got 'add-remove': the "
+                "test without a scale is known for a public number of rows only"
+            )
+        factor = None if ratio is None else checks.fraction("ratio", ratio)
+        if factor is not None and not factor > 1:
+            checks.fail("ratio", "a finite number greater than 1", ratio)
+        loss, test, rest = split(epsilon, delta, test_share)
+        scale_free = ScaleFree(_RANGE, column, factor, test, rest, loss)
+        return _release.release(as_source(data), scale_free, budget=budget, rng=rng)
+    if ratio is not None:
+        checks.fail("ratio", "left out when proposed is given", ratio)
+    size = checks.positive("proposed", proposed)
+
+    def measure(source: Source, most: int) -> Measured:
+        windows = column.windows(source, most + 1)
+        lower, upper = column.values(windows)
+
+        def at(k: int) -> float:
+            first, last = column.local(windows, k)
+            return iqr_bound(first, last, relation, hi - lo)
+
+        return Measured(upper - lower, first_above(at, size, most, windows[0].n + 1))
+
+    mechanism = proposal(_RANGE, measure, asked, size, test_share, limits=(0.0, hi - lo))
+    return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
+
+
+def release(
+    data: Any,
+    statistic: Callable[[Any], Number],
+    distance: Callable[[Any, float], Number],
+    *,
+    bounds: Bounds,
+    proposed: Number,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    test_share: Number = 0.5,
+    neighbors: Neighbors = "replace",
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | NoAnswer:
+    """Release a statistic of your own with noise of a proposed size, or nothing.
+
+    Privacy
+    -------
+    The call is (`epsilon`, `delta`)-DP, whether there is an answer or not, if you have proved of
+    `distance`, D, for all neighbors x, x' (nothing here can check it):
+
+    1. D(x) and D(x') differ by at most 1;
+    2. if D(x) >= 1, then the statistics of x and of x', clipped to `bounds`, differ by at most
+       `proposed`.
+
+    The fewest rows to change until the local sensitivity of the statistic is above `proposed` obey
+    both, and so does every lower bound of them that obeys the first. The test spends the share
+    `test_share` of epsilon and all of delta, the noise the rest (Dwork and Lei, STOC 2009;
+    ``dpfast/statistics/ptr/proposal.py``). Neighbors are what the two functions were proved for.
+
+    Parameters
+    ----------
+    data : object
+        Whatever the two functions take.
+    statistic : callable
+        ``statistic(data)``, a number; clipped to `bounds`.
+    distance : callable
+        ``distance(data, proposed)``, a number of rows, at least 0; it is rounded down and may be
+        infinite. Distances beyond four times the threshold all count as that.
+    bounds : (float, float)
+        Public limits of the answer, in its units.
+    proposed : float
+        The sensitivity that the noise is for, above 0, chosen without the data. An answer has noise
+        of scale ``proposed / ((1 - test_share) epsilon)``.
+    epsilon, delta, test_share
+        As in `dpfast.ptr.quantile`.
+    neighbors : {"replace", "add-remove"}, default "replace"
+        The relation that the distance was proved for; the ledger keeps it.
+    budget : Budget, optional
+        Pays for the call before either function is called, answer or not.
+    rng : Generator, optional
+        By default the secure one.
+
+    Returns
+    -------
+    float or NoAnswer
+        The private value, within `bounds`, or `dpfast.NO_ANSWER`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        For a bad argument; nothing has been spent.
+    BudgetError
+        When the budget has too little left; nothing has been spent.
+    DataError
+        A function gives no number, or a negative distance. It depends on the data, as does every
+        exception of the functions themselves, which is passed on; the spent budget is
+        not refunded.
+
+    Notes
+    -----
+    Cost: one call of each function.
+
+    Examples
+    --------
+    The number of distinct names, where most have many rows:
+
+    >>> import dpfast as dp
+    >>> rows = ["a"] * 50 + ["b"] * 60 + ["c"] * 70
+    >>> def distance(x, proposed):  # one row changes the number by 1 at most
+    ...     return float("inf") if proposed >= 1 else 0
+    >>> found = dp.ptr.release(rows, lambda x: len(set(x)), distance, bounds=(0, 100), proposed=1,
+    ...                        epsilon=20, delta=1e-6)
+    >>> 0 <= found < 10
+    True
+    """
+    asked = Arguments(bounds, epsilon, delta, None, neighbors)
+    lo, hi = asked.interval
+    size = checks.positive("proposed", proposed)
+    for name, function in (("statistic", statistic), ("distance", distance)):
+        if not callable(function):
+            checks.fail_type(name, "a function", function)
+
+    def measure(data: Any, most: int) -> Measured:
+        value = _number(statistic(data), "statistic")
+        if math.isnan(value):
+            _refuse("statistic")
+        far = _number(distance(data, size), "distance")
+        if not far >= 0:
+            _refuse("distance")
+        return Measured(min(max(value, lo), hi), most if far >= most else math.floor(far))
+
+    mechanism = proposal("propose-test-release", measure, asked, size, test_share)
+    return _release.release(data, mechanism, budget=budget, rng=rng)
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        _refuse(name)
+
+
+def _refuse(name: str) -> NoReturn:
+    rule = "a number" if name == "statistic" else "a number of rows, at least 0"
+    raise DataError(f"{name} must give {rule}; what it gave is not shown") from None

@@ -1,0 +1,186 @@
+"""Ranks of a column for propose-test-release: of a proposal, and of a range without a scale.
+
+*Interquartile range, proposed.* The larger local sensitivity of the two quartiles (under
+add-remove, their sum) bounds that of their distance (`dpfast/sensitivity/iqr.py`). So the number of
+rows to change until the bound is above the proposal is a distance for the test.
+
+*Without a scale* (after Dwork and Lei, STOC 2009, who test whether the logarithm of the range stays
+in its bin, for two sets of bins). Rows are replaced. Let m1, m3 be the ranks of the quartiles,
+m3 > m1. Within k replacements the range is at most and at least
+
+    M(k) = max_{p = 0..k} x_(m3 + k - p) - x_(m1 - p),
+    m(k) = max(0, min_{p = 0..k} x_(m3 - k + p) - x_(m1 + p)):
+
+p rows go to the lower end and k - p to the upper (taken from between), or p rows from below and
+k - p from above go between. Let B > 1 be public, and
+
+    D = max{d >= 0 : M(d) < B m(d)},   or for a range of 0   D = max{d >= 0 : M(d) = 0}.
+
+M(k) of x is at most M(k + 1) of a neighbor and m(k) at least m(k + 1), so D differs by at most 1;
+and if D >= 1, all neighbors have a range that differs by a factor below B, or is 0 with this one.
+So the logarithm has the sensitivity ln B, and noise of that size is added to it: the range is
+multiplied by B^Z, Z Laplace of scale 1 / epsilon2. This is the best that bins can do, whatever
+their offset: M(d) < B m(d) if and only if some interval [v, B v) holds all ranges within d.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...noise import samplers as _noise
+from ...noise.distributions import Laplace
+from ...privacy import Approx
+from ...rng import Generator
+from ...sensitivity import ranks as order
+from ...sensitivity.column import given
+from ...sensitivity.iqr import QUARTILES
+from ...sensitivity.quantile import local_in_window
+from ...sensitivity.rounding import float_up
+from ...sources import Source
+from ...summaries.order import Window
+from .answer import NO_ANSWER, NoAnswer
+from .proposal import DistanceTest, first_above, laplace_scale
+
+#: The rows of a column by their ranks.
+ByRank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+#: Of the logarithm of the answer.
+_LOG_GRID = 2.0**-40
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Some quantiles of a column, its bounds, and how it is read."""
+
+    qs: tuple[Fraction, ...]
+    lo: float
+    hi: float
+    neighbors: str
+    nan: str | float
+    assume_sorted: bool
+
+    def windows(self, source: Source, width: int) -> list[Window]:
+        """Return the order statistics about each quantile, in one pass."""
+        bounds = self.lo, self.hi
+        column = given(source, bounds, self.neighbors, self.nan, self.assume_sorted)
+        rules = list(map(order.rank_rule, self.qs))
+        column.ranks.prefetch([(rule, width) for rule in rules])
+        windows = [column.ranks.window(rule, width) for rule in rules]
+        column.refuse(windows[0].nan)
+        return windows
+
+    def values(self, windows: list[Window]) -> list[float]:
+        """Return the quantiles; of no rows, what stands for them."""
+        lo, hi = self.lo, self.hi
+        return [
+            order.column(window, lo, hi).value(order.rank_rule(q)(window.n))
+            if window.n
+            else order.of_nothing(q, lo, hi)
+            for q, window in zip(self.qs, windows, strict=True)
+        ]
+
+    def local(self, windows: list[Window], k: int) -> list[float]:
+        """Return the local sensitivity of each quantile, the largest within k rows."""
+        return [
+            local_in_window(window, q, self.lo, self.hi, k, self.neighbors)
+            for q, window in zip(self.qs, windows, strict=True)
+        ]
+
+
+class _Free(NamedTuple):
+    """A range, its distance, and the public factor; NOT PRIVATE."""
+
+    range: float
+    distance: int
+    ratio: Fraction
+
+
+def scale_free_distance(lower: ByRank, upper: ByRank, n: int, ratio: Fraction, most: int) -> int:
+    """Return D for n rows, at most `most`.
+
+    `lower` and `upper` give x at ranks about the quartiles.
+    """
+    m1, m3 = (order.rank_rule(q)(n) for q in QUARTILES)
+    if m1 == m3:
+        return most  # the range of one row is 0 whatever it is
+    here = float(upper(np.array([m3]))[0] - lower(np.array([m1]))[0])
+
+    def leaves(k: int) -> float:
+        """Tell whether k + 1 rows can take the range out of every interval that holds it."""
+        k += 1
+        p = np.arange(k + 1)
+        highest = float((upper(m3 + k - p) - lower(m1 - p)).max())
+        if here == 0:
+            return highest > 0
+        if k >= m3 - m1:
+            return True
+        lowest = max(0.0, float((upper(m3 - k + p) - lower(m1 + p)).min()))
+        return Fraction(highest) >= ratio * Fraction(lowest)
+
+    return first_above(leaves, 0.5, most, n)
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleFree:
+    """The interquartile range of a column, with noise that multiplies it."""
+
+    name: str
+    column: Column
+    ratio: Fraction | None
+    test: DistanceTest
+    rest: Fraction
+    loss: Approx
+    neighbors: ClassVar[str] = "replace"
+
+    def reduce(self, source: Source) -> _Free:
+        most, column = self.test.farthest, self.column
+        windows = column.windows(source, most + 2)
+        n = windows[0].n
+        ratio = self.ratio or Fraction(1 + 1 / math.log(max(n, 3)))
+        if n == 0:
+            return _Free(column.hi - column.lo, most, ratio)
+        first, last = column.values(windows)
+        lower, upper = (_extended(window, column.lo, column.hi) for window in windows)
+        return _Free(last - first, scale_free_distance(lower, upper, n, ratio, most), ratio)
+
+    def finish(self, summary: _Free, generator: Generator) -> float | NoAnswer:
+        if not self.test.passes(summary.distance, generator):
+            return NO_ANSWER
+        if summary.range == 0:
+            return 0.0  # so it is for all neighbors, but for those that delta pays for
+        # The logarithm of a float64 is at most 745 in size, and off by less than 2**-42.
+        noisy = _noise.draw(
+            Laplace(),
+            value=math.log(summary.range),
+            scale=laplace_scale(_log_up(summary.ratio), 2.0**-42, self.rest),
+            granularity=_LOG_GRID,
+            generator=generator,
+        )
+        most = self.column.hi - self.column.lo
+        return math.exp(noisy) if noisy < math.log(most) else most
+
+
+def _log_up(ratio: Fraction) -> float:
+    """Return the logarithm of a number above 1, rounded up.
+
+    (A difference of logarithms would cancel.)
+    """
+    return math.nextafter(math.log1p(float_up(ratio - 1)), math.inf)
+
+
+def _extended(window: Window, lo: float, hi: float) -> ByRank:
+    """Return x as a function of ranks in the window, or beyond the first and the last row."""
+    values = np.clip(window.values.astype(np.float64), lo, hi)
+    padded = np.concatenate([[lo], values, [hi]])
+
+    def at(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+        values: NDArray[np.float64] = padded[np.clip(ranks - window.first + 1, 0, len(padded) - 1)]
+        return values
+
+    return at
