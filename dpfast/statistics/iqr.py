@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias, Unpack, get_args, overload
 
-from .._core import nan_policy
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
@@ -17,7 +16,6 @@ from ..sensitivity.iqr import QUARTILES, iqr_from_ranks
 from ..sensitivity.rounding import rounded_up
 from ..sources import Source
 from ..summaries.cells import nearest
-from ..summaries.order import Ranks
 from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
 from .quantiles.api import chosen, pure, reaches
@@ -66,15 +64,12 @@ class SmoothRange(Smooth):
     neighbors differ by one step more is paid for.
     """
 
-    nan: str | float
-
     name: ClassVar[str] = "interquartile range"
 
     def reduce(self, source: Source) -> tuple[float, float]:
-        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
-        ranks = Ranks(source, missing=missing)
-        bound = iqr_from_ranks(ranks, self.calibration.beta, self.lo, self.hi, self.neighbors)
-        nan_policy.refuse(self.nan, bound.missing)
+        given, beta = self.column(source), self.calibration.beta
+        bound = iqr_from_ranks(given.ranks, beta, self.lo, self.hi, self.neighbors)
+        given.refuse(bound.missing)
         value = nearest(Fraction(bound.upper) - Fraction(bound.lower))
         return value, rounded_up(bound.sensitivity + self.grid)
 
@@ -182,6 +177,6 @@ def _range(asked: Arguments) -> Mechanism[float]:
 
     def smooth(calibration: Calibration, relation: str) -> SmoothRange:
         grid = answer_grid((0.0, hi - lo), calibration)
-        return SmoothRange(lo, hi, relation, calibration, grid, policy)
+        return SmoothRange(lo, hi, relation, calibration, grid, policy, False)
 
     return calibrated(asked, smooth)

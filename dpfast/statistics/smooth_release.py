@@ -191,6 +191,6 @@ def smooth_release(
             rule = f"at most {calibration.beta!r} for this loss and noise"
             checks.fail("beta", rule, beta)
     grid = answer_grid((lo, hi), calibration)
-    mechanism = _SmoothRelease(lo, hi, relation, calibration, grid)
+    mechanism = _SmoothRelease(lo, hi, relation, calibration, grid, "raise", False)
     given = _Given(value, smooth_sensitivity)
     return release(given, mechanism, budget=budget, rng=rng)

@@ -23,18 +23,16 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Unpack, overload
 
-from .._core import nan_policy
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..noise.smooth import Calibration
 from ..rng import Generator
-from ..sensitivity.column import Given, share
+from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
 from ..sensitivity.trimmed import from_ranks
 from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
-from ..summaries.order import Ranks
 from ..summaries.totals import settled, totals
 from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
@@ -48,7 +46,6 @@ class SmoothMean(Smooth):
 
     proportion: Fraction
     winsorized: bool
-    nan: str | float
     cells: Cells
 
     @property
@@ -56,9 +53,8 @@ class SmoothMean(Smooth):
         return f"{'winsorized' if self.winsorized else 'trimmed'} mean {self.proportion}"
 
     def reduce(self, source: Source) -> tuple[float, float]:
-        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
-        column = Given(Ranks(source, missing=missing), self.lo, self.hi, self.neighbors, self.nan)
-        bound = from_ranks(column, self.proportion, self.calibration.beta, self.winsorized)
+        beta = self.calibration.beta
+        bound = from_ranks(self.column(source), self.proportion, beta, self.winsorized)
         covered = rounded_up(bound.sensitivity + self.cells.grid + self.grid)
         if not self.cells.span:
             return self.lo, covered
@@ -259,7 +255,7 @@ def _mean(winsorized: bool, proportion: Any, asked: Arguments) -> Mechanism[floa
     rows = cells(lo, hi)
 
     def smooth(calibration: Calibration, relation: str) -> SmoothMean:
-        grid = answer_grid((lo, hi), calibration)
-        return SmoothMean(lo, hi, relation, calibration, grid, part, winsorized, policy, rows)
+        column = lo, hi, relation, calibration, answer_grid((lo, hi), calibration), policy, False
+        return SmoothMean(*column, part, winsorized, rows)
 
     return calibrated(asked, smooth)

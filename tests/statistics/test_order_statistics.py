@@ -58,8 +58,8 @@ def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), e
         return iqr._range(asked)
     if name in ("minimum", "maximum"):
         return extremes._extreme(Fraction(int(name == "maximum")), asked)
-    rest = neighbors, "cauchy", "smooth", nan, False, some
-    return one(Fraction(3, 10), bounds, epsilon, 0, None, *rest)
+    rest = neighbors, "cauchy", "smooth", nan, False
+    return one(Fraction(3, 10), bounds, epsilon, 0, None, *rest, some=some)
 
 
 # ---- Record and replay: the exact loss of Cauchy noise between all neighbours. ----
@@ -204,7 +204,9 @@ def test_extremes_lose_no_more_than_epsilon(q, neighbors, some, inside, monkeypa
 @pytest.mark.parametrize("q", [0, Fraction(1, 3), Fraction(1, 2), 1])
 def test_quantiles_of_some_rows_cost_no_more(q):
     """A row that is replaced may leave the kept rows or enter: the same rate covers that."""
-    made = one(q, (0, 4), EPSILON, 0, None, "replace", "auto", "exponential", "raise", False, True)
+    made = one(
+        q, (0, 4), EPSILON, 0, None, "replace", "auto", "exponential", "raise", False, some=True
+    )
     assert type(made) is ExponentialQuantile
     laws = {
         r: exact.quantile(r, Fraction(q), made.rate, range(5)) for r in datasets(range(5), range(7))

@@ -48,7 +48,7 @@ CASES = {
 
 def mechanism(lo, hi, neighbors):
     calibration = calibrate("cauchy", epsilon=EPSILON)
-    return _SmoothRelease(lo, hi, neighbors, calibration, 2.0**-40)
+    return _SmoothRelease(lo, hi, neighbors, calibration, 2.0**-40, "raise", False)
 
 
 def loss(a, b):
@@ -112,7 +112,7 @@ def test_shifts_and_dilations_are_those_that_the_law_is_calibrated_for(name, noi
     every = statistics.Every(statistic, DOMAIN, sizes, neighbors)
     calibration = calibrate(noise, **loss)
     assert calibration.beta == dp.smooth_beta(noise=noise, **loss)
-    made = _SmoothRelease(-1000, 1000, neighbors, calibration, 2.0**-40)
+    made = _SmoothRelease(-1000, 1000, neighbors, calibration, 2.0**-40, "raise", False)
     more = {} if neighbors == "replace" else {"neighbors": neighbors}
 
     def found(beta_of_bound):

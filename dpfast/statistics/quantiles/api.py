@@ -159,13 +159,10 @@ def quantile(
     >>> 100_000 < top < 120_000
     True
     """
-    some = where is not None
-    mechanism = one(
-        q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
-    )
-    return release(
-        read_column(data, mechanism.neighbors, where).kept, mechanism, budget=budget, rng=rng
-    )
+    rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted
+    mechanism = one(q, bounds, *rest, some=where is not None)
+    source = read_column(data, mechanism.neighbors, where).kept
+    return release(source, mechanism, budget=budget, rng=rng)
 
 
 def median(
@@ -220,12 +217,10 @@ def median(
     >>> 50 < dp.median(ages, bounds=(0, 120), epsilon=1.0) < 58
     True
     """
-    some = where is not None
-    rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted, some
-    mechanism = one(_HALF, bounds, *rest)
-    return release(
-        read_column(data, mechanism.neighbors, where).kept, mechanism, budget=budget, rng=rng
-    )
+    rest = epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted
+    mechanism = one(_HALF, bounds, *rest, some=where is not None)
+    source = read_column(data, mechanism.neighbors, where).kept
+    return release(source, mechanism, budget=budget, rng=rng)
 
 
 def quantiles(
@@ -329,24 +324,18 @@ def quantiles(
     return release(source, mechanism, budget=budget, rng=rng)
 
 
-def many(
-    qs: Any,
-    bounds: Any,
-    epsilon: Any,
-    rho: Any,
-    neighbors: Any,
-    method: Any,
-    nan: Any,
-    assume_sorted: Any,
-) -> RecursiveQuantiles | JointQuantiles:
-    """Return the mechanism of `quantiles` for unchecked arguments."""
+def many(qs: Any, bounds: Any, *rest: Any) -> RecursiveQuantiles | JointQuantiles:
+    """Return the mechanism of `quantiles` for unchecked arguments.
+
+    `rest` is epsilon, rho, neighbors, method, nan and assume_sorted.
+    """
+    epsilon, rho, neighbors, method, nan, assume_sorted = rest
     wanted = _wanted(qs)
-    interval = checks.bounds(bounds)
-    relation = checks.neighbors(neighbors)
-    policy = checks.nan_policy(nan, relation)
+    asked = Arguments(bounds, epsilon, 0, rho, neighbors, nan=nan)
+    interval, relation, policy = asked.interval, asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
     kind = checks.choice("method", method, ("recursive", "joint"))
-    loss = pure(privacy.loss(epsilon, 0, rho))
+    loss = pure(asked.loss)
     if kind == "joint":
         return JointQuantiles.make(wanted, interval, loss, relation, policy, trusted)
     return RecursiveQuantiles(wanted, *interval, relation, policy, loss, trusted)
@@ -368,38 +357,28 @@ def _wanted(qs: Any) -> tuple[Fraction, ...]:
 _HALF = Fraction(1, 2)
 
 
-def one(q: Any, bounds: Any, *rest: Any) -> Mechanism[float]:
-    """Return the mechanism of `quantile` for unchecked arguments, from a cache if it is there."""
+def one(q: Any, bounds: Any, *rest: Any, some: bool = False) -> Mechanism[float]:
+    """Return the mechanism of `quantile` for unchecked arguments, from a cache if it is there.
+
+    `rest` is epsilon, delta, rho, neighbors, noise, method, nan and assume_sorted; `some` says that
+    only some rows are used; how many is private.
+    """
     if type(bounds) is tuple and len(bounds) == 2:
         try:
-            return _remembered(q, *bounds, *rest)
+            return _remembered(q, *bounds, some, *rest)
         except Exception:  # unhashable, or wrong: said below, where no other error is behind it
             pass
-    return _make(q, bounds, *rest)
+    return _make(q, bounds, some, *rest)
 
 
 @lru_cache(maxsize=1024, typed=True)
-def _remembered(q: Any, lo: Any, hi: Any, *rest: Any) -> Mechanism[float]:
-    return _make(q, (lo, hi), *rest)
+def _remembered(q: Any, lo: Any, hi: Any, some: bool, *rest: Any) -> Mechanism[float]:
+    return _make(q, (lo, hi), some, *rest)
 
 
-def _make(
-    q: Any,
-    bounds: Any,
-    epsilon: Any,
-    delta: Any,
-    rho: Any,
-    neighbors: Any,
-    noise: Any,
-    method: Any,
-    nan: Any,
-    assume_sorted: Any,
-    some: bool = False,
-) -> Mechanism[float]:
-    """Check every argument and choose the mechanism, from public numbers only.
-
-    `some` says that only some rows are used; how many is private.
-    """
+def _make(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
+    """Check every argument and choose the mechanism, from public numbers only."""
+    epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted = rest
     where = True if some else None
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
     rank, interval = checks.quantile(q), asked.interval

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ..._kernels.rng import BitStream
 from ...noise import grid as _grid
 from ...noise.choice import Weights, below
-from ...noise.distributions.exact import Tail
+from ...noise.distributions.exact import Tail, nearest_double
 from ...noise.grid import Base
 from ...summaries.order import Ranks, Window
 from ...summaries.order_statistics import least_from
@@ -114,6 +114,10 @@ class Column:
         if cell <= self.first or cell > self.last:
             return 0 if cell <= self.first else n
         return self.ranks.less(cell * self.grid)
+
+    def counts(self, cell: int, n: int) -> tuple[int, int]:
+        """Count the rows, of `n`, on cells below `cell`, and with those on it."""
+        return self.less(cell, n), self.less(cell + 1, n)
 
     def marks(self, value: Any) -> tuple[float, float]:
         """Return where the cell of a value begins and ends."""
@@ -257,21 +261,6 @@ def _survey(
     return _Runs(start[here], end[here], under[here], upto[here], tie[here], low, high, n)
 
 
-def _counts(column: Column, cell: int, n: int) -> tuple[int, int]:
-    return column.less(cell, n), column.less(cell + 1, n)
-
-
-def _far(less: int, leq: int, target: Fraction) -> Fraction:
-    return max(Fraction(0), less - target, target - leq)
-
-
-def _float(x: Fraction) -> float:
-    try:
-        return float(x)
-    except OverflowError:
-        return math.inf
-
-
 def choose(
     column: Column,
     target: Fraction,
@@ -306,7 +295,8 @@ def choose(
         start, end = int(runs.start[run]), int(runs.end[run])
         cell = start if start == end else column.base.draw(start, end, int(mass[run]), stream)
         if runs.lump(run):
-            far = _far(*_counts(column, cell, runs.n), target) - least
+            less, leq = column.counts(cell, runs.n)
+            far = max(Fraction(0), less - target, target - leq) - least
             if _keep(weights, proposal, far, stream):
                 return cell
         elif weights.keep(proposal, near[run : run + 1], exact, stream)[0]:
@@ -316,7 +306,7 @@ def choose(
 def _keep(
     weights: Weights, proposal: NDArray[np.int64], distance: Fraction, stream: BitStream
 ) -> bool:
-    near = np.array([_float(distance)])
+    near = np.array([nearest_double(distance)])
     return bool(weights.keep(proposal, near, lambda _: distance, stream)[0])
 
 
@@ -383,7 +373,7 @@ def divide(
     # not quite as far as its true weight would have it, and a second coin makes up for the rest.
     share = [Fraction(block.end - block.begin, parts) for block in blocks]
     farther = [
-        (_float(d - least) + max(0.0, -math.log(s) - 2**-40) / c) * (1 - 2**-40)
+        (nearest_double(d - least) + max(0.0, -math.log(s) - 2**-40) / c) * (1 - 2**-40)
         for d, s in zip(near, share, strict=True)
     ]
     start = np.concatenate([runs.start[whole], np.array([b.cell for b in blocks], np.int64)])
@@ -408,7 +398,7 @@ def divide(
         distance = distances.exact(i) - least
         p = Fraction(less)
         if runs.lump(run):
-            less, leq = _counts(column, cell, runs.n)
+            less, leq = column.counts(cell, runs.n)
         if runs.lump(run) or runs.tie[run]:
             block = _Block(cell, *interval(less, leq), 0, parts)
             p = position(block, below(parts, stream))

@@ -82,16 +82,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks, nan_policy
+from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
 from ..._core.roots import root_down
 from ..._kernels.rng import BitStream
-from ...noise.grid import base, ends, public_grid
+from ...noise.grid import Base, base, ends, public_grid
 from ...privacy import ZCDP, Draws, Pure, float_down, range_within
 from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
 from ...sources import Source
-from ...summaries.order import Ranks
+from ..ranked import Ranked
 from .draws import CUT, PARTS, Column, choose, divide, width
 
 #: The smallest rate in use: below it products with ranks would leave the normal float64.
@@ -115,14 +115,6 @@ class Node(NamedTuple):
 def plan(qs: list[Fraction], loss: Pure | ZCDP, neighbors: str) -> Node:
     """Return the recursion over ascending different quantiles; see the top of this file."""
     levels = len(qs).bit_length()
-    size = [0] * levels
-
-    def measure(i: int, j: int, level: int) -> None:
-        if i < j:
-            size[level] += 1
-            middle = (i + j) // 2
-            measure(i, middle, level + 1)
-            measure(middle + 1, j, level + 1)
 
     def node(i: int, j: int, low: Fraction, high: Fraction, level: int) -> Node | None:
         if i >= j:
@@ -131,12 +123,13 @@ def plan(qs: list[Fraction], loss: Pure | ZCDP, neighbors: str) -> Node:
         q = qs[middle]
         # Quantiles are different, so only 0 or 1 can be at an end, and then the other is not.
         place = (q - low) / (high - low)
-        rate = _rate(loss, levels, place, neighbors, size[level] == 1)
+        # All levels but the last are full.
+        alone = level == 0 or len(qs) == 1 << level
+        rate = _rate(loss, levels, place, neighbors, alone)
         left = node(i, middle, low, q, level + 1)
         right = node(middle + 1, j, q, high, level + 1)
         return Node(middle, place, rate, left, right)
 
-    measure(0, len(qs), 0)
     root = node(0, len(qs), Fraction(0), Fraction(1), 0)
     assert root is not None
     return root
@@ -163,11 +156,6 @@ def _rate(loss: Pure | ZCDP, levels: int, place: Fraction, neighbors: str, alone
         parts = f" for {levels} draws that share it" if levels > 1 else ""
         checks.fail(name, f"larger{parts}: float64 cannot hold it beside ranks", loss)
     return rate
-
-
-def _charged(loss: Pure | ZCDP, levels: int) -> Pure | ZCDP:
-    """Return the loss of draws of bounded range, whose levels share a pure loss."""
-    return loss if isinstance(loss, ZCDP) else Draws(loss.epsilon, levels, bounded_range=True)
 
 
 def draw_all(
@@ -203,15 +191,38 @@ def draw_all(
     return cells
 
 
-def _grid(lo: float, hi: float) -> float:
-    grid = public_grid(lo, hi)
-    if lo < hi and hi - lo < grid:
-        checks.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
-    return grid
+class _Drawn(Ranked):
+    """Base of mechanisms that draw cells of the public grid; cell ``o`` is ``o * grid``."""
+
+    __slots__ = ()
+
+    loss: Pure | ZCDP
+    grid: float
+    rounded: bool
+
+    def _prepare(self, levels: int) -> None:
+        """Set the grid, and the loss of draws of bounded range, whose levels share a pure loss."""
+        lo, hi, loss = self.lo, self.hi, self.loss
+        grid = public_grid(lo, hi)
+        if lo < hi and hi - lo < grid:
+            checks.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
+        object.__setattr__(self, "grid", grid)
+        if isinstance(loss, Pure):
+            object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """Return the first and last cell of the grid."""
+        return ends(self.lo, self.hi, self.grid)
+
+    @property
+    def base(self) -> Base:
+        """Return what cells weigh before the data are seen."""
+        return base(*self.cells, None if self.rounded else 0)
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialQuantile:
+class ExponentialQuantile(_Drawn):
     """One quantile: a cell of the grid, more probable the nearer its ranks are to ``q n``.
 
     All cells weigh the same before the data are seen, or if `rounded`, round numbers weigh more.
@@ -229,28 +240,25 @@ class ExponentialQuantile:
     rate: float = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", _grid(self.lo, self.hi))
-        object.__setattr__(self, "rate", _rate(self.loss, 1, self.q, self.neighbors, True))
-        object.__setattr__(self, "loss", _charged(self.loss, 1))
+        loss = self.loss
+        self._prepare(1)
+        object.__setattr__(self, "rate", _rate(loss, 1, *self._worst, True))
+
+    @property
+    def _worst(self) -> tuple[Fraction, str]:
+        """Return the quantile, and the relation, that the rate is for."""
+        return self.q, self.neighbors
 
     @property
     def name(self) -> str:
         return f"quantile {self.q}"
 
-    @property
-    def cells(self) -> tuple[int, int]:
-        """Return the first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
-        return ends(self.lo, self.hi, self.grid)
-
     def reduce(self, source: Source) -> tuple[Column, int]:
-        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
-        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        first, last = self.cells
-        cells = base(first, last, None if self.rounded else 0)
-        reach = width(self.rate, cells.total) if self.lo < self.hi else 0
-        column = Column(ranks, self.lo, self.hi, self.grid, cells)
+        given = self.column(source)
+        reach = width(self.rate, self.base.total) if self.lo < self.hi else 0
+        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base)
         window = column.look(lambda n: min(max(1, math.ceil(self.target(n))), n), reach)
-        nan_policy.refuse(self.nan, window.nan)
+        given.refuse(window.nan)
         return column, window.n
 
     def target(self, n: int) -> Fraction:
@@ -273,8 +281,7 @@ class ExponentialQuantile:
         """
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
-        total = base(*self.cells, None if self.rounded else 0).total
-        ranks = math.log(total / (1 - confidence)) / self.rate
+        ranks = math.log(self.base.total / (1 - confidence)) / self.rate
         return Expected(confidence, None, ranks, RANKS)
 
 
@@ -285,10 +292,9 @@ class ExponentialExtreme(ExponentialQuantile):
     The one at a fixed number of ranks from that end, which depends on the loss alone.
     """
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", _grid(self.lo, self.hi))
-        object.__setattr__(self, "rate", _rate(self.loss, 1, Fraction(1, 2), "replace", True))
-        object.__setattr__(self, "loss", _charged(self.loss, 1))
+    @property
+    def _worst(self) -> tuple[Fraction, str]:
+        return Fraction(1, 2), "replace"
 
     @property
     def name(self) -> str:
@@ -305,7 +311,7 @@ class ExponentialExtreme(ExponentialQuantile):
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveQuantiles:
+class RecursiveQuantiles(_Drawn):
     """Many quantiles: the middle one, then those on either side among the rows on that side."""
 
     qs: tuple[Fraction, ...]
@@ -317,23 +323,18 @@ class RecursiveQuantiles:
     assume_sorted: bool = False
     grid: float = field(init=False)
     root: Node = field(init=False)
+    rounded: bool = field(default=True, init=False)
 
     def __post_init__(self) -> None:
         if not self.qs:
             checks.fail("qs", "at least one quantile", self.qs)
-        object.__setattr__(self, "grid", _grid(self.lo, self.hi))
-        different = sorted(set(self.qs))
-        object.__setattr__(self, "root", plan(different, self.loss, self.neighbors))
-        object.__setattr__(self, "loss", _charged(self.loss, len(different).bit_length()))
+        different, loss = sorted(set(self.qs)), self.loss
+        self._prepare(len(different).bit_length())
+        object.__setattr__(self, "root", plan(different, loss, self.neighbors))
 
     @property
     def name(self) -> str:
         return "quantiles " + ", ".join(str(q) for q in self.qs)
-
-    @property
-    def cells(self) -> tuple[int, int]:
-        """Return the first and last cell of the grid; cell ``o`` is the number ``o * grid``."""
-        return ends(self.lo, self.hi, self.grid)
 
     @property
     def rate(self) -> float:
@@ -341,21 +342,16 @@ class RecursiveQuantiles:
         return self.root.rate
 
     def reduce(self, source: Source) -> tuple[Column, int]:
-        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
-        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        first, last = self.cells
-        cells = base(first, last)
-        column = Column(ranks, self.lo, self.hi, self.grid, cells)
-        different = sorted(set(self.qs))
-        if self.lo == self.hi:
-            window = ranks.window(rank_rule(different[0]), 0, column.cells)
-        else:
-            reach = width(_slowest(self.root), cells.total)
+        given = self.column(source)
+        column = Column(given.ranks, self.lo, self.hi, self.grid, self.base)
+        rules = [rank_rule(q) for q in sorted(set(self.qs))]
+        reach = 0
+        if self.lo < self.hi:
+            reach = width(_slowest(self.root), self.base.total)
             # Targets deep in the recursion are off by what the draws before were off.
-            rules = [rank_rule(q) for q in different]
-            ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
-            window = ranks.window(rules[self.root.number], reach, column.cells)
-        nan_policy.refuse(self.nan, window.nan)
+            given.ranks.prefetch([(rule, 2 * reach) for rule in rules], column.marks)
+        window = given.ranks.window(rules[self.root.number], reach, column.cells)
+        given.refuse(window.nan)
         return column, window.n
 
     def finish(self, summary: tuple[Column, int], generator: Generator) -> NDArray[np.float64]:
@@ -378,7 +374,7 @@ class RecursiveQuantiles:
         if self.lo == self.hi:
             return Expected(confidence, 0.0, 0.0)
         different = sorted(set(self.qs))
-        total = base(*self.cells).total
+        total = self.base.total
         failure = (1 - confidence) / len(different).bit_length()
         errors: dict[int, float] = {}
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._core import checks, nan_policy
+from ..._core import checks
 from ..._kernels.rng import BitStream
 from ..._kernels.statistics import JOINT_POWERS as POWERS
 from ..._kernels.statistics import JointTable as Table
@@ -30,7 +30,7 @@ from ...noise.grid import public_grid
 from ...privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
-from ...summaries.order import Ranks
+from ..ranked import Ranked
 from .draws import Column
 
 Wide = tuple[float, int]
@@ -204,7 +204,7 @@ def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class JointQuantiles:
+class JointQuantiles(Ranked):
     """Several quantiles by one exponential mechanism; see `dpfast.quantiles`."""
 
     qs: tuple[Fraction, ...]  # in the order in which they were asked for
@@ -255,11 +255,10 @@ class JointQuantiles:
         return "quantiles " + ", ".join(str(q) for q in self.qs)
 
     def reduce(self, source: Source) -> Joint | None:
-        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
-        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
-        column = Column(ranks, self.lo, self.hi, self.grid)
-        window = ranks.window(lambda n: 1, EVERY, column.cells)
-        nan_policy.refuse(self.nan, window.nan)
+        given = self.column(source)
+        column = Column(given.ranks, self.lo, self.hi, self.grid)
+        window = given.ranks.window(lambda n: 1, EVERY, column.cells)
+        given.refuse(window.nan)
         if self.lo == self.hi:
             return None
         if window.n > MOST_ROWS:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..._core import checks, nan_policy
+from ..._core import checks
 from ..._core.error_bars import SECRET, Expected, unknown
 from ...errors import ArgumentError
 from ...noise import samplers as _noise
@@ -16,7 +16,7 @@ from ...privacy import Loss
 from ...rng import Generator
 from ...sensitivity.quantile import smooth_from_ranks
 from ...sources import Source
-from ...summaries.order import Ranks
+from ..ranked import Ranked
 
 
 def spacing(lo: float, hi: float, widest: float) -> float:
@@ -48,7 +48,7 @@ def answer_grid(bounds: tuple[float, float], calibration: Calibration) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth:
+class Smooth(Ranked):
     """Base of mechanisms that add noise scaled to a smooth bound.
 
     Their `reduce` returns the value and the bound.
@@ -59,6 +59,8 @@ class Smooth:
     neighbors: str
     calibration: Calibration
     grid: float
+    nan: str | float
+    assume_sorted: bool
 
     @property
     def loss(self) -> Loss:
@@ -95,26 +97,18 @@ class SmoothQuantile(Smooth):
     """The lower q-quantile plus noise scaled to its smooth sensitivity; see `dpfast.quantile`."""
 
     q: Fraction
-    nan: str | float
-    assume_sorted: bool
 
     @property
     def name(self) -> str:
         return f"quantile {self.q}"
 
     def reduce(self, source: Source) -> tuple[float, float]:
-        missing = nan_policy.replacement(self.nan, self.lo, self.hi)
-        ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
+        given, beta = self.column(source), self.calibration.beta
+        limits = {"lo": self.lo, "hi": self.hi, "floor": self.grid}
         bound = smooth_from_ranks(
-            ranks,
-            self.q,
-            beta=self.calibration.beta,
-            lo=self.lo,
-            hi=self.hi,
-            neighbors=self.neighbors,
-            floor=self.grid,
+            given.ranks, self.q, beta=beta, neighbors=self.neighbors, **limits
         )
-        nan_policy.refuse(self.nan, bound.missing)
+        given.refuse(bound.missing)
         return bound.value, bound.sensitivity
 
 
@@ -138,4 +132,4 @@ def smooth_quantile(
 ) -> SmoothQuantile:
     """Return the mechanism for checked arguments; its grid depends on public numbers only."""
     grid = answer_grid(bounds, calibration)
-    return kind(*bounds, neighbors, calibration, grid, q, nan, assume_sorted)
+    return kind(*bounds, neighbors, calibration, grid, nan, assume_sorted, q)
