@@ -78,8 +78,7 @@ class Histogram:
 
     @property
     def noise(self) -> IntegerNoise:
-        moved = 2 if self.neighbors == "replace" else 1
-        return integer_noise(self.loss, Sensitivity(moved, moved, moved))
+        return _noise(self.loss, self.neighbors)
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> NDArray[np.int64]:
         noise = self.noise
@@ -94,24 +93,25 @@ class Histogram:
     def _column(self, chunk: Chunk) -> NDArray[np.int64]:
         counts = np.zeros(self.axes[0].native.bins + 2, np.int64)
         counts[-1] = len(chunk.values) + chunk.nulls
-        if self.where is None:
-            self.axes[0].native.histogram(chunk.values, counts[:-1])
-            return counts
-        for piece in kept(chunk, self.where):
+        for piece in [chunk] if self.where is None else kept(chunk, self.where):
             self.axes[0].native.histogram(piece.values, counts[:-1])
         return counts
 
     def _rows(self, chunk: RowChunk) -> NDArray[np.int64]:
         counts = np.zeros(math.prod(self.shape) + 2, np.int64)
         for columns, read in stretches(chunk, self.where):
-            place = np.zeros(len(columns[0]), np.uint32)
-            stride = 1
+            place, stride = np.zeros(len(columns[0]), np.uint32), 1
             for column, axis in zip(reversed(columns), reversed(self.axes), strict=True):
                 axis.native.place(flat(column), stride, place)
                 stride *= axis.native.bins
             tally(place, counts[:-1])
             counts[-1] += read
         return counts
+
+
+def _noise(loss: Loss, neighbors: str) -> IntegerNoise:
+    changes = 2 if neighbors == "replace" else 1
+    return integer_noise(loss, Sensitivity(changes, changes, changes))
 
 
 @overload
@@ -228,9 +228,7 @@ def histogram(
         view = read_rows(data, argument, len(axes), relation, where, words)
     else:
         view = read_column(data, relation, where)
-    moved = 2 if relation == "replace" else 1
-    spent = integer_noise(loss, Sensitivity(moved, moved, moved)).loss
-    mechanism = Histogram(axes, relation, spent, view.where, rows)
+    mechanism = Histogram(axes, relation, _noise(loss, relation).loss, view.where, rows)
     counts = release(view.source, mechanism, budget=budget, rng=rng)
     edges = [axis.edges for axis in axes]
     return counts, edges if several else edges[0]
@@ -245,26 +243,21 @@ def axes_of(bins: Any, bounds: Any, categories: Any) -> tuple[tuple[Bins, ...], 
     if bins is None:
         if bounds is not None:
             checks.fail("bounds", "left out with categories", bounds)
-        several = _nested(categories)
-        return tuple(
-            categories_of(values, f"categories[{i}]" if several else "categories")
-            for i, values in enumerate(categories if several else [categories])
-        ), several
+        if not _nested(categories):
+            return (categories_of(categories, "categories"),), False
+        axes = [categories_of(values, f"categories[{i}]") for i, values in enumerate(categories)]
+        return tuple(axes), True
     pairs, several = ((), False) if bounds is None else checks.pairs(bounds)
-    if not several:
-        several = _nested(bins)
-    if not several:
+    if not several and not _nested(bins):
         return (_bins(bins, pairs[0] if pairs else None, "bins"),), False
     each = list(bins) if _listed(bins) else [bins] * len(pairs)
-    limits: list[tuple[float, float] | None] = list(pairs)
+    limits: Sequence[tuple[float, float] | None] = pairs
     if len(pairs) < 2:
         limits = [pairs[0] if pairs else None] * len(each)
     if len(each) != len(limits):
         checks.fail("bins", f"for as many axes as there are bounds, {len(limits)}", bins)
-    return tuple(
-        _bins(values, limit, f"bins[{i}]")
-        for i, (values, limit) in enumerate(zip(each, limits, strict=True))
-    ), True
+    axes = [_bins(*axis, f"bins[{i}]") for i, axis in enumerate(zip(each, limits, strict=True))]
+    return tuple(axes), True
 
 
 def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
@@ -283,10 +276,10 @@ def _mixed(bins: Any, bounds: Any, categories: Any) -> tuple[Bins, ...]:
         if listed is None:
             pair = None if limit is None else checks.bounds(limit, f"bounds[{i}]")
             axes.append(_bins(edges, pair, f"bins[{i}]"))
-            continue
-        if limit is not None:
+        elif limit is not None:
             checks.fail(f"bounds[{i}]", "None for an axis with categories", limit)
-        axes.append(categories_of(listed, f"categories[{i}]"))
+        else:
+            axes.append(categories_of(listed, f"categories[{i}]"))
     return tuple(axes)
 
 
@@ -317,43 +310,34 @@ def _numbers(value: Any, name: str, least: int) -> NDArray[np.float64]:
 
 
 def categories_of(value: Any, name: str) -> Bins:
-    if _listed(value) and len(value) and all(isinstance(category, str) for category in value):
-        listed = [checks.text(f"{name}[{i}]", category) for i, category in enumerate(value)]
-        if len(set(listed)) < len(listed):
+    listed = list(value) if _listed(value) else []
+    if listed and all(isinstance(category, str) for category in listed):
+        texts = [checks.text(f"{name}[{i}]", category) for i, category in enumerate(listed)]
+        if len(set(texts)) < len(texts):
             checks.fail(name, "a list of different texts", value)
-        return Bins(np.array(listed), _exactly(np.arange(float(len(listed)))), Words(listed))
-    if (
-        _listed(value)
-        and len(value)
-        and all(isinstance(category, (bool, np.bool_)) for category in value)
-    ):
-        truths = _numbers([int(category) for category in value], name, 1)
-        return Bins(truths.astype(np.bool_), _exactly(truths))
-    numbers = _numbers(value, name, 1)
-    return Bins(numbers, _exactly(numbers))
+        if len(texts) > MOST_CELLS:
+            checks.fail("categories", f"at most {MOST_CELLS} of them", len(texts))
+        return Bins(np.array(texts), _axis(np.arange(float(len(texts)))), Words(texts))
+    truths = bool(listed) and all(isinstance(category, (bool, np.bool_)) for category in listed)
+    numbers = _numbers([int(category) for category in listed] if truths else value, name, 1)
+    return Bins(numbers.astype(np.bool_) if truths else numbers, _axis(numbers))
 
 
-def _exactly(numbers: NDArray[np.float64]) -> Axis:
-    """Return bins of one number each."""
-    if len(numbers) > MOST_CELLS:
-        checks.fail("categories", f"at most {MOST_CELLS} of them", len(numbers))
-    return Axis(numbers, float(numbers[-1]), min(FINE * len(numbers), MOST_FINE), True)
+def _axis(edges: NDArray[np.float64], last: float | None = None, fine: int = FINE) -> Axis:
+    """Return bins that begin at `edges` and end at `last`; without it, of one number each."""
+    table = min(fine * len(edges), MOST_FINE)
+    return Axis(edges, float(edges[-1]) if last is None else last, table, last is None)
 
 
 def _bins(value: Any, limits: tuple[float, float] | None, name: str) -> Bins:
     if isinstance(value, (Sequence, np.ndarray)):
-        edges = _numbers(value, name, 2)
-        fine = FINE
+        edges, fine = _numbers(value, name, 2), FINE
     else:
-        count = checks.whole(name, value, 1)
-        if limits is None:
-            checks.bounds(None)  # says what is missing
-        assert limits is not None
+        count, fine = checks.whole(name, value, 1), 1
+        limits = limits or checks.bounds(None)  # says what is missing
         if count > MOST_CELLS:
             checks.fail(name, f"at most {MOST_CELLS}", value)
         edges = np.linspace(*limits, count + 1)
-        fine = 1
         if not (np.diff(edges) > 0).all():
             checks.fail("bounds", f"far enough apart for {count} bins", limits)
-    table = min(fine * (len(edges) - 1), MOST_FINE)
-    return Bins(edges, Axis(edges[:-1].copy(), float(edges[-1]), table, False))
+    return Bins(edges, _axis(edges[:-1].copy(), float(edges[-1]), fine))
