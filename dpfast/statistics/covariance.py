@@ -19,7 +19,7 @@ All of them together are one release (`noise.box`): a row may change all at once
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -66,18 +66,25 @@ class Covariance:
         """Return the columns of each entry of the upper triangle."""
         return two_of(len(self.cells))
 
+    @property
+    def spans(self) -> list[int]:
+        """Return the largest cell of each column."""
+        return [column.span for column in self.cells]
+
+    def _unit(self, i: int, j: int) -> Fraction:
+        return Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
+
     def reduce(self, source: RowSource) -> Moments:
         return moments(source, self.bounds, self.cells, self.nan, self.where)
 
     def finish(self, summary: Moments, generator: Generator) -> NDArray[np.float64]:
-        entries_of = self._known if self.known else self._private
-        entries = entries_of(summary, generator)
-        matrix = np.empty((len(self.cells), len(self.cells)))
-        for (i, j), (entry, grown) in zip(self.pairs, entries, strict=True):
-            most = Fraction(self.cells[i].span * self.cells[j].span, 4) * grown
-            least = Fraction(0) if i == j else -most
-            unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
-            matrix[i, j] = matrix[j, i] = nearest(min(max(entry, least), most) * unit)
+        entries_of, spans = self._known if self.known else self._private, self.spans
+        matrix = np.empty((len(spans), len(spans)))
+        entries = zip(self.pairs, entries_of(summary, generator), strict=True)
+        for (i, j), (entry, grown) in entries:
+            most = Fraction(spans[i] * spans[j], 4) * grown
+            inside = min(max(entry, Fraction(0) if i == j else -most), most)
+            matrix[i, j] = matrix[j, i] = nearest(inside * self._unit(i, j))
         return matrix
 
     def _known(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
@@ -94,30 +101,23 @@ class Covariance:
         return [(Fraction(entry, n * (n - self.ddof)), grown) for entry in noisy]
 
     def _private(self, summary: Moments, generator: Generator) -> list[tuple[Fraction, Fraction]]:
-        n, sums, spans = summary.rows, summary.sums, [column.span for column in self.cells]
-        d = len(spans)
+        n, sums, spans = summary.rows, summary.sums, self.spans
         centered = [2 * a - n * s for a, s in zip(sums, spans, strict=True)]
-        both = [
-            4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + n * spans[i] * spans[j]
-            for (i, j), p in zip(self.pairs, summary.products, strict=True)
-        ]
-        both = [
-            2 * p - n * spans[i] ** 2 if i == j else p
-            for (i, j), p in zip(self.pairs, both, strict=True)
-        ]
+        both = []
+        for (i, j), p in zip(self.pairs, summary.products, strict=True):
+            scale = n * spans[i] * spans[j]
+            p = 4 * p - 2 * spans[j] * sums[i] - 2 * spans[i] * sums[j] + scale
+            both.append(2 * p - scale if i == j else p)
         rows, *noisy = self._noise(n).add([n, *centered, *both], generator)
         if rows <= max(1, self.ddof):
-            middle = [Fraction(spans[i] ** 2, 8) if i == j else Fraction(0) for i, j in self.pairs]
-            return [(entry, Fraction(1)) for entry in middle]
-        grown = Fraction(rows, rows - self.ddof)
-        products = [
-            Fraction(p + rows * spans[i] ** 2, 2) if i == j else Fraction(p)
-            for (i, j), p in zip(self.pairs, noisy[d:], strict=True)
-        ]
-        return [
-            ((p / rows - Fraction(noisy[i] * noisy[j], rows**2)) / 4 * grown, grown)
-            for (i, j), p in zip(self.pairs, products, strict=True)
-        ]
+            middles = [spans[i] ** 2 if i == j else 0 for i, j in self.pairs]
+            return [(Fraction(middle, 8), Fraction(1)) for middle in middles]
+        entries, grown = [], Fraction(rows, rows - self.ddof)
+        for (i, j), z in zip(self.pairs, noisy[len(spans) :], strict=True):
+            product = Fraction(z + rows * spans[i] ** 2, 2) if i == j else Fraction(z)
+            center = Fraction(noisy[i] * noisy[j], rows**2)
+            entries.append(((product / rows - center) / 4 * grown, grown))
+        return entries
 
     @property
     def _times(self) -> int:
@@ -125,11 +125,10 @@ class Covariance:
         return 2 if self.neighbors == "replace" else 1
 
     def _noise(self, n: int) -> BoxNoise:
-        spans = [column.span for column in self.cells]
-        products = [spans[i] * spans[j] for i, j in self.pairs]
+        products = [self.spans[i] * self.spans[j] for i, j in self.pairs]
         if self.known:
             return box_noise(self.loss, [(n - 1) * product for product in products])
-        return box_noise(self.loss, [1, *(self._times * x for x in [*spans, *products])])
+        return box_noise(self.loss, [1, *(self._times * x for x in [*self.spans, *products])])
 
     def error(self, rows: int | None, confidence: float) -> Expected:
         """Return the error bar of each entry: that of the noise where `n` is public, else a bound.
@@ -145,7 +144,7 @@ class Covariance:
         half of e, so the weights are at most 1/2, 2 and 3/2, and it is no larger than twice the sum
         of three.
         """
-        spans, failure = [column.span for column in self.cells], 1 - confidence
+        spans, failure = self.spans, 1 - confidence
         if rows is None:
             return unknown(confidence, ROWS)
         width = [[0.0] * len(spans) for _ in spans]
@@ -158,9 +157,8 @@ class Covariance:
             else:
                 part = self._bound(noise, rows, failure, i == j)
             most = Fraction(rows, (4 if i == j else 2) * max(1, rows - self.ddof))
-            unit = Fraction(self.cells[i].grid) * Fraction(self.cells[j].grid)
-            half = nearest(min(part, most) * spans[i] * spans[j] * unit)
-            width[i][j] = width[j][i] = half
+            half = min(part, most) * spans[i] * spans[j] * self._unit(i, j)
+            width[i][j] = width[j][i] = nearest(half)
         return Expected(confidence, width, note=NOISE if self.known else BOUND)
 
     def _bound(self, noise: BoxNoise, rows: int, failure: float, same: bool) -> Fraction:
@@ -256,12 +254,6 @@ def covariance(
     view = read_rows(data, "bounds", len(pairs), relation, where)
     grids = tuple(cells(lo, hi, SQUARES) for lo, hi in pairs)
     mechanism = Covariance(pairs, relation, policy, loss, view.where, grids, ddof)
-    spans = [grid.span for grid in grids]
-    # With a public number of rows the sensitivities are n - 1 times these.
-    sensitivities = [spans[i] * spans[j] for i, j in mechanism.pairs]
-    if not mechanism.known:
-        sensitivities += [1, *spans]
-    spent = box_noise(loss, sensitivities).loss
-    mechanism = Covariance(pairs, relation, policy, spent, view.where, grids, ddof)
+    mechanism = replace(mechanism, loss=mechanism._noise(2).loss)
     matrix: NDArray[np.float64] = release(view.source, mechanism, budget=budget, rng=rng)
     return matrix
