@@ -63,9 +63,7 @@ class Coin:
             bits[i] ^= _native.OPEN | self.decide(stream)
 
 
-@lru_cache(maxsize=256)
-def coin(epsilon: Fraction, others: int) -> Coin:
-    return Coin(epsilon, others)
+coin = lru_cache(maxsize=256)(Coin)
 
 
 def leading(epsilon: Fraction, others: int) -> int:

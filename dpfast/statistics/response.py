@@ -22,6 +22,7 @@ from typing import (
     ClassVar,
     Generic,
     Literal,
+    Required,
     TypeAlias,
     TypedDict,
     TypeVar,
@@ -88,22 +89,6 @@ class Responses:
         return self.answer(summary, generator.stream())
 
 
-def _shape(data: Any) -> tuple[int, ...]:
-    return data.shape if isinstance(data, np.ndarray) else (len(data),)
-
-
-def _row_loss(epsilon: Fraction, shape: tuple[int, ...], categories: int = 2) -> Pure:
-    """Return the loss of all answers of a row, which is one place along the first axis."""
-    each = max(1, math.prod(shape[1:]))
-    if categories > 2:
-        return Draws(each * epsilon, each, categories=categories)
-    return Pure(epsilon) if each == 1 else Draws(each * epsilon, each)
-
-
-def _epsilon(value: Any) -> Fraction:
-    return Pure(value).epsilon
-
-
 def _respond(
     data: Any,
     epsilon: Fraction,
@@ -113,10 +98,33 @@ def _respond(
     rng: Generator | None,
     categories: int = 2,
 ) -> NDArray[Any]:
-    """Release the answers; a scalar of NumPy for a scalar."""
-    mechanism = Responses(_row_loss(epsilon, _shape(data), categories), name, answer)
+    """Release the answers; a scalar of NumPy for a scalar.
+
+    A row is one place along the first axis, and pays for all of its answers.
+    """
+    each = max(1, math.prod(data.shape[1:])) if isinstance(data, np.ndarray) else 1
+    loss = Pure(epsilon)
+    if categories > 2:
+        loss = Draws(each * epsilon, each, categories=categories)
+    elif each > 1:
+        loss = Draws(each * epsilon, each)
+    mechanism = Responses(loss, name, answer)
     answers: NDArray[Any] = release(data, mechanism, budget=budget, rng=rng)
     return answers[()] if answers.ndim == 0 else answers
+
+
+def _unsigned(array: NDArray[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return contiguous integers as they are, in the unsigned type of the width of another.
+
+    What was negative is then large, and no category.
+    """
+    fitting = np.ascontiguousarray(array, kind.newbyteorder("=")).reshape(-1)
+    return fitting.view(f"u{kind.itemsize}")
+
+
+def _like(out: NDArray[Any], kind: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return unsigned integers in that type and shape."""
+    return out.view(kind.newbyteorder("=")).astype(kind, copy=False).reshape(shape)
 
 
 @overload
@@ -182,18 +190,17 @@ def binary(
     >>> answers.dtype, answers.shape
     (dtype('bool'), (4,))
     """
-    amount = _epsilon(epsilon)
+    amount = Pure(epsilon).epsilon
     rows = rows_of("bits", bits, "biu", "an array of booleans or integers")
     flipped = coin(amount, 1)
 
     def answer(rows: Any, stream: Stream) -> NDArray[Any]:
         data = _bits(rows)
-        given = _unsigned(data, 2)
+        given = _unsigned(data, data.dtype)
         out = np.empty_like(given)
         for at in range(0, given.size, PART):
             flipped.answer(given[at : at + PART], out[at : at + PART], stream)
-        native = out.view(data.dtype.newbyteorder("="))
-        return native.astype(data.dtype, copy=False).reshape(data.shape)
+        return _like(out, data.dtype, data.shape)
 
     return _respond(rows, amount, "binary randomized response", answer, budget, rng)
 
@@ -207,38 +214,16 @@ def _bits(rows: Any) -> NDArray[Any]:
     return truths(rows.ravel().tolist()).reshape(rows.shape) if rows.dtype.kind == "O" else rows
 
 
-def _unsigned(array: NDArray[Any], categories: int) -> NDArray[Any]:
-    """Return contiguous integers as they are, in an unsigned type that holds all categories.
-
-    What was negative is then large, and no category.
-    """
-    kind = array.dtype
-    if kind.kind == "b":
-        kind = np.dtype(np.uint8)
-    if categories - 1 > np.iinfo(kind).max:
-        kind = np.dtype(np.int64)
-    fitting = np.ascontiguousarray(array, kind.newbyteorder("=")).reshape(-1)
-    return fitting.view(f"u{kind.itemsize}")
+class _KaryKeywords(_Paid, total=False):
+    categories: Required[Labels]
+    epsilon: Required[Number]
+    default: Label | None
 
 
 @overload
-def kary(
-    values: Scalar | str | bytes,
-    *,
-    categories: Labels,
-    epsilon: Number,
-    default: Label | None = None,
-    **others: Unpack[_Paid],
-) -> np.generic: ...
+def kary(values: Scalar | str | bytes, **others: Unpack[_KaryKeywords]) -> np.generic: ...
 @overload
-def kary(
-    values: Any,
-    *,
-    categories: Labels,
-    epsilon: Number,
-    default: Label | None = None,
-    **others: Unpack[_Paid],
-) -> NDArray[Any]: ...
+def kary(values: Any, **others: Unpack[_KaryKeywords]) -> NDArray[Any]: ...
 def kary(
     values: Any,
     *,
@@ -311,7 +296,7 @@ def kary(
     >>> str(dp.response.kary("tea", categories=["tea", "coffee"], epsilon=50.0))
     'tea'
     """
-    amount = _epsilon(epsilon)
+    amount = Pure(epsilon).epsilon
     known = Categories(categories)
     rows = known.rows("values", values)
     instead = 0 if default is None else known.number("default", default)
@@ -320,23 +305,16 @@ def kary(
     def answer(rows: Any, stream: Stream) -> NDArray[Any]:
         typed = isinstance(rows, np.ndarray) and rows.dtype.kind != "O"
         codes = rows if typed and known.labels is None else known.codes(rows)
-        given = _unsigned(codes, known.count)
-        out = np.empty_like(given)
-        if known.count == 1:
-            out.fill(0)
-        room = np.empty(min(PART, given.size), np.uint8)
+        most = 1 if codes.dtype.kind == "b" else np.iinfo(codes.dtype).max
+        kind = codes.dtype if known.count - 1 <= most else np.dtype(np.int64)
+        given = _unsigned(codes, kind)
+        out = np.zeros(given.shape, given.dtype)
         for at in range(0, given.size if known.count > 1 else 0, PART):
             part = given[at : at + PART]
-            other = room[: part.size]
-            other.fill(0)
+            other = np.zeros(part.size, np.uint8)
             told.flip(other, stream)
             _native.others(known.count, instead, part, other, out[at : at + PART], stream)
-        kept = known.count - 1 <= np.iinfo(codes.dtype).max if codes.dtype.kind != "b" else False
-        kind = codes.dtype if kept or known.count <= 2 else np.dtype(np.int64)
-        native = kind.newbyteorder("=")
-        if native.itemsize == out.itemsize:
-            out = out.view(native)  # not another pass
-        return known.answers(out.astype(kind, copy=False).reshape(codes.shape))
+        return known.answers(_like(out, kind, codes.shape))
 
     name = f"{known.count}-ary randomized response"
     return _respond(rows, amount, name, answer, budget, rng, known.count)
@@ -401,20 +379,21 @@ def unary(
     >>> dp.response.unary([0, 2, 1, 1], categories=3, epsilon=2.0).shape
     (4, 3)
     """
-    amount = _epsilon(epsilon)
+    amount = Pure(epsilon).epsilon
     known = Categories(categories)
     rows = known.rows("values", values)
     noisy = coin(amount, 1)
 
     def answer(rows: Any, stream: Stream) -> NDArray[Any]:
-        codes = known.codes(rows).reshape(-1)
+        places = known.codes(rows)
+        codes = places.reshape(-1)
         out = np.zeros((codes.size, known.count), np.uint8)
         step = max(1, PART // known.count)
         for at in range(0, codes.size, step):
             part = out[at : at + step]
             noisy.flip(part.reshape(-1), stream)
             _native.own(codes[at : at + step], part, stream)
-        return out.view(np.bool_).reshape(*_shape(rows), known.count)
+        return out.view(np.bool_).reshape(*places.shape, known.count)
 
     name = f"unary encoding of {known.count}"
     return _respond(rows, amount, name, answer, budget, rng, _alike(amount))
@@ -488,7 +467,7 @@ def _estimate(
         low, high = (middle - reach - stray) / gap, (middle + reach - stray) / gap
     parts: list[Any] = [value, variance, np.clip(low, 0, 1), np.clip(high, 0, 1)]
     shown = [float(x) if np.ndim(x) == 0 else x for x in parts]
-    return Estimate(shown[0], shown[1], shown[2], shown[3], level)
+    return Estimate(*shown, confidence=level)
 
 
 def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
@@ -496,7 +475,7 @@ def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:
 
     The difference is computed without cancellation.
     """
-    amount = float(_epsilon(epsilon))
+    amount = float(Pure(epsilon).epsilon)
     if amount < 2.0**-500:
         checks.fail("epsilon", "at least 2**-500, for float64 holds no estimate below", epsilon)
     rare = math.exp(-amount)
@@ -521,18 +500,19 @@ def _axes(axis: Any, dimensions: int) -> int | None:
     return int(axis) % dimensions
 
 
+class _EstimateKeywords(TypedDict, total=False):
+    epsilon: Required[Number]
+    of: Of
+    confidence: Number
+
+
 @overload
 def estimate_binary(
-    responses: Any,
-    *,
-    epsilon: Number,
-    of: Of = "data",
-    confidence: Number = 0.95,
-    axis: None = None,
+    responses: Any, *, axis: None = None, **others: Unpack[_EstimateKeywords]
 ) -> Estimate[float]: ...
 @overload
 def estimate_binary(
-    responses: Any, *, epsilon: Number, of: Of = "data", confidence: Number = 0.95, axis: int
+    responses: Any, *, axis: int, **others: Unpack[_EstimateKeywords]
 ) -> Estimate[Floats]: ...
 def estimate_binary(
     responses: Any,
@@ -700,5 +680,5 @@ def estimate_unary(
     over = tuple(range(array.ndim - 1)) if line is None else (line,)
     n = math.prod(array.shape[a] for a in over)
     _, stray, _ = _probabilities(epsilon, 1)
-    gap = math.tanh(float(_epsilon(epsilon)) / 2) / 2
+    gap = math.tanh(float(Pure(epsilon).epsilon) / 2) / 2
     return _estimate(np.count_nonzero(array, axis=over), n, 0.5, stray, gap, of, confidence)
