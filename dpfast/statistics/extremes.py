@@ -9,13 +9,12 @@ from typing import Any, Unpack, overload
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
-from ..noise.smooth import Calibration
 from ..rng import Generator
 from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
 from .quantiles.api import METHODS, Method, chosen, pure
 from .quantiles.exponential import ExponentialExtreme
-from .quantiles.smooth import SmoothExtreme, SmoothQuantile, smooth_quantile
+from .quantiles.smooth import SmoothExtreme
 from .two_steps import calibrated
 
 
@@ -194,8 +193,4 @@ def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
     if kind != "smooth":
         rounded = kind != "exponential"
         return ExponentialExtreme(q, lo, hi, relation, policy, pure(loss), rounded=rounded)
-
-    def smooth(calibration: Calibration, relation: str) -> SmoothQuantile:
-        return smooth_quantile(q, (lo, hi), calibration, relation, policy, False, SmoothExtreme)
-
-    return calibrated(asked, smooth)
+    return calibrated(asked, partial(SmoothExtreme, q=q))

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, TypeAlias, Unpack, get_args, overload
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
-from ..noise.smooth import Calibration
 from ..privacy import Loss
 from ..rng import Generator
 from ..sensitivity.iqr import QUARTILES, iqr_from_ranks
@@ -21,7 +20,7 @@ from .equal_parts import released
 from .quantiles.api import chosen, pure, reaches
 from .quantiles.exponential import RecursiveQuantiles
 from .quantiles.joint import JointQuantiles
-from .quantiles.smooth import Smooth, answer_grid
+from .quantiles.smooth import Smooth
 from .two_steps import calibrated
 
 IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
@@ -174,9 +173,4 @@ def _range(asked: Arguments) -> Mechanism[float]:
     if kind == "joint":
         joint = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
         return ExponentialRange(joint)
-
-    def smooth(calibration: Calibration, relation: str) -> SmoothRange:
-        grid = answer_grid((0.0, hi - lo), calibration)
-        return SmoothRange(lo, hi, relation, calibration, grid, policy, False)
-
-    return calibrated(asked, smooth)
+    return calibrated(asked, SmoothRange)

@@ -467,7 +467,7 @@ def _estimate(
         low, high = (middle - reach - stray) / gap, (middle + reach - stray) / gap
     parts: list[Any] = [value, variance, np.clip(low, 0, 1), np.clip(high, 0, 1)]
     shown = [float(x) if np.ndim(x) == 0 else x for x in parts]
-    return Estimate(*shown, confidence=level)
+    return Estimate(shown[0], shown[1], shown[2], shown[3], level)
 
 
 def _probabilities(epsilon: Any, others: int) -> tuple[float, float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from .._core import checks
 from .._core.types import Bounds, Neighbors, NoiseName, Number
@@ -15,25 +15,18 @@ from ..errors import DataError
 from ..noise.smooth import calibrate
 from ..rng import Generator
 from ..sensitivity.rounding import rounded_up
-from .quantiles.smooth import Smooth, answer_grid
-
-
-class _Given(NamedTuple):
-    """Value and smooth bound that the caller has computed; NOT PRIVATE."""
-
-    value: Any
-    sensitivity: Any
+from .quantiles.smooth import Smooth
 
 
 @dataclass(frozen=True, slots=True)
 class _SmoothRelease(Smooth):
     name: ClassVar[str] = "smooth release"
 
-    def reduce(self, source: _Given) -> tuple[float, float]:
-        value, bound_or_rule = source
-        if callable(bound_or_rule):
-            bound_or_rule = bound_or_rule(self.calibration.beta)
-        number, bound = checks.real(value), checks.real(bound_or_rule)
+    def reduce(self, source: tuple[Any, Any]) -> tuple[float, float]:
+        """Check the value and the smooth bound that the caller has computed."""
+        value, given = source
+        bound = checks.real(given(self.calibration.beta) if callable(given) else given)
+        number = checks.real(value)
         if number is None or math.isnan(number):
             _refuse("value", "a number, not NaN")
         if bound is None or not bound >= 0:
@@ -190,7 +183,5 @@ def smooth_release(
         if not checks.positive("beta", beta) <= calibration.beta:
             rule = f"at most {calibration.beta!r} for this loss and noise"
             checks.fail("beta", rule, beta)
-    grid = answer_grid((lo, hi), calibration)
-    mechanism = _SmoothRelease(lo, hi, relation, calibration, grid, "raise", False)
-    given = _Given(value, smooth_sensitivity)
-    return release(given, mechanism, budget=budget, rng=rng)
+    mechanism = _SmoothRelease(lo, hi, relation, calibration)
+    return release((value, smooth_sensitivity), mechanism, budget=budget, rng=rng)

@@ -26,7 +26,6 @@ from typing import Any, Unpack, overload
 from .._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ..budget.budget import Budget
 from ..budget.release import Mechanism
-from ..noise.smooth import Calibration
 from ..rng import Generator
 from ..sensitivity.column import share
 from ..sensitivity.rounding import rounded_up
@@ -36,7 +35,7 @@ from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
 from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
-from .quantiles.smooth import Smooth, answer_grid
+from .quantiles.smooth import Smooth
 from .two_steps import calibrated
 
 
@@ -249,13 +248,7 @@ def winsorized_mean(
 
 def _mean(winsorized: bool, proportion: Any, asked: Arguments) -> Mechanism[float]:
     """Make the mechanism from unchecked arguments."""
-    part = share(proportion)
-    lo, hi = asked.interval
-    policy = asked.policy
-    rows = cells(lo, hi)
-
-    def smooth(calibration: Calibration, relation: str) -> SmoothMean:
-        column = lo, hi, relation, calibration, answer_grid((lo, hi), calibration), policy, False
-        return SmoothMean(*column, part, winsorized, rows)
-
-    return calibrated(asked, smooth)
+    part, rows = share(proportion), cells(*asked.interval)
+    return calibrated(
+        asked, partial(SmoothMean, proportion=part, winsorized=winsorized, cells=rows)
+    )

@@ -17,7 +17,7 @@ from .. import privacy
 from .._core.error_bars import SECRET, Expected, unknown
 from ..budget.release import Mechanism
 from ..errors import ArgumentError
-from ..noise.smooth import Calibration, calibrate
+from ..noise.smooth import calibrate
 from ..privacy import ZCDP, Approx, Loss, Pure
 from ..rng import Generator
 from .arguments import Arguments
@@ -43,17 +43,15 @@ def two_steps(loss: Loss) -> Loss:
     return together
 
 
-def calibrated(
-    asked: Arguments, make: Callable[[Calibration, str], Mechanism[Value]]
-) -> Mechanism[Value]:
-    """Return the mechanism that `make` returns for a calibration and a relation of the rows.
+def calibrated(asked: Arguments, make: Callable[..., Mechanism[Value]]) -> Mechanism[Value]:
+    """Return the mechanism that a class makes of bounds, a relation of rows, and a calibration.
 
     Where a mask keeps only some rows, these can differ by two steps, and either gets its part.
     """
-    noise, relation = asked.noise, asked.relation
+    noise, interval, policy = asked.noise, asked.interval, asked.policy
     calibration = calibrate(noise, epsilon=asked.epsilon, delta=asked.delta, rho=asked.rho)
     if not asked.two_steps:
-        return make(calibration, relation)
+        return make(*interval, asked.relation, calibration, nan=policy)
     loss = one_step(asked.loss)
     try:
         if isinstance(loss, ZCDP):
@@ -63,7 +61,7 @@ def calibrated(
             calibration = calibrate(noise, epsilon=loss.epsilon, delta=part)
     except ArgumentError as error:  # it shows a number that nobody has written
         raise ArgumentError(f"{error}, the part of either of two steps (see `where`)") from None
-    return TwoSteps(make(calibration, "add-remove"))
+    return TwoSteps(make(*interval, "add-remove", calibration, nan=policy))
 
 
 @dataclass(frozen=True, slots=True)

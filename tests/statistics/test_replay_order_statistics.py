@@ -11,7 +11,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.noise.smooth import calibrate
-from dpfast.statistics.smooth_release import _Given, _SmoothRelease
+from dpfast.statistics.smooth_release import _SmoothRelease
 
 from ..reference.sensitivity import graphs, statistics
 from ..support.pairwise import quick_rows
@@ -48,7 +48,7 @@ CASES = {
 
 def mechanism(lo, hi, neighbors):
     calibration = calibrate("cauchy", epsilon=EPSILON)
-    return _SmoothRelease(lo, hi, neighbors, calibration, 2.0**-40, "raise", False)
+    return _SmoothRelease(lo, hi, neighbors, calibration)
 
 
 def loss(a, b):
@@ -71,9 +71,7 @@ def test_no_neighbours_are_told_apart_by_more_than_epsilon(name):
     more = {} if neighbors == "replace" else {"neighbors": neighbors}
     outcomes = []
     for data, value in zip(every.datasets, every.value, strict=True):
-        given = _Given(
-            float(value), lambda beta, d=data: bound(d, beta=beta, bounds=(0, 10), **more)
-        )
+        given = (float(value), lambda beta, d=data: bound(d, beta=beta, bounds=(0, 10), **more))
         value, smooth = made.reduce(given)
         outcomes.append((value, smooth / alpha))
     assert worst(outcomes, every.links) <= EPSILON
@@ -112,13 +110,13 @@ def test_shifts_and_dilations_are_those_that_the_law_is_calibrated_for(name, noi
     every = statistics.Every(statistic, DOMAIN, sizes, neighbors)
     calibration = calibrate(noise, **loss)
     assert calibration.beta == dp.smooth_beta(noise=noise, **loss)
-    made = _SmoothRelease(-1000, 1000, neighbors, calibration, 2.0**-40, "raise", False)
+    made = _SmoothRelease(-1000, 1000, neighbors, calibration)
     more = {} if neighbors == "replace" else {"neighbors": neighbors}
 
     def found(beta_of_bound):
         return [
             made.reduce(
-                _Given(
+                (
                     float(value),
                     lambda beta, d=data: bound(d, beta=beta_of_bound(beta), bounds=(0, 10), **more),
                 )
@@ -142,7 +140,7 @@ def test_triangles_of_every_graph():
     for matrix in matrices:
         count = np.trace(np.linalg.matrix_power(matrix, 3)) / 6
         value, smooth = made.reduce(
-            _Given(count, lambda beta, m=matrix: S.smooth_triangles(m, beta=beta))
+            (count, lambda beta, m=matrix: S.smooth_triangles(m, beta=beta))
         )
         outcomes.append((value, smooth / made.calibration.alpha))
     links = [[i ^ (1 << e) for e in range(10)] for i in range(len(matrices))]
@@ -158,7 +156,7 @@ def test_trees_of_every_weighting():
     for weights in every.all:
         cost = graphs.tree_cost(count, edges, weights)
         value, smooth = made.reduce(
-            _Given(
+            (
                 cost,
                 lambda beta, w=weights: S.smooth_tree_cost(edges, w, beta=beta, bounds=(0, top)),
             )

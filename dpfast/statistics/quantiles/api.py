@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,14 +15,13 @@ from ..._core import checks
 from ..._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, release
-from ...noise.smooth import Calibration
 from ...rng import Generator
 from ...sources.intake import read_column
 from ..arguments import Arguments
 from ..two_steps import calibrated
 from .exponential import ExponentialQuantile, RecursiveQuantiles
 from .joint import JointQuantiles
-from .smooth import SmoothQuantile, smooth_quantile
+from .smooth import SmoothQuantile
 
 Method: TypeAlias = Literal["auto", "smooth", "exponential", "exponential-round"]
 METHODS: tuple[Method, ...] = get_args(Method)
@@ -391,11 +390,7 @@ def _make(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
     if kind != "smooth":
         rounded = kind == "exponential-round"
         return ExponentialQuantile(rank, *interval, relation, policy, pure(loss), trusted, rounded)
-
-    def smooth(calibration: Calibration, relation: str) -> SmoothQuantile:
-        return smooth_quantile(rank, interval, calibration, relation, policy, trusted)
-
-    return calibrated(asked, smooth)
+    return calibrated(asked, partial(SmoothQuantile, q=rank, assume_sorted=trusted))
 
 
 def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> str:

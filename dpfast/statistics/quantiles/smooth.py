@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ..._core import checks
@@ -58,9 +58,12 @@ class Smooth(Ranked):
     hi: float
     neighbors: str
     calibration: Calibration
-    grid: float
-    nan: str | float
-    assume_sorted: bool
+    nan: str | float = field(default="raise", kw_only=True)
+    assume_sorted: bool = field(default=False, kw_only=True)
+    grid: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", answer_grid(self.limits, self.calibration))
 
     @property
     def loss(self) -> Loss:
@@ -128,8 +131,6 @@ def smooth_quantile(
     neighbors: str,
     nan: str | float,
     assume_sorted: bool,
-    kind: type[SmoothQuantile] = SmoothQuantile,
 ) -> SmoothQuantile:
     """Return the mechanism for checked arguments; its grid depends on public numbers only."""
-    grid = answer_grid(bounds, calibration)
-    return kind(*bounds, neighbors, calibration, grid, nan, assume_sorted, q)
+    return SmoothQuantile(*bounds, neighbors, calibration, q, nan=nan, assume_sorted=assume_sorted)
