@@ -35,7 +35,8 @@ class EqualParts:
 
     @property
     def loss(self) -> Loss:
-        return _together(self.columns[0].loss, len(self.columns))
+        each, width = self.columns[0].loss, len(self.columns)
+        return several(each, width) if isinstance(each, Pure) else privacy.compose(*[each] * width)
 
     @property
     def neighbors(self) -> str:
@@ -46,16 +47,12 @@ class EqualParts:
         return f"{self.columns[0].name} of each column"
 
     def reduce(self, sources: Sequence[Source]) -> list[Any]:
-        return [
-            mechanism.reduce(source)
-            for mechanism, source in zip(self.columns, sources, strict=True)
-        ]
+        each = zip(self.columns, sources, strict=True)
+        return [mechanism.reduce(source) for mechanism, source in each]
 
     def finish(self, summary: list[Any], generator: Generator) -> Floats:
         each = zip(self.columns, summary, strict=True)
-        return np.array(
-            [mechanism.finish(column, generator) for mechanism, column in each], np.float64
-        )
+        return np.array([mechanism.finish(part, generator) for mechanism, part in each], np.float64)
 
 
 def released(
@@ -78,10 +75,3 @@ def released(
     except ArgumentError as error:  # it may show a number that nobody has written
         raise ArgumentError(f"{error} (for each column, and a part of the loss)") from None
     return release(sources, EqualParts(columns), budget=asked.budget, rng=asked.rng)
-
-
-def _together(each: Loss, width: int) -> Loss:
-    """Return the loss of `width` releases of this loss."""
-    if isinstance(each, Pure):
-        return several(each, width)
-    return privacy.compose(*[each] * width)

@@ -36,16 +36,10 @@ class ExponentialRange:
     """Distance of two quartiles that exponential mechanisms have drawn."""
 
     quartiles: RecursiveQuantiles | JointQuantiles
+    loss: Loss
+    neighbors: str
 
     name: ClassVar[str] = "interquartile range"
-
-    @property
-    def loss(self) -> Loss:
-        return self.quartiles.loss
-
-    @property
-    def neighbors(self) -> str:
-        return self.quartiles.neighbors
 
     def reduce(self, source: Source) -> Any:
         return self.quartiles.reduce(source)
@@ -167,10 +161,11 @@ def _range(asked: Arguments) -> Mechanism[float]:
     least = TWO_STEPS_FROM if asked.two_steps else SMOOTH_FROM
     automatic = "smooth" if reaches(loss, least) else "recursive"
     kind = chosen(asked.method, asked.noise, get_args(IqrMethod), automatic)
+    if kind == "smooth":
+        return calibrated(asked, SmoothRange)
+    quartiles: RecursiveQuantiles | JointQuantiles
     if kind == "recursive":
         quartiles = RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss))
-        return ExponentialRange(quartiles)
-    if kind == "joint":
-        joint = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
-        return ExponentialRange(joint)
-    return calibrated(asked, SmoothRange)
+    else:
+        quartiles = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
+    return ExponentialRange(quartiles, quartiles.loss, relation)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from .. import privacy
 from .._core.error_bars import SECRET, Expected, unknown
@@ -70,13 +70,11 @@ class TwoSteps(Generic[Value]):
 
     inner: Mechanism[Value]
 
+    neighbors: ClassVar[str] = "replace"
+
     @property
     def loss(self) -> Loss:
         return two_steps(self.inner.loss)
-
-    @property
-    def neighbors(self) -> str:
-        return "replace"
 
     @property
     def name(self) -> str:

@@ -89,10 +89,6 @@ class Column:
         inside: NDArray[np.int64] = np.minimum(np.maximum(cells, self.first), self.last)
         return inside
 
-    def window(self, rank: int, reach: int) -> Window:
-        """Return the cells of the ranks round `rank`."""
-        return self.look(lambda n: min(max(1, rank), n), reach)
-
     def look(self, rule: Callable[[int], int], reach: int) -> Window:
         """Return the cells of the ranks round that of a rule; the last ones are cached."""
         if self._seen is not None:
@@ -102,12 +98,6 @@ class Column:
         window = self.ranks.window(rule, reach, self.cells)
         self._seen = rule(window.n) if window.n else 0, reach, window
         return window
-
-    def weight(self, first: int, last: int) -> int:
-        """Return the weight of the cells of a range."""
-        if first == self.first and last == self.last:
-            return self.base.total
-        return self.base.weight(first, last)
 
     def less(self, cell: int, n: int) -> int:
         """Count the rows, of `n`, on cells below `cell`."""
@@ -215,7 +205,9 @@ def _survey(
 ) -> _Runs:
     """Return the runs of cells; with `ties`, also the ranks of a tie that the window cuts."""
     a, b = cells
-    window = column.window(math.ceil(target), width(c, column.weight(a, b), cut))
+    middle = max(1, math.ceil(target))
+    reach = width(c, column.base.weight(a, b), cut)
+    window = column.look(lambda n: min(middle, n), reach)
     rows, before, n = window.values, window.first - 1, window.n
     # Where the rows on a cell begin, and where the last of them ends.
     new = np.empty(len(rows) + 1, np.bool_)
@@ -282,24 +274,18 @@ def choose(
     distances = _Distances(runs.less, runs.leq, target)
     least = distances.least()
     assert least is not None
-    near = distances.above(least)
     mass = column.base.mass(runs.start, runs.end)
-    weights = Weights(near, c, mass)
-
-    def exact(_: int) -> Fraction:
-        return distances.exact(run) - least
-
+    weights = Weights(distances.above(least), c, mass)
     while True:
         proposal = weights.propose(1, stream)
         run = int(proposal[0])
         start, end = int(runs.start[run]), int(runs.end[run])
         cell = start if start == end else column.base.draw(start, end, int(mass[run]), stream)
+        distance = distances.exact(run)
         if runs.lump(run):
             less, leq = column.counts(cell, runs.n)
-            far = max(Fraction(0), less - target, target - leq) - least
-            if _keep(weights, proposal, far, stream):
-                return cell
-        elif weights.keep(proposal, near[run : run + 1], exact, stream)[0]:
+            distance = max(Fraction(0), less - target, target - leq)
+        if _keep(weights, proposal, distance - least, stream):
             return cell
 
 
