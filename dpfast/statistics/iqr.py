@@ -17,7 +17,7 @@ from ..sources import Source
 from ..summaries.cells import nearest
 from .arguments import Arguments, Floats, NoiseKeywords
 from .equal_parts import released
-from .quantiles.api import chosen, pure, reaches
+from .quantiles.api import MANY, chosen, pure, reaches
 from .quantiles.exponential import RecursiveQuantiles
 from .quantiles.joint import JointQuantiles
 from .quantiles.smooth import Smooth
@@ -163,9 +163,5 @@ def _range(asked: Arguments) -> Mechanism[float]:
     kind = chosen(asked.method, asked.noise, get_args(IqrMethod), automatic)
     if kind == "smooth":
         return calibrated(asked, SmoothRange)
-    quartiles: RecursiveQuantiles | JointQuantiles
-    if kind == "recursive":
-        quartiles = RecursiveQuantiles(QUARTILES, lo, hi, relation, policy, pure(loss))
-    else:
-        quartiles = JointQuantiles.make(QUARTILES, (lo, hi), pure(loss), relation, policy, False)
+    quartiles = MANY[kind](QUARTILES, lo, hi, relation, policy, pure(loss))
     return ExponentialRange(quartiles, quartiles.loss, relation)

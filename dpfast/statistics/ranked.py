@@ -1,8 +1,10 @@
-"""The base of mechanisms that read ranks of a column."""
+"""Bases of mechanisms that read ranks of a column."""
 
 from __future__ import annotations
 
-from .._core import nan_policy
+from .._core import checks, nan_policy
+from ..noise.grid import Base, base, ends, public_grid
+from ..privacy import ZCDP, Draws, Pure
 from ..sensitivity.column import Given
 from ..sources import Source
 from ..summaries.order import Ranks
@@ -24,3 +26,33 @@ class Ranked:
         missing = nan_policy.replacement(self.nan, self.lo, self.hi)
         ranks = Ranks(source, missing=missing, assume_sorted=self.assume_sorted)
         return Given(ranks, self.lo, self.hi, self.neighbors, self.nan)
+
+
+class Drawn(Ranked):
+    """Base of mechanisms that draw cells of the public grid; cell ``o`` is ``o * grid``."""
+
+    __slots__ = ()
+
+    loss: Pure | ZCDP
+    grid: float
+    rounded: bool
+
+    def prepare(self, levels: int) -> None:
+        """Set the grid, and the loss of draws of bounded range, whose levels share a pure loss."""
+        lo, hi, loss = self.lo, self.hi, self.loss
+        grid = public_grid(lo, hi)
+        if lo < hi and hi - lo < grid:
+            checks.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
+        object.__setattr__(self, "grid", grid)
+        if isinstance(loss, Pure):
+            object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """Return the first and last cell of the grid."""
+        return ends(self.lo, self.hi, self.grid)
+
+    @property
+    def base(self) -> Base:
+        """Return what cells weigh before the data are seen."""
+        return base(*self.cells, None if self.rounded else 0)

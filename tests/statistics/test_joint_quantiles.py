@@ -313,7 +313,7 @@ def test_neighbours_on_a_small_domain(loss, relation):
     """Ratios within epsilon, and Renyi divergences within rho, of the laws as they are drawn."""
     last = 3
     for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
-        made = JointQuantiles.make(tuple(qs), (0.0, 1.0), loss, relation, "raise", False)
+        made = JointQuantiles(tuple(qs), 0.0, 1.0, relation, "raise", loss, False)
         epsilon = float(loss.epsilon if isinstance(loss, Pure) else range_within(loss.rho))
         rho = float(made.loss.to_zcdp().rho if isinstance(loss, Pure) else loss.rho)
         worst, curve = told_apart(last, 4, relation, qs, made.c)
@@ -330,7 +330,7 @@ def test_neighbours_on_a_small_domain(loss, relation):
 @pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
 def test_neighbours_at_the_ends(qs, relation):
     """All of epsilon is used where a quantile is an end, and none is passed; twice of it is."""
-    made = JointQuantiles.make(tuple(qs), (0.0, 1.0), Pure(F(1)), relation, "raise", False)
+    made = JointQuantiles(tuple(qs), 0.0, 1.0, relation, "raise", Pure(F(1)), False)
     worst, curve = told_apart(3, 4, relation, qs, made.c)
     assert 0.5 < worst <= 1 and curve <= float(made.loss.to_zcdp().rho)
     assert told_apart(3, 4, relation, qs, 2 * made.c)[0] > 1
@@ -358,14 +358,14 @@ def told_apart(last, most, relation, qs, c):
 def test_rounding_is_paid_out_of_epsilon():
     for m in (1, 9, 99):
         qs = tuple(F(k, m + 1) for k in range(1, m + 1))
-        made = JointQuantiles.make(qs, (0.0, 1.0), Pure(F(1)), "replace", "raise", False)
+        made = JointQuantiles(qs, 0.0, 1.0, "replace", "raise", Pure(F(1)), False)
         paid = 1 - 4 * F(made.c)
         assert paid >= 4 * F(8 * (m + 2) ** 2, 2**53) and paid < 1e-9
         assert made.loss == Draws(1, bounded_range=True)
 
 
 def test_rho_is_bounded_range():
-    made = JointQuantiles.make((F(1, 2),), (0.0, 1.0), ZCDP(F(1, 8)), "replace", "raise", False)
+    made = JointQuantiles((F(1, 2),), 0.0, 1.0, "replace", "raise", ZCDP(F(1, 8)), False)
     exact = range_within(F(1, 8))
     assert 1 < exact < 1.01
     assert made.c == pytest.approx(float(exact) / 4, rel=1e-12) and F(made.c) * 4 < exact
@@ -435,6 +435,6 @@ def test_chunks_and_arrays_are_one():
     values = np.random.default_rng(2).random(30_000)
     pieces = pyarrow.chunked_array([values[:100], values[100:25_000], values[25_000:]])
     assert (draw(values, [0.2, 0.7], seed=5) == draw(pieces, [0.2, 0.7], seed=5)).all()
-    made = JointQuantiles.make((F(1, 2),), (0.0, 1.0), Pure(F(1)), "replace", "raise", True)
+    made = JointQuantiles((F(1, 2),), 0.0, 1.0, "replace", "raise", Pure(F(1)), True)
     ordered = release(np.sort(values), made, budget=None, rng=dp.rng.InsecureGenerator(1))
     assert ordered == draw(values, [0.5], seed=1)

@@ -25,6 +25,11 @@ from .smooth import SmoothQuantile
 
 Method: TypeAlias = Literal["auto", "smooth", "exponential", "exponential-round"]
 METHODS: tuple[Method, ...] = get_args(Method)
+#: Methods for several quantiles.
+MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
+    "recursive": RecursiveQuantiles,
+    "joint": JointQuantiles,
+}
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors of the two
 #: cross for evenly and for randomly spaced values (`benchmarks/crossings.py`).
 SMOOTH_FROM = Fraction(1), Fraction(2, 5)
@@ -333,11 +338,8 @@ def many(qs: Any, bounds: Any, *rest: Any) -> RecursiveQuantiles | JointQuantile
     asked = Arguments(bounds, epsilon, 0, rho, neighbors, nan=nan)
     interval, relation, policy = asked.interval, asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
-    kind = checks.choice("method", method, ("recursive", "joint"))
-    loss = pure(asked.loss)
-    if kind == "joint":
-        return JointQuantiles.make(wanted, interval, loss, relation, policy, trusted)
-    return RecursiveQuantiles(wanted, *interval, relation, policy, loss, trusted)
+    kind = MANY[checks.choice("method", method, MANY)]
+    return kind(wanted, *interval, relation, policy, pure(asked.loss), trusted)
 
 
 def _wanted(qs: Any) -> tuple[Fraction, ...]:

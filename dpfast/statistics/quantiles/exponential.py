@@ -86,12 +86,11 @@ from ..._core import checks
 from ..._core.error_bars import RANKS, Expected
 from ..._core.roots import root_down
 from ..._kernels.rng import BitStream
-from ...noise.grid import Base, base, ends, public_grid
-from ...privacy import ZCDP, Draws, Pure, float_down, range_within
+from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
 from ...sensitivity.ranks import rank_rule
 from ...sources import Source
-from ..ranked import Ranked
+from ..ranked import Drawn
 from .draws import CUT, PARTS, Column, choose, divide, width
 
 #: The smallest rate in use: below it products with ranks would leave the normal float64.
@@ -191,38 +190,8 @@ def draw_all(
     return cells
 
 
-class _Drawn(Ranked):
-    """Base of mechanisms that draw cells of the public grid; cell ``o`` is ``o * grid``."""
-
-    __slots__ = ()
-
-    loss: Pure | ZCDP
-    grid: float
-    rounded: bool
-
-    def _prepare(self, levels: int) -> None:
-        """Set the grid, and the loss of draws of bounded range, whose levels share a pure loss."""
-        lo, hi, loss = self.lo, self.hi, self.loss
-        grid = public_grid(lo, hi)
-        if lo < hi and hi - lo < grid:
-            checks.fail("bounds", f"equal, or at least {grid:.3g} apart", (lo, hi))
-        object.__setattr__(self, "grid", grid)
-        if isinstance(loss, Pure):
-            object.__setattr__(self, "loss", Draws(loss.epsilon, levels, bounded_range=True))
-
-    @property
-    def cells(self) -> tuple[int, int]:
-        """Return the first and last cell of the grid."""
-        return ends(self.lo, self.hi, self.grid)
-
-    @property
-    def base(self) -> Base:
-        """Return what cells weigh before the data are seen."""
-        return base(*self.cells, None if self.rounded else 0)
-
-
 @dataclass(frozen=True, slots=True)
-class ExponentialQuantile(_Drawn):
+class ExponentialQuantile(Drawn):
     """One quantile: a cell of the grid, more probable the nearer its ranks are to ``q n``.
 
     All cells weigh the same before the data are seen, or if `rounded`, round numbers weigh more.
@@ -241,7 +210,7 @@ class ExponentialQuantile(_Drawn):
 
     def __post_init__(self) -> None:
         loss = self.loss
-        self._prepare(1)
+        self.prepare(1)
         object.__setattr__(self, "rate", _rate(loss, 1, *self._worst, True))
 
     @property
@@ -311,7 +280,7 @@ class ExponentialExtreme(ExponentialQuantile):
 
 
 @dataclass(frozen=True, slots=True)
-class RecursiveQuantiles(_Drawn):
+class RecursiveQuantiles(Drawn):
     """Many quantiles: the middle one, then those on either side among the rows on that side."""
 
     qs: tuple[Fraction, ...]
@@ -329,7 +298,7 @@ class RecursiveQuantiles(_Drawn):
         if not self.qs:
             checks.fail("qs", "at least one quantile", self.qs)
         different, loss = sorted(set(self.qs)), self.loss
-        self._prepare(len(different).bit_length())
+        self.prepare(len(different).bit_length())
         object.__setattr__(self, "root", plan(different, loss, self.neighbors))
 
     @property

@@ -10,7 +10,7 @@ weight is lost. What rounding is left changes the probability of an answer by a 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -26,11 +26,10 @@ from ...errors import DataError
 from ...noise.choice import below
 from ...noise.distributions.base import context
 from ...noise.distributions.exact import Tail
-from ...noise.grid import public_grid
-from ...privacy import ZCDP, Draws, Loss, Pure, float_down, range_within
+from ...privacy import ZCDP, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
-from ..ranked import Ranked
+from ..ranked import Drawn
 from .draws import Column
 
 Wide = tuple[float, int]
@@ -204,7 +203,7 @@ def draw(summary: Joint, m: int, stream: BitStream) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class JointQuantiles(Ranked):
+class JointQuantiles(Drawn):
     """Several quantiles by one exponential mechanism; see `dpfast.quantiles`."""
 
     qs: tuple[Fraction, ...]  # in the order in which they were asked for
@@ -212,43 +211,30 @@ class JointQuantiles(Ranked):
     hi: float
     neighbors: str
     nan: str | float
-    loss: Loss
-    c: float
-    grid: float
-    assume_sorted: bool
+    loss: Pure | ZCDP
+    assume_sorted: bool = False
+    grid: float = field(init=False)
+    c: float = field(init=False)
+    rounded: bool = field(default=False, init=False)
 
-    @classmethod
-    def make(
-        cls,
-        qs: tuple[Fraction, ...],
-        bounds: tuple[float, float],
-        loss: Pure | ZCDP,
-        neighbors: str,
-        nan: str | float,
-        assume_sorted: bool,
-    ) -> JointQuantiles:
-        """Return the mechanism for checked arguments."""
-        lo, hi = bounds
-        grid = public_grid(lo, hi)
-        if hi > lo and hi - lo < grid:
-            checks.fail("bounds", f"equal, or at least {grid:.3g} apart", bounds)
+    def __post_init__(self) -> None:
+        loss = self.loss
+        self.prepare(1)
         epsilon = loss.epsilon if isinstance(loss, Pure) else range_within(loss.rho)
-        charge = 4 * rounding(len(qs))
+        charge = 4 * rounding(len(self.qs))
         if epsilon < 2 * charge:
-            name, least = "epsilon", 2 * charge
+            name, least, size = "epsilon", 2 * charge, epsilon
             if isinstance(loss, ZCDP):
-                name, least = "rho", least**2 / 8
+                name, least, size = "rho", least**2 / 8, loss.rho
             checks.fail(
                 name,
-                f"at least {math.nextafter(float(least), 1):.3g} for {len(qs)} quantiles with "
+                f"at least {math.nextafter(float(least), 1):.3g} for {len(self.qs)} quantiles with "
                 "method='joint', since rounding is paid from it",
-                float(loss.epsilon if isinstance(loss, Pure) else loss.rho),
+                float(size),
             )
-        exponent = (epsilon - charge) / spread(tuple(sorted(qs)), neighbors)
+        exponent = (epsilon - charge) / spread(tuple(sorted(self.qs)), self.neighbors)
         c = min(float_down(exponent), STEEPEST) if exponent < STEEPEST else STEEPEST
-        if isinstance(loss, Pure):
-            loss = Draws(loss.epsilon, bounded_range=True)
-        return cls(qs, lo, hi, neighbors, nan, loss, c, grid, assume_sorted)
+        object.__setattr__(self, "c", c)
 
     @property
     def name(self) -> str:
