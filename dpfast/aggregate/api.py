@@ -25,7 +25,7 @@ from ..privacy import Loss
 from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.table import as_rows
-from ..statistics.two_steps import one_step, two_steps
+from ..statistics.parts import one_step, two_steps
 from . import aggregators
 from .aggregators import AGGREGATORS, AggregatorName, make
 from .aggregators.output_grid import Aggregator

@@ -11,11 +11,10 @@ from ..budget.budget import Budget
 from ..budget.release import Mechanism
 from ..rng import Generator
 from .arguments import Arguments, Floats, NoiseKeywords
-from .equal_parts import released
+from .parts import calibrated, released
 from .quantiles.api import METHODS, Method, chosen, pure
 from .quantiles.exponential import ExponentialExtreme
 from .quantiles.smooth import SmoothExtreme
-from .two_steps import calibrated
 
 
 class ExtremeKeywords(NoiseKeywords, total=False):

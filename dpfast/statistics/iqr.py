@@ -16,12 +16,11 @@ from ..sensitivity.rounding import rounded_up
 from ..sources import Source
 from ..summaries.cells import nearest
 from .arguments import Arguments, Floats, NoiseKeywords
-from .equal_parts import released
+from .parts import calibrated, released
 from .quantiles.api import MANY, chosen, pure, reaches
 from .quantiles.exponential import RecursiveQuantiles
 from .quantiles.joint import JointQuantiles
 from .quantiles.smooth import Smooth
-from .two_steps import calibrated
 
 IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
 #: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors cross for

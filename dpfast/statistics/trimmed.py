@@ -34,9 +34,8 @@ from ..sources import Source
 from ..summaries.cells import Cells, cells, nearest
 from ..summaries.totals import settled, totals
 from .arguments import Arguments, Floats, NoiseKeywords
-from .equal_parts import released
+from .parts import calibrated, released
 from .quantiles.smooth import Smooth
-from .two_steps import calibrated
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, MaskedSource, array, as_source
 from dpfast.sources.intake import read_column
-from dpfast.statistics import extremes, iqr, trimmed, two_steps
+from dpfast.statistics import extremes, iqr, parts, trimmed
 from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.api import one
@@ -72,7 +72,7 @@ def outcome(made, rows, kept=None):
     """The value and the scale of the noise."""
     where = None if kept is None else np.array(kept, bool)
     value, S = made.reduce(read_column(np.array(rows, float), made.neighbors, where).kept)
-    inner = made.inner if isinstance(made, two_steps.TwoSteps) else made
+    inner = made.inner if isinstance(made, parts.TwoSteps) else made
     return value, S / inner.calibration.alpha
 
 
@@ -125,7 +125,7 @@ def test_rows_that_are_replaced_may_leave_and_enter(name):
         return worst(found, "replace")
 
     asked = smooth(name, some=True, epsilon=epsilon)
-    assert isinstance(asked, two_steps.TwoSteps)
+    assert isinstance(asked, parts.TwoSteps)
     assert asked.loss == Pure(epsilon) and asked.neighbors == "replace"
     assert most(asked) <= epsilon
     # The planted fault: all of epsilon for either step.
@@ -588,7 +588,7 @@ def test_the_method_is_chosen_by_the_loss_alone(name, monkeypatch):
         return
     seen = []
     alone = name in ("iqr", "minimum", "maximum")
-    room = "statistics.equal_parts" if alone else "statistics.quantiles.api"
+    room = "statistics.parts" if alone else "statistics.quantiles.api"
     module = importlib.import_module(f"dpfast.{room}")
     monkeypatch.setattr(module, "release", lambda data, made, **kw: seen.append(type(made)))
     for some in (None, np.ones(5, bool)):

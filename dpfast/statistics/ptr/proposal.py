@@ -102,6 +102,11 @@ class Measured(NamedTuple):
     distance: int
 
 
+def with_noise(value: float, scale: float, grid: float, generator: Generator) -> float:
+    """Return the value with Laplace noise, on a grid."""
+    return _noise.draw(Laplace(), value=value, scale=scale, granularity=grid, generator=generator)
+
+
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A statistic with Laplace noise of a proposed size, if the data pass the test."""
@@ -122,13 +127,7 @@ class Proposal:
     def finish(self, summary: Measured, generator: Generator) -> float | NoAnswer:
         if not self.test.passes(summary.distance, generator):
             return NO_ANSWER
-        noisy = _noise.draw(
-            Laplace(),
-            value=summary.value,
-            scale=self.scale,
-            granularity=self.grid,
-            generator=generator,
-        )
+        noisy = with_noise(summary.value, self.scale, self.grid, generator)
         return min(max(noisy, self.lo), self.hi)
 
     def error(self, rows: int | None, confidence: float) -> Expected:

@@ -34,8 +34,6 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...noise import samplers as _noise
-from ...noise.distributions import Laplace
 from ...privacy import Approx
 from ...rng import Generator
 from ...sensitivity import ranks as order
@@ -46,7 +44,7 @@ from ...sensitivity.rounding import float_up
 from ...sources import Source
 from ...summaries.order import Window
 from .answer import NO_ANSWER, NoAnswer
-from .proposal import DistanceTest, first_above, laplace_scale
+from .proposal import DistanceTest, first_above, laplace_scale, with_noise
 
 #: The rows of a column by their ranks.
 ByRank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.float64]]
@@ -155,13 +153,8 @@ class ScaleFree:
         if summary.range == 0:
             return 0.0  # so it is for all neighbors, but for those that delta pays for
         # The logarithm of a float64 is at most 745 in size, and off by less than 2**-42.
-        noisy = _noise.draw(
-            Laplace(),
-            value=math.log(summary.range),
-            scale=laplace_scale(_log_up(summary.ratio), 2.0**-42, self.rest),
-            granularity=_LOG_GRID,
-            generator=generator,
-        )
+        scale = laplace_scale(_log_up(summary.ratio), 2.0**-42, self.rest)
+        noisy = with_noise(math.log(summary.range), scale, _LOG_GRID, generator)
         most = self.column.hi - self.column.lo
         return math.exp(noisy) if noisy < math.log(most) else most
 

@@ -18,7 +18,7 @@ from ...budget.release import Mechanism, release
 from ...rng import Generator
 from ...sources.intake import read_column
 from ..arguments import Arguments
-from ..two_steps import calibrated
+from ..parts import calibrated
 from .exponential import ExponentialQuantile, RecursiveQuantiles
 from .joint import JointQuantiles
 from .smooth import SmoothQuantile

@@ -1,0 +1,153 @@
+"""A loss in parts: for each column, or for either of two steps.
+
+*Columns.* A row may change the answers of all its columns. Where nothing serves them better
+together, d releases of a d-th of the loss each, of the same rows, are one release of all of it:
+epsilon, delta and rho add up (basic composition, Dwork, McSherry, Nissim and Smith, TCC 2006; Bun
+and Steinke, TCC 2016).
+
+*Two steps.* To replace a row, of which a mask may keep the old one, the new one, both or neither,
+is at most to remove a row and to add one. So a mechanism that costs `one_step(loss)` for one of
+these steps costs `loss` for the change (group privacy; `privacy.convert`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from .. import privacy
+from .._core.error_bars import SECRET, Expected, unknown
+from ..budget.release import Mechanism, release
+from ..errors import ArgumentError
+from ..noise.additive import several
+from ..noise.smooth import calibrate
+from ..privacy import ZCDP, Approx, Loss, Pure
+from ..rng import Generator
+from ..sources import Source
+from ..sources.forms import form_of
+from ..sources.intake import has_axis, read_column, read_each
+from ..sources.table import RULE
+from .arguments import Arguments, Floats
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class EqualParts:
+    """One mechanism a column, all of one kind and of the same loss."""
+
+    columns: tuple[Mechanism[float], ...]
+
+    @property
+    def loss(self) -> Loss:
+        each, width = self.columns[0].loss, len(self.columns)
+        return several(each, width) if isinstance(each, Pure) else privacy.compose(*[each] * width)
+
+    @property
+    def neighbors(self) -> str:
+        return self.columns[0].neighbors
+
+    @property
+    def name(self) -> str:
+        return f"{self.columns[0].name} of each column"
+
+    def reduce(self, sources: Sequence[Source]) -> list[Any]:
+        each = zip(self.columns, sources, strict=True)
+        return [mechanism.reduce(source) for mechanism, source in each]
+
+    def finish(self, summary: list[Any], generator: Generator) -> Floats:
+        each = zip(self.columns, summary, strict=True)
+        return np.array([mechanism.finish(part, generator) for mechanism, part in each], np.float64)
+
+
+def released(
+    data: Any, asked: Arguments, make: Callable[[Arguments], Mechanism[float]]
+) -> float | Floats:
+    """Release a statistic of the data, or of each of their columns.
+
+    `make` checks the arguments of one column and returns their mechanism.
+    """
+    form = form_of(data, "data", RULE)
+    if not has_axis(asked.axis, form):
+        mechanism = make(asked)
+        source = read_column(form, mechanism.neighbors, asked.where).kept
+        return release(source, mechanism, budget=asked.budget, rng=asked.rng)
+    _ = asked.loss
+    sources = read_each(form, asked.relation, asked.columns, asked.where)
+    each = asked.of_columns(len(sources))
+    try:
+        columns = tuple(map(make, each))
+    except ArgumentError as error:  # it may show a number that nobody has written
+        raise ArgumentError(f"{error} (for each column, and a part of the loss)") from None
+    return release(sources, EqualParts(columns), budget=asked.budget, rng=asked.rng)
+
+
+def one_step(loss: Loss) -> Loss:
+    """Return the loss of each of two steps that cost `loss`: half of epsilon, a quarter of rho."""
+    if isinstance(loss, ZCDP):
+        return ZCDP(loss.rho / 4)
+    half = loss.epsilon / 2
+    if isinstance(loss, Approx):
+        grown = 1 + Fraction(math.exp(float(half))) * (1 + Fraction(1, 2**40))
+        return Approx(half, loss.delta / grown)
+    return Pure(half)
+
+
+def two_steps(loss: Loss) -> Loss:
+    """Return the loss of two steps."""
+    together = privacy.convert(loss, "add-remove", "replace")
+    assert together is not None
+    return together
+
+
+def calibrated(asked: Arguments, make: Callable[..., Mechanism[Value]]) -> Mechanism[Value]:
+    """Return the mechanism that a class makes of bounds, a relation of rows, and a calibration.
+
+    Where a mask keeps only some rows, these can differ by two steps, and either gets its part.
+    """
+    noise, interval, policy = asked.noise, asked.interval, asked.policy
+    calibration = calibrate(noise, epsilon=asked.epsilon, delta=asked.delta, rho=asked.rho)
+    if not asked.two_steps:
+        return make(*interval, asked.relation, calibration, nan=policy)
+    loss = one_step(asked.loss)
+    try:
+        if isinstance(loss, ZCDP):
+            calibration = calibrate(noise, rho=loss.rho)
+        else:
+            part = loss.delta if isinstance(loss, Approx) else 0
+            calibration = calibrate(noise, epsilon=loss.epsilon, delta=part)
+    except ArgumentError as error:  # it shows a number that nobody has written
+        raise ArgumentError(f"{error}, the part of either of two steps (see `where`)") from None
+    return TwoSteps(make(*interval, "add-remove", calibration, nan=policy))
+
+
+@dataclass(frozen=True, slots=True)
+class TwoSteps(Generic[Value]):
+    """A mechanism under "add-remove" as one under "replace", with the loss of two steps."""
+
+    inner: Mechanism[Value]
+
+    neighbors: ClassVar[str] = "replace"
+
+    @property
+    def loss(self) -> Loss:
+        return two_steps(self.inner.loss)
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def reduce(self, source: Any) -> Any:
+        return self.inner.reduce(source)
+
+    def finish(self, summary: Any, generator: Generator) -> Value:
+        return self.inner.finish(summary, generator)
+
+    def error(self, rows: int | None, confidence: float) -> Expected:
+        """Return no error bar: the scale of noise in two steps depends on the data."""
+        return unknown(confidence, SECRET)
