@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, BudgetError, DataError, DpfastError
+from dpfast.errors import ArgumentError, DataError, DpfastError
 from dpfast.statistics.quantiles.api import one as mechanism_of
 from dpfast.statistics.quantiles.smooth import spacing
 
@@ -40,60 +40,30 @@ def test_close_to_the_truth_on_many_rows(loss, neighbors, q):
     assert abs(np.median(got) - float(q)) < 2e-3
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [
-        "polyplace",
-        "polyplace-finite-variance",
-        "cauchy",
-        "student-t",
-        "generalized-cauchy",
-        "cauchy-nrs",
-        "cauchy-lecture",
-        "student-t-bun-steinke",
-        "generalized-cauchy-nrs",
-    ],
-)
-def test_every_pure_law(noise):
-    data = np.linspace(0, 1, 20_001)
-    got = [dp.median(data, bounds=(0, 1), epsilon=4, noise=noise, rng=rng(s)) for s in range(9)]
+PURE = {"epsilon": 4}
+APPROXIMATE = {"epsilon": 4, "delta": 1e-6}
+NOISES = {
+    "polyplace": PURE,
+    "polyplace-finite-variance": PURE,
+    "cauchy": PURE,
+    "student-t": PURE,
+    "generalized-cauchy": PURE,
+    "cauchy-nrs": PURE,
+    "cauchy-lecture": PURE,
+    "student-t-bun-steinke": PURE,
+    "generalized-cauchy-nrs": PURE,
+    "laplace": APPROXIMATE,
+    "gaussian": APPROXIMATE,
+    "laplace-nrs": APPROXIMATE,
+    "gaussian-nrs": APPROXIMATE,
+}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_every_distribution_of_noise(noise):
+    data, kw = np.linspace(0, 1, 200_001), {"bounds": (0, 1), "noise": noise, **NOISES[noise]}
+    got = [dp.median(data, rng=rng(s), **kw) for s in range(9)]
     assert abs(np.median(got) - 0.5) < 0.01
-
-
-@pytest.mark.parametrize("noise", ["laplace", "gaussian", "laplace-nrs", "gaussian-nrs"])
-def test_every_approximate_law(noise):
-    data = np.linspace(0, 1, 200_001)
-    got = [
-        dp.median(data, bounds=(0, 1), epsilon=4, delta=1e-6, noise=noise, rng=rng(s))
-        for s in range(9)
-    ]
-    assert abs(np.median(got) - 0.5) < 0.02
-
-
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        "f8",
-        "f4",
-        "f2",
-        "i8",
-        "i4",
-        "i2",
-        "i1",
-        "u8",
-        "u4",
-        "u2",
-        "u1",
-        ">f8",
-        ">i4",
-        "?",
-    ],
-)
-def test_dtypes(dtype):
-    data = np.random.default_rng(1).integers(0, 2 if dtype == "?" else 100, 5001).astype(dtype)
-    truth = float(np.sort(data)[2500])
-    got = dp.median(data, bounds=(0, 127), epsilon=20, rng=rng())
-    assert abs(got - truth) < 1
 
 
 def test_values_lie_on_a_public_grid_inside_the_bounds():
@@ -131,26 +101,6 @@ def test_the_grid_and_the_law_ignore_the_data():
     a = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
     b = mechanism_of(0.5, (0, 1), 1, 0, None, "replace", "auto", "auto", "raise", False)
     assert a == b and a.grid == GRID_OF_UNIT
-
-
-@pairwise(drop=True)
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("q", [0, 0.25, 0.5, 1])
-@pytest.mark.parametrize("n", [0, 1, 2, 3])
-def test_tiny_data(n, q, neighbors):
-    out = dp.quantile(np.full(n, 0.5), q, bounds=(0, 1), epsilon=1, neighbors=neighbors)
-    assert 0 <= out <= 1
-
-
-def test_equal_bounds_release_the_constant_and_still_cost():
-    budget = dp.Budget(epsilon=1)
-    assert dp.median([1, 2, 3], bounds=(2, 2), epsilon=1, budget=budget) == 2.0
-    assert budget.remaining["epsilon"] == 0
-
-
-def test_infinities_are_clipped():
-    data = np.array([-np.inf] * 10 + [0.5] * 1000 + [np.inf] * 10)
-    assert abs(dp.median(data, bounds=(0, 1), epsilon=5, rng=rng()) - 0.5) < 1e-3
 
 
 @pytest.mark.parametrize(
@@ -191,19 +141,6 @@ def test_a_noise_scale_never_underflows(bounds, epsilon):
     assert len(said) == 1
 
 
-def test_nan_policies():
-    data = np.array([0.2] * 400 + [np.nan] * 1000 + [0.7] * 500)
-    one = dict(bounds=(0, 1), epsilon=20, rng=rng())
-    assert abs(dp.median(data, nan="lower", **one) - 0) < 0.05
-    assert abs(dp.median(data, nan="upper", **one) - 1) < 0.05
-    assert abs(dp.median(data, nan=0.4, **one) - 0.4) < 0.05
-    assert abs(dp.median(data, nan="drop", neighbors="add-remove", **one) - 0.7) < 0.05
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(DataError, match=r"'lower'.*'upper'.*'drop'"):
-        dp.median(data, bounds=(0, 1), epsilon=1, budget=budget)
-    assert budget.remaining["epsilon"] == 0, "the error is an answer: the spend stands"
-
-
 def test_sorted_data_are_taken_at_their_word_but_not_blindly():
     data = np.arange(100_000.0)
     kw = dict(bounds=(0, 2e5), epsilon=1)
@@ -241,54 +178,9 @@ def test_bad_input_is_one_clear_error_and_costs_nothing(change, word):
     assert budget.spent["epsilon"] == 0
 
 
-HUGE = 10**400
-
-
-@pytest.mark.parametrize("row", [3, 2**63, 2**70, HUGE, -HUGE, 2.5, Fraction(1, 3), math.inf])
-def test_a_row_of_a_list_cannot_decide_before_the_spend(row):
-    """Neighbours of [1, 2, 3] that NumPy would give another dtype, or none: each has an answer."""
-    budget = dp.Budget(epsilon=1)
-    assert 0 <= dp.median([1, 2, row], bounds=(0, 10), epsilon=1, budget=budget) <= 10
-    assert budget.remaining["epsilon"] == 0
-
-
-@pytest.mark.parametrize("row", ["x", b"3", 1j, [3], None, math.nan, object()])
-def test_a_row_that_is_no_number_is_an_answer_and_is_paid_for(row):
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(DataError, match="is not refunded"):
-        dp.median([1, 2, row], bounds=(0, 10), epsilon=1, budget=budget)
-    assert budget.remaining["epsilon"] == 0
-
-
-def test_none_in_a_list_is_missing_like_nan():
-    one = dict(bounds=(0, 1), epsilon=20)
-    rows = [0.2] * 400 + [None] * 1000 + [0.7] * 500
-    assert dp.median(rows, nan=0.4, rng=rng(), **one) == dp.median(
-        [math.nan if r is None else r for r in rows], nan=0.4, rng=rng(), **one
-    )
-
-
-@pytest.mark.parametrize("data", [["a", "b"], [[1, 2], [3, 4]], [[1, 2], [3]], [1j, 2j], ([1],)])
-def test_that_a_list_holds_no_number_is_an_answer(data):
-    budget = dp.Budget(epsilon=1)
-    with pytest.raises(DataError, match="is not refunded"):
-        dp.median(data, bounds=(0, 10), epsilon=1, budget=budget)
-    assert budget.spent["epsilon"] == 1
-
-
 def test_a_violating_published_constant_is_not_offered():
     with pytest.raises(ArgumentError, match="noise"):
         dp.median([1.0], bounds=(0, 1), epsilon=1, noise="generalized-cauchy-lecture")
-
-
-def test_budget_is_charged_what_was_asked():
-    budget = dp.Budget(rho=1)
-    dp.median([1.0], bounds=(0, 2), rho=0.25, budget=budget)
-    dp.quantile([1.0], 0.9, bounds=(0, 2), rho=0.75, budget=budget)
-    assert budget.remaining["rho"] == 0
-    assert [line.what for line in budget.history] == ["quantile 1/2", "quantile 9/10"]
-    with pytest.raises(BudgetError):
-        dp.median([1.0], bounds=(0, 2), rho=1e-9, budget=budget)
 
 
 def test_neighbours_use_the_same_randomness():

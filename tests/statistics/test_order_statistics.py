@@ -7,13 +7,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.privacy import ZCDP, Approx, Draws, Pure
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
+from dpfast.privacy import Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, MaskedSource, array, as_source
 from dpfast.sources.intake import read_column
@@ -369,68 +367,23 @@ def test_traps(name, trap):
         value, scale = made.reduce(as_source(x))
         assert abs(Fraction(value) - wanted) <= Fraction(made.grid) * 4
         assert math.isfinite(scale) and scale >= 0
-        for method in ["auto", "smooth"]:
-            if name in MEANS and method == "smooth":
-                continue
-            given = {} if name in MEANS else {"method": method}
-            kw = dict(bounds=bounds, epsilon=1, neighbors=neighbors, **given)
-            got = RELEASES[name](x, rng=InsecureGenerator(1), **kw)
+        for method in [{}] if name in MEANS else [{}, {"method": "smooth"}]:
+            got = RELEASES[name](x, bounds=bounds, epsilon=1, neighbors=neighbors, **method)
             assert (0 <= got <= hi - lo) if name == "iqr" else (lo <= got <= hi)
-            for order in (np.sort(x), x[::-1]):
-                assert RELEASES[name](order, rng=InsecureGenerator(1), **kw) == got
-
-
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_no_rows(name, neighbors):
-    for method in ("auto", "smooth"):
-        given = {} if name in MEANS else {"method": method}
-        for where in (None, np.zeros(3, bool)):
-            x = np.empty(0) if where is None else np.arange(3.0)
-            kw = dict(bounds=(2, 8), epsilon=1, where=where, neighbors=neighbors, **given)
-            got = RELEASES[name](x, **kw)
-            assert 0 <= got <= 8
 
 
 # ---- Forms of data, masks. ----
 
 
 @quick_rows(8)
-@pytest.mark.parametrize("name", list(RELEASES))
+@pytest.mark.parametrize("name", [*RELEASES, "recursive", "joint"])
 def test_rows_that_are_left_out_are_absent(name):
     x = np.random.default_rng(1).integers(-2, 5, 20_000).astype(np.float64)
     keep = np.random.default_rng(2).random(20_000) < 0.4
     kw = dict(bounds=(-1, 4), epsilon=2, neighbors="add-remove")
-    some = RELEASES[name](x, where=keep, rng=InsecureGenerator(7), **kw)
-    assert some == RELEASES[name](x[keep], rng=InsecureGenerator(7), **kw)
-
-
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_a_file_gives_the_same_bits(name, tmp_path):
-    values = np.random.default_rng(6).normal(0, 2, 50_000)
-    holes = np.random.default_rng(7).random(50_000) < 0.01
-    keep = values > -1
-    table = pa.table({"x": pa.array(values, mask=holes)})
-    pq.write_table(table, tmp_path / "x.parquet", row_group_size=7000)
-    kw = dict(bounds=(-3, 3), epsilon=1, nan="upper", neighbors="add-remove")
-    for where in (None, keep):
-        whole, scanned = (
-            RELEASES[name](data, where=where, rng=InsecureGenerator(7), **kw)
-            for data in (np.ma.array(values, mask=holes), dp.scan(tmp_path / "x.parquet", "x"))
-        )
-        assert whole == scanned
-
-
-def test_quantiles_of_some_rows():
-    x = np.random.default_rng(1).normal(0, 1, 3000)
-    keep = x > 0
-    for method in ("recursive", "joint"):
-        kw = dict(bounds=(-4, 4), epsilon=1, method=method, neighbors="add-remove")
-        some = dp.quantiles(x, [0.2, 0.7], where=keep, rng=InsecureGenerator(1), **kw)
-        assert np.array_equal(
-            some, dp.quantiles(x[keep], [0.2, 0.7], rng=InsecureGenerator(1), **kw)
-        )
-        assert 0 < some[0] < some[1]
+    call = RELEASES.get(name, lambda data, **kw: dp.quantiles(data, [0.2, 0.7], method=name, **kw))
+    some = call(x, where=keep, rng=InsecureGenerator(7), **kw)
+    assert np.array_equal(some, call(x[keep], rng=InsecureGenerator(7), **kw))
 
 
 def test_a_masked_source(monkeypatch):
@@ -487,36 +440,6 @@ def test_missing_rows(name):
 
 
 # ---- Losses. ----
-
-LOSSES = [
-    (dict(epsilon=1), Pure(1)),
-    (dict(epsilon=5, delta=1e-6), Pure(5)),
-    (dict(epsilon=0.1, delta=1e-6), Pure(Fraction(1, 10))),
-    (dict(rho=0.5), ZCDP(Fraction(1, 2))),
-    (dict(rho=8), ZCDP(8)),
-]
-
-
-@pairwise
-@pytest.mark.parametrize("some", [False, True])
-@pytest.mark.parametrize(("asked", "charged"), LOSSES)
-@pytest.mark.parametrize("name", list(RELEASES))
-def test_what_is_asked_for_is_charged(name, asked, charged, some):
-    for neighbors in ("replace", "add-remove"):
-        budget = dp.Budget(**asked, neighbors=neighbors)
-        x = np.linspace(0, 1, 50)
-        where = x > 0.2 if some else None
-        RELEASES[name](x, bounds=(0, 1), where=where, neighbors=neighbors, budget=budget, **asked)
-        (line,) = budget.history
-        if isinstance(line.loss, Draws):  # the same, and what a budget in rho may know besides
-            assert line.loss.bounded_range and name not in ("trimmed mean", "winsorized mean")
-            assert isinstance(charged, Pure) and line.loss.epsilon == charged.epsilon
-        else:
-            assert line.loss == charged
-        with pytest.raises(BudgetError):
-            RELEASES[name](
-                x, bounds=(0, 1), where=where, neighbors=neighbors, budget=budget, **asked
-            )
 
 
 def test_delta_of_two_steps():

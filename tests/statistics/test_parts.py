@@ -12,10 +12,8 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import ZCDP, Approx, Draws
 from dpfast.rng import InsecureGenerator
 
+from ..support.battery import Case, forms
 from ..support.pairwise import every_value, pairwise
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 N = 3000
 ROWS = np.random.default_rng(3).normal([[40, 1.5, -7]], [[10, 0.5, 2]], (N, 3)).round(2)
@@ -88,7 +86,7 @@ def test_the_parts_add_up_to_what_was_asked(name, loss, masked):
 
 
 def test_the_parts_of_delta_add_up():
-    """A law that spends delta spends a third of it in each of three columns."""
+    """Noise that spends delta spends a third of it in each of three columns."""
     budget = dp.Budget(epsilon=9, delta=1e-3)
     for noise in ("laplace", "gaussian"):
         given = {"noise": noise, "epsilon": 3, "delta": 3e-6}
@@ -103,30 +101,15 @@ def test_a_budget_in_rho_adds_draws_up_one_by_one():
     assert alone * 2 < budget.spent["rho"] <= alone * 3 * (1 + Fraction(1, 10**9))
 
 
-def forms(tmp_path):
-    names = ["a", "b", "c"]
-    records = np.array(list(map(tuple, ROWS)), [(key, float) for key in names])
-    table = pa.table({key: ROWS[:, j] for j, key in enumerate(names)})
-    pq.write_table(table, tmp_path / "t.parquet", row_group_size=700)
-    np.save(tmp_path / "t.npy", records)
-    yield "Fortran order", np.asfortranarray(ROWS)
-    yield "strided", np.repeat(ROWS, 2, axis=0)[::2]
-    yield "read-only", np.frombuffer(ROWS.tobytes()).reshape(ROWS.shape)
-    yield "big-endian", ROWS.astype(">f8")
-    yield "list", ROWS.tolist()
-    yield "records", records
-    yield "dict", {key: ROWS[:, j].tolist() for j, key in enumerate(names)}
-    yield "arrow", table
-    yield "parquet", dp.scan(tmp_path / "t.parquet", names)
-    yield "npy", dp.scan(tmp_path / "t.npy", names)
-
-
 def test_all_forms_of_data_give_the_same(name, tmp_path):
-    mask = np.arange(N) % 2 == 0
-    for form, data in forms(tmp_path):
-        for where in (None, mask):
-            want = released(name, ROWS, where=where).tolist()
-            assert released(name, data, where=where).tolist() == want, form
+    two = Case(
+        getattr(dp, name), np.ascontiguousarray(ROWS[:, :2]), {"bounds": BOUNDS[:2]}, form="table"
+    )
+    for where in (None, np.arange(N) % 2 == 0):
+        given = {"where": where, "bounds": BOUNDS[:2]}
+        want = released(name, two.data, **given).tolist()
+        for form, data in forms(two, tmp_path):
+            assert released(name, data, **given).tolist() == want, form
 
 
 def test_one_pair_of_bounds_is_for_all_columns(name):
