@@ -8,7 +8,7 @@ of two median (for "joint" mean) absolute errors: below 1 the first method is th
 
     quantiles     of "smooth" over "exponential-round", and of "smooth" over "recursive" for the
                   interquartile range, for each relation, loss and column: where they cross is
-                  where "auto" changes over (`SMOOTH_FROM`, `TWO_STEPS_FROM`)
+                  where "auto" changes over (`SMOOTH_FROM`)
     joint         of "joint" over "recursive"
     rounded       of "exponential-round" over "exponential"
     extremes      how often the answer for a minimum is in the gap below all rows, for targets that

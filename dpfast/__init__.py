@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from .sources.scan import scan
     from .statistics import ptr, response
     from .statistics.covariance import covariance
-    from .statistics.extremes import maximum, minimum
     from .statistics.histogram import histogram
-    from .statistics.iqr import iqr
     from .statistics.ptr import NO_ANSWER
-    from .statistics.quantiles.api import median, quantile, quantiles
+    from .statistics.quantiles.api import iqr, maximum, median, minimum, quantile, quantiles
     from .statistics.smooth_release import smooth_beta, smooth_release
     from .statistics.totals.api import count, mean, sum, variance
     from .statistics.trimmed import trimmed_mean, winsorized_mean
@@ -40,12 +38,12 @@ _HOMES = {
     "covariance": "statistics.covariance",
     "estimators": "aggregate.estimators",
     "histogram": "statistics.histogram",
-    "iqr": "statistics.iqr",
+    "iqr": "statistics.quantiles.api",
     "job": "app.job",
-    "maximum": "statistics.extremes",
+    "maximum": "statistics.quantiles.api",
     "mean": "statistics.totals.api",
     "median": "statistics.quantiles.api",
-    "minimum": "statistics.extremes",
+    "minimum": "statistics.quantiles.api",
     "noise": "noise",
     "online": "online",
     "order": "summaries.order",

@@ -6,18 +6,13 @@ import math
 import numpy as np
 import pytest
 
-from dpfast.statistics import iqr
 from dpfast.statistics.quantiles import exponential
-from dpfast.statistics.quantiles.api import SMOOTH_FROM, TWO_STEPS_FROM
+from dpfast.statistics.quantiles.api import SMOOTH_FROM as FROM
 
 from ..support.pages import FIGURES, program
 
 crossings = program("crossings")
 
-FROM = {
-    "quantile": (SMOOTH_FROM, TWO_STEPS_FROM),
-    "range": (iqr.SMOOTH_FROM, iqr.TWO_STEPS_FROM),
-}
 KEPT = json.loads((FIGURES / "crossings.json").read_text(encoding="utf-8"))
 
 

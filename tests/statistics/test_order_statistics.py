@@ -15,9 +15,9 @@ from dpfast.privacy import Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, MaskedSource, array, as_source
 from dpfast.sources.intake import read_column
-from dpfast.statistics import extremes, iqr, parts, trimmed
+from dpfast.statistics import parts, trimmed
 from dpfast.statistics.arguments import Arguments
-from dpfast.statistics.quantiles import exponential
+from dpfast.statistics.quantiles import api, exponential
 from dpfast.statistics.quantiles.api import one
 from dpfast.statistics.quantiles.exponential import ExponentialExtreme, ExponentialQuantile
 from dpfast.statistics.quantiles.joint import spread
@@ -53,9 +53,9 @@ def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), e
     if name in MEANS:
         return trimmed._mean(name == "winsorized", SHARE, asked)
     if name == "iqr":
-        return iqr._range(asked)
+        return api._range(asked)
     if name in ("minimum", "maximum"):
-        return extremes._extreme(Fraction(int(name == "maximum")), asked)
+        return api._extreme(Fraction(int(name == "maximum")), asked)
     rest = neighbors, "cauchy", "smooth", nan, False
     return one(Fraction(3, 10), bounds, epsilon, 0, None, *rest, some=some)
 

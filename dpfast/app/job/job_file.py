@@ -32,10 +32,8 @@ from ...privacy import Loss
 from ...privacy import loss as make_loss
 from ...statistics import ptr
 from ...statistics.covariance import covariance
-from ...statistics.extremes import maximum, minimum
 from ...statistics.histogram import histogram
-from ...statistics.iqr import iqr
-from ...statistics.quantiles.api import median, quantile, quantiles
+from ...statistics.quantiles.api import iqr, maximum, median, minimum, quantile, quantiles
 from ...statistics.totals.api import count, mean, sum, variance
 from ...statistics.trimmed import trimmed_mean, winsorized_mean
 

@@ -1,40 +1,43 @@
-"""Private medians and quantiles: the public functions, and the choice between the mechanisms."""
+"""Private quantiles, extremes and their range: public functions, and the choice of mechanisms."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, Unpack, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import privacy
 from ..._core import checks
-from ..._core.types import Bounds, NanPolicy, Neighbors, NoiseName, Number
+from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, NoiseName, Number
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, release
 from ...rng import Generator
+from ...sensitivity.iqr import QUARTILES
 from ...sources.intake import read_column
-from ..arguments import Arguments
-from ..parts import calibrated
-from .exponential import ExponentialQuantile, RecursiveQuantiles
-from .joint import JointQuantiles
-from .smooth import SmoothQuantile
+from ..arguments import Arguments, Floats, NoiseKeywords
+from ..parts import calibrated, released
+from .exponential import ExponentialExtreme, ExponentialQuantile, RecursiveQuantiles
+from .joint import ExponentialRange, JointQuantiles
+from .smooth import SmoothExtreme, SmoothQuantile, SmoothRange
 
 Method: TypeAlias = Literal["auto", "smooth", "exponential", "exponential-round"]
-METHODS: tuple[Method, ...] = get_args(Method)
+IqrMethod: TypeAlias = Literal["auto", "smooth", "recursive", "joint"]
 #: Methods for several quantiles.
 MANY: dict[str, type[RecursiveQuantiles] | type[JointQuantiles]] = {
     "recursive": RecursiveQuantiles,
     "joint": JointQuantiles,
 }
-#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors of the two
-#: cross for evenly and for randomly spaced values (`benchmarks/crossings.py`).
-SMOOTH_FROM = Fraction(1), Fraction(2, 5)
-#: The same where noise is for two steps, since rows that are replaced may also leave or enter.
-TWO_STEPS_FROM = Fraction(3), Fraction(3)
+#: From these losses (epsilon, rho) on "auto" means smooth sensitivity: where the errors cross for
+#: even and for random rows (`benchmarks/crossings.py`). The second pair is for noise of two steps,
+#: since rows that are replaced may also leave or enter.
+SMOOTH_FROM = {
+    "quantile": ((Fraction(1), Fraction(2, 5)), (Fraction(3), Fraction(3))),
+    "range": ((Fraction(1, 2), Fraction(1, 4)), (Fraction(2), Fraction(6))),
+}
 
 
 def quantile(
@@ -328,6 +331,256 @@ def quantiles(
     return release(source, mechanism, budget=budget, rng=rng)
 
 
+class ExtremeKeywords(NoiseKeywords, total=False):
+    """Keyword arguments of `minimum` and `maximum`."""
+
+    method: Method
+
+
+@overload
+def minimum(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[ExtremeKeywords]
+) -> float: ...
+@overload
+def minimum(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
+) -> Floats: ...
+def minimum(
+    data: Any,
+    *,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    method: Method = "auto",
+    nan: NanPolicy = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | Floats:
+    """Release a low value of a column, in the place of its minimum.
+
+    No private answer can follow one row. By default this is the value some ranks inside, about
+    ``28 / epsilon`` of them, where that is no more than half of the rows: few enough that it is
+    near the least where many rows are, and enough that the gap below all rows is not taken for it.
+    A value that at least as many rows share as the least of all is found exactly.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for.
+
+    ``method="exponential"`` draws a point ``o`` of a public grid with probability proportional to
+    ``exp(-epsilon u(o) / 2)``, ``u(o) = max(0, #{x < o} - t, t - #{x <= o})`` and ``t = min(T,
+    n / 2)``, where T depends on the loss alone. A row changes u by at most 1, whether it is
+    replaced, comes or goes, so this is `epsilon`-DP (McSherry and Talwar, FOCS 2007) and of bounded
+    range, at less than ``epsilon**2 / 8`` in zCDP (Cesar and Rogers, ALT 2021; exactly:
+    `dpfast.privacy.Draws`). "exponential-round" has a public base measure that favors round
+    numbers besides, as in `quantile`.
+
+    ``method="smooth"`` adds noise to the least row itself, of a scale that its smooth sensitivity
+    asks for (Nissim, Raskhodnikova and Smith, STOC 2007).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        As in `quantile`.
+    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+        As in `trimmed_mean`; `noise` is for ``method="smooth"``.
+    method : {"auto", "smooth", "exponential", "exponential-round"}, default "auto"
+        "auto" is "exponential-round" whatever the loss, or "smooth" if a `noise` distribution is
+        named. The noise of "smooth" is never scaled to less than the distance of the least row from
+        the lower limit, which one row might be at; it is better only where a row lies near the
+        limit, or, for an epsilon of some 3 and more, where the last rows are far apart
+        (``benchmarks/crossings.py``).
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private value, within `bounds`, on a public grid of about ``2**-40`` of their distance.
+        Of no rows it is one that the bounds alone decide.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `trimmed_mean`.
+
+    Notes
+    -----
+    The empty range between the limit and the least row counts for about a millionth of its width.
+    Where rows are so many that they lie closer together than that, it is still taken for their
+    place now and then, the more often the wider it is: keep the limit near what can occur.
+
+    Cost: one read of the data. ``dp.quantile(data, 0, method="exponential")`` has the same target
+    as the minimum itself, T = 0, and twice the rate: its answer lies anywhere between the lower
+    limit and the least rows.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> dp.minimum(ages, bounds=(0, 120), epsilon=1.0)
+    18.0
+    """
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    return released(data, asked, partial(_extreme, Fraction(0)))
+
+
+@overload
+def maximum(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[ExtremeKeywords]
+) -> float: ...
+@overload
+def maximum(
+    data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[ExtremeKeywords]
+) -> Floats: ...
+def maximum(
+    data: Any,
+    *,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    method: Method = "auto",
+    nan: NanPolicy = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | Floats:
+    """Release a high value of a column, in the place of its maximum.
+
+    The mirror image of `minimum`: by default the value about ``28 / epsilon`` ranks below the
+    largest.
+
+    Privacy
+    -------
+    As `minimum`: neighbors by `neighbors`, loss as asked, by an exact draw of the exponential
+    mechanism (McSherry and Talwar, FOCS 2007) or by smooth sensitivity (Nissim, Raskhodnikova and
+    Smith, STOC 2007).
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+    bounds : (float, float)
+    epsilon, delta, rho, neighbors, axis, noise, method, nan, where, budget, rng
+        As in `minimum`.
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private value, within `bounds`.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `minimum`.
+
+    Notes
+    -----
+    Cost: one read of the data. As in `minimum`, keep the limit near what can occur.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> dp.maximum(ages, bounds=(0, 120), epsilon=1.0)
+    90.0
+    """
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    return released(data, asked, partial(_extreme, Fraction(1)))
+
+
+class IqrKeywords(NoiseKeywords, total=False):
+    """Keyword arguments of `iqr`."""
+
+    method: IqrMethod
+
+
+@overload
+def iqr(
+    data: Any, *, bounds: Bounds, axis: None = None, **others: Unpack[IqrKeywords]
+) -> float: ...
+@overload
+def iqr(data: Any, *, bounds: BoundsEach, axis: Axis, **others: Unpack[IqrKeywords]) -> Floats: ...
+def iqr(
+    data: Any,
+    *,
+    bounds: BoundsEach,
+    epsilon: Number | None = None,
+    delta: Number = 0.0,
+    rho: Number | None = None,
+    neighbors: Neighbors = "replace",
+    axis: Axis | None = None,
+    noise: NoiseName = "auto",
+    method: IqrMethod = "auto",
+    nan: NanPolicy = "raise",
+    where: Any = None,
+    budget: Budget | None = None,
+    rng: Generator | None = None,
+) -> float | Floats:
+    """Release the interquartile range of a column.
+
+    The statistic is the distance of the lower quartiles, of ranks ``ceil(n / 4)`` and
+    ``ceil(3 n / 4)``, of the data clipped to `bounds`.
+
+    Privacy
+    -------
+    Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
+    (`n` is private). The call satisfies the loss that it is asked for.
+
+    ``method="recursive"`` and ``method="joint"`` release both quartiles as `quantiles` does, by
+    exponential mechanisms (McSherry and Talwar, FOCS 2007), and what leaves is their difference.
+    ``method="smooth"`` adds noise to the distance itself, for a smooth bound on its local
+    sensitivity (Nissim, Raskhodnikova and Smith, STOC 2007): under "replace" the larger of those
+    of the quartiles, since both change in the same direction, under "add-remove" their sum.
+
+    Parameters
+    ----------
+    data : array_like, shape (n,) or, with `axis`, (n, d), table, or source
+        As in `quantile`.
+    bounds, epsilon, delta, rho, neighbors, axis, noise, nan, where, budget, rng
+        As in `trimmed_mean`; `noise` is for ``method="smooth"``.
+    method : {"auto", "smooth", "recursive", "joint"}, default "auto"
+        "auto" is "recursive" for an epsilon below 1/2 or a rho below 1/4 (2 and 6 with `where`
+        under "replace"), and "smooth" from there on or when a `noise` distribution is named. The
+        rule knows nothing of the data. Where many rows share a value "recursive" finds the
+        quartiles exactly at any loss; "joint" is better where they are spread out
+        (``benchmarks/crossings.py``).
+
+    Returns
+    -------
+    float, or ndarray of float64 with `axis`
+        The private distance, from 0 to ``hi - lo``, on a public grid of about ``2**-40`` of that.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError, BudgetError, DataError
+        As `trimmed_mean`.
+
+    Notes
+    -----
+    Cost: one read of the data, but "joint" sorts them. `dpfast.ptr.iqr` answers without bounds.
+
+    Examples
+    --------
+    >>> import numpy as np, dpfast as dp
+    >>> ages = np.repeat(np.arange(18, 91), 400)
+    >>> 33 < dp.iqr(ages, bounds=(0, 120), epsilon=1.0) < 40
+    True
+    """
+    loss = epsilon, delta, rho
+    asked = Arguments(bounds, *loss, neighbors, axis, noise, method, nan, where, budget, rng)
+    return released(data, asked, _range)
+
+
 def many(qs: Any, bounds: Any, *rest: Any) -> RecursiveQuantiles | JointQuantiles:
     """Return the mechanism of `quantiles` for unchecked arguments.
 
@@ -378,36 +631,58 @@ def _remembered(q: Any, lo: Any, hi: Any, some: bool, *rest: Any) -> Mechanism[f
 
 
 def _make(q: Any, bounds: Any, some: bool, *rest: Any) -> Mechanism[float]:
-    """Check every argument and choose the mechanism, from public numbers only."""
+    """Make the mechanism of a quantile from unchecked arguments."""
     epsilon, delta, rho, neighbors, noise, method, nan, assume_sorted = rest
     where = True if some else None
     asked = Arguments(bounds, epsilon, delta, rho, neighbors, None, noise, method, nan, where)
     rank, interval = checks.quantile(q), asked.interval
     relation, policy = asked.relation, asked.policy
     trusted = checks.flag("assume_sorted", assume_sorted)
-    loss = asked.loss
-    least = TWO_STEPS_FROM if asked.two_steps else SMOOTH_FROM
-    automatic = "smooth" if reaches(loss, least) else "exponential-round"
-    kind = chosen(method, noise, METHODS, automatic)
-    if kind != "smooth":
-        rounded = kind == "exponential-round"
-        return ExponentialQuantile(rank, *interval, relation, policy, pure(loss), trusted, rounded)
-    return calibrated(asked, partial(SmoothQuantile, q=rank, assume_sorted=trusted))
+    loss = pure(asked.loss)
+    kind = _chosen(asked, get_args(Method), "exponential-round", "quantile")
+    if kind == "smooth":
+        return calibrated(asked, partial(SmoothQuantile, q=rank, assume_sorted=trusted))
+    rounded = kind == "exponential-round"
+    return ExponentialQuantile(rank, *interval, relation, policy, loss, trusted, rounded)
 
 
-def chosen(method: Any, noise: Any, methods: Sequence[str], automatic: str) -> str:
-    """Return the method: `automatic` for "auto", "smooth" where a distribution is named."""
-    kind = checks.choice("method", method, methods)
-    if isinstance(noise, str) and noise == "auto":
-        return automatic if kind == "auto" else kind
+def _extreme(q: Fraction, asked: Arguments) -> Mechanism[float]:
+    """Make the mechanism of an extreme from unchecked arguments."""
+    interval, relation, policy, loss = asked.interval, asked.relation, asked.policy, asked.loss
+    kind = _chosen(asked, get_args(Method), "exponential-round")
+    if kind == "smooth":
+        return calibrated(asked, partial(SmoothExtreme, q=q))
+    rounded = kind == "exponential-round"
+    return ExponentialExtreme(q, *interval, relation, policy, pure(loss), rounded=rounded)
+
+
+def _range(asked: Arguments) -> Mechanism[float]:
+    """Make the mechanism of the interquartile range from unchecked arguments."""
+    interval, relation, policy, loss = asked.interval, asked.relation, asked.policy, asked.loss
+    kind = _chosen(asked, get_args(IqrMethod), "recursive", "range")
+    if kind == "smooth":
+        return calibrated(asked, SmoothRange)
+    quartiles = MANY[kind](QUARTILES, *interval, relation, policy, pure(loss))
+    return ExponentialRange(quartiles, quartiles.loss, relation)
+
+
+def _chosen(
+    asked: Arguments, methods: Sequence[str], automatic: str, statistic: str | None = None
+) -> str:
+    """Return the method, from public numbers only; "smooth" where a distribution is named."""
+    kind = checks.choice("method", asked.method, methods)
+    if isinstance(asked.noise, str) and asked.noise == "auto":
+        if kind != "auto":
+            return kind
+        return "smooth" if statistic and _reaches(asked, SMOOTH_FROM[statistic]) else automatic
     if kind not in ("auto", "smooth"):
-        checks.fail("noise", f"left out with method={kind!r}, which adds no noise", noise)
+        checks.fail("noise", f"left out with method={kind!r}, which adds no noise", asked.noise)
     return "smooth"
 
 
-def reaches(loss: privacy.Loss, least: tuple[Fraction, Fraction]) -> bool:
-    """Tell whether a loss is at least some epsilon, or some rho."""
-    epsilon, rho = least
+def _reaches(asked: Arguments, least: tuple[tuple[Fraction, Fraction], ...]) -> bool:
+    """Tell whether the loss is at least some epsilon, or some rho: the second for two steps."""
+    loss, (epsilon, rho) = asked.loss, least[asked.two_steps]
     return loss.rho >= rho if isinstance(loss, privacy.ZCDP) else loss.epsilon >= epsilon
 
 

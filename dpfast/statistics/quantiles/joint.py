@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,12 @@ from ...errors import DataError
 from ...noise.choice import below
 from ...noise.distributions.base import context
 from ...noise.distributions.exact import Tail
-from ...privacy import ZCDP, Pure, float_down, range_within
+from ...privacy import ZCDP, Loss, Pure, float_down, range_within
 from ...rng import Generator
 from ...sources import Source
 from ..ranked import Drawn
 from .draws import Column
+from .exponential import RecursiveQuantiles
 
 Wide = tuple[float, int]
 
@@ -261,3 +262,21 @@ class JointQuantiles(Drawn):
             order = sorted(range(len(self.qs)), key=lambda k: self.qs[k])
             out[order] = np.array(cells, np.float64) * self.grid
         return out
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialRange:
+    """Distance of two quartiles that exponential mechanisms have drawn."""
+
+    quartiles: RecursiveQuantiles | JointQuantiles
+    loss: Loss
+    neighbors: str
+
+    name: ClassVar[str] = "interquartile range"
+
+    def reduce(self, source: Source) -> Any:
+        return self.quartiles.reduce(source)
+
+    def finish(self, summary: Any, generator: Generator) -> float:
+        lower, upper = self.quartiles.finish(summary, generator)
+        return float(upper - lower)

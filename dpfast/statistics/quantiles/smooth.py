@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 from ..._core import checks
 from ..._core.error_bars import SECRET, Expected, unknown
@@ -14,8 +15,11 @@ from ...noise.grid import ends, public_grid
 from ...noise.smooth import Calibration
 from ...privacy import Loss
 from ...rng import Generator
+from ...sensitivity.iqr import iqr_from_ranks
 from ...sensitivity.quantile import smooth_from_ranks
+from ...sensitivity.rounding import rounded_up
 from ...sources import Source
+from ...summaries.cells import nearest
 from ..ranked import Ranked
 
 
@@ -122,6 +126,28 @@ class SmoothExtreme(SmoothQuantile):
     @property
     def name(self) -> str:
         return "maximum" if self.q else "minimum"
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothRange(Smooth):
+    """Distance of the quartiles with noise for its smooth sensitivity.
+
+    The distance is rounded to float64, by at most half a step of the public grid: that its
+    neighbors differ by one step more is paid for.
+    """
+
+    name: ClassVar[str] = "interquartile range"
+
+    def reduce(self, source: Source) -> tuple[float, float]:
+        given, beta = self.column(source), self.calibration.beta
+        bound = iqr_from_ranks(given.ranks, beta, self.lo, self.hi, self.neighbors)
+        given.refuse(bound.missing)
+        value = nearest(Fraction(bound.upper) - Fraction(bound.lower))
+        return value, rounded_up(bound.sensitivity + self.grid)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        return 0.0, self.hi - self.lo
 
 
 def smooth_quantile(
