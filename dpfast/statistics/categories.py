@@ -144,13 +144,9 @@ class Categories:
 
     def number(self, name: str, label: Any) -> int:
         """Return the place of a category."""
-        numbers = self.labels is None or self.labels.dtype.kind in "biu"
-        kinds = (int, np.integer, np.bool_) if numbers else (str, bytes)
-        given = np.asarray(label if isinstance(label, kinds) else None)
-        alike = (
-            given.dtype.kind in "biu" if numbers else given.dtype.kind == self._sorted.dtype.kind
-        )
-        place = int(self.codes(given)) if alike else -1
+        kind = "i" if self.labels is None else self.labels.dtype.kind
+        kinds: Any = {"U": str, "S": bytes}.get(kind, (int, np.integer, np.bool_))
+        place = int(self.codes(_objects([label]))[0]) if isinstance(label, kinds) else -1
         if place < 0:
             checks.fail(name, "one of the categories", label)
         return place
@@ -166,20 +162,20 @@ class Categories:
             codes = data.astype(np.int64)
             codes[(data < 0) | (data >= self.count)] = -1
             return codes
-        none = np.zeros(data.shape, np.bool_)
+        none: Any = False
         if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
-            none = data > _LARGEST
-            data = data.astype(np.int64)
+            none, data = data > _LARGEST, data.astype(np.int64)
         at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
-        return np.where((self._sorted[at] == data) & ~none, self._order[at], -1).astype(np.int64)
+        return np.where(
+            (self._sorted[at] == data) & np.logical_not(none), self._order[at], -1
+        ).astype(np.int64)
 
     def _of_arrow(self, array: Any) -> NDArray[np.int64]:
         """Do the same for integers, or an Arrow array of text or nulls."""
         if isinstance(array, np.ndarray):
             return self.codes(array)
-        if self._words is None:
-            return np.full(len(array), -1)
-        return _whole(self._words.of_arrow(array))
+        nothing = np.full(len(array), -1)
+        return nothing if self._words is None else _whole(self._words.of_arrow(array))
 
     def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
         """Do the same for rows without a dtype, each by itself."""
@@ -194,9 +190,9 @@ class Categories:
 
     def _place(self, row: Any) -> int:
         integer = _integer(row)
-        if self.labels is None:
-            return -1 if integer is None or not 0 <= integer < self.count else integer
-        return -1 if integer is None else self._places.get(integer, -1)
+        if self.labels is not None:
+            return self._places.get(integer, -1)
+        return -1 if integer is None or not 0 <= integer < self.count else integer
 
     def answers(self, codes: NDArray[Any]) -> NDArray[Any]:
         return codes if self.labels is None else np.asarray(self.labels[codes])
