@@ -162,20 +162,20 @@ class Categories:
             codes = data.astype(np.int64)
             codes[(data < 0) | (data >= self.count)] = -1
             return codes
-        none: Any = False
+        beyond = np.zeros((), np.bool_)
         if data.dtype.kind in "biu":  # one type, for comparisons of mixed ones go through floats
-            none, data = data > _LARGEST, data.astype(np.int64)
+            beyond, data = data > _LARGEST, data.astype(np.int64)
         at = np.minimum(np.searchsorted(self._sorted, data), self.count - 1)
-        return np.where(
-            (self._sorted[at] == data) & np.logical_not(none), self._order[at], -1
-        ).astype(np.int64)
+        known = (self._sorted[at] == data) & ~beyond
+        return np.where(known, self._order[at], -1).astype(np.int64)
 
     def _of_arrow(self, array: Any) -> NDArray[np.int64]:
         """Do the same for integers, or an Arrow array of text or nulls."""
         if isinstance(array, np.ndarray):
             return self.codes(array)
-        nothing = np.full(len(array), -1)
-        return nothing if self._words is None else _whole(self._words.of_arrow(array))
+        if self._words is None:
+            return np.full(len(array), -1)
+        return _whole(self._words.of_arrow(array))
 
     def _of_objects(self, rows: list[Any]) -> NDArray[np.int64]:
         """Do the same for rows without a dtype, each by itself."""

@@ -216,41 +216,32 @@ def _survey(
     edges = new.nonzero()[0]
     at = rows[edges[:-1]]
     rank = edges + before if len(edges) else np.zeros(1, np.int64)
-    less, leq = rank[:-1], rank[1:]
     if ties and len(at):
         # Ranks that the window cuts off the first and the last cell are counted, or if those are of
         # no interest, the cells are left to the lumps.
-        if a <= at[-1] <= b and leq[-1] < n:
-            if len(at) > 1 and less[-1] >= target and (leq[-1] - less[-1]) * c <= 1:
+        if a <= at[-1] <= b and rank[-1] < n:
+            if len(at) > 1 and rank[-2] >= target and (rank[-1] - rank[-2]) * c <= 1:
                 at, rank = at[:-1], rank[:-1]
             else:
                 rank[-1] = column.less(int(at[-1]) + 1, n)
-            less, leq = rank[:-1], rank[1:]
-        if a <= at[0] <= b and less[0] > 0:
-            if len(at) > 1 and leq[0] <= target and (leq[0] - less[0]) * c <= 1:
+        if a <= at[0] <= b and rank[0] > 0:
+            if len(at) > 1 and rank[1] <= target and (rank[1] - rank[0]) * c <= 1:
                 at, rank = at[1:], rank[1:]
             else:
                 rank[0] = column.less(int(at[0]), n)
-            less, leq = rank[:-1], rank[1:]
     # By turns the gap before a cell that rows are on, and that cell; at last the gap after all.
-    size = 2 * len(at) + 1
-    start, end = np.empty(size, np.int64), np.empty(size, np.int64)
-    under, upto = np.empty(size, np.int64), np.empty(size, np.int64)
-    start[0], start[1::2], end[1::2], end[-1] = a, at, at, b
-    np.add(at, 1, out=start[2::2])
-    np.subtract(at, 1, out=end[:-1:2])
-    under[::2], under[1::2], upto[::2], upto[1::2] = rank, less, rank, leq
-    tie = np.zeros(size, np.bool_)
-    tie[1::2] = True
+    cell, ranks = np.repeat(at, 2), np.repeat(rank, 2)
+    start, end = np.concatenate([[a], cell]), np.concatenate([cell, [b]])
+    start[2::2] += 1
+    end[:-1:2] -= 1
     if len(at) and not a <= at[0] <= at[-1] <= b:
         np.maximum(start, a, out=start)
         np.minimum(end, b, out=end)
     some = start <= end
     low, high = bool(rank[0] > 0 and some[0]), bool(rank[-1] < n and some[-1])
-    if some.all():
-        return _Runs(start, end, under, upto, tie, low, high, n)
     here = some.nonzero()[0]
-    return _Runs(start[here], end[here], under[here], upto[here], tie[here], low, high, n)
+    less, leq, tie = ranks[:-1], ranks[1:], here % 2 == 1
+    return _Runs(start[here], end[here], less[here], leq[here], tie, low, high, n)
 
 
 def choose(
