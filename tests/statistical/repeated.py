@@ -10,7 +10,7 @@ import dpfast as dp
 from dpfast import rng as generators
 from dpfast.budget.release import release
 
-# A module that is imported when it is first asked for would keep the `door` of that moment.
+# A module that is imported when it is first asked for would keep the `release` of that moment.
 for name in dp.__all__:
     getattr(dp, name)
 
@@ -23,7 +23,7 @@ def answers(call, size):
     """
     found = []
 
-    def door(data, mechanism, *, budget, rng, prepare=None):
+    def repeat(data, mechanism, *, budget, rng, prepare=None):
         generator = generators.check(rng)
         summary = mechanism.reduce(data if prepare is None else prepare(data))
         found.extend(mechanism.finish(summary, generator) for _ in range(size))
@@ -32,7 +32,7 @@ def answers(call, size):
     with ExitStack() as stack:
         for name, module in list(sys.modules.items()):
             if name.startswith("dpfast.") and vars(module).get("release") is release:
-                stack.enter_context(patch.object(module, "release", door))
+                stack.enter_context(patch.object(module, "release", repeat))
         call()
     assert len(found) == size
     return found

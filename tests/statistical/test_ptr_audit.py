@@ -5,47 +5,13 @@ Passing proves nothing; failing is a bug. Each audit also has to catch a mechani
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_law
 
 import dpfast as dp
 from dpfast.statistics.ptr.proposal import DistanceTest
 
 from ..support.pairwise import quick_rows
 from . import repeated
-
-ALPHA = 1e-6
-
-
-def at_least(hits, n):
-    return beta_law.ppf(ALPHA, hits, n - hits + 1) if hits else 0.0
-
-
-def at_most(hits, n):
-    return beta_law.ppf(1 - ALPHA, hits + 1, n - hits)
-
-
-def lower_bound(a, b, delta):
-    """A lower confidence bound of epsilon, for delta: log((P(E) - delta) / Q(E)) of the best event.
-
-    Events are half lines; "no answer" is a point beyond all answers.
-    """
-    half = len(a) // 2
-    best, event = 0.0, None
-    cuts = np.quantile(np.concatenate([a[:half], b[:half]]), np.linspace(0.001, 0.999, 300))
-    for cut in np.unique(cuts):
-        for side in (1, -1):
-            pa, pb = np.mean(side * a[:half] > side * cut), np.mean(side * b[:half] > side * cut)
-            for top, low, swap in ((pa, pb, False), (pb, pa, True)):
-                if low > 20 / half and top > delta and np.log((top - delta) / low) > best:
-                    best, event = np.log((top - delta) / low), (cut, side, swap)
-    if event is None:
-        return 0.0
-    cut, side, swap = event
-    x, y = (b, a) if swap else (a, b)
-    n = len(x) - half
-    top, low = (int(np.sum(side * z[half:] > side * cut)) for z in (x, y))
-    sure = at_least(top, n) - delta
-    return float(np.log(sure / at_most(low, n))) if sure > 0 else 0.0
+from .test_median_audit import at_least, lower_bound
 
 
 def answers(call, data, size):

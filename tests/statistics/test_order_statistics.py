@@ -29,6 +29,7 @@ from ..reference.statistics import joint_quantiles as joint
 from ..reference.summaries import quantise
 from ..support.pairwise import every_value, pairwise, quick_rows
 from .test_exponential_quantiles import LEVEL, p_value
+from .test_replay_smooth import loss
 from .test_totals import Stream
 
 EPSILON = 0.7
@@ -60,10 +61,9 @@ def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), e
     return one(Fraction(3, 10), bounds, epsilon, 0, None, *rest, some=some)
 
 
-# ---- Record and replay: the exact loss of Cauchy noise between all neighbours. ----
+# ---- The exact loss of Cauchy noise; between all neighbours in `test_replay_smooth`. ----
 
 SMOOTH = ["minimum", "maximum", "iqr", *MEANS, "quantile"]
-DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
 
 
 def outcome(made, rows, kept=None):
@@ -74,60 +74,9 @@ def outcome(made, rows, kept=None):
     return value, S / inner.calibration.alpha
 
 
-def lost(a, b, shrink=1.0):
-    (f, s), (g, t) = a, b
-    s, t = s * shrink, t * shrink
-    return 2 * math.asinh(math.sqrt(((f - g) ** 2 + (s - t) ** 2) / (4 * s * t)))
-
-
-def worst(found, neighbors, shrink=1.0):
-    """The largest loss, of datasets as sorted tuples of rows."""
-    domain = {row for rows in found for row in rows}
-    key = lambda rows: tuple(sorted(rows, key=str))  # noqa: E731
-    most = 0.0
-    for rows in found:
-        for i in range(len(rows)):
-            rest = rows[:i] + rows[i + 1 :]
-            around = [(*rest, row) for row in domain] if neighbors == "replace" else [rest]
-            for other in around:
-                most = max(most, lost(found[rows], found[key(other)], shrink))
-    return most
-
-
 def datasets(domain, sizes):
     domain = sorted(domain, key=str)
     return [r for n in sizes for r in itertools.combinations_with_replacement(domain, n)]
-
-
-@pairwise
-@pytest.mark.parametrize("nan", ["lower", "upper", 2.0])
-@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize("name", SMOOTH)
-def test_no_neighbours_are_told_apart_by_more_than_epsilon(name, neighbors, nan):
-    made = smooth(name, neighbors, nan=nan)
-    sizes = [4] if neighbors == "replace" else range(6)
-    found = {rows: outcome(made, rows) for rows in datasets(DOMAIN, sizes)}
-    assert worst(found, neighbors) <= EPSILON
-    # The planted fault: too little noise.
-    assert worst(found, neighbors, 0.3) > EPSILON
-
-
-@pytest.mark.parametrize("name", SMOOTH)
-def test_rows_that_are_replaced_may_leave_and_enter(name):
-    # The bounds of means are wide for few rows, unless beta is large.
-    values, sizes, epsilon = ((0.0, 10.0), [7], 8) if name in MEANS else ((0.0, 2.0, 10.0), [4], 1)
-    every = datasets([(value, keep) for value in values for keep in (True, False)], sizes)
-
-    def most(made):
-        found = {rows: outcome(made, *zip(*rows, strict=True)) for rows in every}
-        return worst(found, "replace")
-
-    asked = smooth(name, some=True, epsilon=epsilon)
-    assert isinstance(asked, parts.TwoSteps)
-    assert asked.loss == Pure(epsilon) and asked.neighbors == "replace"
-    assert most(asked) <= epsilon
-    # The planted fault: all of epsilon for either step.
-    assert most(smooth(name, "add-remove", epsilon=epsilon)) > epsilon
 
 
 @pytest.mark.parametrize("name", MEANS)
@@ -139,10 +88,10 @@ def test_what_rounding_moves_is_covered(name):
     assert grid == 2
     # 4.9 and 5.1 are on cells 2 apart.
     found = [outcome(coarse, (4.9,) * (60 - j) + (5.1,) * j) for j in range(61)]
-    assert max(lost(a, b) for a, b in itertools.pairwise(found)) <= EPSILON
+    assert max(loss(a, b) for a, b in itertools.pairwise(found)) <= EPSILON
     # The planted fault: the bound of the rows as they are.
     bare = [(f, s - grid / alpha) for f, s in found]
-    assert max(lost(a, b) for a, b in itertools.pairwise(bare)) > EPSILON
+    assert max(loss(a, b) for a, b in itertools.pairwise(bare)) > EPSILON
 
 
 # ---- The exponential mechanism for extremes, by definition. ----

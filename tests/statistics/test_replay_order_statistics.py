@@ -15,6 +15,7 @@ from dpfast.statistics.smooth_release import _SmoothRelease
 
 from ..reference.sensitivity import graphs, statistics
 from ..support.pairwise import quick_rows
+from .test_replay_smooth import loss
 
 EPSILON = 0.7
 SHARE = 0.25
@@ -51,11 +52,6 @@ def mechanism(lo, hi, neighbors):
     return _SmoothRelease(lo, hi, neighbors, calibration)
 
 
-def loss(a, b):
-    (f, s), (g, t) = a, b
-    return 2 * math.asinh(math.sqrt(((f - g) ** 2 + (s - t) ** 2) / (4 * s * t)))
-
-
 def worst(outcomes, links, shrink=1.0):
     scaled = [(f, shrink * s) for f, s in outcomes]
     return max(loss(scaled[i], scaled[j]) for i, link in enumerate(links) for j in link)
@@ -78,8 +74,8 @@ def test_no_neighbours_are_told_apart_by_more_than_epsilon(name):
     assert worst(outcomes, every.links, little) > EPSILON
 
 
-#: One of each kind of loss and of each law that it may be paid for with.
-LAWS = [
+#: One of each kind of loss and of each distribution that it may be paid for with.
+NOISES = [
     ("cauchy", {"epsilon": 0.3}),
     ("generalized-cauchy", {"epsilon": 2}),
     ("student-t", {"epsilon": 1}),
@@ -101,15 +97,15 @@ def farthest(outcomes, links):
 
 
 @quick_rows(13)
-@pytest.mark.parametrize(("noise", "loss"), LAWS, ids=lambda law: str(law))
+@pytest.mark.parametrize(("noise", "asked"), NOISES, ids=str)
 @pytest.mark.parametrize("name", ["iqr", "mean, add-remove", "trimmed mean"])
-def test_shifts_and_dilations_are_those_that_the_law_is_calibrated_for(name, noise, loss):
-    """A law is admissible for shifts up to S and dilations up to e^beta (`test_admissible.py`), so
-    that is all there is to check of a statistic, whatever the loss and the law."""
+def test_shifts_and_dilations_are_those_that_noise_is_calibrated_for(name, noise, asked):
+    """A distribution is admissible for shifts up to S and dilations up to e^beta
+    (`test_admissible.py`), so that is all there is to check of a statistic, whatever the loss."""
     statistic, bound, neighbors, sizes, _ = CASES[name]
     every = statistics.Every(statistic, DOMAIN, sizes, neighbors)
-    calibration = calibrate(noise, **loss)
-    assert calibration.beta == dp.smooth_beta(noise=noise, **loss)
+    calibration = calibrate(noise, **asked)
+    assert calibration.beta == dp.smooth_beta(noise=noise, **asked)
     made = _SmoothRelease(-1000, 1000, neighbors, calibration)
     more = {} if neighbors == "replace" else {"neighbors": neighbors}
 

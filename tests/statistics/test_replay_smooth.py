@@ -1,7 +1,7 @@
 """Record and replay for releases with noise of a secret scale, masks and missing rows included.
 
 A value and a scale come out of the data, and the answer is one draw from the two. For Cauchy noise
-the exact loss between two such outcomes is a hyperbolic distance (`test_replay.py`), so every call
+the exact loss between two such outcomes is a hyperbolic distance, so every call
 is checked against the epsilon that it was asked for, on all neighbours of small datasets.
 """
 
@@ -17,7 +17,6 @@ import dpfast as dp
 from dpfast.noise import samplers
 
 from ..support.pairwise import quick_rows
-from .test_replay_quantiles import loss
 
 EPSILON = 0.7
 DOMAIN = (0.0, 1.0, 3.0, 10.0, math.nan)
@@ -38,7 +37,7 @@ COMBINATIONS = [
     for name in CASES
     for relation in ("replace", "add-remove")
     for masked in (False, True)
-    for policy in ("lower", 2.0, *(["drop"] if relation == "add-remove" else []))
+    for policy in ("lower", "upper", 2.0, 99.0, *(["drop"] if relation == "add-remove" else []))
 ]
 
 
@@ -57,6 +56,13 @@ def outcome(call, rows, masked, **kw):
         call(np.array([row for row, _ in rows]), **KW, **kw)
     (found,) = seen
     return found
+
+
+def loss(a, b, shrink=1.0):
+    """The exact loss of Cauchy noise between two outcomes."""
+    (f, s), (g, t) = a, b
+    s, t = s * shrink, t * shrink
+    return 2 * math.asinh(math.sqrt(((f - g) ** 2 + (s - t) ** 2) / (4 * s * t)))
 
 
 def key(rows):
@@ -101,3 +107,19 @@ def test_a_mask_that_is_taken_for_public_is_found():
         if worst > EPSILON:
             return
     raise AssertionError("the fault was not found")
+
+
+def test_the_scale_of_the_local_sensitivity_is_caught():
+    """The planted fault that smooth sensitivity is there to mend: noise scaled to LS itself."""
+    found = {}
+    for n in (1, 2, 3):
+        for rows in itertools.combinations_with_replacement(DOMAIN[:-1], n):
+            local = dp.sensitivity.local_median(np.array(rows), bounds=(0, 10))
+            found[rows] = rows[(n - 1) // 2], local + 1e-9
+    seen = [
+        loss(found[rows], found[tuple(sorted((*rows[:i], v, *rows[i + 1 :])))])
+        for rows in found
+        for i in range(len(rows))
+        for v in DOMAIN[:-1]
+    ]
+    assert max(seen) > 3 * EPSILON
