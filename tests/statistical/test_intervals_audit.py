@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import beta as beta_law
-from scipy.stats import chisquare
+from scipy.stats import beta, chisquare
 
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
@@ -44,8 +43,8 @@ def lower_bound(a, b):
         common = [k for k in x1 if y1[k] >= 20]
         if common:
             k = max(common, key=lambda k: x1[k] / y1[k])
-            low = beta_law.ppf(ALPHA, x2[k], size - x2[k] + 1)
-            high = beta_law.ppf(1 - ALPHA, y2[k] + 1, size - y2[k])
+            low = beta.ppf(ALPHA, x2[k], size - x2[k] + 1)
+            high = beta.ppf(1 - ALPHA, y2[k] + 1, size - y2[k])
             best = max(best, float(np.log(low / high)))
     return best
 
@@ -69,15 +68,15 @@ def test_a_lie_about_the_loss_is_caught():
 
 
 @pytest.mark.parametrize("loss", [Pure(3), ZCDP(1)], ids=["pure", "zcdp"])
-def test_the_whole_law(loss):
+def test_the_whole_distribution(loss):
     plain = reference.Loss(
         *(("pure", 3.0) if isinstance(loss, Pure) else ("zcdp", 1.0)), "add-remove"
     )
     data = [0, 1, 1, 1, 2, 2, 3, 4, 4]
-    law = reference.marginal(reference.recursive(data, QS, plain, range(5), 12))
+    pmf = reference.marginal(reference.recursive(data, QS, plain, range(5), 12))
     found = draws(data, plan(QS, loss, "add-remove"), 20_000, 3, parts=12)
-    keys = [k for k, p in law.items() if p * 20_000 >= 10]
-    seen, wanted = [found[k] for k in keys], [20_000 * law[k] for k in keys]
+    keys = [k for k, p in pmf.items() if p * 20_000 >= 10]
+    seen, wanted = [found[k] for k in keys], [20_000 * pmf[k] for k in keys]
     rest = 20_000 - sum(wanted)
     total = chisquare([*seen, 20_000 - sum(seen)], [*wanted, rest])
     assert total.pvalue > ALPHA

@@ -1,4 +1,4 @@
-"""Randomized response has the law it says, by row; small faults are caught by the same tests."""
+"""Randomized response is distributed as it says, by row; small faults are caught by these tests."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ N = 1 << 20
 ALPHA = 1e-9
 
 
-def misfit(counts, law):
+def misfit(counts, pmf):
     """Chi-square in units of the rejection limit at ALPHA."""
-    counts, law = np.ravel(counts), np.ravel(law)
-    due = counts.sum() * law
-    return ((counts - due) ** 2 / due).sum() / special.chdtri(len(law) - 1, ALPHA)
+    counts, pmf = np.ravel(counts), np.ravel(pmf)
+    due = counts.sum() * pmf
+    return ((counts - due) ** 2 / due).sum() / special.chdtri(len(pmf) - 1, ALPHA)
 
 
-def kary_law(k, epsilon):
+def kary_pmf(k, epsilon):
     e = math.exp(epsilon)
     return (np.eye(k) * (e - 1) + 1) / (e + k - 1)
 
@@ -38,23 +38,23 @@ def kary_table(k, epsilon, seed=1):
 @pytest.mark.parametrize("k", [2, 3, 17])
 def test_kary(k, epsilon):
     table, share = kary_table(k, epsilon)
-    assert misfit(table, share[:, None] * kary_law(k, epsilon)) < 1
+    assert misfit(table, share[:, None] * kary_pmf(k, epsilon)) < 1
     # A loss 4 per cent off either way is seen, where the truth is told neither seldom nor always.
     if epsilon == 1.0:
         for wrong in (0.96, 1.04):
-            assert misfit(table, share[:, None] * kary_law(k, wrong * epsilon)) > 1
+            assert misfit(table, share[:, None] * kary_pmf(k, wrong * epsilon)) > 1
 
 
 def test_a_biased_other_category_is_caught():
     """16 random bits modulo k - 1, one rank in sixteen a little more often."""
     k, epsilon = 1001, 0.1
-    law = kary_law(k, epsilon)[0]
+    pmf = kary_pmf(k, epsilon)[0]
     truth = np.zeros(N, np.int64)
     told = dp.response.kary(truth, categories=k, epsilon=epsilon, rng=InsecureGenerator(2))
-    assert misfit(np.bincount(told, minlength=k), law) < 1
+    assert misfit(np.bincount(told, minlength=k), pmf) < 1
     words = InsecureGenerator(3).random_raw(N // 4).view(np.uint16).astype(np.int64)
     biased = np.where(told > 0, 1 + words % 600 * 5 // 3, 0)
-    assert misfit(np.bincount(biased, minlength=k)[:k], law) > 1
+    assert misfit(np.bincount(biased, minlength=k)[:k], pmf) > 1
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 3.0])
@@ -75,11 +75,11 @@ def test_binary_and_its_neighbours(epsilon):
 def test_a_coin_of_eight_bits_is_caught():
     """Were the byte alone to decide, the probability would be off by up to 2**-8."""
     epsilon = 1.0
-    law = np.array([1, math.exp(-epsilon)]) / (1 + math.exp(-epsilon))
+    pmf = np.array([1, math.exp(-epsilon)]) / (1 + math.exp(-epsilon))
     flips = dp.response.binary(np.zeros(N, bool), epsilon=epsilon, rng=InsecureGenerator(6))
-    assert misfit(np.bincount(flips, minlength=2), law) < 1
-    short = np.frombuffer(InsecureGenerator(6).bytes(N), np.uint8) < int(256 * law[1])
-    assert misfit(np.bincount(short, minlength=2), law) > 1
+    assert misfit(np.bincount(flips, minlength=2), pmf) < 1
+    short = np.frombuffer(InsecureGenerator(6).bytes(N), np.uint8) < int(256 * pmf[1])
+    assert misfit(np.bincount(short, minlength=2), pmf) > 1
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
@@ -91,7 +91,7 @@ def test_unary(epsilon):
     patterns = bits @ (1 << np.arange(k))
     counts = np.bincount(values << k | patterns, minlength=k << k)
 
-    def law(own, other):
+    def pmf(own, other):
         table = np.empty((k, 1 << k))
         for value in range(k):
             for pattern in range(1 << k):
@@ -101,9 +101,9 @@ def test_unary(epsilon):
                 )
         return table * (np.bincount(values, minlength=k) / n)[:, None]
 
-    assert misfit(counts, law(0.5, q)) < 1
-    assert misfit(counts, law(0.5, q * 1.04)) > 1
-    assert misfit(counts, law(0.49, q)) > 1
+    assert misfit(counts, pmf(0.5, q)) < 1
+    assert misfit(counts, pmf(0.5, q * 1.04)) > 1
+    assert misfit(counts, pmf(0.49, q)) > 1
 
 
 #: Answers about a value of 0 or 1, and the event that tells them apart best.

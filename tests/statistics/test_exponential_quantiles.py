@@ -35,7 +35,7 @@ from ..reference.statistics import exponential_quantiles as reference
 from ..reference.summaries import order as order_reference
 from ..support.pairwise import every_value, pairwise, quick_rows
 
-#: A correct law fails a test with this probability.
+#: A correct distribution fails a test with this probability.
 LEVEL = 1e-5
 
 
@@ -52,12 +52,12 @@ def on_cells(data):
     return np.floor(np.clip(np.array(data, np.float64), 0, 4))
 
 
-def p_value(found, law):
+def p_value(found, pmf):
     """Chi-square of counted outcomes against ``{outcome: probability}``, rare ones together."""
     size = sum(found.values())
-    assert set(found) <= set(law)
-    big = [k for k, p in law.items() if p * size >= 8]
-    seen, wanted = [found[k] for k in big], [law[k] * size for k in big]
+    assert set(found) <= set(pmf)
+    big = [k for k, p in pmf.items() if p * size >= 8]
+    seen, wanted = [found[k] for k in big], [pmf[k] * size for k in big]
     if size - sum(wanted) > 1e-6 * size:
         seen.append(size - sum(seen))
         wanted.append(size - sum(wanted))
@@ -84,14 +84,14 @@ COLUMNS = {
 @pytest.mark.parametrize("q", [Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(9, 10), 1])
 @pytest.mark.parametrize("name", list(COLUMNS))
 @pytest.mark.parametrize("cut", [draws.CUT, -100.0], ids=["wide", "tiny window"])
-def test_choose_has_the_law(name, q, cut):
+def test_choose_has_the_distribution(name, q, cut):
     data, c, size = COLUMNS[name], 0.75, 800
     clipped = on_cells(data)
-    law = dict(enumerate(np.exp(reference.quantile(clipped, q, c, range(5)))))
+    pmf = dict(enumerate(np.exp(reference.quantile(clipped, q, c, range(5)))))
     col, bits = column(data), stream(1)
     target = Fraction(q) * len(data)
     found = Counter(choose(col, target, c, (0, 4), bits, cut=cut) for _ in range(size))
-    assert p_value(found, law) > LEVEL
+    assert p_value(found, pmf) > LEVEL
 
 
 @pytest.mark.parametrize("fault", ["rate", "target", "neighbour"])
@@ -101,28 +101,28 @@ def test_choose_would_be_caught(fault):
     q = Fraction(1, 2) + Fraction(fault == "target", 10)
     if fault == "neighbour":
         data = [*data, 1, 1]
-    law = dict(enumerate(np.exp(reference.quantile(data, q, c, range(5)))))
+    pmf = dict(enumerate(np.exp(reference.quantile(data, q, c, range(5)))))
     col, bits = column(COLUMNS["many"]), stream(1)
     found = Counter(choose(col, Fraction(15, 2), 0.75, (0, 4), bits) for _ in range(2000))
-    assert p_value(found, law) < LEVEL
+    assert p_value(found, pmf) < LEVEL
 
 
 def test_a_part_of_the_cells():
     data, c = COLUMNS["many"], 0.3
     u = reference.utilities([(x, 1) for x in data], Fraction(1, 2), range(1, 4))
-    law = dict(zip(range(1, 4), np.exp(reference.log_softmax(u, c)), strict=True))
+    pmf = dict(zip(range(1, 4), np.exp(reference.log_softmax(u, c)), strict=True))
     col, bits = column(data), stream(2)
     found = Counter(choose(col, Fraction(15, 2), c, (1, 3), bits) for _ in range(1500))
-    assert p_value(found, law) > LEVEL
+    assert p_value(found, pmf) > LEVEL
 
 
 def test_long_runs_and_far_cells():
     """Runs of many cells, of which the farthest are lumps that a pass must settle."""
     data, c = [100, 100, 300, 700, 700, 900], 0.4
     cells = range(1024)
-    pmf = np.exp(reference.quantile(data, Fraction(1, 2), c, cells))
+    fine = np.exp(reference.quantile(data, Fraction(1, 2), c, cells))
     bins = np.searchsorted([0, 100, 101, 300, 301, 500, 700, 701, 900, 901], cells, side="right")
-    law = {b: math.fsum(pmf[bins == b]) for b in set(bins)}
+    pmf = {b: math.fsum(fine[bins == b]) for b in set(bins)}
     for cut in (draws.CUT, -100.0):
         col, bits = column(data, 1023), stream(3)
         calls = []
@@ -131,7 +131,7 @@ def test_long_runs_and_far_cells():
         found = Counter(
             bins[choose(col, Fraction(3), c, (0, 1023), bits, cut=cut)] for _ in range(1500)
         )
-        assert p_value(found, law) > LEVEL
+        assert p_value(found, pmf) > LEVEL
         assert bool(calls) == (cut < 0)
 
 
@@ -147,20 +147,20 @@ def divided(rows, q, c, cells, parts):
 @quick_rows(4)
 @pytest.mark.parametrize("c, cut", [(0.1, -99.0), (0.75, -99.0), *((c, 28.0) for c in (0.1, 1, 4))])
 @pytest.mark.parametrize("name", list(COLUMNS))
-def test_divide_has_the_law(name, c, cut):
+def test_divide_has_the_distribution(name, c, cut):
     data, parts, q = on_cells(COLUMNS[name]), 5, Fraction(2, 5)
     rows = [(x, Fraction(1)) for x in data.tolist()]
-    law = {}  # of the cell and the position; where no row is, all parts of a cell have one
+    pmf = {}  # of the cell and the position; where no row is, all parts of a cell have one
     for (o, j), p in divided(rows, q, c, range(5), parts).items():
         less, tie = np.sum(data < o), np.sum(data == o)
         key = o, int(less) + Fraction(2 * j + 1, 2 * parts) * int(tie)
-        law[key] = law.get(key, 0) + p
+        pmf[key] = pmf.get(key, 0) + p
     col, bits, n = column(data), stream(4), len(data)
     ends = Fraction(0), Fraction(n)
     found = Counter(
         divide(col, q * n, c, (0, 4), ends, bits, parts=parts, cut=cut) for _ in range(400)
     )
-    assert p_value(found, law) > LEVEL
+    assert p_value(found, pmf) > LEVEL
 
 
 @quick_rows(1)
@@ -170,22 +170,22 @@ def test_a_heavy_tie_is_divided_near_the_target(q, c):
     """Hundreds of rows in a cell, and 256 parts: blocks of parts."""
     data = [0] * 30 + [1] * 402 + [2] * 100 + [3] * 40
     parts, n = 256, len(data)
-    pmf = divided([(x, 1) for x in data], q, c, range(4), parts)
+    fine = divided([(x, 1) for x in data], q, c, range(4), parts)
     col, bits = column(data, 3), stream(5)
 
     def part(o, p):
         less, tie = sum(x < o for x in data), sum(x == o for x in data)
         return o, math.floor((p - less) / tie * parts) // 8
 
-    law = {}
-    for (o, j), p in pmf.items():
+    pmf = {}
+    for (o, j), p in fine.items():
         key = o, j // 8
-        law[key] = law.get(key, 0) + p
+        pmf[key] = pmf.get(key, 0) + p
     found = Counter(
         part(*divide(col, q * n, c, (0, 3), (Fraction(0), Fraction(n)), bits, parts=parts))
         for _ in range(1200)
     )
-    assert p_value(found, law) > LEVEL
+    assert p_value(found, pmf) > LEVEL
 
 
 def test_ends_take_a_part_of_the_rows():
@@ -195,19 +195,19 @@ def test_ends_take_a_part_of_the_rows():
     rows = [(1, Fraction(1, 4))] * 3 + [(2, 1)] * 4 + [(3, Fraction(1, 8))] * 4
     assert sum(mass for _, mass in rows) == top - bottom
     q, c, parts = Fraction(1, 3), 0.8, 4
-    law = {}
+    pmf = {}
     base = {o: bottom + sum(m for x, m in rows if x < o) for o in (1, 2, 3)}
     tie = {o: sum(m for x, m in rows if x == o) for o in (1, 2, 3)}
     for (o, j), p in divided(rows, q, c, range(1, 4), parts).items():
-        law[o, base[o] + Fraction(2 * j + 1, 2 * parts) * tie[o]] = p
+        pmf[o, base[o] + Fraction(2 * j + 1, 2 * parts) * tie[o]] = p
     col, bits = column(data), stream(6)
     target = bottom + q * (top - bottom)
     found = Counter(
         divide(col, target, c, (1, 3), (bottom, top), bits, parts=parts) for _ in range(1500)
     )
-    assert p_value(found, law) > LEVEL
-    pmf = np.exp(reference.log_softmax(reference.utilities(rows, q, (1, 2, 3)), c))
-    leaf = dict(zip((1, 2, 3), pmf, strict=True))
+    assert p_value(found, pmf) > LEVEL
+    ends = np.exp(reference.log_softmax(reference.utilities(rows, q, (1, 2, 3)), c))
+    leaf = dict(zip((1, 2, 3), ends, strict=True))
     found = Counter(choose(col, target, c, (1, 3), bits) for _ in range(1500))
     assert p_value(found, leaf) > LEVEL
 
@@ -272,14 +272,14 @@ def every_way():
 
 @quick_rows(2)
 @pytest.mark.parametrize("name, loss, plain, qs, cut", list(every_way()))
-def test_recursion_has_the_law(name, loss, plain, qs, cut):
+def test_recursion_has_the_distribution(name, loss, plain, qs, cut):
     data = on_cells(COLUMNS[name])
-    law = reference.marginal(reference.recursive(data, qs, plain, range(5), 2))
+    pmf = reference.marginal(reference.recursive(data, qs, plain, range(5), 2))
     col, bits, root = column(data), stream(7), plan(qs, loss, plain.neighbors)
     found = Counter(
         tuple(draw_all(col, len(data), root, len(qs), bits, parts=2, cut=cut)) for _ in range(500)
     )
-    assert p_value(found, law) > LEVEL
+    assert p_value(found, pmf) > LEVEL
 
 
 @quick_rows(1)
@@ -287,10 +287,10 @@ def test_recursion_has_the_law(name, loss, plain, qs, cut):
 def test_recursion_would_be_caught(fault):
     qs, plain = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)], LOSSES[0][1]
     data = COLUMNS["many"]
-    law = reference.marginal(reference.recursive(data, qs, plain, range(5), 2, fault))
+    pmf = reference.marginal(reference.recursive(data, qs, plain, range(5), 2, fault))
     col, bits, root = column(data), stream(8), plan(qs, Pure(3), "add-remove")
     found = Counter(tuple(draw_all(col, len(data), root, 3, bits, parts=2)) for _ in range(2000))
-    assert p_value(found, law) < LEVEL
+    assert p_value(found, pmf) < LEVEL
 
 
 # --- privacy, by enumeration ----------------------------------------------------------------------
@@ -319,15 +319,15 @@ def test_one_quantile_is_private(q, neighbors):
     epsilon = 2.0
     mechanism = ExponentialQuantile(Fraction(q), 0.0, 2.0, neighbors, "raise", Pure(epsilon))
     datasets = multisets(range(6))
-    law = {d: reference.quantile(d, q, mechanism.rate, range(3)) for d in datasets}
-    worst = max(np.abs(law[d] - law[e]).max() for d, e in pairs(datasets, neighbors))
+    pmf = {d: reference.quantile(d, q, mechanism.rate, range(3)) for d in datasets}
+    worst = max(np.abs(pmf[d] - pmf[e]).max() for d, e in pairs(datasets, neighbors))
     assert worst <= epsilon * (1 + 1e-12)
     # So is the range of the log-ratios, by which a budget in rho is charged.
     assert mechanism.loss == Draws(epsilon, bounded_range=True)
-    worst = max(np.ptp(law[d] - law[e]) for d, e in pairs(datasets, neighbors))
+    worst = max(np.ptp(pmf[d] - pmf[e]) for d, e in pairs(datasets, neighbors))
     assert 0.7 * epsilon < worst <= epsilon * (1 + 1e-12)
-    law = {d: reference.quantile(d, q, 2 * mechanism.rate, range(3)) for d in datasets}
-    assert max(np.abs(law[d] - law[e]).max() for d, e in pairs(datasets, neighbors)) > epsilon
+    pmf = {d: reference.quantile(d, q, 2 * mechanism.rate, range(3)) for d in datasets}
+    assert max(np.abs(pmf[d] - pmf[e]).max() for d, e in pairs(datasets, neighbors)) > epsilon
 
 
 # Rows between the cells, as no column of the mechanism has, make these domains larger than need be.
@@ -351,15 +351,15 @@ def worst(request):
     near = list(pairs(datasets, request.param))
 
     @functools.cache
-    def laws(qs, kind, amount, fault):
+    def pmfs(qs, kind, amount, fault):
         plain = reference.Loss(kind, amount, request.param)
         return {d: reference.recursive(d, qs, plain, range(3), 2, fault) for d in datasets}
 
     def find(qs, kind, amount, fault=None, order=None):
-        law = laws(tuple(qs), kind, amount, fault)
+        pmf = pmfs(tuple(qs), kind, amount, fault)
         if order:
-            return max(reference.renyi(law[d], law[e], order) for d, e in near)
-        found = [reference.losses(law[d], law[e]) for d, e in near]
+            return max(reference.renyi(pmf[d], pmf[e], order) for d, e in near)
+        found = [reference.losses(pmf[d], pmf[e]) for d, e in near]
         return np.max([levels for levels, _ in found], axis=0), max(total for _, total in found)
 
     find.neighbors = request.param

@@ -17,6 +17,7 @@ from dpfast._kernels.statistics import MOST_CELLS, Axis, tally
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
 from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import Draws
+from dpfast.sources import Chunk
 from dpfast.sources.memory import MemoryRows
 from dpfast.statistics import histogram as room
 from dpfast.statistics.histogram import histogram
@@ -25,6 +26,7 @@ from ..reference.statistics import histogram as reference
 from ..summaries.test_quantise import DTYPES, sample
 from ..support.pairwise import every_value, quick_rows
 from ..support.paths import on_every_path
+from .test_totals import Stream
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -304,69 +306,47 @@ def test_several_columns():
 
 
 @pytest.mark.parametrize(
-    ("kw", "error", "words"),
+    ("kw", "words"),
     [
-        ({}, ArgumentError, "bins must be given"),
-        (
-            {"bins": 3, "categories": [1]},
-            ArgumentError,
-            "bins must be given, or categories instead: for",
-        ),
-        ({"categories": [1], "bounds": (0, 1)}, ArgumentError, "bounds"),
-        ({"bins": 3}, ArgumentError, "bounds"),
-        ({"bins": MOST_CELLS + 1, "bounds": (0, 1)}, ArgumentError, "bins must be at most"),
-        ({"bins": 8, "bounds": (1, 1)}, ArgumentError, "far enough apart for 8 bins"),
-        ({"bins": [-1e308, 1e308]}, ArgumentError, "bins"),
-        (
-            {"categories": ["a", "b"]},
-            ArgumentTypeError,
-            "data must be a one-dimensional column of text",
-        ),
-        ({"categories": ["a", 1]}, ArgumentTypeError, "categories"),
-        ({"categories": ["a", "a"]}, ArgumentError, "different texts"),
-        ({"categories": ["\ud800"]}, ArgumentError, "UTF-8"),
-        ({"categories": [["a"], ["b"]]}, ArgumentError, "for as many columns as the data have, 1"),
-        ({"categories": [True, False]}, ArgumentError, "ascending"),
-        ({"categories": [["a"], None], "bins": [None, None]}, ArgumentError, "one of the two"),
-        ({"categories": [["a"], [1]], "bins": [None, 2]}, ArgumentError, "one of the two"),
-        ({"categories": ["a"], "bins": 3}, ArgumentError, "one of the two"),
-        ({"categories": [["a"], None], "bins": [None]}, ArgumentError, "one of the two"),
-        ({"categories": [None], "bins": [3]}, ArgumentError, "known without looking"),
-        ({"categories": [None], "bins": [3], "bounds": (0, 1)}, ArgumentError, "as many axes"),
-        (
-            {"categories": [[1]], "bins": [None], "bounds": [(0, 1)]},
-            ArgumentError,
-            "None for an axis",
-        ),
-        ({"bins": 2, "bounds": [(0, 1), (0, 1)]}, ArgumentError, "as many columns"),
-        ({"bins": [2, 2, 2], "bounds": [(0, 1), (0, 1)]}, ArgumentError, "axes"),
-        ({"bins": [1 << 20] * 2, "bounds": [(0, 1)] * 2}, ArgumentError, "in all"),
+        ({}, "bins must be given"),
+        ({"bins": 3, "categories": [1]}, "bins must be given, or categories instead: for"),
+        ({"categories": [1], "bounds": (0, 1)}, "bounds"),
+        ({"bins": 3}, "bounds"),
+        ({"bins": MOST_CELLS + 1, "bounds": (0, 1)}, "bins must be at most"),
+        ({"bins": 8, "bounds": (1, 1)}, "far enough apart for 8 bins"),
+        ({"bins": [-1e308, 1e308]}, "bins"),
+        ({"categories": ["a", "b"]}, "data must be a one-dimensional column of text"),
+        ({"categories": ["a", 1]}, "categories"),
+        ({"categories": ["a", "a"]}, "different texts"),
+        ({"categories": ["\ud800"]}, "UTF-8"),
+        ({"categories": [["a"], ["b"]]}, "for as many columns as the data have, 1"),
+        ({"categories": [True, False]}, "ascending"),
+        ({"categories": [["a"], None], "bins": [None, None]}, "one of the two"),
+        ({"categories": [["a"], [1]], "bins": [None, 2]}, "one of the two"),
+        ({"categories": ["a"], "bins": 3}, "one of the two"),
+        ({"categories": [["a"], None], "bins": [None]}, "one of the two"),
+        ({"categories": [None], "bins": [3]}, "known without looking"),
+        ({"categories": [None], "bins": [3], "bounds": (0, 1)}, "as many axes"),
+        ({"categories": [[1]], "bins": [None], "bounds": [(0, 1)]}, "None for an axis"),
+        ({"bins": 2, "bounds": [(0, 1), (0, 1)]}, "as many columns"),
+        ({"bins": [2, 2, 2], "bounds": [(0, 1), (0, 1)]}, "axes"),
+        ({"bins": [1 << 20] * 2, "bounds": [(0, 1)] * 2}, "in all"),
     ],
 )
-def test_bad_arguments_cost_nothing(kw, error, words):
+def test_bad_arguments_cost_nothing(kw, words):
     budget = dp.Budget(epsilon=1)
-    with pytest.raises(error, match=words) as caught:
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=words) as caught:
         histogram(np.zeros(3), **{"epsilon": 0.5, "budget": budget, **kw})
     assert "\n" not in str(caught.value)
     assert budget.remaining["epsilon"] == 1
 
 
 def test_a_mask_of_another_length_than_a_stream():
-    class Stream:
-        dtype, length, nulls = np.dtype(np.float64), None, None
-
-        def reduce(self, summarise, merge):
-            from dpfast.sources import Chunk
-
-            return merge(summarise(Chunk(np.ones(3), 0)), summarise(Chunk(np.ones(3), 3)))
-
-        def sample(self, count, words):
-            return None
-
-    assert recorded(Stream(), bins=[0, 2], where=np.arange(6) > 1)[1].tolist() == [4]
+    stream = Stream([Chunk(np.ones(3), 0), Chunk(np.ones(3), 3)])
+    assert recorded(stream, bins=[0, 2], where=np.arange(6) > 1)[1].tolist() == [4]
     for length in [4, 8]:
         with pytest.raises(DataError, match="one entry for each row"):
-            recorded(Stream(), bins=[0, 2], where=np.ones(length, bool))
+            recorded(stream, bins=[0, 2], where=np.ones(length, bool))
 
 
 # ---- Categories of text ----

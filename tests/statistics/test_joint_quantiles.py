@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
+from dpfast._kernels.noise import Script
 from dpfast.errors import ArgumentError, DataError
 from dpfast.privacy import ZCDP, Draws, Pure, range_within
 from dpfast.statistics.quantiles import joint
@@ -18,6 +19,7 @@ from dpfast.statistics.quantiles.joint import JointQuantiles
 
 from ..reference.statistics import joint_quantiles as reference
 from ..support.pairwise import quick_rows
+from .test_exponential_quantiles import LEVEL, p_value
 
 
 def stream(seed=0):
@@ -50,7 +52,7 @@ def probability(found, cells):
     return p
 
 
-def law(rows, last, qs, c):
+def pmf(rows, last, qs, c):
     found = summary(rows, last, qs, c)
     cells = itertools.combinations_with_replacement(range(1, last + 1), len(qs))
     return {each: probability(found, each) for each in cells}
@@ -72,14 +74,14 @@ def some_case():
     return rows, last, qs, float(CASES.choice([1e-3, 0.3, 2.0, 40.0, 250.0]))
 
 
-# --- the law ------------------------------------------------------------------------------------
+# --- the distribution ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", [some_case() for _ in range(60)], ids=repr)
-def test_the_law_is_the_definition_within_the_rounding_that_is_paid_for(case):
+def test_the_distribution_is_the_definition_within_the_rounding_that_is_paid_for(case):
     rows, last, qs, c = case
     with mpmath.workprec(200):
-        got, want = law(*case), reference.pmf(rows, 1, last, qs, c)
+        got, want = pmf(*case), reference.pmf(rows, 1, last, qs, c)
         assert got.keys() == want.keys() and abs(sum(got.values()) - 1) < 1e-40
     assert worst_error(got, want) < float(joint.rounding(len(qs))) * 2**53
 
@@ -136,20 +138,12 @@ def test_the_table_of_many_rows(qs, shape):
         assert 0 < least < mpmath.mpf(2) ** -1100 or shape == "ties"
 
 
-def chi_square(case, draws, c=None):
+def fit(case, draws, c=None):
+    """The p-value of draws, by the definition of their distribution."""
     rows, last, qs, rate = case
-    want = reference.pmf(rows, 1, last, qs, rate)
-    found = summary(rows, last, qs, rate if c is None else c)
-    bits = stream(3)
-    seen = Counter(tuple(joint.draw(found, len(qs), bits)) for _ in range(draws))
-    assert set(seen) <= set(want)
-    expected = {k: draws * float(p) for k, p in want.items()}
-    plenty = [k for k, e in expected.items() if e >= 5]
-    few = sum(e for k, e in expected.items() if e < 5)
-    rest = draws - sum(seen[k] for k in plenty)
-    score = sum((seen[k] - expected[k]) ** 2 / expected[k] for k in plenty)
-    score += (rest - few) ** 2 / few if few > 5 else 0
-    return score, len(plenty)
+    want = {k: float(p) for k, p in reference.pmf(rows, 1, last, qs, rate).items()}
+    found, bits = summary(rows, last, qs, rate if c is None else c), stream(3)
+    return p_value(Counter(tuple(joint.draw(found, len(qs), bits)) for _ in range(draws)), want)
 
 
 FITS = [
@@ -162,31 +156,18 @@ FITS = [
 
 @quick_rows(1)
 @pytest.mark.parametrize("case", FITS, ids=repr)
-def test_draws_follow_the_law(case):
-    score, cells = chi_square(case, 12_000)
-    assert score < cells + 5 * math.sqrt(2 * cells)
+def test_draws_follow_the_distribution(case):
+    assert fit(case, 12_000) > LEVEL
 
 
 def test_the_fit_catches_a_wrong_exponent_and_powers_instead_of_multisets(monkeypatch):
-    score, cells = chi_square(FITS[0], 12_000, c=0.5)
-    assert score > cells + 8 * math.sqrt(2 * cells)
+    assert fit(FITS[0], 12_000, c=0.5) < LEVEL
 
     def powers(length, r, bits):  # r independent cells, sorted: pairs of equals come half as often
         return sorted(joint.below(length, bits) for _ in range(r))
 
     monkeypatch.setattr(joint, "together", powers)
-    score, cells = chi_square(FITS[1], 12_000)
-    assert score > cells + 8 * math.sqrt(2 * cells)
-
-
-class Script:
-    """A stream of given words."""
-
-    def __init__(self, words):
-        self.words = iter(words)
-
-    def word(self):
-        return next(self.words)
+    assert fit(FITS[1], 12_000) < LEVEL
 
 
 def test_a_pick_follows_its_weights():
@@ -309,7 +290,7 @@ def test_the_range_is_that_of_enough_rows(qs):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [Pure(F(1)), Pure(F(4)), ZCDP(F(1, 2))], ids=repr)
 def test_neighbours_on_a_small_domain(loss, relation):
-    """Ratios within epsilon, and Renyi divergences within rho, of the laws as they are drawn."""
+    """Ratios within epsilon, and Renyi divergences within rho, of what is drawn."""
     last = 3
     for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
         made = JointQuantiles(tuple(qs), 0.0, 1.0, relation, "raise", loss, False)
@@ -341,7 +322,7 @@ def told_apart(last, most, relation, qs, c):
 
     @functools.cache  # a dataset has many neighbours
     def chances(rows):
-        return np.array([float(x) for x in law(list(rows), last, qs, c).values()])
+        return np.array([float(x) for x in pmf(list(rows), last, qs, c).values()])
 
     for pair in neighbours(last, most, relation):
         p, q = (chances(tuple(sorted(rows))) for rows in pair)

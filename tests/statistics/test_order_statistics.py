@@ -105,8 +105,8 @@ def extreme(q, epsilon=EPSILON, neighbors="replace", rounded=False, last=4.0):
     return made
 
 
-def law(made, rows, rate=None, start=lambda n: n):
-    """log-probabilities of the cells, all alike."""
+def log_pmf(made, rows, rate=None):
+    """Of the cells, all alike."""
     t, found = made.target(len(rows)), []
     for o in range(5):
         less, leq = sum(x < o for x in rows), sum(x <= o for x in rows)
@@ -114,10 +114,10 @@ def law(made, rows, rate=None, start=lambda n: n):
     return exact.log_softmax(found, made.rate if rate is None else rate)
 
 
-def most_lost(laws, neighbors, some=False):
+def most_lost(pmfs, neighbors, some=False):
     """The largest loss of datasets of kept rows; with `some` kept rows may leave or enter too."""
     most = 0.0
-    for rows in laws:
+    for rows in pmfs:
         for i in range(len(rows)):
             rest = rows[:i] + rows[i + 1 :]
             around = []
@@ -126,7 +126,7 @@ def most_lost(laws, neighbors, some=False):
             if neighbors == "add-remove" or some:
                 around.append(rest)
             for other in around:
-                most = max(most, float(np.max(np.abs(laws[rows] - laws[other]))))
+                most = max(most, float(np.max(np.abs(pmfs[rows] - pmfs[other]))))
     return most
 
 
@@ -139,11 +139,11 @@ def test_extremes_lose_no_more_than_epsilon(q, neighbors, some, inside, monkeypa
     monkeypatch.setattr(exponential, "INSIDE", inside)
     made = extreme(q, neighbors=neighbors)
     every = datasets(range(5), range(7))
-    laws = {rows: law(made, rows) for rows in every}
-    assert most_lost(laws, neighbors, some) <= EPSILON + 1e-12
+    pmfs = {rows: log_pmf(made, rows) for rows in every}
+    assert most_lost(pmfs, neighbors, some) <= EPSILON + 1e-12
     if inside < 14:
         # The planted fault: the rate of the target T = 0.
-        doubled = {rows: law(made, rows, 2 * made.rate) for rows in every}
+        doubled = {rows: log_pmf(made, rows, 2 * made.rate) for rows in every}
         assert most_lost(doubled, neighbors) > EPSILON
 
 
@@ -155,12 +155,12 @@ def test_quantiles_of_some_rows_cost_no_more(q):
         q, (0, 4), EPSILON, 0, None, "replace", "auto", "exponential", "raise", False, some=True
     )
     assert type(made) is ExponentialQuantile
-    laws = {
+    pmfs = {
         r: exact.quantile(r, Fraction(q), made.rate, range(5)) for r in datasets(range(5), range(7))
     }
-    assert most_lost(laws, "replace", some=True) <= EPSILON + 1e-12
-    laws = {r: exact.quantile(r, Fraction(q), 1.4 * made.rate, range(5)) for r in laws}
-    assert most_lost(laws, "replace", some=True) > EPSILON
+    assert most_lost(pmfs, "replace", some=True) <= EPSILON + 1e-12
+    pmfs = {r: exact.quantile(r, Fraction(q), 1.4 * made.rate, range(5)) for r in pmfs}
+    assert most_lost(pmfs, "replace", some=True) > EPSILON
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_quantiles_of_some_rows_cost_no_more(q):
 @pytest.mark.parametrize("kind", ["pure", "zcdp"])
 def test_recursive_quantiles_of_some_rows_cost_no_more(kind, qs):
     loss = exact.Loss(kind, 0.5, "replace")
-    laws = {
+    pmfs = {
         r: exact.recursive(r, list(qs), loss, range(3), 2) for r in datasets(range(3), range(4))
     }
-    for rows in laws:
+    for rows in pmfs:
         for i in range(len(rows)):
-            pair = laws[rows], laws[rows[:i] + rows[i + 1 :]]
+            pair = pmfs[rows], pmfs[rows[:i] + rows[i + 1 :]]
             for a, b in (pair, pair[::-1]):
                 if kind == "pure":
                     assert exact.losses(a, b)[-1] <= loss.amount + 1e-9
@@ -188,12 +188,12 @@ def test_joint_quantiles_of_some_rows_cost_no_more():
     every = datasets(range(3), range(6))
     for factor, private in ((1, True), (3, False)):
         c = factor * EPSILON / float(spread(qs, "replace"))
-        laws = {}
+        pmfs = {}
         for rows in every:
-            law = joint.pmf(rows, 0, 2, qs, c)
-            laws[rows] = np.log([float(law[cells]) for cells in sorted(law)])
+            pmf = joint.pmf(rows, 0, 2, qs, c)
+            pmfs[rows] = np.log([float(pmf[cells]) for cells in sorted(pmf)])
         left = [
-            float(np.max(np.abs(laws[rows] - laws[rows[:i] + rows[i + 1 :]])))
+            float(np.max(np.abs(pmfs[rows] - pmfs[rows[:i] + rows[i + 1 :]])))
             for rows in every
             for i in range(len(rows))
         ]
@@ -203,17 +203,17 @@ def test_joint_quantiles_of_some_rows_cost_no_more():
 @quick_rows(2)
 @pytest.mark.parametrize("q", [0, 1])
 @pytest.mark.parametrize("rows", [(), (1,), (0, 0, 3), (1, 1, 2, 4, 4, 4), (2,) * 9], ids=str)
-def test_draws_of_extremes_follow_the_law(q, rows, monkeypatch):
+def test_draws_of_extremes_follow_the_distribution(q, rows, monkeypatch):
     monkeypatch.setattr(exponential, "INSIDE", 2)
     made = extreme(q, 2)
     assert made.ranks == 2
     summary, generator = made.reduce(as_source(np.array(rows, float))), InsecureGenerator(5)
     found = [made.finish(summary, generator) for _ in range(4000)]
     counts = {float(o): found.count(o) for o in set(found)}
-    good = {float(o): math.exp(p) for o, p in enumerate(law(made, rows))}
+    good = {float(o): math.exp(p) for o, p in enumerate(log_pmf(made, rows))}
     assert p_value(counts, good) > LEVEL
     if rows and len(set(rows)) > 1:
-        bad = {float(o): math.exp(p) for o, p in enumerate(law(made, rows, 1.5 * made.rate))}
+        bad = {float(o): math.exp(p) for o, p in enumerate(log_pmf(made, rows, 1.5 * made.rate))}
         assert p_value(counts, bad) < LEVEL
 
 
@@ -392,7 +392,7 @@ def test_missing_rows(name):
 
 
 def test_delta_of_two_steps():
-    """A law that spends delta gets as much for either step as two of them may cost together."""
+    """Noise that spends delta gets as much for either step as two of them may cost together."""
     budget = dp.Budget(epsilon=1, delta=1e-6)
     dp.trimmed_mean(
         np.arange(50.0),
@@ -419,19 +419,6 @@ def test_a_part_that_is_too_small_is_said_to_be_a_part(asked):
     assert not budget.history
 
 
-class Untouched:
-    """A source that nothing may read."""
-
-    dtype = np.dtype(np.float64)
-    length, nulls = 5, 0
-
-    def reduce(self, summarise, merge):
-        raise AssertionError("the data were read")
-
-    def sample(self, count, words):
-        raise AssertionError("the data were read")
-
-
 @pytest.mark.parametrize("name", list(RELEASES))
 def test_bad_arguments_cost_nothing(name):
     """What `test_conformance` does not try."""
@@ -446,7 +433,7 @@ def test_bad_arguments_cost_nothing(name):
         bad.append(dict(epsilon=0.5, method=method, noise="cauchy"))
     for more in bad:
         with pytest.raises((ArgumentError, ArgumentTypeError)):
-            RELEASES[name](Untouched(), **{**kw, **more})
+            RELEASES[name](np.ones(5), **{**kw, **more})
     with pytest.raises((ArgumentError, ArgumentTypeError)):
         RELEASES[name](np.ones((2, 2)), epsilon=0.5, **kw)
     assert not budget.history

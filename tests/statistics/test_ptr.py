@@ -125,7 +125,7 @@ def test_the_noise_of_a_ratio_is_rounded_up(excess, digits, monkeypatch):
     """However the ratio is written: long fractions, ratios near 1, where logarithms cancel."""
     seen = []
 
-    def draw(law, *, value, scale, granularity, generator):
+    def draw(distribution, *, value, scale, granularity, generator):
         seen.append(scale)
         return value
 

@@ -20,6 +20,7 @@ from dpfast.summaries.order import Ranks
 
 from ..reference.statistics import exponential_quantiles as reference
 from ..support.pairwise import quick_rows
+from .test_exponential_quantiles import LEVEL, p_value
 
 
 def rng(seed=0):
@@ -181,16 +182,10 @@ def test_the_base_of_a_real_grid():
 def test_cells_are_drawn_by_their_weight():
     base, draws = Base(-9, 30), 40_000
     want = {c: w for c, w in weights(-9, 30, base.levels).items() if -3 <= c <= 20}
-    stream, total = rng(2).stream(), sum(want.values())
+    stream = rng(2).stream()
     seen = Counter(base.draw(-3, 20, base.weight(-3, 20), stream) for _ in range(draws))
-    assert set(seen) <= set(want)
-
-    def score(law):
-        expected = {c: draws * w / sum(law.values()) for c, w in law.items()}
-        return sum((seen[c] - e) ** 2 / e for c, e in expected.items())
-
-    assert total and score(want) < len(want) + 5 * math.sqrt(2 * len(want))
-    assert score(dict.fromkeys(want, 1)) > len(want) + 8 * math.sqrt(2 * len(want))
+    assert p_value(seen, {c: w / sum(want.values()) for c, w in want.items()}) > LEVEL
+    assert p_value(seen, dict.fromkeys(want, 1 / len(want))) < LEVEL
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
@@ -207,7 +202,7 @@ def test_a_tie_is_found(neighbors):
         assert low <= np.mean(np.array(got) == middle) <= high
 
 
-def based_law(data, target, c, first, last, levels, parts=None):
+def based(data, target, c, first, last, levels, parts=None):
     """{cell, or (cell, part)}: probability, by definition."""
     q, found = target / len(data), {}
     rows = [(math.floor(x), 1) for x in data]  # every row is put on a cell
@@ -222,25 +217,17 @@ def based_law(data, target, c, first, last, levels, parts=None):
     return {k: w / total for k, w in found.items()}
 
 
-def misfit(seen, law):
-    """Chi-square above its expectation, in standard deviations."""
-    draws = sum(seen.values())
-    assert set(seen) <= set(law)
-    score = sum((seen[k] - draws * p) ** 2 / (draws * p) for k, p in law.items())
-    return (score - len(law)) / math.sqrt(2 * len(law))
-
-
 @quick_rows(1)
 @pytest.mark.parametrize("cut", [1.0, 28.0])
 def test_draws_of_one_quantile_have_the_base(cut):
     """With windows that leave most of the rows out, too: then cells of a lump are drawn."""
     data, c, target = [1.0, 2.5, 4.0, 4.0, 4.5, 6.0, 7.5, 9.0], 0.5, F(3)
     column = Column(Ranks(np.array(data)), 0.0, 10.0, 1.0, Base(0, 10))
-    law = based_law(data, target, c, 0, 10, column.base.levels)
+    pmf = based(data, target, c, 0, 10, column.base.levels)
     stream = rng(5).stream()
     seen = Counter(choose(column, target, c, (0, 10), stream, cut=cut) for _ in range(6000))
-    assert misfit(seen, law) < 5
-    assert misfit(seen, based_law(data, target, c, 0, 10, 0)) > 8
+    assert p_value(seen, pmf) > LEVEL
+    assert p_value(seen, based(data, target, c, 0, 10, 0)) < LEVEL
 
 
 @pytest.mark.full
@@ -248,7 +235,7 @@ def test_draws_of_one_quantile_have_the_base(cut):
 def test_draws_that_divide_the_rows_have_the_base(cut):
     data, c, target, parts = [1.0, 2.5, 4.0, 4.0, 4.0, 4.0, 4.0, 6.0], 0.5, F(3), 3
     column = Column(Ranks(np.array(data)), 0.0, 7.0, 1.0, Base(0, 7))
-    law = based_law(data, target, c, 0, 7, column.base.levels, parts)
+    pmf = based(data, target, c, 0, 7, column.base.levels, parts)
     stream, seen = rng(6).stream(), Counter()
     ends = F(0), F(len(data))
     for _ in range(6000):
@@ -261,10 +248,10 @@ def test_draws_that_divide_the_rows_have_the_base(cut):
             seen[cell, 0] += count
             del seen[cell, None]
     merged = {}
-    for (cell, j), p in law.items():
+    for (cell, j), p in pmf.items():
         key = (cell, j if cell in map(math.floor, data) else 0)
         merged[key] = merged.get(key, 0) + p
-    assert misfit(seen, merged) < 5
+    assert p_value(seen, merged) > LEVEL
 
 
 def test_one_quantile_is_not_many():

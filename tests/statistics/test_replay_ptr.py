@@ -1,8 +1,8 @@
 """Record and replay for propose-test-release: all neighbours of small datasets, every policy.
 
-Recorded are the distance, the value and the noise of a call. From them the whole law of its answer
-follows, "no answer" included, and the exact delta by which two neighbours can be told apart at
-epsilon: the hockey-stick divergence of the two laws, in both directions.
+Recorded are the distance, the value and the noise of a call. From them the distribution of its
+answer follows, "no answer" included, and the exact delta by which two neighbours can be told apart
+at epsilon: the hockey-stick divergence of the two, in both directions.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Outcome:
 
         return passes
 
-    def _draw(self, law, *, value, scale, granularity, generator):
-        assert type(law).__name__ == "Laplace"
+    def _draw(self, distribution, *, value, scale, granularity, generator):
+        assert type(distribution).__name__ == "Laplace"
         self.value, self.scale = value, scale
         return value
 

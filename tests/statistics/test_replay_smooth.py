@@ -45,7 +45,7 @@ def outcome(call, rows, masked, **kw):
     """The value and the scale of the noise that a call would draw."""
     seen = []
 
-    def draw(law, *, value, scale, granularity, generator):
+    def draw(distribution, *, value, scale, granularity, generator):
         seen.append((value, scale))
         return value
 

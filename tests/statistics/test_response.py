@@ -1,4 +1,4 @@
-"""Randomized response: the kernels beside their twin, exact laws, estimators, arguments."""
+"""Randomized response: kernels beside their twin, exact distributions, estimators, arguments."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_every_instruction_set_gives_the_same_answers():
     assert len({found[f"kary {kind}"] for kind in ("i1", "i4", "i8")}) == 1
 
 
-# ---------------------------------------------------------------- exact laws
+# ---------------------------------------------------------------- exact distributions
 
 
 @given(
@@ -248,8 +248,8 @@ def test_uniform_ranks_by_counting(others):
 def test_the_loss_by_enumeration(epsilon, k):
     """All answers of all mechanisms for all values: the largest ratio is exp(epsilon), attained."""
 
-    def ratio(laws):
-        return max(a / b for one in laws for other in laws for a, b in zip(one, other, strict=True))
+    def ratio(pmfs):
+        return max(a / b for one in pmfs for other in pmfs for a, b in zip(one, other, strict=True))
 
     with mpmath.workdps(50):
         grown = mpmath.exp(mpmath.mpf(str(epsilon)))
@@ -529,12 +529,12 @@ def test_estimates_by_enumeration(how, epsilon):
 def test_estimates_of_a_population_by_enumeration(how):
     """The records are random too."""
     k, n, epsilon = (2 if how == "binary" else 3), 3, 1.0
-    law = np.array([0.3, 0.7]) if k == 2 else np.array([0.2, 0.3, 0.5])
+    pmf = np.array([0.3, 0.7]) if k == 2 else np.array([0.2, 0.3, 0.5])
     mean, square, told = 0.0, 0.0, 0.0
-    true = law[1] if how == "binary" else law
+    true = pmf[1] if how == "binary" else pmf
     for values in itertools.product(range(k), repeat=n):
         for answer, weight in every_answer(values, k, epsilon, how):
-            weight *= law[list(values)].prod()
+            weight *= pmf[list(values)].prod()
             found = estimate(answer, k, epsilon, how, "population")
             mean += weight * np.asarray(found.value)
             square += weight * (np.asarray(found.value) - true) ** 2
@@ -547,10 +547,10 @@ def covered(how, of, spoilt=1.0):
     k, n, epsilon, generator = 4, 400, 1.5, np.random.default_rng(5)
     hits = 0
     bits = InsecureGenerator(11)
-    law = np.array([0.4, 0.3, 0.2, 0.1])
-    fixed = generator.permutation(np.repeat(np.arange(k), (law * n).astype(int)))
+    pmf = np.array([0.4, 0.3, 0.2, 0.1])
+    fixed = generator.permutation(np.repeat(np.arange(k), (pmf * n).astype(int)))
     for _ in range(600):
-        values = fixed if of == "data" else generator.choice(k, n, p=law)
+        values = fixed if of == "data" else generator.choice(k, n, p=pmf)
         rows, more = (values == 0, {}) if how == "binary" else (values, {"categories": k})
         answer = getattr(dp.response, how)(rows, epsilon=epsilon, rng=bits, **more)
         found = estimate(answer, k, epsilon * spoilt, how, of, confidence=0.9)
@@ -571,12 +571,12 @@ def test_intervals_cover_a_rare_category(epsilon, rare):
     """Over every count of its bit, by their probabilities."""
     n = 400
     own, others = (stats.binom(rare, 0.5), stats.binom(n - rare, 1 / (math.exp(epsilon) + 1)))
-    law = np.convolve(own.pmf(range(rare + 1)), others.pmf(range(n - rare + 1)))
+    pmf = np.convolve(own.pmf(range(rare + 1)), others.pmf(range(n - rare + 1)))
     held = 0.0
-    for count in np.flatnonzero(law > 1e-6):
+    for count in np.flatnonzero(pmf > 1e-6):
         answers = (np.arange(n) < count)[:, None]
         found = dp.response.estimate_unary(answers, epsilon=epsilon)
-        held += law[count] * (found.low[0] <= rare / n <= found.high[0])
+        held += pmf[count] * (found.low[0] <= rare / n <= found.high[0])
     assert held > 0.87
 
 
