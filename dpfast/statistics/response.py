@@ -6,8 +6,9 @@ its loss is that record's. The price is accuracy: a fraction of n records is kno
 ``1 / (epsilon sqrt(n))``, not ``1 / (epsilon n)``. Where one party may see the data, count them
 with noise instead.
 
-The distribution of every answer is exact, as the coins are that decide whether the truth is told
-(``dpfast/statistics/coin.py``).
+The distribution of every answer is exact, as the coins are that decide whether the truth is told: a
+coin compares its irrational probability with as many random bits as the comparison takes
+(``csrc/statistics/response.c``; in one of 2**72 flips with mpmath).
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 from typing import (
     Any,
@@ -37,15 +40,17 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._core.types import Number
 from .._kernels import statistics as _native
+from .._kernels.noise import Script
+from .._kernels.rng import BitStream
 from ..budget.budget import Budget
 from ..budget.release import release
+from ..noise.distributions.exact import Tail
 from ..privacy import Draws, Loss, Pure
 from ..privacy.enclosure import Interval, exp
 from ..rng import Generator
 from ..sources.untyped import truths
 from .arguments import Floats
 from .categories import Categories, Label, Labels, as_array, each_row, rows_of
-from .coin import Stream, coin
 
 __all__ = [
     "Estimate",
@@ -62,6 +67,7 @@ Value = TypeVar("Value", float, Floats)
 #: What is one value, and not an array of them.
 Scalar: TypeAlias = int | float | np.bool_ | np.number
 Of: TypeAlias = Literal["data", "population"]
+Stream: TypeAlias = BitStream | Script
 
 
 class _Paid(TypedDict, total=False):
@@ -71,6 +77,73 @@ class _Paid(TypedDict, total=False):
 
 #: Bytes that are worked on at a time, which stay in the cache.
 PART = 1 << 18
+
+
+class Coin:
+    """A coin that shows heads with probability ``others / (exp(epsilon) + others)``, exactly.
+
+    `first` and `second` are the first 8 bits of that number and its next 64.
+    """
+
+    def __init__(self, epsilon: Fraction, others: int) -> None:
+        self.epsilon = epsilon
+        self.others = others
+        self.first, self.second = divmod(leading(epsilon, others), 1 << 64)
+
+    def probability(self, mp: Any) -> Any:
+        # An error of epsilon is one of the exponential relatively.
+        extra = math.floor(self.epsilon).bit_length()
+        with mp.extraprec(extra):
+            grown = mp.exp(mp.mpf(self.epsilon.numerator) / self.epsilon.denominator)
+        return self.others / (grown + self.others)
+
+    def decide(self, stream: Stream) -> bool:
+        """Tell whether it is heads, given that the first 72 bits are those of the probability."""
+        tail = Tail(self.first << 64 | self.second, stream.word)
+        tail.bits = 72
+        return tail.below(self.probability)
+
+    def flip(self, bits: NDArray[np.uint8], stream: Stream) -> None:
+        """Change each of the contiguous `bits` (0 or 1) where a coin of its own shows heads."""
+        if _native.flip(self.first, self.second, bits, stream):
+            self._settle(bits, stream)
+
+    def answer(self, values: NDArray[Any], out: NDArray[Any], stream: Stream) -> None:
+        """Write whether `values` are not 0 to `out`, and change these bits as `flip` does."""
+        if _native.binary(self.first, self.second, values, out, stream):
+            self._settle(out, stream)
+
+    def _settle(self, bits: NDArray[Any], stream: Stream) -> None:
+        for i in np.flatnonzero(bits & _native.OPEN).tolist():
+            bits[i] ^= _native.OPEN | self.decide(stream)
+
+
+coin = lru_cache(maxsize=256)(Coin)
+
+
+def leading(epsilon: Fraction, others: int) -> int:
+    """Return the first 72 bits of ``others / (exp(epsilon) + others)``.
+
+    It is irrational, so enough digits settle every bit.
+    """
+    near = Interval.of(others << 72) / (exp(Interval.of(epsilon)) + others)
+    low, high = (math.floor(min(end, Decimal(1 << 72))) for end in (near.low, near.high))
+    return low if low == high else leading_slowly(epsilon, others)
+
+
+def leading_slowly(epsilon: Fraction, others: int) -> int:
+    from mpmath import MPContext
+
+    mp = MPContext()
+    mp.prec = 256
+    while True:
+        x = mp.mpf(epsilon.numerator) / epsilon.denominator
+        near = mp.ldexp(others / (mp.exp(x) + others), 72)
+        slack = mp.ldexp(near * (1 + x), 8 - mp.prec)
+        low, high = int(mp.floor(near - slack)), int(mp.floor(near + slack))
+        if low == high:
+            return low
+        mp.prec *= 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from dpfast._kernels.noise import Script
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.coin import Coin, leading_slowly
+from dpfast.statistics.response import Coin, leading_slowly
 
 from ..reference.statistics import response as plain
 from ..support.hostile import Hostile
