@@ -18,7 +18,7 @@ Every row is first put on the cell of the public grid at or next below it, a cha
 by itself and of at most about ``2**-40`` of the range; so ties of values are ties on a cell. A
 candidate is a cell ``o``, t = q n is the target. The utility is minus
 ``u(o) = max(0, #{x < o} - t, t - #{x <= o})``. The base measure, what cells weigh whatever the data
-are, is uniform, or with `rounded` that of `_grid.Base`, which favors round numbers. A row that is
+are, is uniform, or with `rounded` that of `grid.Base`, which favors round numbers. A row that is
 added changes ``#{x < o} - t`` by ``1 - q`` or ``-q``, and ``t - #{x <= o}`` by ``q - 1`` or ``q``,
 so u by D = max(q, 1 - q) at most; a row that is replaced leaves t and changes u by at most D = 1.
 So probabilities proportional to ``exp(-c u)`` with c = epsilon / (2 D) are epsilon-DP (McSherry and
@@ -36,7 +36,7 @@ The middle one is drawn first, then those below it from the rows below, and thos
 rows above, and so on (Kaplan, Schnapp and Stemmer, ICML 2022): L = floor(log2 m) + 1 levels for m
 different quantiles, each of which spends one L-th of the loss.
 
-The base measure is that of `_grid.Base`, without which a value that many rows share would be found
+The base measure is that of `grid.Base`, without which a value that many rows share would be found
 only by luck. Every row has a mass in every node (a range of cells with some quantiles to find in
 it), 1 in the root. What a node releases is a cell v, and a fraction f unless it is a leaf, which
 has no quantile left to pass on. The rows below v go to the left child with the mass that they had,
