@@ -1,9 +1,17 @@
-"""Noisy sums of functions of a row, the primitive of this room."""
+"""Noisy sums of functions of a row, the primitive of this room, and contrasts of sets of rows.
+
+The contrast of a set is half of how many more rows have something in the set than outside: the sum
+of s_i b_i / 2, where s_i is 1 or -1 as row i is in the set or not, and b_i is 0 or 1. So the vector
+of r contrasts and half of the number of rows that have it changes by (1, s_1, ..., s_r) / 2, of
+length sqrt(r + 1) / 2, when b_i changes, and when the row comes or goes. r sums over the sets
+themselves, asked one by one, are paid for as if their sensitivity were sqrt(r).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn, overload
 
 import numpy as np
@@ -19,10 +27,10 @@ from ..sources.masked import refuse_mask
 from ..sources.table import as_rows, only
 from ..summaries.cells import cells
 from .rounds import Part, Rounds, loss_of
-from .row_functions import Exact, Piece, Tallied, Vector, shared, split, union
+from .row_functions import Columns, Function, Piece, bits, side_by_side, split, union
 from .row_matrices import expect_scale
-from .row_sets import Contrasts, RowSets, contrast_part
-from .terms import Term, bits, exact, joint, listed
+from .row_sets import RowSets
+from .terms import Exact, Tallied, Term, Vector, exact, joint, listed, shared
 
 Answer = float | NDArray[np.float64]
 
@@ -328,7 +336,8 @@ class NoisySums:
             sets = RowSets(sets)
         checks.entries("sets", sets.rows, self._source.length, self._neighbors)
         contrasts = Contrasts(bits(f, self._source, self._neighbors), sets, self._nan)
-        total, *doubled = self._rounds.ask(contrasts.total, [contrast_part(len(sets))])
+        sums = totals([contrasts], self._nan, length=sets.rows)
+        total, *doubled = self._rounds.ask(sums, [contrast_part(len(sets))])
         return float(total), np.array(doubled, np.float64) / 2.0
 
     def contrast_deviation(self, sets: int) -> float:
@@ -341,36 +350,73 @@ class NoisySums:
     def _ask(self, terms: list[Term], rows: Any, l2: Any) -> list[Answer]:
         source, relation, nan = self._source, self._neighbors, self._nan
         where = _row_set(rows, source.length, relation)
+        functions: list[Exact]
         if l2 is None:
-            functions: list[Exact] = [exact(term, source, nan, relation) for term in terms]
+            functions = [exact(term, source, nan, relation) for term in terms]
         else:
             together = joint(terms, source, relation)
-            functions = [Vector(together, expect_scale("l2", l2), nan)]
+            functions = [Vector(side_by_side(together), expect_scale("l2", l2), nan)]
         parts = shared([function.part(relation) for function in functions])
-        sums = self._rounds.ask(totals(functions, where, nan), parts)
+        sums = self._rounds.ask(totals(functions, nan, where), parts)
         pieces = zip(functions, split(sums, functions), strict=True)
         answers = [function.answer(integers) for function, integers in pieces]
         if l2 is None:
             return answers
-        vectors = split(answers[0], together.functions)
-        return [float(x[0]) if len(x) == 1 else x for x in vectors]
+        return [float(x[0]) if len(x) == 1 else x for x in split(answers[0], together)]
+
+
+def contrast_part(sets: int) -> Part:
+    """Return the sensitivity of twice the contrasts, and of the number of rows."""
+    return Part(sets + 1, sets + 1, sets + 1, sets + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrasts:
+    """How many rows have something, then twice the contrast of each set."""
+
+    function: Function
+    sets: RowSets
+    nan: str | float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.nan, str) and self.nan not in (0.0, 1.0):
+            checks.fail("nan", "0 or 1, or a word, for a condition", self.nan)
+
+    @property
+    def columns(self) -> Columns:
+        return self.function.columns
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        values = self.function.values(piece)
+        absent = values != values
+        holds = (values != 0) & ~absent
+        if nan_policy.replacement(self.nan, 0.0, 1.0) == 1.0:
+            holds |= absent
+        count = int(np.count_nonzero(holds))
+        doubled = 2 * self.sets.counts(holds, piece.start) - count
+        return [count, *doubled.tolist()], int(np.count_nonzero(absent))
 
 
 def totals(
-    functions: Sequence[Tallied], where: NDArray[np.bool_] | None, nan: str | float
+    functions: Sequence[Tallied],
+    nan: str | float,
+    where: NDArray[np.bool_] | None = None,
+    length: int | None = None,
 ) -> Callable[[RowSource], list[int]]:
-    """Return a pass over a source: the integers of all functions, one after the other."""
+    """Return a pass over a source: the integers of all functions, one after the other.
+
+    Rows are as many as `where` has entries, or as `length` says, if one of these is given.
+    """
     columns = union(function.columns for function in functions)
+    expected = length if where is None else len(where)
 
     def summarize(chunk: RowChunk) -> tuple[list[int], int, int]:
-        piece = _piece(chunk, where)
-        sums: list[int] = []
-        missing = 0
-        for function in functions:
-            integers, lost = function.tally(piece)
-            sums += integers
-            missing += lost
-        return sums, missing, len(piece.rows)
+        rows, start = chunk.rows, chunk.start
+        keep = None if where is None else where[start : start + len(rows)]
+        if keep is not None and len(keep) != len(rows):
+            refuse_mask()
+        tallies = [function.tally(Piece(rows, start, keep)) for function in functions]
+        return [x for sums, _ in tallies for x in sums], sum(lost for _, lost in tallies), len(rows)
 
     def merge(
         a: tuple[list[int], int, int], b: tuple[list[int], int, int]
@@ -379,22 +425,12 @@ def totals(
 
     def total(source: RowSource) -> list[int]:
         sums, missing, read = only(source, columns).reduce(summarize, merge)
-        if where is not None and len(where) != read:
+        if expected not in (None, read):
             refuse_mask()
         nan_policy.refuse(nan, missing)
         return sums
 
     return total
-
-
-def _piece(chunk: RowChunk, where: NDArray[np.bool_] | None) -> Piece:
-    rows, start = chunk.rows, chunk.start
-    if where is None:
-        return Piece(rows, start)
-    keep = where[start : start + len(rows)]
-    if len(keep) != len(rows):
-        refuse_mask()
-    return Piece(rows, start, keep)
 
 
 def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_] | None:
@@ -404,12 +440,7 @@ def _row_set(rows: Any, length: int | None, neighbors: str) -> NDArray[np.bool_]
     rule = "a mask with an entry for each row"
     if neighbors == "replace":
         rule += ", or row numbers, each once"
-    try:
-        array = np.asarray(rows)
-    except Exception:  # whatever an object thinks of being made an array
-        array = np.empty(0, object)
-    if np.ma.is_masked(rows):  # what stands behind a mask is neither a row number nor an answer
-        checks.fail_kind("rows", rule, rows)
+    array = checks.array("rows", rows, rule)
     if array.dtype == np.bool_ and array.ndim == 1:
         checks.entries("rows", len(array), length, neighbors)
         return array

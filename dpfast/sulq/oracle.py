@@ -30,8 +30,8 @@ from ..sources.table import as_rows
 from .noisy_sums import totals
 from .oracle_plan import COUNTING, Answer, Mean, Questions, cost_of
 from .rounds import Rounds, loss_of
-from .row_functions import Count, split
-from .terms import Term, listed
+from .row_functions import split
+from .terms import Count, Term, listed
 
 
 @overload
@@ -238,24 +238,21 @@ class Oracle(ABC):
                 )
             self._check(means, first)
             self._used += len(means)
-        return self._answers(means, first)
+        sums, rows = self._sums(means, first)
+        pieces = zip(means, split(sums, means), strict=True)
+        return [mean.mean(integers, rows) for mean, integers in pieces]
 
     def _check(self, means: Sequence[Mean], first: int) -> None:
         """Refuse what the tolerances do not hold for; `first` is the number of the first one."""
         return None
 
     @abstractmethod
-    def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]: ...
+    def _sums(self, means: Sequence[Mean], first: int) -> tuple[list[int], Fraction]:
+        """Return the integers of all functions, and the number of rows."""
 
     def _count_and_sums(self, means: Sequence[Mean]) -> Callable[[RowSource], list[int]]:
         """Return a pass: the number of rows, then the integers of all functions."""
-        return totals([Count(), *means], None, self._questions.nan)
-
-
-def _split(means: Sequence[Mean], sums: Sequence[int], rows: Fraction) -> list[Answer]:
-    """Return the answer of each question, from all integers one after the other."""
-    pieces = zip(means, split(sums, means), strict=True)
-    return [mean.mean(integers, rows) for mean, integers in pieces]
+        return totals([Count(), *means], self._questions.nan)
 
 
 class StatisticalQueryOracle(Oracle):
@@ -416,7 +413,7 @@ class StatisticalQueryOracle(Oracle):
 
     def _counted(self, least: int) -> Fraction:
         """Return the number of rows with noise."""
-        (units,) = self._rounds.ask(totals([COUNTING], None, "raise"), [self._plan.counting])
+        (units,) = self._rounds.ask(totals([COUNTING], "raise"), [self._plan.counting])
         count = COUNTING.unit * units
         if count < least - self._plan.off(self.cost):
             raise DataError(
@@ -439,18 +436,17 @@ class StatisticalQueryOracle(Oracle):
                     f"a function of {mean.size} numbers" if mean.size > 1 else "wider bounds",
                 )
 
-    def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]:
+    def _sums(self, means: Sequence[Mean], first: int) -> tuple[list[int], Fraction]:
         parts = [self._plan.asking(mean, first + i) for i, mean in enumerate(means)]
         total = self._count_and_sums(means)
-        known = self._rows if self._questions.neighbors == "replace" else None
 
         def checked(source: RowSource) -> list[int]:
             rows, *sums = total(source)
-            if known is not None and rows != known:
+            if self._questions.neighbors == "replace" and rows != self._rows:
                 raise DataError(f"the number of rows is not rows={self._rows}")
             return sums
 
-        return _split(means, self._rounds.ask(checked, parts, len(means)), self._rows)
+        return self._rounds.ask(checked, parts, len(means)), self._rows
 
 
 class ExactOracle(Oracle):
@@ -514,24 +510,21 @@ class ExactOracle(Oracle):
     def __repr__(self) -> str:
         return f"ExactOracle(not private, {self.remaining} of {self.queries} left)"
 
-    def _answers(self, means: Sequence[Mean], first: int) -> list[Answer]:
+    def _sums(self, means: Sequence[Mean], first: int) -> tuple[list[int], Fraction]:
         rows, *sums = self._count_and_sums(means)(self._source)
         if not rows:
             raise DataError("data without rows have no mean")
-        return _split(means, sums, Fraction(rows))
+        return sums, Fraction(rows)
 
 
 def _known_rows(rows: Any, length: int | None, neighbors: str) -> int:
     """Return the public number of rows, or the public lower bound."""
-    if neighbors == "add-remove":
-        if rows is None:
-            checks.fail("rows", "given with neighbors='add-remove', as a public lower bound", rows)
-        return checks.whole("rows", rows, 1)
-    if rows is None:
-        if length is None:
-            checks.fail("rows", "given for data of unknown length", rows)
-        return length
-    given = checks.whole("rows", rows, 1)
-    if length is not None and given != length:
+    if rows is None and neighbors == "add-remove":
+        checks.fail("rows", "given with neighbors='add-remove', as a public lower bound", rows)
+    if rows is None and length is None:
+        checks.fail("rows", "given for data of unknown length", rows)
+    given = length if rows is None else checks.whole("rows", rows, 1)
+    assert given is not None
+    if neighbors == "replace" and length not in (None, given):
         checks.fail("rows", f"{length}, the number of rows, or left out", rows)
     return given

@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
@@ -36,14 +36,14 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import ArgumentError
-from ..noise.additive import LEAST
+from ..noise.additive import LEAST, amount
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down
 from ..sources.base import RowSource
 from ..sources.table import as_rows
 from ..summaries.cells import nearest
 from .rounds import Part, round_noise
-from .row_functions import Columns, Count, Exact, Function, Piece
-from .terms import Term, exact
+from .row_functions import Columns, Computed, Piece
+from .terms import Count, Exact, Term, exact
 
 Answer = float | NDArray[np.float64]
 #: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
@@ -163,14 +163,16 @@ class Plan:
         return size <= tolerance * self.rows
 
     def distinct(self) -> list[int]:
-        """Return a question of each tolerance, from the narrowest to the widest."""
+        """Return a question of each tolerance, from the narrowest to the widest.
+
+        All hold when the first and the last do, but for rounding.
+        """
         each = {t: i for i, t in enumerate(self.tolerances)}
         return [each[t] for t in sorted(each)]
 
-    def ends(self) -> list[int]:
-        """Return the narrowest and the widest. All others hold when these do, but for rounding."""
-        every = self.distinct()
-        return [every[0], every[-1]]
+    def hold(self, loss: Loss, mean: Mean, questions: Sequence[int]) -> bool:
+        """Return whether all these answers will be within their tolerances."""
+        return all(self.holds(loss, mean, question) for question in questions)
 
 
 def planned(
@@ -236,40 +238,37 @@ def _shares(
     return {t: Fraction(float_down(w * each)) for t, w in weights.items()}
 
 
-def _kind(offered: Loss, rounds: int) -> tuple[Callable[[Fraction], Loss], Fraction, Fraction]:
-    """Return the kind of loss, its least size for so many rounds, and the size of this one."""
-    if isinstance(offered, ZCDP):
-        return ZCDP, LEAST["rho"] * rounds, offered.rho
-    if isinstance(offered, Approx):
-        delta, root = offered.delta, math.isqrt(rounds - 1) + 1
-        return lambda size: Approx(size, delta), LEAST["epsilon"] * root, offered.epsilon
-    assert isinstance(offered, Pure)
-    return Pure, LEAST["epsilon"] * rounds, offered.epsilon
-
-
 @lru_cache(maxsize=256)
 def least_loss(plan: Plan, mean: Mean, offered: Loss) -> Loss | None:
     """Return the least loss up to `offered` that the plan holds with, rounded up to four digits."""
-    make, least, most = _kind(offered, plan.rounds)
-    least = min(least, most)
-    every, ends = plan.distinct(), plan.ends()
+    most, every = amount(offered), plan.distinct()
+    each = LEAST["rho" if isinstance(offered, ZCDP) else "epsilon"]
+    times = math.isqrt(plan.rounds - 1) + 1 if isinstance(offered, Approx) else plan.rounds
+    least = min(each * times, most)
 
-    def enough(size: Fraction, questions: Sequence[int] = ends) -> bool:
-        return _enough(plan, mean, make(size), questions)
+    def enough(size: Fraction, questions: Sequence[int]) -> bool:
+        return plan.hold(_sized(offered, size), mean, questions)
 
     if not enough(most, every):
         return None
     low, high = math.log(least), math.log(most)
     for _ in range(30):
         middle = (low + high) / 2
-        if enough(_within(math.exp(middle), least, most)):
+        if enough(_within(math.exp(middle), least, most), [every[0], every[-1]]):
             high = middle
         else:
             low = middle
     size = _within(math.exp(high), least, most)
     while not enough(size, every):
         size = _within(1.001 * float(size), least, most)
-    return make(size)
+    return _sized(offered, size)
+
+
+def _sized(loss: Loss, size: Fraction) -> Loss:
+    """Return the same kind of loss with another epsilon or rho."""
+    if isinstance(loss, ZCDP):
+        return ZCDP(size)
+    return Approx(size, loss.delta) if isinstance(loss, Approx) else Pure(size)
 
 
 def _within(value: float, least: Fraction, most: Fraction) -> Fraction:
@@ -278,18 +277,19 @@ def _within(value: float, least: Fraction, most: Fraction) -> Fraction:
     return min(max(Fraction(math.ceil(Fraction(value) * power)) / power, least), most)
 
 
-def _enough(plan: Plan, mean: Mean, loss: Loss, questions: Sequence[int]) -> bool:
-    return all(plan.holds(loss, mean, i) for i in questions)
-
-
 def least_rows(plan: Plan, mean: Mean, loss: Loss) -> int | None:
     """Return how many rows are enough, if those of the plan are not. Shares do not depend on it."""
+    every, enough = plan.distinct(), plan.rows + 1
+    for questions in ([every[0], every[-1]], every):  # the first are soon tried, and close
 
-    def enough(questions: Sequence[int], rows: int) -> bool:
-        return _enough(replace(plan, rows=rows), mean, loss, questions)
+        def holds(rows: int, questions: Sequence[int] = questions) -> bool:
+            return replace(plan, rows=rows).hold(loss, mean, questions)
 
-    close = _first(partial(enough, plan.ends()), plan.rows + 1)  # and soon tried
-    return None if close is None else _first(partial(enough, plan.distinct()), close)
+        found = _first(holds, enough)
+        if found is None:
+            return None
+        enough = found
+    return enough
 
 
 def _first(enough: Callable[[int], bool], least: int) -> int | None:
@@ -306,14 +306,9 @@ def _first(enough: Callable[[int], bool], least: int) -> int | None:
     return high
 
 
-@dataclass(frozen=True, slots=True)
-class _AnyFunction(Function):
-    """A placeholder for whatever will be asked."""
-
-    size: int = 1
-
-    def values(self, piece: Piece) -> NoReturn:
-        raise AssertionError("no question")
+def _anything(piece: Piece) -> NoReturn:
+    """Stand for whatever will be asked."""
+    raise AssertionError("no question")
 
 
 class Questions:
@@ -350,17 +345,13 @@ class Questions:
         width = 1 if size is None else checks.whole("size", size, 1)
         if width > MOST_NUMBERS:
             checks.fail("size", f"at most {MOST_NUMBERS}", size)
-        term = Term(_AnyFunction(width), bounds, l2)
+        term = Term(Computed(_anything, width), bounds, l2)
         self.reference = Mean.of(exact(term, as_rows([]), self.nan, neighbors), neighbors)
         if not self.reference.part.l1:
             checks.fail("bounds", "a pair (lo, hi) with lo < hi", bounds)
         least = 1024 * self.reference.times * self.reference.unit  # of a cell, which is rounded to
         if min(self.tolerances) < least:
             checks.fail("tolerance", f"at least {float(least):.3g} for such functions", tolerance)
-
-    def plan(self, rows: int, pure: bool) -> Plan:
-        """Return the plan of least loss for so many rows."""
-        return planned(rows, self.tolerances, self.reference, self.failure, self.neighbors, pure)
 
     def means(self, terms: Sequence[Term], source: RowSource) -> list[Mean]:
         """Return what is asked, once everything about it has been checked."""
@@ -396,10 +387,12 @@ def _positive(tolerance: Any) -> Fraction:
 
 def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]:
     """Return the plan and the least loss that keeps the promise, or raise one error."""
-    plan = questions.plan(rows, isinstance(offered, Pure))
-    loss = least_loss(plan, questions.reference, offered) if rows else None
+    mean, tolerances = questions.reference, questions.tolerances
+    pure = isinstance(offered, Pure)
+    plan = planned(rows, tolerances, mean, questions.failure, questions.neighbors, pure)
+    loss = least_loss(plan, mean, offered) if rows else None
     if loss is None:
-        enough = least_rows(plan, questions.reference, offered)
+        enough = least_rows(plan, mean, offered)
         checks.fail(
             "rows",
             f"at least {enough} for these tolerances to cost no more than {offered!r}"

@@ -1,30 +1,24 @@
-"""Functions of a row as exact integers, and the sensitivity of their sums.
-
-A number of the public range [lo, hi] is a cell first + u, u of 0 .. span, of a public grid, so a
-sum changes by at most max |cell| when a row comes or goes, and by at most span when one is replaced
-(the rows that are summed being public). A vector is cut to the ball of radius r and each of its
-k coordinates put on the nearest cell, which moves the vector by at most sqrt(k) / 2 cells.
-"""
+"""Functions of a row: columns, conditions, compiled code and stored values, and their numbers."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import nan_policy
-from .._kernels.summaries import products
+from .._core import checks
+from .._kernels.jit import RowLoop, is_compiled
 from ..errors import DataError
 from ..sources import chunk_dtype
+from ..sources.base import RowSource
 from ..sources.masked import picked
-from ..summaries.cells import Cells, nearest
-from .rounds import Part
+from ..sources.table import as_rows
+from .conditions import Condition
 
 #: Rows whose values are held as float64 at a time.
 BLOCK = 1 << 14
@@ -46,36 +40,32 @@ class Piece:
         return len(self.rows) if self.keep is None else int(np.count_nonzero(self.keep))
 
     @property
-    def own(self) -> NDArray[Any]:
+    def summed(self) -> NDArray[Any]:
         """The rows that are summed."""
-        return self.rows if self.keep is None else kept(self.rows, self.keep)
+        return self._kept(self.rows)
 
     def column(self, column: Any) -> NDArray[Any]:
         """Return a column of them as kernels read it; None stands for the only one."""
-        if column is None:
-            return native(self.own)
         rows = self.rows
-        whole = native(rows[column] if rows.dtype.names else rows[:, column])
-        return whole if self.keep is None else kept(whole, self.keep)
+        if column is not None:
+            rows = rows[column] if rows.dtype.names else rows[:, column]
+        return self._kept(native(rows))
 
     def of(self, column: NDArray[Any]) -> NDArray[Any]:
         """Return the same rows of another column, which must have as many."""
         part = column[self.start : self.start + len(self.rows)]
         if len(part) != len(self.rows):
             raise DataError("f does not have one entry for each row")
-        return part if self.keep is None else kept(part, self.keep)
+        return self._kept(part)
 
-    def blocks(self) -> Sequence[Piece]:
-        """Return the same in blocks of few rows."""
-        keep = self.keep
-        return [
-            Piece(
-                self.rows[at : at + BLOCK],
-                self.start + at,
-                None if keep is None else keep[at : at + BLOCK],
-            )
-            for at in range(0, max(1, len(self.rows)), BLOCK)
-        ]
+    def blocks(self) -> Iterator[Piece]:
+        """Yield the same in blocks of few rows."""
+        for at in range(0, max(1, len(self.rows)), BLOCK):
+            keep = None if self.keep is None else self.keep[at : at + BLOCK]
+            yield Piece(self.rows[at : at + BLOCK], self.start + at, keep)
+
+    def _kept(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return rows if self.keep is None else kept(rows, self.keep)
 
 
 def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
@@ -84,6 +74,11 @@ def kept(rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
     if simple and rows.flags.c_contiguous and rows.flags.aligned:
         return picked(rows, mask, np.empty_like(rows))
     return rows[mask]
+
+
+def native(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the same numbers as kernels read them."""
+    return np.ascontiguousarray(values, chunk_dtype(values.dtype))
 
 
 #: Some columns of a row by name or number; None for all.
@@ -102,7 +97,7 @@ def union(several: Iterable[Columns]) -> Columns:
 
 
 class Function(ABC):
-    """The source of the values of a function: a column, compiled code, or a stored column."""
+    """Numbers of a row."""
 
     __slots__ = ()
 
@@ -112,67 +107,89 @@ class Function(ABC):
         """Numbers per row."""
 
     @property
+    @abstractmethod
     def columns(self) -> Columns:
-        """The columns of a row that it looks at; by default all."""
-        return None
+        """The columns of a row that it looks at."""
 
     @abstractmethod
     def values(self, piece: Piece) -> NDArray[Any]:
         """Return shape (rows,), in a dtype that kernels read, or (rows, size) in float64."""
 
 
-class Tallied(Protocol):
-    """Integers of a row that can be summed."""
+@dataclass(frozen=True, slots=True)
+class Computed(Function):
+    """The numbers that `compute` returns for some rows."""
 
-    @property
-    def columns(self) -> Columns:
-        """The columns of a row that they are computed from."""
-        ...
+    compute: Callable[[Piece], NDArray[Any]]
+    size: int = 1
+    columns: Columns = None
 
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        """Return the sums for some rows, and how many rows had no value, under ``nan="raise"``."""
-        ...
+    def values(self, piece: Piece) -> NDArray[Any]:
+        values = self.compute(piece)
+        return values.reshape(-1) if self.size == 1 else values
 
 
-class Exact(ABC):
-    """A function whose sums are integers: by default one, between `limits` for each row."""
+#: 1 for each row.
+ONES = Computed(lambda piece: np.ones(piece.count), columns=NONE)
 
-    __slots__ = ()
 
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Number of integers."""
+def whole_row(source: RowSource) -> Function:
+    """Return all numbers of each row."""
+    names = source.dtype.names
+    size = len(names) if names else source.width or 1
 
-    @property
-    @abstractmethod
-    def columns(self) -> Columns:
-        """The columns of a row that they are computed from."""
+    def values(piece: Piece) -> NDArray[np.float64]:
+        rows = piece.summed
+        if names is None:
+            return np.asarray(rows, np.float64).reshape(len(rows), size)
+        return np.stack([np.asarray(rows[name], np.float64) for name in names]).T
 
-    @property
-    @abstractmethod
-    def limits(self) -> tuple[int, int] | None:
-        """The least and the largest integer of a row; None for a vector."""
+    return Computed(values, size)
 
-    @property
-    @abstractmethod
-    def unit(self) -> Fraction:
-        """The value of the integer 1."""
 
-    @abstractmethod
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        """Return the sums for some rows, and how many rows had no value; see `Tallied`."""
+def one_column(column: Any, source: RowSource) -> Function:
+    """Return one column of each row."""
+    place = _place(column, source)
+    return Computed(lambda piece: piece.column(place), columns=frozenset([place]))
 
-    def part(self, neighbors: str) -> Part:
-        """Return the sensitivity of the integers."""
-        assert self.limits is not None
-        least, most = self.limits
-        change = most - least if neighbors == "replace" else max(abs(least), abs(most))
-        return Part(1, change, change**2, 1)
 
-    def answer(self, sums: list[int]) -> float | NDArray[np.float64]:
-        """Return the value of the integers."""
-        return nearest(self.unit * sums[0])
+def function_of(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
+    """Return what a user calls a function without a name, once all has been checked."""
+    if isinstance(f, Function):
+        return f
+    if isinstance(f, Condition):
+        _sized(size, 1)
+        return _holds(f, source)
+    if not is_compiled(f):
+        return _stored(f, size, source, neighbors)
+    loop = RowLoop(f, source.dtype, source.width)
+    length = 1 if loop.length is None else loop.length
+    width = _sized(size, None if length < 0 else length)
+    return Computed(lambda piece: loop.values(piece.summed, width), width)
+
+
+def bits(f: Any, source: RowSource, neighbors: str) -> Function:
+    """Return one number of each row, which is true where it is not 0."""
+    if isinstance(f, str):
+        rule = "a condition, a function compiled by Numba, or an array with one entry a row"
+        checks.fail_type("f", rule, f)
+    function = function_of(f, None, source, neighbors)
+    if function.size != 1:
+        checks.fail("f", "one number for each row", f"{function.size} numbers")
+    return function
+
+
+def side_by_side(functions: Sequence[Function]) -> Function:
+    """Return several functions as one vector."""
+    size = sum(function.size for function in functions)
+
+    def values(piece: Piece) -> NDArray[np.float64]:
+        rows = np.empty((size, piece.count))
+        for part, function in zip(split(rows, functions), functions, strict=True):
+            part[...] = function.values(piece).T
+        return rows.T
+
+    return Computed(values, size, union(function.columns for function in functions))
 
 
 def split(numbers: Any, functions: Iterable[Any]) -> Iterator[Any]:
@@ -183,213 +200,82 @@ def split(numbers: Any, functions: Iterable[Any]) -> Iterator[Any]:
         at += function.size
 
 
-@dataclass(frozen=True, slots=True)
-class Count(Exact, Function):
-    """1 for each row."""
+def _holds(condition: Condition, source: RowSource) -> Function:
+    """Return 1 where a condition holds, and NaN where one of its columns is NaN."""
+    places = {name: _place(name, source) for name in condition.columns()}
 
-    size: int = 1
-    columns: Columns = NONE
+    def values(piece: Piece) -> NDArray[Any]:
+        read = {name: piece.column(place) for name, place in places.items()}
+        return told(condition.holds(read.__getitem__), read.values())
 
-    @property
-    def limits(self) -> tuple[int, int]:
-        return 1, 1
-
-    @property
-    def unit(self) -> Fraction:
-        return Fraction(1)
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        return [piece.count], 0
-
-    def values(self, piece: Piece) -> NDArray[np.float64]:
-        return np.ones(piece.count)
+    return Computed(values, columns=frozenset(places.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class Number(Exact):
-    """A number of each row, clipped to public bounds."""
-
-    function: Function
-    lo: float
-    hi: float
-    cells: Cells
-    nan: str | float
-    size: int = 1
-
-    @property
-    def columns(self) -> Columns:
-        return self.function.columns
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        return self.cells.first, self.cells.last
-
-    @property
-    def unit(self) -> Fraction:
-        return Fraction(self.cells.grid)
-
-    def _cell(self, value: float) -> int:
-        return self.cells.first + self.cells.cell(value)
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        values = self.function.values(piece)
-        missing, total, squares = self.cells.native.totals(values, self._squared)
-        cells = self._sum(len(values) - missing, total, squares)
-        value = nan_policy.replacement(self.nan, self.lo, self.hi)
-        if isinstance(value, str):  # left out, which is 0: only where rows come and go
-            return [cells], missing
-        return [cells + missing * self._cell(value)], 0
-
-    @property
-    def _squared(self) -> bool:
-        return False
-
-    def _sum(self, rows: int, total: int, squares: int) -> int:
-        return rows * self.cells.first + total
+def told(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """Return 1 where something holds, and NaN where one of the columns that were read is NaN."""
+    absent = [np.isnan(column) for column in columns if column.dtype.kind == "f"]
+    if not any(missing.any() for missing in absent):
+        return holds.view(np.uint8)
+    values = holds.astype(np.float64)
+    values[np.logical_or.reduce(absent)] = np.nan
+    return values
 
 
-@dataclass(frozen=True, slots=True)
-class Square(Number):
-    """The square of a number, clipped before it is squared."""
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        first, last = self.cells.first, self.cells.last
-        least = 0 if first <= 0 <= last else min(first**2, last**2)
-        return least, max(first**2, last**2)
-
-    @property
-    def unit(self) -> Fraction:
-        return Fraction(self.cells.grid) ** 2
-
-    def _cell(self, value: float) -> int:
-        return Number._cell(self, value) ** 2
-
-    @property
-    def _squared(self) -> bool:
-        return True
-
-    def _sum(self, rows: int, total: int, squares: int) -> int:
-        first = self.cells.first
-        return rows * first**2 + 2 * first * total + squares
+def _stored(f: Any, size: Any, source: RowSource, neighbors: str) -> Function:
+    """Return values that were computed before, one entry for each row."""
+    rule = "a name like 'count', a function compiled by Numba, or an array with one entry a row"
+    if callable(f):
+        checks.fail_kind("f", rule, f, " (compile it with numba.njit, or give its values)")
+    given = as_rows(f, name="f")
+    if given.dtype.names is not None or given.length is None:
+        checks.fail_kind("f", rule, f)
+    if source.length is None:
+        checks.fail_kind("f", "a named or compiled function for data of unknown length", f)
+    checks.entries("f", given.length, source.length, neighbors)
+    array = _held(given, given.length) if given.array is None else given.array
+    if given.length != source.length:
+        array = array[:0]  # which the pass finds too short, whatever it was
+    return Computed(lambda piece: native(piece.of(array)), _sized(size, given.width or 1), NONE)
 
 
-@dataclass(frozen=True, slots=True)
-class Product(Exact):
-    """The product of two numbers, each clipped to its bounds."""
+def _held(source: RowSource, length: int) -> NDArray[Any]:
+    """Return the rows of a source as an array."""
+    array = np.empty((length,) if source.width is None else (length, source.width), source.dtype)
 
-    a: Number
-    b: Number
-    size: int = 1
+    def keep(chunk: Any) -> None:
+        array[chunk.start : chunk.start + len(chunk.rows)] = chunk.rows
 
-    @property
-    def columns(self) -> Columns:
-        return union([self.a.columns, self.b.columns])
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        corners = [x * y for x in self.a.limits for y in self.b.limits]
-        return min(corners), max(corners)
-
-    @property
-    def unit(self) -> Fraction:
-        return self.a.unit * self.b.unit
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        total, missing = 0, 0
-        for block in piece.blocks():
-            (u, none_u), (v, none_v) = _places(self.a, block), _places(self.b, block)
-            out = none_u | none_v
-            lost = int(np.count_nonzero(out))
-            if lost:
-                u, v = u[~out], v[~out]
-            first, other = self.a.cells.first, self.b.cells.first
-            total += (
-                len(u) * first * other
-                + first * int(v.sum(dtype=np.uint64))
-                + other * int(u.sum(dtype=np.uint64))
-                + products(u, v)
-            )
-            missing += lost
-        return [total], missing
+    source.reduce(keep, lambda a, b: None)
+    return array
 
 
-def _places(number: Number, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """Return u of each row, and which rows are to be left out."""
-    values = number.function.values(piece)
-    places, gone = np.empty(len(values), np.uint32), np.empty(len(values), np.uint8)
-    number.cells.native.each(values, places, gone)
-    absent: NDArray[np.bool_] = gone.view(np.bool_)
-    value = nan_policy.replacement(number.nan, number.lo, number.hi)
-    if isinstance(value, str):
-        return places, absent
-    places[absent] = number.cells.cell(value)
-    return places, np.zeros(len(values), np.bool_)
+def _sized(given: Any, length: int | None) -> int:
+    """Return how many numbers a function has, which has `length` if that is known."""
+    if given is None:
+        if length is None:
+            checks.fail("size", "given for a function that returns an array", None)
+        return length
+    size = checks.whole("size", given, 1)
+    if length not in (None, size):
+        checks.fail("size", f"{length}, as many numbers as f returns, or left out", size)
+    return size
 
 
-@dataclass(frozen=True, slots=True)
-class Vector(Exact):
-    """A vector of each row, cut to a ball around 0. One with a NaN is 0, or is refused."""
-
-    function: Function
-    radius: float
-    nan: str | float
-    bits: int = 40
-
-    @property
-    def size(self) -> int:
-        return self.function.size
-
-    @property
-    def columns(self) -> Columns:
-        return self.function.columns
-
-    @property
-    def grid(self) -> float:
-        """The width of a cell."""
-        return math.ldexp(1.0, max(math.frexp(self.radius)[1] - 1 - self.bits, -1000))
-
-    @property
-    def cells(self) -> int:
-        """The largest length of a vector of cells, rounded up.
-
-        Rounding to cells adds sqrt(k) / 2. The length is found, and the vector cut, with a relative
-        error of at most (k + 8) 2**-53, which is that part of less than 2**42 cells.
-        """
-        k = self.size
-        within = -(-Fraction(self.radius) // Fraction(self.grid))
-        return int(within) + math.isqrt(k) // 2 + 2 + (k + 8 >> 11)
-
-    @property
-    def limits(self) -> None:
+def _place(column: Any, source: RowSource) -> Any:
+    """Return the column as rows are asked for it."""
+    names = source.dtype.names
+    if names is not None:
+        return checks.choice("column", column, names)
+    if source.width is None:
+        if column is not None:
+            checks.fail("column", "left out for rows of one number", column)
         return None
-
-    @property
-    def unit(self) -> Fraction:
-        return Fraction(self.grid)
-
-    def part(self, neighbors: str) -> Part:
-        most = self.cells * (2 if neighbors == "replace" else 1)
-        return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
-
-    def tally(self, piece: Piece) -> tuple[list[int], int]:
-        sums, missing = [0] * self.size, 0
-        for block in piece.blocks():
-            values = self.function.values(block).reshape(-1, self.size)
-            whole, lost = cut(values, self.radius, self.grid)
-            sums = [a + int(b) for a, b in zip(sums, whole.sum(axis=0), strict=True)]
-            missing += lost
-        return sums, missing if self.nan == "raise" else 0
-
-    def answer(self, sums: list[int]) -> NDArray[np.float64]:
-        return np.array([nearest(self.unit * x) for x in sums])
-
-
-def cut(values: NDArray[Any], radius: float, grid: float) -> tuple[NDArray[np.int64], int]:
-    """Return cells of vectors, each cut to the radius, and how many had a NaN, which are 0."""
-    x, absent = shortened(values, radius)
-    x /= grid
-    return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
+    rule = f"the number of one of {source.width} columns"
+    if not checks.is_whole(column):
+        checks.fail_type("column", rule, column)
+    if not 0 <= column < source.width:
+        checks.fail("column", rule, column)
+    return int(column)
 
 
 def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -424,45 +310,3 @@ def shortened(values: NDArray[Any], radius: float) -> tuple[NDArray[np.float64],
         for column in x.T:
             column[long] = column[long] / unit * factor
     return x, absent
-
-
-@dataclass(frozen=True, slots=True)
-class Joint(Function):
-    """Several functions side by side, as one vector."""
-
-    functions: tuple[Function, ...]
-
-    @property
-    def size(self) -> int:
-        return sum(function.size for function in self.functions)
-
-    @property
-    def columns(self) -> Columns:
-        return union(function.columns for function in self.functions)
-
-    def values(self, piece: Piece) -> NDArray[np.float64]:
-        rows = np.empty((self.size, piece.count))
-        for part, function in zip(split(rows, self.functions), self.functions, strict=True):
-            part[...] = function.values(piece).T
-        return rows.T
-
-
-def shared(parts: Sequence[Part]) -> list[Part]:
-    """Give equal shares to the parts that change, so noise is in proportion to the sensitivity."""
-    changing = sum(1 for part in parts if part.l1)
-    return [replace(part, share=Fraction(1, max(1, changing))) for part in parts]
-
-
-def told(holds: NDArray[np.bool_], columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Return 1 where something holds, and NaN where one of the columns that were read is NaN."""
-    absent = [np.isnan(column) for column in columns if column.dtype.kind == "f"]
-    if not any(missing.any() for missing in absent):
-        return holds.view(np.uint8)
-    values = holds.astype(np.float64)
-    values[np.logical_or.reduce(absent)] = np.nan
-    return values
-
-
-def native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the same numbers as kernels read them."""
-    return np.ascontiguousarray(values, chunk_dtype(values.dtype))

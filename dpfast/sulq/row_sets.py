@@ -1,31 +1,16 @@
-"""Public sets of rows, a bit for each row and set, and how unevenly they share out rows.
-
-The contrast of a set is half of how many more rows have something in the set than outside: the sum
-of s_i b_i / 2, where s_i is 1 or -1 as row i is in the set or not, and b_i is 0 or 1. So the vector
-of r contrasts and half of the number of rows that have it changes by (1, s_1, ..., s_r) / 2, of
-length sqrt(r + 1) / 2, when b_i changes, and when the row comes or goes. r sums over the sets
-themselves, asked one by one, are paid for as if their sensitivity were sqrt(r).
-"""
+"""Public sets of rows, a bit for each row and set."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import rng as _rng
-from .._core import checks, nan_policy
+from .._core import checks
 from .._kernels.sources import both
-from ..sources.base import RowChunk, RowSource
 from ..sources.masked import refuse_mask
-from ..sources.table import only
-from .rounds import Part
-from .row_functions import Function, Piece
-
-#: Counts of the sets, of all rows, of missing values, and rows read.
-Tally = tuple[NDArray[np.int64], int, int, int]
 
 
 class RowSets:
@@ -65,12 +50,10 @@ class RowSets:
     rows: int
 
     def __init__(self, masks: ArrayLike) -> None:
-        try:
-            given = np.asarray(masks)
-        except Exception:  # whatever an object thinks of being made an array
-            given = np.empty(0, object)
-        if given.dtype != np.bool_ or given.ndim != 2 or np.ma.is_masked(masks):
-            checks.fail_kind("masks", "an array of booleans of shape (sets, rows)", masks)
+        rule = "an array of booleans of shape (sets, rows)"
+        given = checks.array("masks", masks, rule)
+        if given.dtype != np.bool_ or given.ndim != 2:
+            checks.fail_kind("masks", rule, masks)
         self.rows = given.shape[1]
         self._words = _empty(*given.shape)
         packed = np.packbits(given, axis=1, bitorder="little")
@@ -173,42 +156,3 @@ def _size(rows: Any, sets: Any) -> tuple[int, int]:
 
 def _empty(sets: int, rows: int) -> NDArray[np.uint64]:
     return np.zeros((sets, -(-rows // 64)), np.uint64)
-
-
-def contrast_part(sets: int) -> Part:
-    """Return the sensitivity of twice the contrasts, and of the number of rows."""
-    return Part(sets + 1, sets + 1, sets + 1, sets + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Contrasts:
-    """The pass over a source that finds the contrasts of some sets."""
-
-    function: Function
-    sets: RowSets
-    nan: str | float
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.nan, str) and self.nan not in (0.0, 1.0):
-            checks.fail("nan", "0 or 1, or a word, for a condition", self.nan)
-
-    def total(self, source: RowSource) -> list[int]:
-        """Return how many rows have it, then twice the contrast of each set."""
-        counts, count, missing, read = only(source, self.function.columns).reduce(
-            self._summarize, lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3])
-        )
-        if read != self.sets.rows:
-            refuse_mask()
-        nan_policy.refuse(self.nan, missing)
-        return [count, *(2 * c - count for c in counts.tolist())]
-
-    def _summarize(self, chunk: RowChunk) -> Tally:
-        values = self.function.values(Piece(chunk.rows, chunk.start))
-        holds, missing = values != 0, 0
-        if values.dtype.kind == "f":
-            absent = np.isnan(values)
-            missing = int(np.count_nonzero(absent))
-            if missing:
-                holds[absent] = nan_policy.replacement(self.nan, 0.0, 1.0) == 1.0
-        counts = self.sets.counts(holds, chunk.start)
-        return counts, int(np.count_nonzero(holds)), missing, len(holds)

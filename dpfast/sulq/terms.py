@@ -1,40 +1,33 @@
-"""What can be summed: named, compiled and stored functions of a row, checked and made exact."""
+"""What can be summed: terms as exact integers, and the sensitivity of their sums.
+
+A number of the public range [lo, hi] is a cell first + u, u of 0 .. span, of a public grid, so a
+sum changes by at most max |cell| when a row comes or goes, and by at most span when one is replaced
+(the rows that are summed being public). A vector is cut to the ball of radius r and each of its
+k coordinates put on the nearest cell, which moves the vector by at most sqrt(k) / 2 cells.
+"""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import checks
+from .._core import checks, nan_policy
 from .._core.types import BoundsEach
 from .._core.types import Number as RealNumber
-from .._kernels.jit import RowLoop, is_compiled
+from .._kernels.summaries import products
 from ..sources.base import RowSource
-from ..sources.table import as_rows
-from ..summaries.cells import FINE, SQUARES, cells
-from .conditions import Condition
-from .row_functions import (
-    NONE,
-    Columns,
-    Count,
-    Exact,
-    Function,
-    Joint,
-    Number,
-    Piece,
-    Product,
-    Square,
-    Vector,
-    native,
-    told,
-)
+from ..summaries.cells import FINE, SQUARES, Cells, cells, nearest
+from . import row_functions
+from .rounds import Part
+from .row_functions import Columns, Function, Piece
 from .row_matrices import expect_scale
-
-NAMES = ("count", "value", "square", "product", "row")
 
 
 @dataclass(frozen=True)
@@ -71,77 +64,222 @@ class Term:
     column: int | str | Sequence[int | str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Column(Function):
-    """One column of each row."""
+class Tallied(Protocol):
+    """Integers of a row that can be summed."""
 
-    column: Any
+    @property
+    def columns(self) -> Columns: ...
+    def tally(self, piece: Piece) -> tuple[list[int], int]: ...
+
+
+class Exact(ABC):
+    """A function whose sums are integers: by default one, between `limits` for each row."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of integers."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Columns:
+        """The columns of a row that they are computed from."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[int, int] | None:
+        """The least and the largest integer of a row; None for a vector."""
+
+    @property
+    @abstractmethod
+    def unit(self) -> Fraction:
+        """The value of the integer 1."""
+
+    @abstractmethod
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        """Return the sums for some rows, and how many rows had no value, under ``nan="raise"``."""
+
+    def part(self, neighbors: str) -> Part:
+        """Return the sensitivity of the integers."""
+        assert self.limits is not None
+        least, most = self.limits
+        change = most - least if neighbors == "replace" else max(abs(least), abs(most))
+        return Part(1, change, change**2, 1)
+
+    def answer(self, sums: list[int]) -> float | NDArray[np.float64]:
+        """Return the value of the integers."""
+        return nearest(self.unit * sums[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Exact):
+    """1 for each row."""
+
+    size: int = 1
+    columns: Columns = row_functions.NONE
+    limits: tuple[int, int] = (1, 1)
+    unit: Fraction = Fraction(1)
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        return [piece.count], 0
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Exact):
+    """A number of each row, clipped to public bounds, or its square, clipped before.
+
+    `fill` is what a missing number counts as; rows without one are left out where it is a word.
+    """
+
+    function: Function
+    cells: Cells
+    fill: str | float
+    power: int = 1
     size: int = 1
 
     @property
     def columns(self) -> Columns:
-        return frozenset([self.column])
+        return self.function.columns
 
-    def values(self, piece: Piece) -> NDArray[Any]:
-        return piece.column(self.column)
+    @property
+    def limits(self) -> tuple[int, int]:
+        first, last = self.cells.first, self.cells.last
+        ends = first**self.power, last**self.power
+        least = 0 if self.power == 2 and first <= 0 <= last else min(ends)
+        return least, max(ends)
 
+    @property
+    def unit(self) -> Fraction:
+        return Fraction(self.cells.grid) ** self.power
 
-@dataclass(frozen=True, slots=True)
-class _Row(Function):
-    """All numbers of each row."""
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        values, first = self.function.values(piece), self.cells.first
+        missing, total, squares = self.cells.native.totals(values, self.power == 2)
+        count = len(values) - missing
+        sums = count * first + total
+        if self.power == 2:
+            sums = count * first**2 + 2 * first * total + squares
+        if isinstance(self.fill, str):  # left out, which is 0: only where rows come and go
+            return [sums], missing
+        return [sums + missing * (first + self.cells.cell(self.fill)) ** self.power], 0
 
-    names: tuple[str, ...] | None
-    size: int
-    columns: Columns = None
-
-    def values(self, piece: Piece) -> NDArray[np.float64]:
-        rows = piece.own
-        if self.names is None:
-            return np.asarray(rows, np.float64).reshape(len(rows), self.size)
-        return np.stack([np.asarray(rows[name], np.float64) for name in self.names]).T
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled(Function):
-    """A function compiled by Numba."""
-
-    loop: RowLoop
-    size: int
-    columns: Columns = None
-
-    def values(self, piece: Piece) -> NDArray[np.float64]:
-        values = self.loop.values(piece.own, self.size)
-        return values.reshape(-1) if self.size == 1 else values
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored(Function):
-    """Values that were computed before, one entry for each row."""
-
-    array: NDArray[Any]
-    size: int
-    columns: Columns = NONE
-
-    def values(self, piece: Piece) -> NDArray[Any]:
-        values = native(piece.of(self.array))
-        return values.reshape(-1) if self.size == 1 else values
+    def places(self, piece: Piece) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+        """Return u of each row, and which rows are to be left out."""
+        values = self.function.values(piece)
+        places, gone = np.empty(len(values), np.uint32), np.zeros(len(values), np.bool_)
+        self.cells.native.each(values, places, gone.view(np.uint8))
+        if not isinstance(self.fill, str):
+            places[gone] = self.cells.cell(self.fill)
+            gone[:] = False
+        return places, gone
 
 
 @dataclass(frozen=True, slots=True)
-class _Holds(Function):
-    """1 where a condition holds, and NaN where one of its columns is NaN."""
+class Product(Exact):
+    """The product of two numbers, each clipped to its bounds."""
 
-    condition: Condition
-    places: dict[Any, Any]
+    a: Number
+    b: Number
     size: int = 1
 
     @property
     def columns(self) -> Columns:
-        return frozenset(self.places.values())
+        return row_functions.union([self.a.columns, self.b.columns])
 
-    def values(self, piece: Piece) -> NDArray[Any]:
-        read = {name: piece.column(place) for name, place in self.places.items()}
-        return told(self.condition.holds(read.__getitem__), read.values())
+    @property
+    def limits(self) -> tuple[int, int]:
+        corners = [x * y for x in self.a.limits for y in self.b.limits]
+        return min(corners), max(corners)
+
+    @property
+    def unit(self) -> Fraction:
+        return self.a.unit * self.b.unit
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        total, missing = 0, 0
+        first, other = self.a.cells.first, self.b.cells.first
+        for block in piece.blocks():
+            (u, none_u), (v, none_v) = self.a.places(block), self.b.places(block)
+            out = none_u | none_v
+            lost = int(np.count_nonzero(out))
+            if lost:
+                u, v = u[~out], v[~out]
+            u_sum, v_sum = int(u.sum(dtype=np.uint64)), int(v.sum(dtype=np.uint64))
+            total += len(u) * first * other + first * v_sum + other * u_sum + products(u, v)
+            missing += lost
+        return [total], missing
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(Exact):
+    """A vector of each row, cut to a ball around 0. One with a NaN is 0, or is refused."""
+
+    function: Function
+    radius: float
+    nan: str | float
+    bits: int = 40
+
+    @property
+    def size(self) -> int:
+        return self.function.size
+
+    @property
+    def columns(self) -> Columns:
+        return self.function.columns
+
+    @property
+    def grid(self) -> float:
+        """The width of a cell."""
+        return math.ldexp(1.0, max(math.frexp(self.radius)[1] - 1 - self.bits, -1000))
+
+    @property
+    def cells(self) -> int:
+        """The largest length of a vector of cells, rounded up.
+
+        Rounding to cells adds sqrt(k) / 2. The length is found, and the vector cut, with a relative
+        error of at most (k + 8) 2**-53, which is that part of less than 2**42 cells.
+        """
+        k = self.size
+        within = -(-Fraction(self.radius) // Fraction(self.grid))
+        return int(within) + math.isqrt(k) // 2 + 2 + (k + 8 >> 11)
+
+    @property
+    def limits(self) -> None:
+        return None
+
+    @property
+    def unit(self) -> Fraction:
+        return Fraction(self.grid)
+
+    def part(self, neighbors: str) -> Part:
+        most = self.cells * (2 if neighbors == "replace" else 1)
+        return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
+
+    def tally(self, piece: Piece) -> tuple[list[int], int]:
+        sums, missing = [0] * self.size, 0
+        for block in piece.blocks():
+            values = self.function.values(block).reshape(-1, self.size)
+            whole, lost = self.cut(values)
+            sums = [a + int(b) for a, b in zip(sums, whole.sum(axis=0), strict=True)]
+            missing += lost
+        return sums, missing if self.nan == "raise" else 0
+
+    def cut(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+        """Return cells of vectors, each cut to the radius, and how many had a NaN, which are 0."""
+        x, absent = row_functions.shortened(values, self.radius)
+        x /= self.grid
+        return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
+
+    def answer(self, sums: list[int]) -> NDArray[np.float64]:
+        return np.array([nearest(self.unit * x) for x in sums])
+
+
+def shared(parts: Sequence[Part]) -> list[Part]:
+    """Give equal shares to the parts that change, so noise is in proportion to the sensitivity."""
+    changing = sum(1 for part in parts if part.l1)
+    return [replace(part, share=Fraction(1, max(1, changing))) for part in parts]
 
 
 def listed(terms: Any) -> list[Term]:
@@ -159,7 +297,7 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
     """Return the function of a term, once everything about it has been checked."""
     if isinstance(term.f, str):
         return _named(term, source, nan, neighbors)
-    function = _function(term, source, neighbors)
+    function = row_functions.function_of(term.f, term.size, source, neighbors)
     if term.column is not None:
         checks.fail("column", "left out for a function that is not named", term.column)
     if term.l2 is not None:
@@ -171,33 +309,31 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
     return _number(function, (0, 1) if term.bounds is None else term.bounds, nan, neighbors)
 
 
-def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> Joint:
-    """Return several functions as one vector, which alone has a bound."""
-    functions: list[Function] = []
+def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Function]:
+    """Return several functions that have a bound as one vector alone."""
+    functions = []
     for term in terms:
         if term.bounds is not None or term.l2 is not None:
             checks.fail("l2", "the only bound of a batch with l2", term)
         if not isinstance(term.f, str):
-            functions.append(_function(term, source, neighbors))
-            continue
-        match checks.choice("f", term.f, ("count", "value", "row")):
-            case "count":
-                functions.append(Count())
-            case "value":
-                functions.append(_Column(_column(term.column, source)))
-            case _:
-                functions.append(_row(source))
-    return Joint(tuple(functions))
+            functions.append(row_functions.function_of(term.f, term.size, source, neighbors))
+        elif checks.choice("f", term.f, ("count", "value", "row")) == "value":
+            functions.append(row_functions.one_column(term.column, source))
+        else:
+            functions.append(
+                row_functions.ONES if term.f == "count" else row_functions.whole_row(source)
+            )
+    return functions
 
 
 def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Exact:
-    name = checks.choice("f", term.f, NAMES)
+    name = checks.choice("f", term.f, ("count", "value", "square", "product", "row"))
     if term.size is not None:
         checks.fail("size", "left out for a function with a name", term.size)
     if name == "row":
         if term.l2 is None or term.bounds is not None or term.column is not None:
             checks.fail("l2", "given for 'row', without bounds or column", term)
-        return Vector(_row(source), expect_scale("l2", term.l2), nan)
+        return Vector(row_functions.whole_row(source), expect_scale("l2", term.l2), nan)
     if term.l2 is not None:
         checks.fail("l2", "left out for a function of one number", term.l2)
     if name == "count":
@@ -206,108 +342,32 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
         return Count()
     if term.bounds is None:
         checks.fail("bounds", f"given for {name!r}, known without looking at the data", None)
-    if name != "product":
-        column = _Column(_column(term.column, source))
-        return _number(column, term.bounds, nan, neighbors, name == "square")
+    if name == "value":
+        return _number(row_functions.one_column(term.column, source), term.bounds, nan, neighbors)
+    if name == "square":
+        return _factor(
+            row_functions.one_column(term.column, source), checks.bounds(term.bounds), nan, 2
+        )
     if not isinstance(term.column, (tuple, list)) or len(term.column) != 2:
         checks.fail("column", "two columns for 'product'", term.column)
     limits, is_vector = checks.pairs(term.bounds)
     if is_vector and len(limits) != 2:
         checks.fail("bounds", "one pair, or one for each of the two columns", term.bounds)
     a, b = (
-        Number(_Column(_column(column, source)), *pair, cells(*pair, SQUARES), nan)
+        _factor(row_functions.one_column(column, source), pair, nan)
         for column, pair in zip(term.column, limits if is_vector else limits * 2, strict=True)
     )
     return Product(a, b)
 
 
-def _number(
-    function: Function, bounds: Any, nan: str | float, neighbors: str, squared: bool = False
-) -> Number:
+def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -> Number:
     lo, hi = checks.bounds(bounds)
-    if squared:
-        return Square(function, lo, hi, cells(lo, hi, SQUARES), nan)
     width = max(hi - lo, abs(lo), abs(hi)) if neighbors == "add-remove" else None
-    return Number(function, lo, hi, cells(lo, hi, FINE, width), nan)
+    fill = nan_policy.replacement(nan, lo, hi)
+    return Number(function, cells(lo, hi, FINE, width), fill)
 
 
-def bits(f: Any, source: RowSource, neighbors: str) -> Function:
-    """Return one number of each row, which is true where it is not 0."""
-    if isinstance(f, str):
-        rule = "a condition, a function compiled by Numba, or an array with one entry a row"
-        checks.fail_type("f", rule, f)
-    function = _function(Term(f), source, neighbors)
-    if function.size != 1:
-        checks.fail("f", "one number for each row", f"{function.size} numbers")
-    return function
-
-
-def _function(term: Term, source: RowSource, neighbors: str) -> Function:
-    if isinstance(term.f, Function):
-        return term.f
-    if isinstance(term.f, Condition):
-        _sized(term, 1)
-        return _Holds(term.f, {name: _column(name, source) for name in term.f.columns()})
-    if not is_compiled(term.f):
-        return _stored(term, source, neighbors)
-    loop = RowLoop(term.f, source.dtype, source.width)
-    if loop.length is None:
-        return _Compiled(loop, _sized(term, 1))
-    return _Compiled(loop, _sized(term, None if loop.length < 0 else loop.length))
-
-
-def _sized(term: Term, length: int | None) -> int:
-    if term.size is None:
-        if length is None:
-            checks.fail("size", "given for a function that returns an array", None)
-        return length
-    size = checks.whole("size", term.size, 1)
-    if length not in (None, size):
-        checks.fail("size", f"{length}, as many numbers as f returns, or left out", size)
-    return size
-
-
-def _stored(term: Term, source: RowSource, neighbors: str) -> _Stored:
-    rule = "a name like 'count', a function compiled by Numba, or an array with one entry a row"
-    if callable(term.f):
-        checks.fail_kind("f", rule, term.f, " (compile it with numba.njit, or give its values)")
-    values = as_rows(term.f, name="f")
-    if values.dtype.names is not None or values.length is None:
-        checks.fail_kind("f", rule, term.f)
-    if source.length is None:
-        checks.fail_kind("f", "a named or compiled function for data of unknown length", term.f)
-    checks.entries("f", values.length, source.length, neighbors)
-    array = values.array
-    if array is None:
-        shape = (values.length,) if values.width is None else (values.length, values.width)
-        held = array = np.empty(shape, values.dtype)
-
-        def keep(chunk: Any) -> None:
-            held[chunk.start : chunk.start + len(chunk.rows)] = chunk.rows
-
-        values.reduce(keep, lambda a, b: None)
-    if values.length != source.length:
-        array = array[:0]  # which the pass finds too short, whatever it was
-    return _Stored(array, _sized(term, values.width or 1))
-
-
-def _row(source: RowSource) -> _Row:
-    names = source.dtype.names
-    return _Row(names, len(names) if names else source.width or 1)
-
-
-def _column(column: Any, source: RowSource) -> Any:
-    """Return the column as rows are asked for it."""
-    names = source.dtype.names
-    if names is not None:
-        return checks.choice("column", column, names)
-    if source.width is None:
-        if column is not None:
-            checks.fail("column", "left out for rows of one number", column)
-        return None
-    rule = f"the number of one of {source.width} columns"
-    if not checks.is_whole(column):
-        checks.fail_type("column", rule, column)
-    if not 0 <= column < source.width:
-        checks.fail("column", rule, column)
-    return int(column)
+def _factor(
+    function: Function, pair: tuple[float, float], nan: str | float, power: int = 1
+) -> Number:
+    return Number(function, cells(*pair, SQUARES), nan_policy.replacement(nan, *pair), power)

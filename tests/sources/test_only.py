@@ -85,9 +85,9 @@ def test_sums_are_the_same_however_rows_lie(asked, some):
 def test_a_piece_is_the_rows_that_are_summed():
     keep = X[:, 0] < 0.5
     piece = Piece(X, 0, keep)
-    assert piece.count == len(piece.own) == keep.sum()
+    assert piece.count == len(piece.summed) == keep.sum()
     assert (piece.column(1) == X[keep, 1]).all() and (piece.of(X[:, 2]) == X[keep, 2]).all()
-    parts = Piece(np.repeat(X, 8, axis=0), 0, np.repeat(keep, 8)).blocks()
+    parts = list(Piece(np.repeat(X, 8, axis=0), 0, np.repeat(keep, 8)).blocks())
     assert len(parts) > 1 and sum(part.count for part in parts) == 8 * keep.sum()
 
 

@@ -27,7 +27,7 @@ from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
-from dpfast.sulq import PCA, KMeans, NoisySums, Term, original_variance, row_functions
+from dpfast.sulq import PCA, KMeans, NoisySums, Term, original_variance, row_functions, terms
 from dpfast.sulq import rounds as _rounds
 
 from ..reference.sulq import noisy_sums as reference
@@ -334,9 +334,9 @@ def test_functions_that_do_not_suit_the_rows():
     for f, kw, kind, words in cases:
         with pytest.raises(kind, match=words):
             sums.sum(f, **kw)
-    for terms, kw in ([], {}), ([Term("count", (0, 1))], {"l2": 1}), (["square"], {"l2": 1}):
+    for several, kw in ([], {}), ([Term("count", (0, 1))], {"l2": 1}), (["square"], {"l2": 1}):
         with pytest.raises(ArgumentError):
-            sums.batch(terms, **kw)
+            sums.batch(several, **kw)
     assert sums.remaining == 1
     known = NoisySums(np.zeros(4), epsilon=1, queries=1, neighbors="replace")
     for rows in ([4], [-1], [0, 0], [0.5]):
@@ -440,8 +440,8 @@ floats = st.floats(allow_nan=True, allow_infinity=True, width=64)
 @example([[math.inf, 0.0, -math.inf]], 0.3)
 @example([[math.nan, math.inf, 1.0]], 0.3)
 def test_vectors_are_cut_to_the_ball(values, radius):
-    made = row_functions.Vector(row_functions.Joint((row_functions.Count(),) * 3), radius, "raise")
-    whole, missing = row_functions.cut(np.array(values), radius, made.grid)
+    made = terms.Vector(row_functions.side_by_side([row_functions.ONES] * 3), radius, "raise")
+    whole, missing = made.cut(np.array(values))
     assert missing == sum(any(map(math.isnan, v)) for v in values)
     for row, cells in zip(values, whole.tolist(), strict=True):
         assert sum(c * c for c in cells) <= made.cells**2

@@ -29,7 +29,7 @@ from dpfast.sulq import (
     oracle_cost,
     oracle_plan,
     rounds,
-    row_functions,
+    terms,
 )
 
 from ..reference.sulq import noisy_sums as reference
@@ -188,7 +188,7 @@ def test_tolerances_at_the_limits_of_float64(relation, kind):
 def test_vectors_of_many_numbers_are_priced_at_once():
     kw = {"tolerance": 0.01, "queries": 2, "l2": 1}
     calls = []
-    with patch.object(row_functions, "nearest", calls.append):
+    with patch.object(terms, "nearest", calls.append):
         one, many = (oracle_cost(10**6, size=size, **kw) for size in (1, 2**20))
     assert one.rho < many.rho < 10 * one.rho and not calls
     for size in (2**20 + 1, 10**400):

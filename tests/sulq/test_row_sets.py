@@ -343,7 +343,7 @@ def apart(trials=1500, sets=31):
 def test_an_audit_of_answers_and_one_that_catches_too_little_noise(monkeypatch):
     """For rho neighbours are sqrt(2 rho) deviations apart: 1 here."""
     assert apart() == pytest.approx(1.0, abs=0.15)
-    fault = dp.sulq.row_sets.contrast_part(16)
+    fault = dp.sulq.noisy_sums.contrast_part(16)
     monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", lambda sets: rounds.Part(
         sets + 1, fault.l1, fault.l2_squared, fault.l0))  # fmt: skip
     assert (
