@@ -121,7 +121,7 @@ class Coder:
         self.values = np.array([axis.native.bins for axis in axes], np.uint32)
         firsts = [_first(axis) for axis in axes]
         self._searched = [j for j, first in enumerate(firsts) if first is None]
-        rows = max(1, LONG // len(self._axes))
+        rows = LONG // max(1, len(self._axes)) or 1
         self._first = np.tile(np.array([first or 0.0 for first in firsts]), (rows, 1))
         self._values = np.tile(self.values.astype(np.float64), (rows, 1))
 

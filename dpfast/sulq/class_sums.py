@@ -128,7 +128,7 @@ class ClassSums:
         self.numbers = {j: x for j, x in enumerate(each) if isinstance(x, NumberColumn)}
         axes = {j: axis for j, axis in enumerate(each) if isinstance(axis, Bins)}
         self.values = {j: axis.native.bins for j, axis in axes.items()}
-        self._coder = Coder(list(axes.values())) if axes else None
+        self._coder = Coder(list(axes.values()))
         columns = list(self.numbers.values())
         limits = [[1.0 / n.grid, n.first, n.last, n.middle] for n in columns]
         self._limits = np.array(limits).T.copy()
@@ -162,22 +162,20 @@ class ClassSums:
         reduced = source.reduce(lambda pieces: self._tally(pieces, classes), _merged, BLOCK)
         counts, first, second, cells_of, missing = reduced
         integers: list[int] = counts.tolist()
-        numbers = list(self.numbers)
+        tables, numbers = iter(cells_of), zip(first.T, second.T, strict=True)
         for j in range(self.width):
             if j in self.values:
-                integers += cells_of[list(self.values).index(j)].ravel().tolist()
+                integers += next(tables).ravel().tolist()
                 continue
-            place, h = numbers.index(j), self.numbers[j].reach
-            integers += [h * int(z) for z in first[:, place]]
-            pairs = zip(integers[: self.classes], second[:, place], strict=True)
-            integers += [h * h * n - int(q) for n, q in pairs]
+            (sums, squares), h = next(numbers), self.numbers[j].reach
+            integers += [h * int(z) for z in sums]
+            integers += [h * h * n - int(q) for n, q in zip(counts, squares, strict=True)]
         return integers, missing
 
     def codes(self, rows: NDArray[np.float64]) -> NDArray[np.uint32]:
         """Return the code of each row in each column of categories, in their order."""
         out = np.empty((len(rows), len(self.values)), np.uint32)
-        if self._coder is not None:
-            self._coder.codes(np.ascontiguousarray(rows[:, list(self.values)]), out)
+        self._coder.codes(np.ascontiguousarray(rows[:, list(self.values)]), out)
         return out
 
     def _tally(self, pieces: Iterator[Piece], classes: Classes) -> tuple[Any, ...]:
@@ -185,8 +183,7 @@ class ClassSums:
         counts = np.zeros(many + 1, np.int64)
         whole = np.zeros((many, 2, len(numbers)), object)
         recent, fresh = np.zeros(whole.shape, np.int64), 0
-        coder = self._coder
-        values = np.zeros(0, np.uint32) if coder is None else coder.values
+        values = self._coder.values
         table = np.zeros(cross.cells(values, many)[1], np.int64)
         sums = np.zeros((many + 1, 2, len(numbers)))
         missing = 0
@@ -207,9 +204,9 @@ class ClassSums:
                     by_class(np.where(absent, self._fills, x), self._limits, key, sums)
                 recent += sums[:many].astype(np.int64)
             tally(key, counts)
-            if coder is not None:
+            if self.values:
                 cross.count(self.codes(rows), key, many, values, table)
-        tables = [] if coder is None else [t[:-1].T for t in coder.tables(table, many)]
+        tables = [t[:-1].T for t in self._coder.tables(table, many)]
         whole = whole + recent
         return counts[:many].astype(object), whole[:, 0], whole[:, 1], tables, missing
 

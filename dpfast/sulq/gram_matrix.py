@@ -28,11 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks, nan_policy
+from .._kernels import sulq as kernels
 from .._kernels.rng import isa
-from .._kernels.sulq import GRAM_MOST_COLUMNS as MOST_COLUMNS
-from .._kernels.sulq import GRAM_MOST_ROWS as MOST_ROWS
-from .._kernels.sulq import box_whole as whole
-from .._kernels.sulq import gram_add as add
 from ..sources.base import RowChunk, RowSource
 from .rounds import Part
 from .row_matrices import carry, matrices, nan_fills, wholes
@@ -122,12 +119,13 @@ class GramMatrix:
     def total(self, source: RowSource) -> list[int]:
         """Return the integers in the order of the parts; c times each column is a product."""
         d = self.width
-        multiply = self._narrow if d <= MOST_COLUMNS and isa() != "baseline" else self._wide
+        narrow = d <= kernels.GRAM_MOST_COLUMNS and isa() != "baseline"
+        multiply = self._narrow if narrow else self._wide
 
         def summarize(chunk: RowChunk) -> tuple[int, NDArray[np.int64], int]:
             rows = missing = 0
             halves = np.zeros((2, d + 1, d), np.int64)
-            for part in matrices(chunk, d, MOST_ROWS):
+            for part in matrices(chunk, d, kernels.GRAM_MOST_ROWS):
                 count, lost = multiply(part, halves[1, 0], halves[1, 1:])
                 rows, missing = rows + count, missing + lost
                 carry(halves)
@@ -168,11 +166,11 @@ class GramMatrix:
         """Add the products of rows; return how many were added, and how many are left out."""
         at = lost = 0
         while True:
-            at += add(rows[at:], 1.0 / self.grid, *self._limits, sums, products)
+            at += kernels.gram_add(rows[at:], 1.0 / self.grid, *self._limits, sums, products)
             if at == len(rows):
                 return at - lost, lost
             filled, skipped = self._filled(rows[at : at + ROWS])
-            add(filled, 1.0 / self.grid, *self._limits, sums, products)
+            kernels.gram_add(filled, 1.0 / self.grid, *self._limits, sums, products)
             at, lost = at + len(filled) + skipped, lost + skipped
 
     def _wide(
@@ -184,10 +182,10 @@ class GramMatrix:
         for at in range(0, len(rows), ROWS):
             part, skipped = rows[at : at + ROWS], 0
             z = buffer[: len(part)]
-            if whole(part, 1.0 / self.grid, *self._limits, z):
+            if kernels.box_whole(part, 1.0 / self.grid, *self._limits, z):
                 part, skipped = self._filled(part)
                 z = buffer[: len(part)]
-                whole(part, 1.0 / self.grid, *self._limits, z)
+                kernels.box_whole(part, 1.0 / self.grid, *self._limits, z)
             sums += (np.ones(len(z)) @ z).astype(np.int64)
             products += (z.T @ z).astype(np.int64)
             count, lost = count + len(z), lost + skipped

@@ -34,12 +34,10 @@ variance, makes R equal to V.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import rng as _rng
 from .._core import checks
@@ -47,6 +45,8 @@ from .._core.types import Number
 from ..errors import BudgetError
 from ..rng import Generator
 from .conditions import Condition
+from .noisy_sums import NoisySums
+from .remote_sums import RemoteSums
 from .row_sets import RowSets
 
 #: The largest number of sets by default.
@@ -55,20 +55,8 @@ MOST = 1000
 USUAL = 0.2
 
 
-class Party(Protocol):
-    """The interface of a party: `NoisySums`, here or at the other end of a connection."""
-
-    @property
-    def rows(self) -> int | None: ...
-    @property
-    def neighbors(self) -> str: ...
-    @property
-    def remaining(self) -> int: ...
-    @property
-    def deviation(self) -> float: ...
-    def contrast_deviation(self, sets: int) -> float: ...
-    def sum(self, f: Condition, rows: NDArray[np.bool_] | None = None) -> float: ...
-    def contrasts(self, f: Condition, sets: RowSets) -> tuple[float, NDArray[np.float64]]: ...
+#: A party here, or at the other end of a connection.
+Party = NoisySums | RemoteSums
 
 
 @dataclass(frozen=True)
@@ -350,11 +338,19 @@ def implication_strength(
     x, y, shift = np.concatenate(rows, axis=1)
     x, y = x - shift * first, y - shift * second
     c = float(x @ y / math.sqrt(max(float((x @ x) * (y @ y)), 5e-324)))
-    scale = _scale(n, *noises)
-    slopes = [
-        c * _slope(scale, (first, second), which, 2.0 * noise / n / math.sqrt(times))
-        for which, noise in enumerate(noises)
-    ]
+
+    def scale(alpha: float, beta: float) -> float:
+        """Return the factor of the correlation where alpha and beta hold for these fractions."""
+        x, y = _spread(alpha, n), _spread(beta, n)
+        noisy = (x + noises[0] ** 2) * (y + noises[1] ** 2)
+        return math.sqrt(noisy) * (1.0 - _inside(alpha, n)) / x
+
+    u, v = (2.0 * noise / n / math.sqrt(times) for noise in noises)
+    ends = (
+        (scale(first + u, second), scale(first - u, second)),
+        (scale(first, second + v), scale(first, second - v)),
+    )
+    slopes = [c * ((up - down) / 2.0) for up, down in ends]
     sampling = (1.0 - c * c) / math.sqrt(r * times) * scale(first, second)
     return Implication(
         strength=c * scale(first, second),
@@ -363,26 +359,6 @@ def implication_strength(
         beta=second,
         sets=r * times,
     )
-
-
-def _scale(n: int, noise: float, other: float) -> Callable[[float, float], float]:
-    """Return the factor of a correlation as a function of the fractions of alpha and of beta."""
-
-    def scale(a: float, b: float) -> float:
-        x, y = _spread(a, n), _spread(b, n)
-        return math.sqrt((x + noise**2) * (y + other**2)) * (1.0 - _inside(a, n)) / x
-
-    return scale
-
-
-def _slope(
-    scale: Callable[[float, float], float], at: tuple[float, float], which: int, step: float
-) -> float:
-    """Return the change of the scale when a fraction changes by a deviation of its noise."""
-    up, down = list(at), list(at)
-    up[which] += step
-    down[which] -= step
-    return (scale(*up) - scale(*down)) / 2.0
 
 
 def _inside(fraction: float, n: int) -> float:

@@ -129,8 +129,13 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
     asked = _json(head) if len(head) <= WORDS else None
     if not isinstance(asked, dict):
         checks.fail("a question", "one that this version knows", "something else")
-    if asked.get("sets") is not None and asked.get("ask") != "noise":
-        _expect_numbered(sums)
+    numbered = sums.neighbors == "replace" or asked.get("sets") is None
+    if not numbered and asked.get("ask") != "noise":  # if a set fits tells how many rows there are
+        checks.fail(
+            "sets",
+            "of rows with neighbors='replace', since the other party knows no others by number",
+            f"neighbors={sums.neighbors!r}",
+        )
     match asked:
         case {"ask": "facts"}:
             return {
@@ -150,16 +155,6 @@ def _answer(sums: NoisySums, message: bytes) -> Any:
             total, contrasts = sums.contrasts(read(f), _sets(sums, bits, rows, sets))
             return [total, *contrasts.tolist()]
     checks.fail("a question", "one that this version knows", asked)
-
-
-def _expect_numbered(sums: NoisySums) -> None:
-    """Refuse sets of rows that come and go: whether one fits would tell how many there are."""
-    if sums.neighbors != "replace":
-        checks.fail(
-            "sets",
-            "of rows with neighbors='replace', since the other party knows no others by number",
-            f"neighbors={sums.neighbors!r}",
-        )
 
 
 def _sets(sums: NoisySums, bits: bytes, rows: int, sets: int) -> RowSets:
@@ -243,15 +238,14 @@ class RemoteSums:
             The public set of rows to count.
         """
         sets = None if rows is None else RowSets(cast(ArrayLike, [rows]))
-        return self._numbers(self._ask(_question("sum", f, sets), sets), 1)[0]
+        return self._noisy("sum", f, sets, 1)[0]
 
     def contrasts(
         self, f: Condition, sets: RowSets | ArrayLike
     ) -> tuple[float, NDArray[np.float64]]:
         """Return the same as `NoisySums.contrasts`, for a condition."""
         row_sets = sets if isinstance(sets, RowSets) else RowSets(sets)
-        answer = self._ask(_question("contrasts", f, row_sets), row_sets)
-        total, *contrasts = self._numbers(answer, 1 + len(row_sets))
+        total, *contrasts = self._noisy("contrasts", f, row_sets, 1 + len(row_sets))
         return total, np.array(contrasts, np.float64)
 
     def _facts(self) -> dict[str, Any]:
@@ -267,6 +261,12 @@ class RemoteSums:
                 self._numbers([facts["deviation"]], 1)
                 return dict(facts)
         _unknown()
+
+    def _noisy(self, ask: str, f: Any, sets: RowSets | None, size: int) -> list[float]:
+        if not isinstance(f, Condition):
+            checks.fail_kind("f", "a condition, made of dpfast.sulq.Attribute", f)
+        shape = None if sets is None else [sets.rows, len(sets)]
+        return self._numbers(self._ask({"ask": ask, "f": f.written(), "sets": shape}, sets), size)
 
     def _ask(self, question: dict[str, Any], sets: RowSets | None = None) -> Any:
         message, longest = json.dumps(question).encode(), WORDS
@@ -292,12 +292,6 @@ class RemoteSums:
         if not all(isinstance(x, float) and abs(x) < LARGEST for x in answer):
             _unknown()
         return answer
-
-
-def _question(ask: str, f: Any, sets: RowSets | None) -> dict[str, Any]:
-    if not isinstance(f, Condition):
-        checks.fail_kind("f", "a condition, made of dpfast.sulq.Attribute", f)
-    return {"ask": ask, "f": f.written(), "sets": None if sets is None else [sets.rows, len(sets)]}
 
 
 def _json(text: bytes) -> Any:

@@ -105,17 +105,18 @@ class _Round:
     loss: Loss
     neighbors: str
     name: str
-    total: Callable[[Any], list[int]]
-    parts: tuple[Part, ...]
-    noises: tuple[IntegerNoise, ...]
+    reduce: Callable[[Any], Any]
 
-    def reduce(self, source: Any) -> list[int]:
-        return self.total(source)
+
+@dataclass(frozen=True, slots=True)
+class _Sums(_Round):
+    """Noisy integers: each noise, and how many of them have it."""
+
+    noises: tuple[tuple[IntegerNoise, int], ...]
 
     def finish(self, summary: list[int], generator: Generator) -> list[int]:
         noisy: list[int] = []
-        sizes = [part.size for part in self.parts]
-        for _, same in groupby(zip(self.noises, sizes, strict=True), lambda pair: id(pair[0])):
+        for _, same in groupby(self.noises, lambda pair: id(pair[0])):
             (noise, size), *more = same  # parts in a row with the same noise are one draw
             end = len(noisy) + size + sum(other for _, other in more)
             noisy += noise.add(summary[len(noisy) : end], generator)
@@ -123,17 +124,10 @@ class _Round:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choices:
-    """One choice from each row of a table of scores, paid for by the allocation."""
+class _Choices(_Round):
+    """One choice from each row of a table of scores."""
 
-    loss: Loss
-    neighbors: str
-    name: str
-    scores: Callable[[Any], NDArray[np.int64]]
     c: float
-
-    def reduce(self, source: Any) -> NDArray[np.int64]:
-        return self.scores(source)
 
     def finish(self, summary: NDArray[np.int64], generator: Generator) -> list[int]:
         draws = Rows(Table(summary), self.c).draw(1, generator.stream())
@@ -228,9 +222,9 @@ class Rounds:
         BudgetError
             When so many rounds are not left, or in a forked process. The data were not touched.
         """
-        noises = tuple(self.noise(part) for part in parts)
+        noises = tuple((self.noise(part), part.size) for part in parts)
         self._use(uses)
-        mechanism = _Round(self.loss, self.neighbors, self.name, total, tuple(parts), noises)
+        mechanism = _Sums(self.loss, self.neighbors, self.name, total, noises)
         return release(self._source, mechanism, budget=None, rng=self._generator)
 
     def sharpness(self, spread: int) -> float:
@@ -250,8 +244,7 @@ class Rounds:
             As in `ask`.
         """
         self._use(1)
-        c = self.sharpness(spread)
-        mechanism = _Choices(self.loss, self.neighbors, self.name, scores, c)
+        mechanism = _Choices(self.loss, self.neighbors, self.name, scores, self.sharpness(spread))
         return release(self._source, mechanism, budget=None, rng=self._generator)
 
     @property
@@ -301,15 +294,14 @@ def _enough(loss: Loss, rounds: int) -> None:
 
     Of (epsilon, delta) it has about epsilon / sqrt(T).
     """
-    size, least, times = amount(loss), Fraction(1, 2**30), "the number of rounds"
+    size, least = amount(loss), Fraction(1, 2**30)
+    name, times, enough = "epsilon", "2**-30 times", size >= rounds * least
     if isinstance(loss, ZCDP):
-        if size < rounds * least**2:
-            checks.fail("rho", f"at least 2**-60 times {times}", float(size))
-    elif isinstance(loss, Pure):
-        if size < rounds * least:
-            checks.fail("epsilon", f"at least 2**-30 times {times}", float(size))
-    elif size**2 < rounds * least**2:
-        checks.fail("epsilon", f"at least 2**-30 times the root of {times}", float(size))
+        name, times, enough = "rho", "2**-60 times", size >= rounds * least**2
+    elif isinstance(loss, Approx):
+        times, enough = "2**-30 times the root of", size**2 >= rounds * least**2
+    if not enough:
+        checks.fail(name, f"at least {times} the number of rounds", float(size))
 
 
 def loss_of(epsilon: Any, delta: Any, rho: Any) -> Loss:
