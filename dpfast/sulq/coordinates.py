@@ -51,14 +51,13 @@ def limits(
     nan: str | float,
     centered: bool,
     reach: Sequence[int] | NDArray[Any],
-    name: str = "bounds",
 ) -> Limits:
     """Return limits for coordinates of -reach .. reach, counted from the middle or else from 0."""
     lo, hi = (np.array(ends, np.float64) for ends in zip(*bounds, strict=True))
     middle = lo / 2 + hi / 2 if centered else np.zeros(len(lo))
     half = np.maximum(hi - middle, middle - lo)
     if not ((half == 0) | (half >= LEAST)).all():
-        checks.fail(name, "equal, or at least 2**-900 apart", bounds)
+        checks.fail("bounds", "equal, or at least 2**-900 apart", bounds)
     live = half > 0
     scale = np.where(live, np.asarray(reach, np.float64) / np.where(live, half, 1.0), 0.0)
     fills, skip = nan_fills(nan, bounds)
@@ -96,18 +95,13 @@ class Coordinates:
         self.nan = nan
         self._limits = limits(bounds, nan, centered, [REACH] * len(bounds))
         self.middle, self.scale = self._limits.middle, self._limits.scale
+        self.width = len(bounds)
         self._length = 0.0 if radius is None else float(REACH)
-        d = self.width
-        if radius is None:
-            count = int(np.count_nonzero(self.scale))
-            self.l1, self.l2_squared = count * REACH, count * REACH**2
-        else:
-            most = REACH + math.isqrt(d) // 2 + 2
-            self.l1, self.l2_squared = most * (math.isqrt(d - 1) + 1), most**2
-
-    @property
-    def width(self) -> int:
-        return len(self.middle)
+        count = int(np.count_nonzero(self.scale))
+        self.l1, self.l2_squared = count * REACH, count * REACH**2
+        if radius is not None:
+            most = REACH + math.isqrt(self.width) // 2 + 2
+            self.l1, self.l2_squared = most * (math.isqrt(self.width - 1) + 1), most**2
 
     def wrong(
         self, rows: LabeledRows, w: NDArray[np.float64], bias: float
@@ -127,9 +121,9 @@ class Coordinates:
                 if not known.all():
                     x, y = x[known], y[known]
                 some = wrong(x, y, columns, w, bias, self._length, skip, sums)
-                total += np.concatenate([np.array(some), sums.astype(np.int64)]).astype(object)
+                total += [*some, *map(int, sums)]
             return total
 
-        count, label_sum, missing, *sums = rows.reduce(summarize, np.add)
-        nan_policy.refuse(self.nan, int(missing))
-        return int(count), int(label_sum), [int(x) for x in sums]
+        count, label_sum, missing, *sums = rows.reduce(summarize, np.add).tolist()
+        nan_policy.refuse(self.nan, missing)
+        return count, label_sum, sums

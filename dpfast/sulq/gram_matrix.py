@@ -74,7 +74,7 @@ class GramMatrix:
     def __init__(
         self, bounds: Sequence[tuple[float, float]], nan: str | float, centered: bool
     ) -> None:
-        self.nan, self.bounds = nan, bounds
+        self.nan, self.bounds, self.width = nan, bounds, len(bounds)
         largest = max(max(abs(lo), abs(hi)) for lo, hi in bounds)
         wide = max(hi - lo for lo, hi in bounds) if centered else largest
         exponent = math.frexp(wide or largest or 1.0)[1] - 1 - (BITS - 1)
@@ -90,14 +90,9 @@ class GramMatrix:
         self.most = self.constant**2 + squares
         self._sides = self.constant + sum(reach)
         self.middle, self.reach = np.array(middle, np.float64), np.array(reach, np.float64)
-        rows = max(1, LONG // len(bounds))
-        low, high = zip(*edges, strict=True)
-        tiled = [np.tile(np.array(x, np.float64), (rows, 1)) for x in (low, high, middle)]
-        self._limits = tiled[0], tiled[1], tiled[2]
-
-    @property
-    def width(self) -> int:
-        return len(self.bounds)
+        each = np.array([*zip(*edges, strict=True), middle], np.float64)
+        low, high, middles = np.tile(each[:, None], (1, max(1, LONG // len(bounds)), 1))
+        self._limits = low, high, middles
 
     def parts(self, neighbors: str) -> list[Part]:
         """Return the number of rows times c^2 (if there is a c), the squares, and the products.
@@ -150,14 +145,14 @@ class GramMatrix:
 
     def matrix(self, noisy: Sequence[int]) -> NDArray[np.float64]:
         """Return the noisy sums as a symmetric matrix of products of w, with 1 in place of c."""
-        c, size = self.constant, self.width + (1 if self.constant else 0)
+        size = self.width + (self.constant > 0)
         matrix = np.zeros((size, size))
         matrix[np.diag_indices(size)] = np.array(noisy[:size], np.float64)
         matrix[np.triu_indices(size, 1)] = np.array(noisy[size:], np.float64)
         matrix += np.triu(matrix, 1).T
-        if c:
-            matrix[0] /= c
-            matrix[:, 0] /= c
+        if self.constant:
+            matrix[0] /= self.constant
+            matrix[:, 0] /= self.constant
         return matrix
 
     def _narrow(
@@ -177,19 +172,18 @@ class GramMatrix:
         self, rows: NDArray[np.float64], sums: NDArray[np.int64], products: NDArray[np.int64]
     ) -> tuple[int, int]:
         """Do the same by a library for matrices."""
-        count = lost = 0
+        lost = 0
         buffer = np.empty((min(ROWS, len(rows)), self.width))
         for at in range(0, len(rows), ROWS):
-            part, skipped = rows[at : at + ROWS], 0
+            part = rows[at : at + ROWS]
             z = buffer[: len(part)]
             if kernels.box_whole(part, 1.0 / self.grid, *self._limits, z):
                 part, skipped = self._filled(part)
-                z = buffer[: len(part)]
+                z, lost = buffer[: len(part)], lost + skipped
                 kernels.box_whole(part, 1.0 / self.grid, *self._limits, z)
             sums += (np.ones(len(z)) @ z).astype(np.int64)
             products += (z.T @ z).astype(np.int64)
-            count, lost = count + len(z), lost + skipped
-        return count, lost
+        return len(rows) - lost, lost
 
     def _filled(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
         """Return rows with numbers for NaN, or without rows that have one, and count these."""

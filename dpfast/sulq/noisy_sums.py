@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NoReturn, overload
 
 import numpy as np
@@ -27,12 +28,12 @@ from ..sources.masked import refuse_mask
 from ..sources.table import as_rows, only
 from ..summaries.cells import cells
 from .rounds import Part, Rounds, loss_of
-from .row_functions import Columns, Function, Piece, bits, side_by_side, split, union
-from .row_matrices import expect_scale
+from .row_functions import Function, Piece, bits, side_by_side, split, union
 from .row_sets import RowSets
-from .terms import Exact, Tallied, Term, Vector, exact, joint, listed, shared
+from .terms import Answer, Exact, Term, Vector, exact, joint, listed, shared
 
-Answer = float | NDArray[np.float64]
+#: Integers, rows without a value, and rows read.
+Sums = tuple[list[int], int, int]
 
 
 class NoisySums:
@@ -335,8 +336,14 @@ class NoisySums:
         if not isinstance(sets, RowSets):
             sets = RowSets(sets)
         checks.entries("sets", sets.rows, self._source.length, self._neighbors)
-        contrasts = Contrasts(bits(f, self._source, self._neighbors), sets, self._nan)
-        sums = totals([contrasts], self._nan, length=sets.rows)
+        function, nan = bits(f, self._source, self._neighbors), self._nan
+        if not isinstance(nan, str) and nan not in (0.0, 1.0):
+            checks.fail("nan", "0 or 1, or a word, for a condition", nan)
+        fill = nan_policy.replacement(nan, 0.0, 1.0)
+        contrasts = Contrasts(
+            1 + len(sets), function.columns, Fraction(1, 2), None, function, sets, fill
+        )
+        sums = totals([contrasts], nan, length=sets.rows)
         total, *doubled = self._rounds.ask(sums, [contrast_part(len(sets))])
         return float(total), np.array(doubled, np.float64) / 2.0
 
@@ -355,8 +362,8 @@ class NoisySums:
             functions = [exact(term, source, nan, relation) for term in terms]
         else:
             together = joint(terms, source, relation)
-            functions = [Vector(side_by_side(together), expect_scale("l2", l2), nan)]
-        parts = shared([function.part(relation) for function in functions])
+            functions = [Vector.of(side_by_side(together), l2, nan)]
+        parts = shared([function.sensitivity(relation) for function in functions])
         sums = self._rounds.ask(totals(functions, nan, where), parts)
         pieces = zip(functions, split(sums, functions), strict=True)
         answers = [function.answer(integers) for function, integers in pieces]
@@ -371,26 +378,18 @@ def contrast_part(sets: int) -> Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrasts:
+class Contrasts(Exact):
     """How many rows have something, then twice the contrast of each set."""
 
     function: Function
     sets: RowSets
-    nan: str | float
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.nan, str) and self.nan not in (0.0, 1.0):
-            checks.fail("nan", "0 or 1, or a word, for a condition", self.nan)
-
-    @property
-    def columns(self) -> Columns:
-        return self.function.columns
+    fill: str | float
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         values = self.function.values(piece)
         absent = values != values
         holds = (values != 0) & ~absent
-        if nan_policy.replacement(self.nan, 0.0, 1.0) == 1.0:
+        if self.fill == 1.0:
             holds |= absent
         count = int(np.count_nonzero(holds))
         doubled = 2 * self.sets.counts(holds, piece.start) - count
@@ -398,7 +397,7 @@ class Contrasts:
 
 
 def totals(
-    functions: Sequence[Tallied],
+    functions: Sequence[Exact],
     nan: str | float,
     where: NDArray[np.bool_] | None = None,
     length: int | None = None,
@@ -410,7 +409,7 @@ def totals(
     columns = union(function.columns for function in functions)
     expected = length if where is None else len(where)
 
-    def summarize(chunk: RowChunk) -> tuple[list[int], int, int]:
+    def summarize(chunk: RowChunk) -> Sums:
         rows, start = chunk.rows, chunk.start
         keep = None if where is None else where[start : start + len(rows)]
         if keep is not None and len(keep) != len(rows):
@@ -418,9 +417,7 @@ def totals(
         tallies = [function.tally(Piece(rows, start, keep)) for function in functions]
         return [x for sums, _ in tallies for x in sums], sum(lost for _, lost in tallies), len(rows)
 
-    def merge(
-        a: tuple[list[int], int, int], b: tuple[list[int], int, int]
-    ) -> tuple[list[int], int, int]:
+    def merge(a: Sums, b: Sums) -> Sums:
         return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1], a[2] + b[2]
 
     def total(source: RowSource) -> list[int]:

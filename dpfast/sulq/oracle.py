@@ -28,10 +28,10 @@ from ..rng import Generator
 from ..sources.base import RowSource
 from ..sources.table import as_rows
 from .noisy_sums import totals
-from .oracle_plan import COUNTING, Answer, Mean, Questions, cost_of
+from .oracle_plan import COUNTING, Mean, Questions, cost_of
 from .rounds import Rounds, loss_of
 from .row_functions import split
-from .terms import Count, Term, listed
+from .terms import COUNT, Answer, Term, listed
 
 
 @overload
@@ -127,8 +127,6 @@ class Oracle(ABC):
     """The common part of both oracles: questions, and how many are left."""
 
     _name: ClassVar[str]
-    _source: RowSource
-    _questions: Questions
 
     def __init__(self, source: RowSource, questions: Questions) -> None:
         self._source, self._questions = source, questions
@@ -252,7 +250,7 @@ class Oracle(ABC):
 
     def _count_and_sums(self, means: Sequence[Mean]) -> Callable[[RowSource], list[int]]:
         """Return a pass: the number of rows, then the integers of all functions."""
-        return totals([Count(), *means], self._questions.nan)
+        return totals([COUNT, *means], self._questions.nan)
 
 
 class StatisticalQueryOracle(Oracle):
@@ -401,9 +399,7 @@ class StatisticalQueryOracle(Oracle):
             budget=budget,
             rng=rng,
         )
-        self._rows = Fraction(known)
-        if neighbors == "add-remove":
-            self._rows = self._counted(known)
+        self._rows = self._counted(known) if neighbors == "add-remove" else Fraction(known)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("an oracle can be neither pickled nor copied: both copies could be asked")

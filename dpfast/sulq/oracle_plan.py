@@ -32,7 +32,6 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import ArgumentError
@@ -42,10 +41,9 @@ from ..sources.base import RowSource
 from ..sources.table import as_rows
 from ..summaries.cells import nearest
 from .rounds import Part, round_noise
-from .row_functions import Columns, Computed, Piece
-from .terms import Count, Exact, Term, exact
+from .row_functions import Computed, Piece
+from .terms import COUNT, Answer, Exact, Term, exact
 
-Answer = float | NDArray[np.float64]
 #: Questions of an oracle, each of which has a share of its own, and numbers of an answer, at most.
 MOST_QUESTIONS = MOST_NUMBERS = 1 << 20
 #: The fraction of the largest share that is left to all shares that hardly count, together.
@@ -55,7 +53,7 @@ _MOST = 1e100
 
 
 @dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(Exact):
     """A function whose mean is asked for. Summed is `times` its integer less `shift`."""
 
     function: Exact
@@ -65,25 +63,14 @@ class Mean:
 
     @classmethod
     def of(cls, function: Exact, neighbors: str) -> Mean:
-        limits = function.limits
-        if neighbors == "replace" or limits is None:
-            return cls(function, 1, 0, function.part(neighbors))
-        span = limits[1] - limits[0]
-        return cls(function, 2, sum(limits), Part(1, span, span**2, 1))
-
-    @property
-    def size(self) -> int:
-        return self.function.size
-
-    @property
-    def columns(self) -> Columns:
-        """The columns of a row that it looks at."""
-        return self.function.columns
-
-    @property
-    def unit(self) -> Fraction:
-        """The value of 1 among the integers that are summed."""
-        return self.function.unit / self.times
+        """Return a function, centered where rows come and go."""
+        times, shift, part = 1, 0, function.sensitivity(neighbors)
+        if neighbors != "replace" and function.limits is not None:
+            least, most = function.limits
+            span = most - least
+            times, shift, part = 2, least + most, Part(1, span, span**2, 1)
+        unit = function.unit / times
+        return cls(function.size, function.columns, unit, None, function, times, shift, part)
 
     @property
     def half(self) -> Fraction:
@@ -91,7 +78,6 @@ class Mean:
         return self.unit * math.isqrt(self.part.l2_squared)
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
-        """Return the integers for some rows, none of which are left out."""
         sums, missing = self.function.tally(piece)
         rows = self.shift * piece.count
         return [self.times * x - rows for x in sums], missing
@@ -103,7 +89,12 @@ class Mean:
 
 
 #: The count of all rows, in units so small that the scale of noise is hardly rounded.
-COUNTING = Mean(Count(), 1 << 20, 0, Part(1, 1 << 20, 1 << 40, 1))
+COUNTING = replace(
+    Mean.of(COUNT, "replace"),
+    unit=Fraction(1, 1 << 20),
+    times=1 << 20,
+    part=Part(1, 1 << 20, 1 << 40, 1),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +147,8 @@ class Plan:
             noise, off = round_noise(loss, self.rounds, self.asking(mean, question)), self.off(loss)
         except ArgumentError:  # noise that nobody can draw
             return False
-        size = mean.unit * noise.within(self.failure / mean.size)
-        tolerance = self.tolerances[question]
-        if off:
-            size += (mean.half + tolerance) * off
-        return size <= tolerance * self.rows
+        size, tolerance = noise.within(self.failure / mean.size), self.tolerances[question]
+        return mean.unit * size + (mean.half + tolerance) * off <= tolerance * self.rows
 
     def distinct(self) -> list[int]:
         """Return a question of each tolerance, from the narrowest to the widest.
@@ -358,7 +346,7 @@ class Questions:
         means = []
         for term in terms:
             if term.bounds is None and term.l2 is None and not isinstance(term.f, str):
-                term = Term(term.f, self.bounds, self.l2, term.size, term.column)
+                term = replace(term, bounds=self.bounds, l2=self.l2)
             function = exact(term, source, self.nan, self.neighbors)
             means.append(Mean.of(function, self.neighbors))
         return means
@@ -393,11 +381,6 @@ def cost_of(questions: Questions, rows: int, offered: Loss) -> tuple[Plan, Loss]
     loss = least_loss(plan, mean, offered) if rows else None
     if loss is None:
         enough = least_rows(plan, mean, offered)
-        checks.fail(
-            "rows",
-            f"at least {enough} for these tolerances to cost no more than {offered!r}"
-            if enough
-            else f"more than any data have for these tolerances to cost no more than {offered!r}",
-            rows,
-        )
+        rule = f"at least {enough}" if enough else "more than any data have"
+        checks.fail("rows", f"{rule} for these tolerances to cost no more than {offered!r}", rows)
     return plan, loss

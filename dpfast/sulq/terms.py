@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from . import row_functions
 from .rounds import Part
 from .row_functions import Columns, Function, Piece
 from .row_matrices import expect_scale
+
+Answer = float | NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,51 +66,39 @@ class Term:
     column: int | str | Sequence[int | str] | None = None
 
 
-class Tallied(Protocol):
-    """Integers of a row that can be summed."""
-
-    @property
-    def columns(self) -> Columns: ...
-    def tally(self, piece: Piece) -> tuple[list[int], int]: ...
-
-
+@dataclass(frozen=True, slots=True)
 class Exact(ABC):
-    """A function whose sums are integers: by default one, between `limits` for each row."""
+    """Integers of a row whose sums are exact.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    size : int
+        Number of integers.
+    columns : frozenset or None
+        The columns of a row that they are computed from.
+    unit : Fraction
+        The value of the integer 1.
+    limits : (int, int) or None
+        The least and the largest integer of a row; None for a vector.
+    """
 
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Number of integers."""
-
-    @property
-    @abstractmethod
-    def columns(self) -> Columns:
-        """The columns of a row that they are computed from."""
-
-    @property
-    @abstractmethod
-    def limits(self) -> tuple[int, int] | None:
-        """The least and the largest integer of a row; None for a vector."""
-
-    @property
-    @abstractmethod
-    def unit(self) -> Fraction:
-        """The value of the integer 1."""
+    size: int
+    columns: Columns
+    unit: Fraction
+    limits: tuple[int, int] | None
 
     @abstractmethod
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         """Return the sums for some rows, and how many rows had no value, under ``nan="raise"``."""
 
-    def part(self, neighbors: str) -> Part:
-        """Return the sensitivity of the integers."""
+    def sensitivity(self, neighbors: str) -> Part:
+        """Return how far the sums may be from those of a neighbor."""
         assert self.limits is not None
         least, most = self.limits
         change = most - least if neighbors == "replace" else max(abs(least), abs(most))
         return Part(1, change, change**2, 1)
 
-    def answer(self, sums: list[int]) -> float | NDArray[np.float64]:
+    def answer(self, sums: list[int]) -> Answer:
         """Return the value of the integers."""
         return nearest(self.unit * sums[0])
 
@@ -117,13 +107,11 @@ class Exact(ABC):
 class Count(Exact):
     """1 for each row."""
 
-    size: int = 1
-    columns: Columns = row_functions.NONE
-    limits: tuple[int, int] = (1, 1)
-    unit: Fraction = Fraction(1)
-
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         return [piece.count], 0
+
+
+COUNT = Count(1, row_functions.NONE, Fraction(1), (1, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,26 +121,28 @@ class Number(Exact):
     `fill` is what a missing number counts as; rows without one are left out where it is a word.
     """
 
+    limits: tuple[int, int]
     function: Function
     cells: Cells
     fill: str | float
-    power: int = 1
-    size: int = 1
+    power: int
 
-    @property
-    def columns(self) -> Columns:
-        return self.function.columns
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        first, last = self.cells.first, self.cells.last
-        ends = first**self.power, last**self.power
-        least = 0 if self.power == 2 and first <= 0 <= last else min(ends)
-        return least, max(ends)
-
-    @property
-    def unit(self) -> Fraction:
-        return Fraction(self.cells.grid) ** self.power
+    @classmethod
+    def of(
+        cls,
+        function: Function,
+        pair: tuple[float, float],
+        nan: str | float,
+        bits: int,
+        width: float | None = None,
+        power: int = 1,
+    ) -> Number:
+        """Return the number that a function computes, as about ``2**bits`` cells in `width`."""
+        grid, fill = cells(*pair, bits, width), nan_policy.replacement(nan, *pair)
+        ends = grid.first**power, grid.last**power
+        least = 0 if power == 2 and grid.first <= 0 <= grid.last else min(ends)
+        unit, limits = Fraction(grid.grid) ** power, (least, max(ends))
+        return cls(1, function.columns, unit, limits, function, grid, fill, power)
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         values, first = self.function.values(piece), self.cells.first
@@ -182,20 +172,12 @@ class Product(Exact):
 
     a: Number
     b: Number
-    size: int = 1
 
-    @property
-    def columns(self) -> Columns:
-        return row_functions.union([self.a.columns, self.b.columns])
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        corners = [x * y for x in self.a.limits for y in self.b.limits]
-        return min(corners), max(corners)
-
-    @property
-    def unit(self) -> Fraction:
-        return self.a.unit * self.b.unit
+    @classmethod
+    def of(cls, a: Number, b: Number) -> Product:
+        corners = [x * y for x in a.limits for y in b.limits]
+        columns = row_functions.union([a.columns, b.columns])
+        return cls(1, columns, a.unit * b.unit, (min(corners), max(corners)), a, b)
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         total, missing = 0, 0
@@ -219,20 +201,13 @@ class Vector(Exact):
     function: Function
     radius: float
     nan: str | float
-    bits: int = 40
 
-    @property
-    def size(self) -> int:
-        return self.function.size
-
-    @property
-    def columns(self) -> Columns:
-        return self.function.columns
-
-    @property
-    def grid(self) -> float:
-        """The width of a cell."""
-        return math.ldexp(1.0, max(math.frexp(self.radius)[1] - 1 - self.bits, -1000))
+    @classmethod
+    def of(cls, function: Function, l2: Any, nan: str | float) -> Vector:
+        """Return the vector that a function computes, cut to the length `l2`."""
+        radius = expect_scale("l2", l2)
+        grid = math.ldexp(1.0, max(math.frexp(radius)[1] - 1 - FINE, -1000))
+        return cls(function.size, function.columns, Fraction(grid), None, function, radius, nan)
 
     @property
     def cells(self) -> int:
@@ -242,26 +217,17 @@ class Vector(Exact):
         error of at most (k + 8) 2**-53, which is that part of less than 2**42 cells.
         """
         k = self.size
-        within = -(-Fraction(self.radius) // Fraction(self.grid))
+        within = -(-Fraction(self.radius) // self.unit)
         return int(within) + math.isqrt(k) // 2 + 2 + (k + 8 >> 11)
 
-    @property
-    def limits(self) -> None:
-        return None
-
-    @property
-    def unit(self) -> Fraction:
-        return Fraction(self.grid)
-
-    def part(self, neighbors: str) -> Part:
+    def sensitivity(self, neighbors: str) -> Part:
         most = self.cells * (2 if neighbors == "replace" else 1)
         return Part(self.size, most * (math.isqrt(self.size - 1) + 1), most**2, self.size)
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         sums, missing = [0] * self.size, 0
         for block in piece.blocks():
-            values = self.function.values(block).reshape(-1, self.size)
-            whole, lost = self.cut(values)
+            whole, lost = self.cut(self.function.values(block).reshape(-1, self.size))
             sums = [a + int(b) for a, b in zip(sums, whole.sum(axis=0), strict=True)]
             missing += lost
         return sums, missing if self.nan == "raise" else 0
@@ -269,7 +235,7 @@ class Vector(Exact):
     def cut(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
         """Return cells of vectors, each cut to the radius, and how many had a NaN, which are 0."""
         x, absent = row_functions.shortened(values, self.radius)
-        x /= self.grid
+        x /= float(self.unit)
         return np.rint(x, out=x).astype(np.int64), int(np.count_nonzero(absent))
 
     def answer(self, sums: list[int]) -> NDArray[np.float64]:
@@ -303,7 +269,7 @@ def exact(term: Term, source: RowSource, nan: str | float, neighbors: str) -> Ex
     if term.l2 is not None:
         if term.bounds is not None:
             checks.fail("bounds", "left out with l2", term.bounds)
-        return Vector(function, expect_scale("l2", term.l2), nan)
+        return Vector.of(function, term.l2, nan)
     if function.size != 1:
         checks.fail("l2", "given for a function that returns several numbers", term.l2)
     return _number(function, (0, 1) if term.bounds is None else term.bounds, nan, neighbors)
@@ -333,41 +299,33 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
     if name == "row":
         if term.l2 is None or term.bounds is not None or term.column is not None:
             checks.fail("l2", "given for 'row', without bounds or column", term)
-        return Vector(row_functions.whole_row(source), expect_scale("l2", term.l2), nan)
+        return Vector.of(row_functions.whole_row(source), term.l2, nan)
     if term.l2 is not None:
         checks.fail("l2", "left out for a function of one number", term.l2)
     if name == "count":
         if term.bounds is not None or term.column is not None:
             checks.fail("bounds", "left out for 'count', as well as column", term)
-        return Count()
+        return COUNT
     if term.bounds is None:
         checks.fail("bounds", f"given for {name!r}, known without looking at the data", None)
     if name == "value":
         return _number(row_functions.one_column(term.column, source), term.bounds, nan, neighbors)
     if name == "square":
-        return _factor(
-            row_functions.one_column(term.column, source), checks.bounds(term.bounds), nan, 2
-        )
+        column = row_functions.one_column(term.column, source)
+        return Number.of(column, checks.bounds(term.bounds), nan, SQUARES, power=2)
     if not isinstance(term.column, (tuple, list)) or len(term.column) != 2:
         checks.fail("column", "two columns for 'product'", term.column)
     limits, is_vector = checks.pairs(term.bounds)
     if is_vector and len(limits) != 2:
         checks.fail("bounds", "one pair, or one for each of the two columns", term.bounds)
     a, b = (
-        _factor(row_functions.one_column(column, source), pair, nan)
+        Number.of(row_functions.one_column(column, source), pair, nan, SQUARES)
         for column, pair in zip(term.column, limits if is_vector else limits * 2, strict=True)
     )
-    return Product(a, b)
+    return Product.of(a, b)
 
 
 def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -> Number:
-    lo, hi = checks.bounds(bounds)
+    lo, hi = pair = checks.bounds(bounds)
     width = max(hi - lo, abs(lo), abs(hi)) if neighbors == "add-remove" else None
-    fill = nan_policy.replacement(nan, lo, hi)
-    return Number(function, cells(lo, hi, FINE, width), fill)
-
-
-def _factor(
-    function: Function, pair: tuple[float, float], nan: str | float, power: int = 1
-) -> Number:
-    return Number(function, cells(*pair, SQUARES), nan_policy.replacement(nan, *pair), power)
+    return Number.of(function, pair, nan, FINE, width)

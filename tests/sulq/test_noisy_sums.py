@@ -440,7 +440,7 @@ floats = st.floats(allow_nan=True, allow_infinity=True, width=64)
 @example([[math.inf, 0.0, -math.inf]], 0.3)
 @example([[math.nan, math.inf, 1.0]], 0.3)
 def test_vectors_are_cut_to_the_ball(values, radius):
-    made = terms.Vector(row_functions.side_by_side([row_functions.ONES] * 3), radius, "raise")
+    made = terms.Vector.of(row_functions.side_by_side([row_functions.ONES] * 3), radius, "raise")
     whole, missing = made.cut(np.array(values))
     assert missing == sum(any(map(math.isnan, v)) for v in values)
     for row, cells in zip(values, whole.tolist(), strict=True):
@@ -449,7 +449,7 @@ def test_vectors_are_cut_to_the_ball(values, radius):
             exact = [Fraction(x) for x in row]
             if sum(x * x for x in exact) <= Fraction(radius) ** 2 * (1 - Fraction(1, 2**40)):
                 assert [
-                    abs(c - x / Fraction(made.grid)) <= Fraction(1, 2)
+                    abs(c - x / made.unit) <= Fraction(1, 2)
                     for c, x in zip(cells, exact, strict=True)
                 ]
 

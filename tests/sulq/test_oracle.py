@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import math
 import os
@@ -474,7 +475,7 @@ def test_a_function_that_is_centred_wrongly_is_caught():
 
     def wrong(own, neighbors):
         found = real(own, neighbors)
-        return oracle_plan.Mean(found.function, found.times, found.shift + 2**38, found.part)
+        return dataclasses.replace(found, shift=found.shift + 2**38)
 
     with patch.object(oracle_plan.Mean, "of", wrong):
         parts, worst = worst_moves(MOVING["value"], "add-remove", tolerance=0.9)
