@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
 import os
@@ -27,7 +28,16 @@ from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory
-from dpfast.sulq import PCA, KMeans, NoisySums, Term, original_variance, row_functions, terms
+from dpfast.sulq import (
+    Attribute,
+    NoisySums,
+    RowSets,
+    StatisticalQueryOracle,
+    Term,
+    original_variance,
+    row_functions,
+    terms,
+)
 from dpfast.sulq import rounds as _rounds
 
 from ..reference.sulq import noisy_sums as reference
@@ -161,43 +171,80 @@ def test_every_form_of_data_has_the_same_sums(dtype):
     assert all(a == answers[0] for a in answers)
 
 
-@pytest.mark.parametrize("rows", [None, "mask", "numbers"])
-def test_chunks_do_not_change_a_bit(rows, monkeypatch):
-    data = np.random.default_rng(5).normal(0, 1, (70_001, 2))
-    set_ = None if rows is None else data[:, 0] > 0
-    if rows == "numbers":
-        set_ = np.random.default_rng(1).permutation(np.flatnonzero(set_))
-    ask = [
-        "count",
-        Term("value", (-1, 1), column=0),
-        Term("square", (-1, 1), column=1),
-        Term("product", (-1, 1), column=(0, 1)),
-        Term(first_less_second, (-1, 1)),
-        Term(data, l2=1.0, size=2),
-    ]
-    seen = []
-    for direct in (1 << 23, 16 * 1001):
+DATA = np.random.default_rng(5).normal(0, 1, (70_001, 2))
+SETS = RowSets.random(len(DATA), 20, InsecureGenerator(1))
+POSITIVE = np.flatnonzero(DATA[:, 0] > 0)
+TERMS = [
+    "count",
+    Term("value", (-1, 1), column="a"),
+    Term("square", (-1, 1), column="b"),
+    Term("product", (-1, 1), column=("a", "b")),
+    Term(by_name, (-1, 1)),
+]
+STORED = [*TERMS, Term(DATA, l2=1.0, size=2)]
+CHUNKED = {
+    "sums": lambda s: s.batch(TERMS),
+    "a mask": lambda s: s.batch(TERMS, DATA[:, 0] > 0),
+    "stored": lambda s: s.batch(STORED),
+    "row numbers": lambda s: s.batch(STORED, np.random.default_rng(1).permutation(POSITIVE)),
+    "contrasts": lambda s: s.contrasts(Attribute("a", low=0.3) ^ Attribute("b", high=-0.1), SETS),
+}
+
+
+@quick_rows(5)
+@pytest.mark.parametrize(
+    ("ask", "relation"),
+    [
+        (ask, relation)
+        for ask in ("an oracle", *CHUNKED)
+        for relation in RELATIONS
+        if (ask, relation) != ("row numbers", "add-remove")  # these have none
+    ],
+)
+def test_chunks_threads_layouts_and_files_do_not_change_a_bit(ask, relation, monkeypatch, tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def integers(rows):
+        if ask != "an oracle":
+            return recorded(rows, CHUNKED[ask], neighbors=relation)[1]
+        kw = {"tolerance": 0.1, "queries": 5, "epsilon": 500, "rows": 70_001, "bounds": (-1, 1)}
+        oracle = StatisticalQueryOracle(rows, neighbors=relation, rng=InsecureGenerator(1), **kw)
+        return oracle.batch(TERMS)
+
+    table = pd.DataFrame(DATA, columns=["a", "b"])
+    found = [integers(table)]
+    for direct, threads in ((1 << 23, "1"), (16 * 1001, "1"), (16 * 1001, "3"), (16 * 64, "2")):
         monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
-        for layout in (data, np.asfortranarray(data)):
-            _, values, _ = recorded(layout, lambda s: s.batch(ask, set_), neighbors="replace")
-            seen.append(values)
-    assert all(v == seen[0] for v in seen)
-    whole = reference.total(
-        np.rint(np.clip(data[:, 0], -1, 1) * 2**39).astype(int).tolist(),
-        Fraction,
-        None if rows is None else (data[:, 0] > 0).tolist(),
-    )
-    assert dp.summaries.cells.cells(-1, 1).grid == 2.0**-39 and seen[0][1] == [int(whole)]
-
-
-def test_several_threads_sum_the_same(monkeypatch):
-    data = np.random.default_rng(5).normal(0, 1, 3 << 18)
-    ask = [Term("value", (-1, 1)), Term(tenth)]
-    found = []
-    for threads in "1", "3":
+        monkeypatch.setattr(memory.MemoryRows, "BUFFER", direct)
+        monkeypatch.setattr(memory, "SLICE", 10_000)
         monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        found.append(recorded(data, lambda s: s.batch(ask))[1])
-    assert found[0] == found[1]
+        fortran = pd.DataFrame(np.asfortranarray(DATA), columns=["a", "b"])
+        found += map(integers, (table.to_records(index=False), fortran))
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=7000)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    files = [dp.scan(tmp_path / name, column=["a", "b"]) for name in ("t.parquet", "t.csv")]
+    if ask not in ("stored", "row numbers"):  # which need to know how many rows there are
+        found += map(integers, files)
+    assert all(one == found[0] for one in found)
+    kept = DATA[POSITIVE] if ask in ("a mask", "row numbers") else DATA
+    if ask in CHUNKED and ask != "contrasts":
+        cells = np.rint(np.clip(kept[:, 0], -1, 1) * 2**39).astype(int)
+        assert dp.summaries.cells.cells(-1, 1).grid == 2.0**-39
+        assert found[0][1] == [sum(cells.tolist())]
+
+
+def test_sets_of_rows_must_be_as_long_as_a_file(tmp_path):
+    (tmp_path / "t.csv").write_text("x\n" + "1\n" * 10)
+    for asked in (
+        lambda sums, n: sums.sum("count", np.ones(n, bool)),
+        lambda sums, n: sums.contrasts(Attribute("x"), RowSets.random(n, 2)),
+    ):
+        for length in 9, 11:
+            sums = NoisySums(dp.scan(tmp_path / "t.csv", column=["x"]), rho=1, queries=1)
+            with pytest.raises(DataError, match="one entry for each row"):
+                asked(sums, length)
+    with pytest.raises(ArgumentTypeError, match="length"):
+        sums.sum(np.zeros(10))
 
 
 @pytest.mark.parametrize(
@@ -225,29 +272,6 @@ def test_values_computed_before_come_in_many_forms():
     for form in forms:
         assert recorded(data, lambda s, f=form: s.sum(f))[2] == 3.0
     assert recorded(data, lambda s: s.sum(np.eye(4, dtype=int), l2=1))[2] == pytest.approx([1] * 4)
-
-
-def test_files_chunk_by_chunk(tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
-    table = pd.DataFrame(np.random.default_rng(2).normal(0, 1, (5000, 2)), columns=["a", "b"])
-    table.to_parquet(tmp_path / "t.parquet", row_group_size=700)
-    assert pq.ParquetFile(tmp_path / "t.parquet").num_row_groups > 5
-    table.to_csv(tmp_path / "t.csv", index=False)
-    ask = [Term("value", (-1, 1), column="b"), Term(by_name, (-1, 1)), Term("row", l2=1.0)]
-    _, expected, _ = recorded(table, lambda s: s.batch(ask))
-    for name in "t.parquet", "t.csv":
-        source = dp.scan(tmp_path / name, column=["a", "b"])
-        assert recorded(source, lambda s: s.batch(ask))[1] == expected
-    kw = {"bounds": (-1, 1), "rho": 1}
-    for kind in (lambda: KMeans(3, **kw), lambda: PCA(**kw)):
-        found = [
-            pickle.dumps(vars(kind().fit(x, rng=InsecureGenerator(1))))
-            for x in (table, dp.scan(tmp_path / "t.parquet", column=["a", "b"]))
-        ]
-        assert found[0] == found[1]
-    unknown = NoisySums(dp.scan(tmp_path / "t.csv", column=["a", "b"]), rho=1, queries=1)
-    with pytest.raises(ArgumentTypeError, match="length"):
-        unknown.sum(np.zeros(5000))
 
 
 def test_what_a_function_does_not_give_is_missing():
@@ -362,23 +386,16 @@ FUNCTIONS = {
 }
 
 
-def worst_moves(name, relation, keep=None):
-    """The largest l1 and l2 move over all neighbours, part by part, and what was claimed."""
-    ask, found = FUNCTIONS[name], {}
+def worst_moves(integers, relation):
+    """The largest l1 and l2 move over all neighbors, part by part, and what was claimed.
 
-    def integers(data):
-        key = tuple(map(str, data))
-        if key not in found:
-            nan = 0.3 if relation == "replace" else "drop"
-            found[key] = recorded(np.array(data, np.float64), ask, neighbors=relation, nan=nan)
-        return found[key]
-
-    worst: dict = {}
+    `integers` returns both: what was claimed, and the integers of each part.
+    """
+    integers, worst = functools.cache(integers), {}
     for data in itertools.product(DOMAIN, repeat=2):
-        claimed, before, _ = integers(list(data))
+        claimed, before = integers(data)
         for other in reference.neighbours(list(data), DOMAIN, relation):
-            _, after, _ = integers(other)
-            for i, pair in enumerate(zip(before, after, strict=True)):
+            for i, pair in enumerate(zip(before, integers(tuple(other))[1], strict=True)):
                 moved = reference.moves(*pair)
                 worst[i] = tuple(map(max, zip(worst.get(i, (0, 0, 0)), moved, strict=True)))
     return claimed, [worst[i] for i in range(len(worst))]
@@ -388,7 +405,11 @@ def worst_moves(name, relation, keep=None):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_no_neighbour_moves_a_sum_by_more_than_is_claimed(name, relation):
-    claimed, worst = worst_moves(name, relation)
+    nan = 0.3 if relation == "replace" else "drop"
+    claimed, worst = worst_moves(
+        lambda data: recorded(np.array(data), FUNCTIONS[name], neighbors=relation, nan=nan)[:2],
+        relation,
+    )
     parts = sum(1 for l1, _, _ in claimed if l1)
     for (l1, l2, moved), seen in zip(claimed, worst, strict=True):
         assert seen[0] * parts <= l1 and seen[1] * parts <= l2 and seen[2] * parts <= moved
@@ -583,23 +604,34 @@ def test_threads_do_not_get_more_questions():
     assert len(found) == 20 and len(refused) == 20 and len(set(found)) > 1
 
 
-def test_there_is_one_of_each():
-    sums = NoisySums(np.zeros(3), rho=1, queries=1)
+ANSWERING = {
+    "sums": lambda: NoisySums(np.zeros(1000), rho=1, queries=1),
+    "oracle": lambda: StatisticalQueryOracle(
+        np.zeros(1000), tolerance=0.2, queries=1, epsilon=500, neighbors="replace"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERING)
+def test_there_is_one_of_each(kind):
+    made = ANSWERING[kind]()
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="neither pickled nor copied"):
-            duplicate(sums)
-    assert "1 of 1 left" in repr(sums)
+            duplicate(made)
+    assert "1 of 1 left" in repr(made)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_is_refused():
-    sums = NoisySums(np.zeros(3), rho=1, queries=1)
+@pytest.mark.parametrize("kind", ANSWERING)
+def test_a_forked_process_is_refused(kind):
+    made = ANSWERING[kind]()
+    ask = made.sum if kind == "sums" else made.ask
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         try:
-            sums.sum("count")
+            ask("count")
             os.write(writer, b"answered")
         except BudgetError as error:
             os.write(writer, str(error).encode())
@@ -608,7 +640,7 @@ def test_a_forked_process_is_refused():
     os.waitpid(child, 0)
     assert b"forked" in os.read(reader, 1000)
     os.close(reader), os.close(writer)
-    sums.sum("count")
+    ask("count")
 
 
 def test_a_set_of_rows_under_each_relation():
@@ -659,14 +691,6 @@ def test_a_count_that_nobody_moves_takes_no_share():
         (alone,), _, _ = recorded([0.5], lambda sums: sums.sum("value", bounds=(0, 1)), **kw)
         both = recorded([0.5], lambda sums: sums.batch(["count", value]), **kw)[0]
         assert both[1][1] == times * alone[1]
-
-
-def test_a_mask_of_another_length_than_a_file(tmp_path):
-    pd.DataFrame({"a": np.arange(10.0)}).to_csv(tmp_path / "rows.csv", index=False)
-    for length in 9, 11:
-        sums = NoisySums(dp.scan(tmp_path / "rows.csv", column="a"), rho=1, queries=1)
-        with pytest.raises(DataError, match="one entry for each row"):
-            sums.sum("count", np.ones(length, bool))
 
 
 @quick_rows(1)

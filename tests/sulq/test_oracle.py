@@ -6,14 +6,12 @@ import copy
 import dataclasses
 import itertools
 import math
-import os
 import pickle
 from fractions import Fraction
 from unittest.mock import patch
 
 import numba
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binom, norm
 
@@ -22,7 +20,6 @@ from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataErr
 from dpfast.noise.integer import IntegerNoise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
 from dpfast.sulq import (
     ExactOracle,
     StatisticalQueryOracle,
@@ -32,11 +29,11 @@ from dpfast.sulq import (
     rounds,
     terms,
 )
+from dpfast.sulq.row_functions import split
 
-from ..reference.sulq import noisy_sums as reference
 from ..support.names import shown
 from ..support.pairwise import pairwise, quick_rows
-from .test_noisy_sums import spent
+from .test_noisy_sums import spent, worst_moves
 
 RELATIONS = ["replace", "add-remove"]
 LOSSES = [{"rho": 50}, {"epsilon": 50, "delta": 1e-6}, {"epsilon": 50}]
@@ -404,8 +401,6 @@ def test_the_promise_is_kept_as_often_as_is_said(relation, kw, monkeypatch):
 
 # --- by how much a row moves a question -----------------------------------------------------------
 
-DOMAIN = (-2.0, -0.4, 0.0, 0.3, 3.0, math.nan)
-
 
 def integers(data, ask, relation, **kw):
     """Parts and exact integers of every round after the count of all rows."""
@@ -420,34 +415,19 @@ def integers(data, ask, relation, **kw):
         patch.object(StatisticalQueryOracle, "_counted", lambda self, least: Fraction(1000)),
         patch.object(oracle_plan, "least_loss", lambda plan, mean, offered: offered),
     ):
-        kw = {"bounds": (LO, HI), **kw}
-        ask(made(np.array(data, np.float64), relation, rows=kw.pop("rows", None), **kw))
+        ask(made(np.array(data, np.float64), relation, **{"bounds": (LO, HI), **kw}))
     return seen
 
 
-def worst_moves(ask, relation, **kw):
-    found = {}
+def moves_of(ask, relation, **kw):
+    """What the round after the count of all rows is claimed to move by, and what it does."""
 
-    def one(data):
-        key = tuple(map(str, data))
-        if key not in found:
-            rows = 1000 if relation == "add-remove" else len(data)
-            found[key] = integers(data, ask, relation, nan=0.3, rows=rows, **kw)
-        return found[key]
+    def of(data):
+        rows = 1000 if relation == "add-remove" else len(data)
+        ((parts, sums),) = integers(data, ask, relation, nan=0.3, rows=rows, **kw)
+        return parts, list(split(sums, parts))
 
-    worst = {}
-    for data in itertools.product(DOMAIN, repeat=2):
-        for (parts, before), other in itertools.product(
-            one(list(data)), reference.neighbours(list(data), DOMAIN, relation)
-        ):
-            ((_, after),) = one(other)
-            at = 0
-            for i, part in enumerate(parts):
-                pair = before[at : at + part.size], after[at : at + part.size]
-                moved = reference.moves(*pair)
-                worst[i] = tuple(map(max, zip(worst.get(i, (0, 0, 0)), moved, strict=True)))
-                at += part.size
-    return parts, [worst[i] for i in range(len(worst))]
+    return worst_moves(of, relation)
 
 
 MOVING = {
@@ -463,7 +443,7 @@ MOVING = {
 @pytest.mark.parametrize("name", list(MOVING))
 def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
     kw = {"tolerance": 0.9, "bounds": None, "l2": 5.0, "size": 2}
-    parts, worst = worst_moves(MOVING[name], relation, **kw)
+    parts, worst = moves_of(MOVING[name], relation, **kw)
     for part, (l1, l2, moved) in zip(parts, worst, strict=True):
         assert l1 <= part.l1 and l2 <= part.l2_squared and moved <= part.l0
         if part.l1 and name != "compiled":  # and half would not do: the domain reaches the ends
@@ -478,45 +458,11 @@ def test_a_function_that_is_centred_wrongly_is_caught():
         return dataclasses.replace(found, shift=found.shift + 2**38)
 
     with patch.object(oracle_plan.Mean, "of", wrong):
-        parts, worst = worst_moves(MOVING["value"], "add-remove", tolerance=0.9)
+        parts, worst = moves_of(MOVING["value"], "add-remove", tolerance=0.9)
     assert worst[0][0] > parts[0].l1
 
 
 # --- exact sums -----------------------------------------------------------------------------------
-
-
-@quick_rows(1)
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_chunks_threads_and_files_do_not_change_a_bit(relation, monkeypatch, tmp_path):
-    pytest.importorskip("pyarrow")
-    data = np.random.default_rng(5).normal(0, 1, (70_001, 2))
-    table = pd.DataFrame(data, columns=["a", "b"])
-    table.to_parquet(tmp_path / "t.parquet", row_group_size=7000)
-
-    @numba.njit
-    def smaller(row):
-        return row.a < row.b
-
-    ask = [Term("value", (-1, 1), column="b"), Term("square", (-1, 1), column="a"), Term(smaller)]
-    kw = {
-        "tolerance": 0.1,
-        "epsilon": 500,
-        "neighbors": relation,
-        "bounds": (-1, 1),
-        "rows": 70_001,
-    }
-    found = []
-    for direct, threads in ((1 << 23, "1"), (16 * 1001, "1"), (1 << 14, "3")):
-        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
-        monkeypatch.setattr(memory.MemoryRows, "BUFFER", direct)
-        monkeypatch.setattr("dpfast.sources.memory.SLICE", 10_000)
-        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        for rows in (table, table.to_records(index=False)):
-            oracle = StatisticalQueryOracle(rows, queries=3, rng=InsecureGenerator(1), **kw)
-            found.append(oracle.batch(ask))
-    scan = dp.scan(tmp_path / "t.parquet", column=["a", "b"])
-    found.append(StatisticalQueryOracle(scan, queries=3, rng=InsecureGenerator(1), **kw).batch(ask))
-    assert all(one == found[0] for one in found)
 
 
 def test_one_after_the_other_is_a_batch():
@@ -676,26 +622,6 @@ def test_rows_that_are_not_as_many_as_was_said(tmp_path):
     with pytest.raises(DataError, match="fewer rows"):
         made(np.zeros(10), "add-remove", budget=budget)
     assert len(budget.history) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_is_refused():
-    oracle = made(np.zeros(1000))
-    read, write = os.pipe()
-    pid = os.fork()
-    if not pid:
-        try:
-            oracle.ask("count")
-            os.write(write, b"answered")
-        except BudgetError:
-            os.write(write, b"refused")
-        finally:
-            os._exit(0)
-    os.waitpid(pid, 0)
-    assert os.read(read, 20) == b"refused"
-    os.close(read), os.close(write)
-    oracle.ask("count")
 
 
 # ---- Very many rows, and very many questions. ----

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from unittest.mock import patch
 
 import numba
 import numpy as np
@@ -17,24 +16,21 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import memory
 from dpfast.sulq import Attribute, NoisySums, RowSets, rounds
 from dpfast.sulq.conditions import Condition, read
 
 from ..reference.sulq import implication as reference
 from ..reference.sulq.noisy_sums import moves
 from ..support.names import shown
-from .test_noisy_sums import Recorder
+from .test_noisy_sums import recorded as recorded_parts
 
 YES = Attribute()
 
 
 def recorded(data, ask, **kw):
     """What a question is calibrated to, the integers, and the answer."""
-    recorder = Recorder()
-    with patch.object(rounds, "integer_noise", recorder):
-        found = ask(NoisySums(data, epsilon=1, queries=1, **kw))
-    return recorder.asked[0], recorder.values[0], found
+    (asked,), (values,), found = recorded_parts(data, ask, **kw)
+    return asked, values, found
 
 
 # --- conditions -----------------------------------------------------------------------------------
@@ -216,38 +212,6 @@ def test_contrasts_are_those_of_the_definition():
         column = "x" if isinstance(form, pd.DataFrame) else 0 if form.ndim == 2 else None
         ask = recorded(form, lambda s, c=column: s.contrasts(Attribute(c), masks))
         assert ask[1] == recorded(data, lambda s: s.contrasts(YES, masks))[1]
-
-
-def test_chunks_and_threads_do_not_change_a_bit(monkeypatch):
-    g = np.random.default_rng(5)
-    n = 70_003
-    data, sets = g.normal(0, 1, (n, 2)), RowSets.random(n, 20, InsecureGenerator(1))
-    condition = Attribute(0, low=0.3) ^ Attribute(1, high=-0.1)
-    seen = []
-    for direct, threads in ((1 << 23, "1"), (16 * 1001, "1"), (16 * 1001, "3"), (16 * 64, "2")):
-        monkeypatch.setattr(memory.MemoryRows, "DIRECT", direct)
-        monkeypatch.setenv("DPFAST_NUM_THREADS", threads)
-        for layout in (data, np.asfortranarray(data)):
-            seen.append(recorded(layout, lambda s: s.contrasts(condition, sets))[1])
-    assert all(v == seen[0] for v in seen)
-    bits = (data[:, 0] >= 0.3) != (data[:, 1] <= -0.1)
-    assert seen[0][:2] == [bits.sum(), 2 * (bits & sets.mask(0)).sum() - bits.sum()]
-
-
-def test_files_chunk_by_chunk(tmp_path):
-    table = pd.DataFrame(np.random.default_rng(2).normal(0, 1, (5000, 2)), columns=["a", "b"])
-    table.to_parquet(tmp_path / "t.parquet", row_group_size=700)
-    table.to_csv(tmp_path / "t.csv", index=False)
-    sets = RowSets.random(5000, 5, InsecureGenerator(1))
-    condition = Attribute("a", low=0) & ~Attribute("b", low=0)
-    expected = recorded(table, lambda s: s.contrasts(condition, sets))[1]
-    for name in "t.parquet", "t.csv":
-        source = dp.scan(tmp_path / name, column=["a", "b"])
-        assert recorded(source, lambda s: s.contrasts(condition, sets))[1] == expected
-    for rows in 4999, 5001:
-        unknown = NoisySums(dp.scan(tmp_path / "t.csv", column=["a", "b"]), rho=1, queries=1)
-        with pytest.raises(DataError, match="one entry for each row"):
-            unknown.contrasts(condition, RowSets.random(rows, 2))
 
 
 def test_bad_questions_use_up_nothing():
