@@ -220,7 +220,7 @@ def rates(strength, times, votes, plan=(2000, 0.3, 0.6, 0.35), rho=150, change=(
 
 
 def expected(strength, plan=(2000, 0.3, 0.6, 0.35), rho=150, queries=601, votes=1):
-    """The part of the votes by the normal law of answers, as far as a set has an excess."""
+    """The part of the votes if answers are normal, as far as a set has an excess."""
     n, a, given, otherwise = plan
     b, slope = a * given + (1 - a) * otherwise, given - otherwise
     x, y = n * a * (1 - a) / 4, n * b * (1 - b) / 4
@@ -238,7 +238,7 @@ TRUTH = 0.6 - (0.3 * 0.6 + 0.7 * 0.35)
 
 @quick_rows(1)
 @pytest.mark.parametrize("off", [-0.3, 0.0, 0.3])
-def test_a_vote_is_as_good_as_the_normal_law_says(off):
+def test_a_vote_is_as_good_as_the_normal_distribution_says(off):
     times, votes = 60, 11
     _, own, _ = rates(TRUTH + off, times, votes)
     wanted = expected(TRUTH + off, votes=votes)

@@ -114,35 +114,28 @@ VALUES = [-3.0, LO, -0.7, 0.0, 1e-300, 1.0, math.pi / 2, HI, 7.0, math.inf, -mat
 
 
 def test_named_sums_are_those_of_the_definition():
-    data = np.array(VALUES)
-    keep = np.arange(len(data)) % 3 != 1
-    fine, coarse = (
-        dp.summaries.cells.cells(LO, HI, width=3.5).grid,
-        dp.summaries.cells.cells(LO, HI, 30).grid,
+    cells = dp.summaries.cells.cells
+    fine, coarse, third = (
+        grid.grid for grid in (cells(LO, HI, width=3.5), cells(LO, HI, 30), cells(-5.0, 0.5, 30))
     )
+
+    def clipped(row, grid, j=0):
+        return reference.clipped(row[j], *[(LO, HI), (-5.0, 0.5)][j], grid)
+
     expected = {
-        "count": (lambda x: Fraction(1), {}),
-        "value": (lambda x: reference.clipped(x, LO, HI, fine), {"bounds": (LO, HI)}),
-        "square": (lambda x: reference.clipped(x, LO, HI, coarse) ** 2, {"bounds": (LO, HI)}),
+        "count": (lambda row: Fraction(1), {}),
+        "value": (lambda row: clipped(row, fine), {"bounds": (LO, HI), "column": 0}),
+        "square": (lambda row: clipped(row, coarse) ** 2, {"bounds": (LO, HI), "column": 0}),
+        "product": (
+            lambda row: clipped(row, coarse) * clipped(row, third, 1),
+            {"bounds": [(LO, HI), (-5.0, 0.5)], "column": (0, 1)},
+        ),
     }
+    data = np.stack([VALUES, VALUES[::-1]], axis=1)
     for name, (function, kw) in expected.items():
-        for rows in (None, keep):
+        for rows in (None, np.arange(len(data)) % 3 != 1):
             _, _, found = recorded(data, lambda s, n=name, r=rows, k=kw: s.sum(n, r, **k))
-            assert found == float(reference.total(VALUES, function, rows)), name
-
-
-def test_products_are_those_of_the_definition():
-    a = np.array(VALUES)
-    data = np.stack([a, a[::-1]], axis=1)
-    bounds = [(LO, HI), (-5.0, 0.5)]
-    grids = [dp.summaries.cells.cells(*pair, 30).grid for pair in bounds]
-
-    def product(row):
-        x, y = (reference.clipped(v, *b, g) for v, b, g in zip(row, bounds, grids, strict=True))
-        return x * y
-
-    _, _, found = recorded(data, lambda s: s.sum("product", bounds=bounds, column=(0, 1)))
-    assert found == float(reference.total(data.tolist(), product))
+            assert found == float(reference.total(data.tolist(), function, rows)), name
 
 
 @quick_rows(1)
@@ -541,10 +534,10 @@ def test_replayed_answers_differ_by_what_a_row_adds():
     assert b - a == pytest.approx(np.full(5, 0.75), abs=1e-9)
 
 
-# --- the slice ------------------------------------------------------------------------------------
+# --- the allocation -------------------------------------------------------------------------------
 
 
-def test_one_line_in_the_ledger_and_the_last_question():
+def test_one_entry_in_the_ledger_and_the_last_question():
     budget = dp.Budget(rho=1)
     data = np.zeros(10)
     assert budget.cost(NoisySums, data, rho=0.25, queries=2) == ZCDP(0.25)
@@ -552,11 +545,9 @@ def test_one_line_in_the_ledger_and_the_last_question():
     sums.sum("count"), sums.sum("count")
     with pytest.raises(BudgetError, match="all 2 rounds"):
         sums.sum("count")
-    (line,) = budget.history
-    assert line.loss == ZCDP(0.25) and line.what == "noisy sums"
-    assert line.neighbors == "add-remove" and sums.remaining == 0
-    with pytest.raises(BudgetError):
-        NoisySums(data, rho=1, queries=1, budget=budget)
+    (entry,) = budget.history
+    assert entry.loss == ZCDP(0.25) and entry.what == "noisy sums"
+    assert entry.neighbors == "add-remove" and sums.remaining == 0
     with pytest.raises(BudgetError, match="private noise"):
         NoisySums(data, rho=0.1, queries=1, budget=budget, rng=InsecureGenerator(1))
     assert budget.spent["rho"] == Fraction(1, 4)
