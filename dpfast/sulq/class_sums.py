@@ -52,21 +52,17 @@ MOST = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn:
-    """A column of numbers within public bounds: cells `first` .. `last`, counted from `middle`."""
+    """A column of numbers within public bounds: cells `first` .. `last`, counted from `middle`.
+
+    `reach` is h, the largest distance of a cell from the middle.
+    """
 
     bounds: tuple[float, float]
     grid: float
     first: int
     last: int
-
-    @property
-    def middle(self) -> int:
-        return (self.first + self.last) // 2
-
-    @property
-    def reach(self) -> int:
-        """Return h, the largest distance of a cell from the middle."""
-        return self.last - self.middle
+    middle: int
+    reach: int
 
 
 def columns_of(bounds: Any, categories: Any) -> Columns[NumberColumn | Bins]:
@@ -82,19 +78,18 @@ def columns_of(bounds: Any, categories: Any) -> Columns[NumberColumn | Bins]:
 def _number(pair: tuple[float, float], given: Any) -> NumberColumn:
     expect_size([pair], 500, "bounds", given)  # squares are numbers
     grid = cells(*pair, BITS - 1)
-    return NumberColumn(pair, grid.grid, grid.first, grid.last)
+    middle = (grid.first + grid.last) // 2
+    return NumberColumn(pair, grid.grid, grid.first, grid.last, middle, grid.last - middle)
 
 
 def _mixed(bounds: Any, categories: Any) -> list[NumberColumn | Bins]:
     rule = "for each column a pair, or None where it has categories"
     try:
-        pairs, lists = list(bounds), list(categories)
-    except Exception:  # whatever an object thinks of being a sequence
-        checks.fail("bounds", rule, bounds)
-    if len(pairs) != len(lists):
+        each = list(zip(bounds, categories, strict=True))
+    except Exception:  # one is longer, or whatever an object thinks of being a sequence
         checks.fail("bounds", rule, bounds)
     columns: list[NumberColumn | Bins] = []
-    for j, (pair, listed) in enumerate(zip(pairs, lists, strict=True)):
+    for j, (pair, listed) in enumerate(each):
         if (pair is None) == (listed is None):
             checks.fail("bounds", rule, bounds)
         if listed is None:

@@ -138,13 +138,7 @@ class NoisySums:
         self._nan = checks.nan_policy(nan, neighbors)
         self._source = as_rows(data)
         self._rounds = Rounds(
-            self._source,
-            loss=loss,
-            neighbors=neighbors,
-            rounds=rounds,
-            name="noisy sums",
-            budget=budget,
-            rng=rng,
+            self._source, loss, neighbors, rounds, "noisy sums", budget=budget, rng=rng
         )
 
     def __reduce__(self) -> NoReturn:

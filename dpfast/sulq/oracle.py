@@ -391,13 +391,7 @@ class StatisticalQueryOracle(Oracle):
         self._plan, self.cost = cost_of(questions, known, offered)
         super().__init__(source, questions)
         self._rounds = Rounds(
-            source,
-            loss=self.cost,
-            neighbors=neighbors,
-            rounds=self._plan.rounds,
-            name=self._name,
-            budget=budget,
-            rng=rng,
+            source, self.cost, neighbors, self._plan.rounds, self._name, budget=budget, rng=rng
         )
         self._rows = self._counted(known) if neighbors == "add-remove" else Fraction(known)
 

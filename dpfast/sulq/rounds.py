@@ -178,11 +178,11 @@ class Rounds:
     def __init__(
         self,
         source: Any,
-        *,
         loss: Loss,
         neighbors: str,
         rounds: int,
         name: str,
+        *,
         budget: Budget | None,
         rng: Generator | None,
         parts: Sequence[Part] = (),

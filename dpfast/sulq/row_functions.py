@@ -15,7 +15,7 @@ from .._core import checks
 from .._kernels.jit import RowLoop, is_compiled
 from ..errors import DataError
 from ..sources import chunk_dtype
-from ..sources.base import RowSource
+from ..sources.base import RowChunk, RowSource
 from ..sources.masked import picked
 from ..sources.table import as_rows
 from .conditions import Condition
@@ -242,7 +242,7 @@ def _held(source: RowSource, length: int) -> NDArray[Any]:
     """Return the rows of a source as an array."""
     array = np.empty((length,) if source.width is None else (length, source.width), source.dtype)
 
-    def keep(chunk: Any) -> None:
+    def keep(chunk: RowChunk) -> None:
         array[chunk.start : chunk.start + len(chunk.rows)] = chunk.rows
 
     source.reduce(keep, lambda a, b: None)

@@ -128,17 +128,8 @@ class Number(Exact):
     power: int
 
     @classmethod
-    def of(
-        cls,
-        function: Function,
-        pair: tuple[float, float],
-        nan: str | float,
-        bits: int,
-        width: float | None = None,
-        power: int = 1,
-    ) -> Number:
-        """Return the number that a function computes, as about ``2**bits`` cells in `width`."""
-        grid, fill = cells(*pair, bits, width), nan_policy.replacement(nan, *pair)
+    def of(cls, function: Function, grid: Cells, fill: str | float, power: int = 1) -> Number:
+        """Return the number that a function computes, or its square."""
         ends = grid.first**power, grid.last**power
         least = 0 if power == 2 and grid.first <= 0 <= grid.last else min(ends)
         unit, limits = Fraction(grid.grid) ** power, (least, max(ends))
@@ -285,10 +276,10 @@ def joint(terms: Sequence[Term], source: RowSource, neighbors: str) -> list[Func
             functions.append(row_functions.function_of(term.f, term.size, source, neighbors))
         elif checks.choice("f", term.f, ("count", "value", "row")) == "value":
             functions.append(row_functions.one_column(term.column, source))
+        elif term.f == "count":
+            functions.append(row_functions.ONES)
         else:
-            functions.append(
-                row_functions.ONES if term.f == "count" else row_functions.whole_row(source)
-            )
+            functions.append(row_functions.whole_row(source))
     return functions
 
 
@@ -312,20 +303,27 @@ def _named(term: Term, source: RowSource, nan: str | float, neighbors: str) -> E
         return _number(row_functions.one_column(term.column, source), term.bounds, nan, neighbors)
     if name == "square":
         column = row_functions.one_column(term.column, source)
-        return Number.of(column, checks.bounds(term.bounds), nan, SQUARES, power=2)
+        return _factor(column, checks.bounds(term.bounds), nan, power=2)
     if not isinstance(term.column, (tuple, list)) or len(term.column) != 2:
         checks.fail("column", "two columns for 'product'", term.column)
     limits, is_vector = checks.pairs(term.bounds)
     if is_vector and len(limits) != 2:
         checks.fail("bounds", "one pair, or one for each of the two columns", term.bounds)
     a, b = (
-        Number.of(row_functions.one_column(column, source), pair, nan, SQUARES)
+        _factor(row_functions.one_column(column, source), pair, nan)
         for column, pair in zip(term.column, limits if is_vector else limits * 2, strict=True)
     )
     return Product.of(a, b)
 
 
 def _number(function: Function, bounds: Any, nan: str | float, neighbors: str) -> Number:
-    lo, hi = pair = checks.bounds(bounds)
+    lo, hi = checks.bounds(bounds)
     width = max(hi - lo, abs(lo), abs(hi)) if neighbors == "add-remove" else None
-    return Number.of(function, pair, nan, FINE, width)
+    fill = nan_policy.replacement(nan, lo, hi)
+    return Number.of(function, cells(lo, hi, FINE, width), fill)
+
+
+def _factor(
+    function: Function, pair: tuple[float, float], nan: str | float, power: int = 1
+) -> Number:
+    return Number.of(function, cells(*pair, SQUARES), nan_policy.replacement(nan, *pair), power)
