@@ -359,11 +359,10 @@ class NoisySums:
             functions = [Vector.of(side_by_side(together), l2, nan)]
         parts = shared([function.sensitivity(relation) for function in functions])
         sums = self._rounds.ask(totals(functions, nan, where), parts)
-        pieces = zip(functions, split(sums, functions), strict=True)
-        answers = [function.answer(integers) for function, integers in pieces]
+        answers = [function.answer(integers) for function, integers in split(sums, functions)]
         if l2 is None:
             return answers
-        return [float(x[0]) if len(x) == 1 else x for x in split(answers[0], together)]
+        return [float(x[0]) if len(x) == 1 else x for _, x in split(answers[0], together)]
 
 
 def contrast_part(sets: int) -> Part:

@@ -237,8 +237,7 @@ class Oracle(ABC):
             self._check(means, first)
             self._used += len(means)
         sums, rows = self._sums(means, first)
-        pieces = zip(means, split(sums, means), strict=True)
-        return [mean.mean(integers, rows) for mean, integers in pieces]
+        return [mean.mean(integers, rows) for mean, integers in split(sums, means)]
 
     def _check(self, means: Sequence[Mean], first: int) -> None:
         """Refuse what the tolerances do not hold for; `first` is the number of the first one."""

@@ -185,18 +185,18 @@ def side_by_side(functions: Sequence[Function]) -> Function:
 
     def values(piece: Piece) -> NDArray[np.float64]:
         rows = np.empty((size, piece.count))
-        for part, function in zip(split(rows, functions), functions, strict=True):
+        for function, part in split(rows, functions):
             part[...] = function.values(piece).T
         return rows.T
 
     return Computed(values, size, union(function.columns for function in functions))
 
 
-def split(numbers: Any, functions: Iterable[Any]) -> Iterator[Any]:
-    """Yield the numbers of each of several functions, which stand one after the other."""
+def split(numbers: Any, functions: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each function with its numbers, which stand one after the other."""
     at = 0
     for function in functions:
-        yield numbers[at : at + function.size]
+        yield function, numbers[at : at + function.size]
         at += function.size
 
 

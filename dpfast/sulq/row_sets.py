@@ -55,9 +55,7 @@ class RowSets:
         if given.dtype != np.bool_ or given.ndim != 2:
             checks.fail_kind("masks", rule, masks)
         self.rows = given.shape[1]
-        self._words = _empty(*given.shape)
-        packed = np.packbits(given, axis=1, bitorder="little")
-        self._words.view(np.uint8)[:, : packed.shape[1]] = packed
+        self._words = _words(np.packbits(given, axis=1, bitorder="little"), self.rows)
 
     @classmethod
     def random(cls, rows: int, sets: int, rng: _rng.Generator | None = None) -> RowSets:
@@ -93,9 +91,7 @@ class RowSets:
         given = bytes(bits)
         if len(given) != r * size:
             checks.fail("bits", f"{r * size} bytes for {r} sets of {n} rows", f"{len(given)} bytes")
-        words = _empty(r, n)
-        words.view(np.uint8)[:, :size] = np.frombuffer(given, np.uint8).reshape(r, size)
-        return cls._of(n, words)
+        return cls._of(n, _words(np.frombuffer(given, np.uint8).reshape(r, size), n))
 
     @classmethod
     def _of(cls, rows: int, words: NDArray[np.uint64]) -> RowSets:
@@ -154,5 +150,8 @@ def _size(rows: Any, sets: Any) -> tuple[int, int]:
     return n, r
 
 
-def _empty(sets: int, rows: int) -> NDArray[np.uint64]:
-    return np.zeros((sets, -(-rows // 64)), np.uint64)
+def _words(packed: NDArray[np.uint8], rows: int) -> NDArray[np.uint64]:
+    """Return the bytes of each set as words, with zeros behind them."""
+    words = np.zeros((len(packed), -(-rows // 64)), np.uint64)
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words

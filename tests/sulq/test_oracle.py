@@ -382,7 +382,7 @@ def moves_of(ask, relation, **kw):
     def of(data):
         rows = 1000 if relation == "add-remove" else len(data)
         ((parts, sums),) = integers(data, ask, relation, nan=0.3, rows=rows, **kw)
-        return parts, list(split(sums, parts))
+        return parts, [moved for _, moved in split(sums, parts)]
 
     return worst_moves(of, relation)
 

@@ -119,18 +119,21 @@ def read_whole(messages, condition, deviations):
     return sets, answers
 
 
+def between(function, seeds, *args, questions=(1, 1), **kw):
+    """What two processes find, the same as one, and what passed between them and this one."""
+    with two_processes(seed=seeds[:2], questions=questions) as ends:
+        a, b = map(RemoteSums, ends)
+        found = function(a, ALPHA, b, BETA, *args, rng=InsecureGenerator(seeds[2]), **kw)
+    a, b = (local(*each) for each in zip("ab", seeds, questions, strict=False))
+    assert found == function(a, ALPHA, b, BETA, *args, rng=InsecureGenerator(seeds[2]), **kw)
+    return found, [end.messages for end in ends]
+
+
 def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes():
     """Every byte is read; sets are what was drawn before anything was known, and answers those of
     noisy sums with the same noise in one process."""
-    with two_processes(seed=(11, 12)) as (here, there):
-        a, b = RemoteSums(here), RemoteSums(there)
-        found = implication_strength(a, ALPHA, b, BETA, sets=400, rng=InsecureGenerator(13))
-        transcripts = here.messages, there.messages
+    found, transcripts = between(implication_strength, (11, 12, 13), sets=400)
     drawn = RowSets.random(N, 400, InsecureGenerator(13))
-    again = implication_strength(
-        local("a", 11), ALPHA, local("b", 12), BETA, sets=400, rng=InsecureGenerator(13)
-    )
-    assert found == again
     for who, seed, condition, messages in zip(
         "ab", (11, 12), (ALPHA, BETA), transcripts, strict=True
     ):
@@ -148,45 +151,36 @@ def test_nothing_but_public_sets_and_noisy_answers_passes_between_two_processes(
 
 @pytest.mark.full
 def test_the_published_test_between_two_processes():
-    kw = {"votes": 3, "trials": 80}
-    with two_processes(seed=(31, 32), questions=(81, 4)) as (here, there):
-        a, b = RemoteSums(here), RemoteSums(there)
-        found = implication_test(a, ALPHA, b, BETA, 0.2, rng=InsecureGenerator(33), **kw)
-        transcripts = here.messages, there.messages
-    parties = local("a", 31, 81), local("b", 32, 4)
-    again = implication_test(
-        parties[0], ALPHA, parties[1], BETA, 0.2, rng=InsecureGenerator(33), **kw
-    )
-    assert found == again and len(found.answers) == 3
-    stream = InsecureGenerator(33)
+    kw = {"votes": 3, "trials": 80, "questions": (81, 4)}
+    found, transcripts = between(implication_test, (31, 32, 33), 0.2, **kw)
+    assert len(found.answers) == 3
+    stream, same = InsecureGenerator(33), local("a", 31, 81)
     drawn = [RowSets.random(N, 1, stream) for _ in range(found.asked)]
     sets, answers = read_whole(transcripts[0], ALPHA, local("a", 31, 81))
     assert sets == [None, *(one.to_bytes() for one in drawn)]
-    same = local("a", 31, 81)
     assert answers == [[same.sum(ALPHA)], *([same.sum(ALPHA, one.mask(0))] for one in drawn)]
     of_b, _ = read_whole(transcripts[1], BETA, local("b", 32, 4))
     assert of_b[0] is None and set(of_b[1:]) <= set(sets) and len(of_b) == 4
 
 
-@pytest.mark.parametrize("leak", ["row", "blank", "key", "bit", "answer"])
+BITS = b"\n" + RowSets.random(N, 1, InsecureGenerator(1)).to_bytes()
+ANSWER = b'{"answer": [1.0, 2.0]}'
+LEAKS = {
+    "key": ({"seed": 7}, BITS, ANSWER),
+    "blank": ({}, b" " + BITS, ANSWER),
+    "row": ({}, BITS + b"\x01", ANSWER),
+    "bit": ({}, BITS, ANSWER.replace(b", ", b",")),
+    "answer": ({}, BITS, b'{"answer": [1.0, 2.0], "exact": 3}'),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS)
 def test_a_transcript_with_anything_else_is_caught(leak):
-    sums, drawn = local("a", 1), RowSets.random(N, 1, InsecureGenerator(1))
-    question = {"ask": "contrasts", "f": ALPHA.written(), "sets": [N, 1]}
-    reply = {"answer": [1.0, 2.0]}
-    if leak == "key":
-        question["seed"] = 7
-    if leak == "answer":
-        reply["exact"] = 3
-    message, back = json.dumps(question).encode(), json.dumps(reply).encode()
-    if leak == "blank":
-        message += b" "
-    message += b"\n" + drawn.to_bytes()
-    if leak == "row":
-        message += b"\x01"
-    if leak == "bit":
-        back = back.replace(b", ", b",")
+    more, bits, reply = LEAKS[leak]
+    asked = {"ask": "contrasts", "f": ALPHA.written(), "sets": [N, 1], **more}
+    message = json.dumps(asked).encode() + bits
     with pytest.raises(AssertionError):
-        read_whole([("sent", message), ("received", back)], ALPHA, sums)
+        read_whole([("sent", message), ("received", reply)], ALPHA, local("a", 1))
 
 
 @pytest.mark.full
@@ -201,8 +195,8 @@ def test_each_process_keeps_its_own_ledger(tmp_path):
                 one.sum(condition)
     assert 0 < found.error < 0.2
     for path in ledgers:
-        (line,) = dp.Budget(path=path, rho=1).history
-        assert line.loss == dp.privacy.ZCDP(0.5) and line.neighbors == "replace"
+        (entry,) = dp.Budget(path=path, rho=1).history
+        assert entry.loss == dp.privacy.ZCDP(0.5) and entry.neighbors == "replace"
 
 
 # --- what a hostile party gets --------------------------------------------------------------------
