@@ -22,6 +22,7 @@ from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import (
     ExactOracle,
+    NoisySums,
     StatisticalQueryOracle,
     Term,
     oracle_cost,
@@ -465,7 +466,19 @@ def test_the_answers_of_both_oracles_differ_by_the_noise(relation):
 
 # --- what is refused ------------------------------------------------------------------------------
 
+#: What is wrong of noisy sums, too.
 BAD = [
+    ({"queries": 0}, ArgumentError, "queries"),
+    ({"queries": 2.5}, ArgumentTypeError, "queries"),
+    ({"neighbors": "friends"}, ArgumentError, "neighbors"),
+    ({"epsilon": None}, ArgumentError, "epsilon"),
+    ({"epsilon": 1, "rho": 1}, ArgumentError, "rho"),
+    ({"epsilon": 501}, ArgumentError, "epsilon"),
+    ({"nan": "drop"}, ArgumentError, "nan"),
+    ({"data": "text"}, ArgumentTypeError, "data"),
+    ({"rng": 7}, ArgumentTypeError, "rng"),
+]
+BAD_OF_AN_ORACLE = [
     ({"tolerance": 0}, ArgumentError, "tolerance"),
     ({"tolerance": math.nan}, ArgumentError, "tolerance"),
     ({"tolerance": "1"}, ArgumentTypeError, "tolerance"),
@@ -474,8 +487,6 @@ BAD = [
     ({"tolerance": [], "queries": None}, ArgumentError, "tolerance"),
     ({"tolerance": 0.1, "queries": None}, ArgumentError, "tolerance"),
     ({"tolerance": [0.1, -1], "queries": None}, ArgumentError, "tolerance"),
-    ({"queries": 0}, ArgumentError, "queries"),
-    ({"queries": 2.5}, ArgumentTypeError, "queries"),
     ({"confidence": 0}, ArgumentError, "confidence"),
     ({"confidence": 1}, ArgumentError, "confidence"),
     ({"bounds": (1, 1)}, ArgumentError, "bounds"),
@@ -483,23 +494,28 @@ BAD = [
     ({"l2": 1, "bounds": (0, 1)}, ArgumentError, "bounds"),
     ({"size": 3}, ArgumentError, "size"),
     ({"l2": -1}, ArgumentError, "l2"),
-    ({"neighbors": "friends"}, ArgumentError, "neighbors"),
     ({"nan": "drop", "neighbors": "add-remove"}, ArgumentError, "nan"),
     ({"rows": 999}, ArgumentError, "rows"),
     ({"rows": 0}, ArgumentError, "rows"),
     ({"neighbors": "add-remove", "rows": None}, ArgumentError, "lower bound"),
-    ({"epsilon": None}, ArgumentError, "epsilon"),
-    ({"epsilon": 1, "rho": 1}, ArgumentError, "rho"),
-    ({"epsilon": 501}, ArgumentError, "epsilon"),
 ]
 
 
-@pytest.mark.parametrize(("kw", "kind", "word"), BAD, ids=shown)
-def test_bad_arguments_spend_nothing(kw, kind, word):
+def sums(data, **kw):
+    return NoisySums(data, **{"epsilon": 1, "queries": 1, "neighbors": "replace", **kw})
+
+
+@pytest.mark.parametrize(
+    ("make", "kw", "kind", "word"),
+    [(make, *bad) for make in (made, sums) for bad in BAD]
+    + [(made, *bad) for bad in BAD_OF_AN_ORACLE],
+    ids=shown,
+)
+def test_bad_arguments_spend_nothing(make, kw, kind, word):
     relation = kw.get("neighbors", "replace")
     budget = dp.Budget(epsilon=1000, neighbors=relation if relation != "friends" else "replace")
     with pytest.raises(kind, match=word):
-        made(np.zeros(1000), **{"budget": budget, **kw})
+        make(**{"data": np.zeros(1000), "budget": budget, **kw})
     assert not budget.history
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
+from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import Attribute, NoisySums, RowSets, rounds
 from dpfast.sulq.conditions import Condition, read
@@ -212,28 +212,6 @@ def test_contrasts_are_those_of_the_definition():
         column = "x" if isinstance(form, pd.DataFrame) else 0 if form.ndim == 2 else None
         ask = recorded(form, lambda s, c=column: s.contrasts(Attribute(c), masks))
         assert ask[1] == recorded(data, lambda s: s.contrasts(YES, masks))[1]
-
-
-def test_bad_questions_use_up_nothing():
-    sums = NoisySums(np.zeros((4, 2)), epsilon=1, queries=1)
-    sets = [[True, False, True, True]]
-    for f, given_sets, kind, words in [
-        ("count", sets, ArgumentTypeError, "a condition"),
-        (Attribute(2), sets, ArgumentError, "column"),
-        (YES, sets, ArgumentTypeError, "column"),
-        (Attribute("a"), sets, ArgumentTypeError, "column"),
-        (Attribute(0), [True], ArgumentTypeError, "booleans"),
-        (np.zeros((4, 2)), sets, ArgumentError, "one number for each row"),
-    ]:
-        with pytest.raises(kind, match=words):
-            sums.contrasts(f, given_sets)
-    for f, kw in ((Attribute(2), {}), (Attribute(0), {"column": 0}), (Attribute(0), {"size": 2})):
-        with pytest.raises((ArgumentError, ArgumentTypeError)):
-            sums.sum(f, **kw)
-    assert sums.remaining == 1
-    sums.contrasts(Attribute(0), sets)
-    with pytest.raises(BudgetError, match="all 1 rounds"):
-        sums.contrasts(Attribute(0), sets)
 
 
 # --- by how much a row moves them -----------------------------------------------------------------
