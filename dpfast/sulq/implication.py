@@ -352,13 +352,8 @@ def implication_strength(
     )
     slopes = [c * ((up - down) / 2.0) for up, down in ends]
     sampling = (1.0 - c * c) / math.sqrt(r * times) * scale(first, second)
-    return Implication(
-        strength=c * scale(first, second),
-        error=math.hypot(sampling, *slopes),
-        alpha=first,
-        beta=second,
-        sets=r * times,
-    )
+    error = math.hypot(sampling, *slopes)
+    return Implication(c * scale(first, second), error, first, second, sets=r * times)
 
 
 def _inside(fraction: float, n: int) -> float:

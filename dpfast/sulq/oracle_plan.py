@@ -356,10 +356,10 @@ def _tolerances(tolerance: Any, queries: Any) -> tuple[Fraction, ...]:
     if queries is None:
         rule = "one for each question, or a number with queries"
         try:
-            each = list(tolerance)
+            each = [] if isinstance(tolerance, str) else list(tolerance)
         except TypeError:
-            checks.fail("tolerance", rule, tolerance)
-        if isinstance(tolerance, str) or not each:
+            each = []
+        if not each:
             checks.fail("tolerance", rule, tolerance)
         return tuple(_positive(t) for t in each)
     count = checks.whole("queries", queries, 1)

@@ -82,15 +82,15 @@ def test_a_column_of_a_file(tmp_path):
 
 def test_columns_of_text(tmp_path):
     """Features and labels that are words are their numbers; another word is NaN."""
-    colours, answers = np.array(["red", "blue"] * 10), np.array(["no", "yes", "?", "yes"] * 5)
-    frame = pd.DataFrame({"colour": colours, "size": X[:, 0], "answer": answers})
+    colors, answers = np.array(["red", "blue"] * 10), np.array(["no", "yes", "?", "yes"] * 5)
+    frame = pd.DataFrame({"color": colors, "size": X[:, 0], "answer": answers})
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
     own, classes = Words(["red", "blue"]), Words(["no", "yes"])
-    features = frame[["colour", "size"]]
+    features = frame[["color", "size"]]
     forms = [
         (frame, "answer"),
-        (dp.scan(path, ["colour", "size"]), "answer"),
+        (dp.scan(path, ["color", "size"]), "answer"),
         (features, answers),
         (features, frame["answer"]),
     ]
@@ -124,10 +124,10 @@ class Unknown:
     def __init__(self, rows):
         self.rows, self.dtype, self.width, self.length, self.array = rows, rows.dtype, 3, None, None
 
-    def reduce(self, summarise, merge):
+    def reduce(self, summarize, merge):
         return merge(
-            summarise(RowChunk(self.rows[:8], 0)),
-            summarise(RowChunk(self.rows[8:], 8)),
+            summarize(RowChunk(self.rows[:8], 0)),
+            summarize(RowChunk(self.rows[8:], 8)),
         )
 
 

@@ -409,7 +409,7 @@ def worst_moves(integers, relation):
 @quick_rows(5)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(FUNCTIONS))
-def test_no_neighbour_moves_a_sum_by_more_than_is_claimed(name, relation):
+def test_no_neighbor_moves_a_sum_by_more_than_is_claimed(name, relation):
     nan = 0.3 if relation == "replace" else "drop"
     claimed, worst = worst_moves(
         lambda data: recorded(np.array(data), FUNCTIONS[name], neighbors=relation, nan=nan)[:2],

@@ -106,8 +106,8 @@ def test_the_cost_with_laplace_noise():
 def test_no_other_count_is_cheaper_for_several_tolerances(tolerances, power, kind):
     """All splits between the count and the questions, from the formula of a normal number."""
     n, b, t = 10**7, 1e-9, 1e-4 * np.array(tolerances)
-    miss = b / (len(t) + 1)
-    z = norm.isf(miss / 2) if power == 2 else math.log(1 / miss)
+    failure = b / (len(t) + 1)
+    z = norm.isf(failure / 2) if power == 2 else math.log(1 / failure)
     off = t[0] / (t[0] + 0.5) * np.linspace(0.0005, 0.9995, 2000)[:, None]
     size = t * (1 - off) - off / 2
     total = ((0.5 / size) ** power).sum(axis=1) + off[:, 0] ** -float(power)
@@ -251,10 +251,10 @@ def test_too_few_rows_and_how_many_would_do(several, loss, relation):
 class Loud(IntegerNoise):
     """Noise at the limit that the promise is about."""
 
-    miss, signs, scale = 0.0, None, 1.0
+    failure, signs, scale = 0.0, None, 1.0
 
     def add(self, values, generator):
-        size = IntegerNoise.within(self, Loud.miss / len(values))
+        size = IntegerNoise.within(self, Loud.failure / len(values))
         return [v + next(Loud.signs) * math.floor(Loud.scale * size) for v in values]
 
 
@@ -268,7 +268,7 @@ def asked_loudly(data, ask, signs, monkeypatch, scale=1.0, **kw):
 
     monkeypatch.setattr(rounds, "integer_noise", integer_noise)
     b = Fraction(1, 20)
-    Loud.miss = float(b) / (kw.get("queries", 3) + (kw["neighbors"] == "add-remove"))
+    Loud.failure = float(b) / (kw.get("queries", 3) + (kw["neighbors"] == "add-remove"))
     Loud.signs, Loud.scale = itertools.cycle(signs), scale
     return ask(made(data, **kw))
 
@@ -399,7 +399,7 @@ MOVING = {
 @quick_rows(2)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(MOVING))
-def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
+def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
     kw = {"tolerance": 0.9, "bounds": None, "l2": 5.0, "size": 2}
     parts, worst = moves_of(MOVING[name], relation, **kw)
     for part, (l1, l2, moved) in zip(parts, worst, strict=True):
@@ -408,7 +408,7 @@ def test_no_neighbour_moves_a_question_by_more_than_is_claimed(name, relation):
             assert l2 > part.l2_squared / 4
 
 
-def test_a_function_that_is_centred_wrongly_is_caught():
+def test_a_function_that_is_centered_wrongly_is_caught():
     real = oracle_plan.Mean.of
 
     def wrong(own, neighbors):
@@ -446,7 +446,7 @@ def test_exact_answers():
     assert "not private" in repr(oracle)
 
 
-def test_conditions_on_a_labelled_row():
+def test_conditions_on_a_labeled_row():
     """p(x, c(x)) of attributes and the label, a column like any other."""
     rows = {"x": np.arange(1000) % 2, "y": np.arange(1000) % 5 == 0}
     p = dp.sulq.Attribute("x") & dp.sulq.Attribute("y")

@@ -218,7 +218,7 @@ def test_contrasts_are_those_of_the_definition():
 
 
 def pairs(relation, n=4, r=3):
-    """Bits and sets, and all neighbours: where a row comes or goes, so do its bits of the sets."""
+    """Bits and sets, and all neighbors: where a row comes or goes, so do its bits of the sets."""
     g = np.random.default_rng(1)
     for _ in range(12):
         bits, masks = g.random(n) < 0.5, g.random((r, n)) < 0.5
@@ -232,7 +232,7 @@ def pairs(relation, n=4, r=3):
 
 
 def broken(relation):
-    """Whether some neighbour moves the integers by more than the noise was asked for."""
+    """Whether some neighbor moves the integers by more than the noise was asked for."""
     for bits, masks, other, others in pairs(relation):
         claimed, before, _ = recorded(bits, lambda s, m=masks: s.contrasts(YES, m))
         _, after, _ = recorded(other, lambda s, m=others: s.contrasts(YES, m))
@@ -242,7 +242,7 @@ def broken(relation):
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_no_neighbour_moves_contrasts_by_more_than_is_claimed(relation, monkeypatch):
+def test_no_neighbor_moves_contrasts_by_more_than_is_claimed(relation, monkeypatch):
     assert not broken(relation)
 
     def without_the_total(sets):
@@ -266,7 +266,7 @@ def test_all_questions_together_cost_what_was_said(queries, sets):
 
 
 def apart(trials=1500, sets=31):
-    """How many deviations neighbours lie apart, seen along the line between them."""
+    """How many deviations neighbors lie apart, seen along the line between them."""
     masks = np.random.default_rng(0).random((sets, 50)) < 0.5
     line = np.where(np.append(True, masks[:, 7]), 1.0, -1.0)  # of the total and twice the contrasts
     seen, generator = [], InsecureGenerator(8)
@@ -283,7 +283,7 @@ def apart(trials=1500, sets=31):
 
 
 def test_an_audit_of_answers_and_one_that_catches_too_little_noise(monkeypatch):
-    """For rho neighbours are sqrt(2 rho) deviations apart: 1 here."""
+    """For rho neighbors are sqrt(2 rho) deviations apart: 1 here."""
     assert apart() == pytest.approx(1.0, abs=0.15)
     fault = dp.sulq.noisy_sums.contrast_part(16)
     monkeypatch.setattr(dp.sulq.noisy_sums, "contrast_part", lambda sets: rounds.Part(
