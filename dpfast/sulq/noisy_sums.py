@@ -380,13 +380,14 @@ class Contrasts(Exact):
 
     def tally(self, piece: Piece) -> tuple[list[int], int]:
         values = self.function.values(piece)
-        absent = values != values
-        holds = (values != 0) & ~absent
-        if self.fill == 1.0:
-            holds |= absent
+        holds, missing = values != 0, 0
+        if values.dtype.kind == "f":
+            absent = np.isnan(values)
+            missing = int(np.count_nonzero(absent))
+            if missing:
+                holds[absent] = self.fill == 1.0
         count = int(np.count_nonzero(holds))
-        doubled = 2 * self.sets.counts(holds, piece.start) - count
-        return [count, *doubled.tolist()], int(np.count_nonzero(absent))
+        return [count, *(2 * self.sets.counts(holds, piece.start) - count).tolist()], missing
 
 
 def totals(
