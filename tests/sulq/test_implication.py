@@ -359,42 +359,39 @@ def sums(rows=10, **kw):
     return NoisySums(np.zeros(rows), rho=1, queries=100, **{"neighbors": "replace", **kw})
 
 
+BAD = [
+    ({"a": sums(neighbors="add-remove")}, "both parties know the rows by number"),
+    ({"b": sums(neighbors="add-remove")}, "both parties know the rows by number"),
+    ({"b": sums(11)}, "as many rows"),
+    ({"a": sums(1), "b": sums(1)}, "at least 2"),
+    ({"alpha": "count"}, "made of dpfast.sulq.Attribute"),
+    ({"beta": np.zeros(10)}, "made of dpfast.sulq.Attribute"),
+    ({"rng": 3}, "rng"),
+]
+BAD_FOR_ONE = [
+    (implication_strength, {"sets": 7}, "sets"),
+    (implication_strength, {"sets": 9.5}, "sets"),
+    (implication_strength, {"questions": 0}, "questions"),
+    (implication_strength, {"questions": 101}, "may have to answer 101"),
+    (implication_test, {"strength": 1.5}, "strength"),
+    (implication_test, {"strength": math.nan}, "strength"),
+    (implication_test, {"votes": 0}, "votes"),
+    (implication_test, {"trials": 0}, "trials"),
+    (implication_test, {"heavy": 0.0}, "heavy"),
+]
+
+
 @pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"a": sums(neighbors="add-remove")}, "both parties know the rows by number"),
-        ({"b": sums(neighbors="add-remove")}, "both parties know the rows by number"),
-        ({"b": sums(11)}, "as many rows"),
-        ({"a": sums(1), "b": sums(1)}, "at least 2"),
-        ({"alpha": "count"}, "made of dpfast.sulq.Attribute"),
-        ({"beta": np.zeros(10)}, "made of dpfast.sulq.Attribute"),
-        ({"rng": 3}, "rng"),
-        ({"sets": 7}, "sets"),
-        ({"sets": 9.5}, "sets"),
-        ({"questions": 0}, "questions"),
-        ({"questions": 101}, "may have to answer 101"),
-        ({"strength": 1.5}, "strength"),
-        ({"strength": math.nan}, "strength"),
-        ({"votes": 0}, "votes"),
-        ({"trials": 0}, "trials"),
-        ({"heavy": 0.0}, "heavy"),
-    ],
+    ("function", "change", "words"),
+    [(f, *bad) for f in (implication_test, implication_strength) for bad in BAD] + BAD_FOR_ONE,
     ids=shown,
 )
-def test_bad_arguments_ask_nothing(change, words):
+def test_bad_arguments_ask_nothing(function, change, words):
     a, b = sums(), sums()
-    given = {"a": a, "alpha": YES, "b": b, "beta": YES, **change}
-    places = [given.pop(name) for name in ("a", "alpha", "b", "beta")]
-    for function in (implication_test, implication_strength):
-        kw = dict(given)
-        if function is implication_test:
-            if set(kw) & {"sets", "questions"}:
-                continue
-            kw = {"strength": 0.1, **kw}
-        elif set(kw) & {"strength", "votes", "trials", "heavy"}:
-            continue
-        with pytest.raises((ArgumentError, ArgumentTypeError, BudgetError), match=words):
-            function(*places, **kw)
+    strength = {"strength": 0.1} if function is implication_test else {}
+    given = {"a": a, "alpha": YES, "b": b, "beta": YES, **strength, **change}
+    with pytest.raises((ArgumentError, ArgumentTypeError, BudgetError), match=words):
+        function(**given)
     assert a.remaining == b.remaining == 100
 
 
