@@ -358,7 +358,7 @@ def test_demo(shell):
 def test_the_demo_pays(monkeypatch):
     ages = demo.load()
     assert ages.shape == (32_561,) and ages.min() == 17 and ages.max() == 90
-    budget = dp.Budget(epsilon=sum(map(main._exact, demo.EPSILONS)))
+    budget = demo.allocated()
     lines = list(demo.demo(ages, budget))
     assert budget.remaining["epsilon"] == 0 and len(lines) == len(demo.EPSILONS)
     with pytest.raises(BudgetError):

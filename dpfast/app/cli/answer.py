@@ -7,19 +7,21 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
+from ...budget.budget import quoted
 from ...budget.release import release
-from ...sources import Chunk, RandomWords, Source
+from ...sources import Chunk, Source
 from ...sources.scan import scan
+from ...statistics.quantiles import api
 from ...statistics.quantiles.exponential import ExponentialQuantile, RecursiveQuantiles
 from ...statistics.quantiles.joint import JointQuantiles
 from ...statistics.quantiles.smooth import SmoothQuantile
+from .shared import print_pairs
 
 S = TypeVar("S")
 
@@ -36,22 +38,18 @@ def _method(made: Any) -> str:
 
 
 def answer(
-    statistic: str,
-    asked: dict[str, Any],
-    made: Any,
-    file: str,
-    column: str | None,
-    as_json: bool,
+    statistic: str, arguments: dict[str, Any], file: str, column: str | None, as_json: bool
 ) -> None:
-    """Run a mechanism on a file's column, and show the answer beside the public parameters."""
-    source = scan(file, column)
-    with progress(source) as data:
+    """Release a statistic of a file's column; show the answer beside the public parameters."""
+    q = arguments.pop("q", None)
+    made = quoted(getattr(api, statistic), (), *([] if q is None else [q]), **arguments)
+    with progress(scan(file, column)) as data:
         value = release(data, made, budget=None, rng=None)
-    values, loss = [value] if isinstance(value, float) else value.tolist(), made.loss
+    loss = made.loss
     shown: dict[str, Any] = {
-        **({"value": value} if isinstance(value, float) else {"values": values}),
+        **({"value": value} if isinstance(value, float) else {"values": value.tolist()}),
         "statistic": statistic,
-        **asked,
+        **({} if q is None else {"q": [float(e) for e in q] if isinstance(q, list) else float(q)}),
         "file": file,
         "column": column,
         "bounds": [made.lo, made.hi],
@@ -68,52 +66,15 @@ def answer(
     if as_json:
         print(json.dumps(shown, allow_nan=False))
         return
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column()
-    table.add_column(overflow="fold")
     if statistic == "quantiles":
-        for level, value in zip(shown.pop("q"), shown.pop("values"), strict=True):
-            table.add_row(f"{level:g}", f"[bold]{value}[/]")
-    for name, entry in shown.items():
-        if entry is not None:
-            text = " to ".join(f"{e:g}" for e in entry) if isinstance(entry, list) else str(entry)
-            table.add_row(name, f"[bold]{text}[/]" if name == "value" else escape(text))
-    Console(highlight=False, soft_wrap=True).print(table)
-
-
-class _Watched:
-    """A source that tells after every chunk how many rows of the pass are behind it."""
-
-    def __init__(self, source: Source, tell: Callable[[int], None]) -> None:
-        self._source = source
-        self._tell = tell
-
-    @property
-    def dtype(self) -> Any:
-        return self._source.dtype
-
-    @property
-    def length(self) -> int | None:
-        return self._source.length
-
-    @property
-    def nulls(self) -> int | None:
-        return self._source.nulls
-
-    def sample(self, count: int, words: RandomWords) -> Any:
-        return self._source.sample(count, words)
-
-    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        done = 0
-
-        def watched(chunk: Chunk) -> S:
-            nonlocal done
-            found = summarise(chunk)
-            done += len(chunk.values) + chunk.nulls
-            self._tell(done)
-            return found
-
-        return self._source.reduce(watched, merge)
+        answers = [
+            (f"{level:g}", each)
+            for level, each in zip(shown.pop("q"), shown.pop("values"), strict=True)
+        ]
+    else:
+        answers = [("value", shown.pop("value"))]
+    shown["bounds"] = f"{made.lo:g} to {made.hi:g}"
+    print_pairs([*answers, *shown.items()], bold=len(answers))
 
 
 @contextmanager
@@ -125,11 +86,10 @@ def progress(source: Source) -> Iterator[Source]:
     if sys.stderr is None or not sys.stderr.isatty() or not hasattr(source, "makers"):
         yield source
         return
-    known = source.length is not None
     bar = Progress(
         SpinnerColumn(),
         TextColumn("reading"),
-        *([BarColumn()] if known else []),
+        *([] if source.length is None else [BarColumn()]),
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
@@ -137,12 +97,21 @@ def progress(source: Source) -> Iterator[Source]:
     task = bar.add_task("reading", total=source.length)
     began = time.monotonic()
 
-    def tell(done: int) -> None:
-        if not bar.live.is_started and time.monotonic() - began > PATIENCE:
-            bar.start()
-        bar.update(task, completed=done)
+    def reduce(summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        bar.update(task, completed=0)
 
+        def counted(chunk: Chunk) -> S:
+            summary = summarise(chunk)
+            if not bar.live.is_started and time.monotonic() - began > PATIENCE:
+                bar.start()
+            bar.advance(task, len(chunk.values) + chunk.nulls)
+            return summary
+
+        return source.reduce(counted, merge)
+
+    watched = copy(source)
+    vars(watched).update(reduce=reduce)
     try:
-        yield _Watched(source, tell)
+        yield watched
     finally:
         bar.stop()

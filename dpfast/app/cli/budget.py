@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ...errors import LedgerError
-from .options import Delta, Epsilon, Json, Rho
+from .shared import Delta, Epsilon, Json, Rho, print_pairs
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
@@ -41,7 +41,7 @@ Plot = Annotated[
 def create(
     file: File,
     epsilon: Epsilon = None,
-    delta: Delta = None,
+    delta: Delta = "0",
     rho: Rho = None,
     neighbors: Annotated[
         str | None,
@@ -55,15 +55,14 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Make a ledger. Its limit cannot be changed later."""
+    from ..._core import checks
     from ...budget.budget import Budget
     from ...privacy import loss
 
-    amounts = {"epsilon": epsilon, "delta": 0 if delta is None else delta, "rho": rho}
+    amounts = {"epsilon": epsilon, "delta": delta, "rho": rho}
     loss(**amounts)
     if os.path.lexists(file):
         raise LedgerError(f"ledger {file} is there already")
-    from ..._core import checks
-
     relation = None if neighbors is None else checks.neighbors(neighbors)
     _show(Budget(**amounts, neighbors=relation, name=name, path=file), as_json)
 
@@ -71,20 +70,15 @@ def create(
 @app.command(epilog="Example: dpfast budget show study.db")
 def show(file: File, as_json: Json = False, plot: Plot = None) -> None:
     """Show the limit, what is spent and what is left."""
-    from ...budget.budget import Budget
-
-    budget = Budget(path=file)
-    _draw(budget, plot)
-    _show(budget, as_json)
+    _show(_opened(file, plot), as_json)
 
 
 @app.command(epilog="Example: dpfast budget history study.db --plot spent.png")
 def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     """Show every entry in the order of the spends: what was asked, and recorded answers."""
-    from ...budget.budget import Budget, _text
+    from ...budget.budget import _text
 
-    budget = Budget(path=file)
-    _draw(budget, plot)
+    budget = _opened(file, plot)
     if as_json:
         print(json.dumps(json.loads(budget.export())))
         return
@@ -105,6 +99,18 @@ def history(file: File, as_json: Json = False, plot: Plot = None) -> None:
     Console(highlight=False).print(table)
 
 
+def _opened(file: str, plot: str | None) -> Budget:
+    """Return the budget of a file, of which a plot is drawn if a file for it is named."""
+    from ...budget.budget import Budget
+
+    budget = Budget(path=file)
+    if plot is not None:
+        from ...budget.plot import draw
+
+        draw(budget, plot)
+    return budget
+
+
 def _when(time: str) -> str:
     return time[:19].replace("T", " ")
 
@@ -114,10 +120,7 @@ def _show(budget: Budget, as_json: bool) -> None:
     if as_json:
         print(json.dumps(budget._facts(state)))
         return
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column()
-    table.add_column(overflow="fold")
-    rows: dict[str, Any] = {
+    rows: dict[str, object] = {
         "name": budget.name,
         "file": budget.path,
         "made": _when(budget.created) + " UTC",
@@ -127,14 +130,4 @@ def _show(budget: Budget, as_json: bool) -> None:
         "remaining": budget._words(budget._left(state)),
         "spends": state.entries,
     }
-    for name, entry in rows.items():
-        if entry != "":
-            table.add_row(name, escape(str(entry)))
-    Console(highlight=False, soft_wrap=True).print(table)
-
-
-def _draw(budget: Budget, plot: str | None) -> None:
-    if plot is not None:
-        from ...budget.plot import draw
-
-        draw(budget, plot)
+    print_pairs(rows.items())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from rich.console import Console
+from rich.table import Table
 
 from ...budget.budget import Budget
 from ...sources.scan import scan
@@ -24,15 +26,6 @@ BOUNDS = (0.0, 120.0)
 TIMED = 5
 
 
-class Line(NamedTuple):
-    """One private median: what was asked, the answer, and what only a public table may show."""
-
-    epsilon: float
-    value: float
-    error: float
-    seconds: float
-
-
 def load() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the ages of the embedded table."""
     parts = scan(Path(__file__).parents[2] / "data" / "adult.parquet", "age")
@@ -41,8 +34,15 @@ def load() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     )
 
 
-def demo(ages: np.ndarray[tuple[int], np.dtype[np.int64]], budget: Budget) -> Iterator[Line]:
-    """Yield a private median at each of `EPSILONS`, paid for by `budget`.
+def allocated() -> Budget:
+    """Return a budget that pays for all medians."""
+    return Budget(epsilon=sum(Fraction(repr(epsilon)) for epsilon in EPSILONS))
+
+
+def demo(
+    ages: np.ndarray[tuple[int], np.dtype[np.int64]], budget: Budget
+) -> Iterator[tuple[str, ...]]:
+    """Yield a private median at each of `EPSILONS`, paid for by `budget`, its error and its time.
 
     The error and the time are shown because the table is public. Beside private data neither may
     be: both depend on the rows.
@@ -52,7 +52,7 @@ def demo(ages: np.ndarray[tuple[int], np.dtype[np.int64]], budget: Budget) -> It
     for epsilon in EPSILONS:
         value = median(ages, bounds=BOUNDS, epsilon=epsilon, budget=budget)
         seconds = min(_timed(ages, epsilon) for _ in range(TIMED))
-        yield Line(epsilon, value, abs(value - truth), seconds)
+        yield f"{epsilon:g}", f"{value:.4f}", f"{abs(value - truth):.4f}", f"{1000 * seconds:.3f}"
 
 
 def _timed(ages: np.ndarray[tuple[int], np.dtype[np.int64]], epsilon: float) -> float:
@@ -60,3 +60,23 @@ def _timed(ages: np.ndarray[tuple[int], np.dtype[np.int64]], epsilon: float) -> 
     start = time.perf_counter()
     median(ages, bounds=BOUNDS, epsilon=epsilon)
     return time.perf_counter() - start
+
+
+def show() -> None:
+    """Print the medians as a table, and what it is about."""
+    ages, budget = load(), allocated()
+    table = Table(title="Private median age of the UCI Adult table", title_justify="left")
+    for heading in ("epsilon", "private median", "error (years)", "time (ms)"):
+        table.add_column(heading, justify="right")
+    for cells in demo(ages, budget):
+        table.add_row(*cells)
+    out = Console(highlight=False)
+    out.print(table)
+    out.print(
+        f"{len(ages):,} rows; bounds {BOUNDS[0]:g} to {BOUNDS[1]:g}; neighbors differ in one row. "
+        f"All of it together cost epsilon = {float(budget.spent['epsilon']):g}.\n"
+        "The error and the time are shown because this table is public; for private data they "
+        "would be answers too.\n"
+        f"Data: {ATTRIBUTION}",
+        soft_wrap=True,
+    )

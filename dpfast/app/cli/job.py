@@ -7,12 +7,10 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from .options import Json
+from .shared import Json, print_pairs, table_of
 
 File = Annotated[
     str, typer.Argument(metavar="JOB", show_default=False, help="The job, a file of TOML.")
@@ -48,23 +46,23 @@ def explain(file: File, as_json: Json = False) -> None:
     if as_json:
         print(json.dumps(explained, allow_nan=False))
         return
-    table = _table("release", "mechanism", "share", "loss", "error (95%)", "passes")
-    for release in explained["releases"]:
-        passes = release["passes"]
+    releases = explained["releases"]
+    table = table_of("release", "mechanism", "share", "loss", "error (95%)", "passes")
+    for release in releases:
         table.add_row(
             *map(escape, (release["name"], release["what"], release["share"])),
             _loss(release["loss"]),
             escape(_error(release["expected_error"])),
-            "as its blocks need" if passes is None else str(passes),
+            _passes(release["passes"]),
         )
     out = Console(highlight=False)
     out.print(table)
-    rows = {
+    rows: dict[str, object] = {
         "data": explained["data"],
         "rows": "private" if explained["rows"] is None else f"{explained['rows']:,}",
         "neighbors": explained["neighbors"],
         "total": _loss(explained["loss"]),
-        "passes": "as its blocks need" if explained["passes"] is None else explained["passes"],
+        "passes": _passes(explained["passes"]),
         "ledger": explained["ledger"] or "none: the job cannot be resumed",
         "remaining": "a new ledger, of the loss of this job"
         if explained["remaining"] is None
@@ -74,21 +72,19 @@ def explain(file: File, as_json: Json = False) -> None:
         if "after" in explained
         else explained.get("refused", ""),
     }
-    below = Table(show_header=False, box=None, pad_edge=False)
-    below.add_column()
-    below.add_column(overflow="fold")
-    for name, entry in rows.items():
-        if entry != "":
-            below.add_row(name, escape(str(entry)))
-    out.print(below, soft_wrap=True)
-    for note in dict.fromkeys(r["expected_error"]["note"] for r in explained["releases"]):
-        names = [r["name"] for r in explained["releases"] if r["expected_error"]["note"] == note]
+    print_pairs(rows.items())
+    for note in dict.fromkeys(r["expected_error"]["note"] for r in releases):
         if note:
+            names = [r["name"] for r in releases if r["expected_error"]["note"] == note]
             out.print(escape(f"{', '.join(names)}: {note}"), soft_wrap=True)
 
 
+def _passes(passes: int | None) -> str:
+    return "as its blocks need" if passes is None else str(passes)
+
+
 def _answers(answers: Any) -> None:
-    table = _table("release", "answer", "error (95%)", "loss")
+    table = table_of("release", "answer", "error (95%)", "loss")
     for release in answers["releases"]:
         table.add_row(
             escape(release["name"]),
@@ -97,13 +93,6 @@ def _answers(answers: Any) -> None:
             _loss(release["loss"]),
         )
     Console(highlight=False).print(table)
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
 
 
 def _loss(amounts: dict[str, float]) -> str:

@@ -7,23 +7,20 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from fractions import Fraction
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from ...errors import ArgumentError, BudgetError, DataError, DpfastError, LedgerError, SourceError
 from . import job
 from .budget import app as budget
-from .options import Delta, Epsilon, Json, Rho, number
+from .shared import Delta, Epsilon, Json, Rho, number
 
 # What a command needs of the library is imported when it runs, so that help appears at once.
 
 #: What the shell sees; the command's help lists them.
 ARGUMENT, FILE, BUDGET, DATA, OTHER, INTERRUPTED = 2, 3, 4, 5, 1, 130
-HALF = Fraction(1, 2)
 
 EXITS = (
     "Exit codes: 0 done, 2 a bad argument, 3 a file or column that cannot be read, 4 the budget "
@@ -62,59 +59,74 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-File = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
+def _option(
+    kind: Any, metavar: str | None, help: str, default: Any = Parameter.empty, **more: Any
+) -> tuple[Any, Any]:
+    return Annotated[kind, typer.Option(metavar=metavar, help=help, **more)], default
+
+
+def _q(kind: Any, help: str) -> tuple[Any, Any]:
+    return _option(kind, "NUMBER", help, parser=number, show_default=False)
+
+
+#: The options of `median`, `quantile` and `quantiles`, in the order of their help: what each is,
+#: and its default.
+OPTIONS: dict[str, Any] = {
+    "file": (
+        Annotated[
+            str,
+            typer.Argument(
+                metavar="FILE",
+                show_default=False,
+                help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; or "
+                "a directory of Parquet files.",
+            ),
+        ],
+        Parameter.empty,
+    ),
+    "q": None,
+    "bounds": _option(
+        tuple[float, float],
+        "LO HI",
+        "Public limits of the values, known without looking at the data.",
         show_default=False,
-        help="A .parquet, .arrow, .feather, .csv (also .csv.gz, .csv.zip) or .npy file; or a "
-        "directory of Parquet files.",
     ),
-]
-Column = Annotated[
-    str | None,
-    typer.Option(show_default=False, help="The column; not needed when there is only one."),
-]
-Bounds = Annotated[
-    tuple[float, float],
-    typer.Option(
-        metavar="LO HI",
-        show_default=False,
-        help="Public limits of the values, known without looking at the data.",
+    "column": _option(
+        str | None, None, "The column; not needed when there is only one.", None, show_default=False
     ),
-]
-Neighbors = Annotated[
-    str,
-    typer.Option(
-        metavar="replace|add-remove",
-        help="What one person may change: a row's content, or also the number of rows.",
+    "epsilon": (Epsilon, None),
+    "delta": (Delta, "0"),
+    "rho": (Rho, None),
+    "neighbors": _option(
+        str,
+        "replace|add-remove",
+        "What one person may change: a row's content, or also the number of rows.",
+        "replace",
     ),
-]
-Noise = Annotated[
-    str,
-    typer.Option(
-        metavar="DISTRIBUTION",
-        help="The noise distribution: auto, polyplace, cauchy, student-t, generalized-cauchy; with "
+    "noise": _option(
+        str,
+        "DISTRIBUTION",
+        "The noise distribution: auto, polyplace, cauchy, student-t, generalized-cauchy; with "
         "--delta also laplace, gaussian; with --rho also arsinh-normal.",
+        "auto",
     ),
-]
-Method = Annotated[
-    str,
-    typer.Option(
-        metavar="METHOD",
-        help="smooth (noise), exponential (an exact draw), exponential-round (one that favors "
-        "round numbers), or auto: by the loss alone.",
+    "method": _option(
+        str,
+        "METHOD",
+        "smooth (noise), exponential (an exact draw), exponential-round (one that favors round "
+        "numbers), or auto: by the loss alone.",
+        "auto",
     ),
-]
-Nan = Annotated[
-    Any,
-    typer.Option(
-        parser=_nan,
-        metavar="POLICY",
-        help="What becomes of missing values: raise, lower, upper, a public number, or (with "
+    "nan": _option(
+        Any,
+        "POLICY",
+        "What becomes of missing values: raise, lower, upper, a public number, or (with "
         "add-remove) drop.",
+        "raise",
+        parser=_nan,
     ),
-]
+    "as_json": (Json, False),
+}
 
 
 app.add_typer(budget, name="budget")
@@ -135,159 +147,70 @@ def _root(
 # --- commands -----------------------------------------------------------------------------------
 
 
-@app.command(
-    epilog="Example: dpfast median flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 "
-    "--nan 0\n\n" + EXITS
+def _command(statistic: str, help: str, example: str, **other: Any) -> None:
+    """Add the command of a statistic. Its options are `OPTIONS`, but for the `other` ones."""
+
+    def command(file: str, column: str | None, as_json: bool, **arguments: Any) -> None:
+        from .answer import answer
+
+        answer(statistic, arguments, file, column, as_json)
+
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, annotation=option[0], default=option[1])
+        for name, option in {**OPTIONS, **other}.items()
+        if option is not None
+    ]
+    vars(command).update(__signature__=Signature(options))
+    epilog = f"Example: dpfast {statistic} {example}\n\n{EXITS}"
+    app.command(statistic, help=f"{help}\n\n{PUBLIC}", epilog=epilog)(command)
+
+
+PUBLIC = (
+    "What is released satisfies the privacy loss that you ask for and may be published; nothing "
+    "else that depends on the rows is printed."
 )
-def median(
-    file: File,
-    bounds: Bounds,
-    column: Column = None,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    neighbors: Neighbors = "replace",
-    noise: Noise = "auto",
-    method: Method = "auto",
-    nan: Nan = "raise",
-    as_json: Json = False,
-) -> None:
-    """Release the private (lower) median of a column.
-
-    The answer satisfies the privacy loss that you ask for and may be published; nothing else
-    that depends on the rows is printed.
-    """
-    from ...statistics.quantiles.api import one
-    from .answer import answer
-
-    delta = 0 if delta is None else delta
-    made = one(HALF, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
-    answer("median", {}, made, file, column, as_json)
-
-
-@app.command(
-    epilog="Example: dpfast quantile flights.csv --column arr_delay --q 0.9 --bounds -60 300 "
-    "--epsilon 1 --nan 0 --json\n\n" + EXITS
+_command(
+    "median",
+    "Release the private (lower) median of a column.",
+    "flights.parquet --column arr_delay --bounds -60 300 --epsilon 1 --nan 0",
 )
-def quantile(
-    file: File,
-    q: Annotated[
-        Any,
-        typer.Option(
-            parser=number, metavar="NUMBER", show_default=False, help="From 0 to 1; 2/3 is exact."
-        ),
-    ],
-    bounds: Bounds,
-    column: Column = None,
-    epsilon: Epsilon = None,
-    delta: Delta = None,
-    rho: Rho = None,
-    neighbors: Neighbors = "replace",
-    noise: Noise = "auto",
-    method: Method = "auto",
-    nan: Nan = "raise",
-    as_json: Json = False,
-) -> None:
-    """Release a private quantile of a column: the value of rank ceil(q n).
-
-    The answer satisfies the privacy loss that you ask for and may be published; nothing else
-    that depends on the rows is printed.
-    """
-    from ...statistics.quantiles.api import one
-    from .answer import answer
-
-    delta = 0 if delta is None else delta
-    made = one(q, bounds, epsilon, delta, rho, neighbors, noise, method, nan, False)
-    answer("quantile", {"q": float(q)}, made, file, column, as_json)
-
-
-@app.command(
-    epilog="Example: dpfast quantiles flights.csv --column arr_delay --q 0.1 --q 0.5 --q 0.9 "
-    "--bounds -60 300 --epsilon 1 --nan 0 --json\n\n" + EXITS
+_command(
+    "quantile",
+    "Release a private quantile of a column: the value of rank ceil(q n).",
+    "flights.csv --column arr_delay --q 0.9 --bounds -60 300 --epsilon 1 --nan 0 --json",
+    q=_q(Any, "From 0 to 1; 2/3 is exact."),
 )
-def quantiles(
-    file: File,
-    q: Annotated[
-        list[Any],
-        typer.Option(
-            parser=number,
-            metavar="NUMBER",
-            show_default=False,
-            help="From 0 to 1; once for each quantile.",
-        ),
-    ],
-    bounds: Bounds,
-    column: Column = None,
-    epsilon: Epsilon = None,
-    rho: Rho = None,
-    neighbors: Neighbors = "replace",
-    method: Annotated[
-        str,
-        typer.Option(metavar="recursive|joint", help="How the quantiles are drawn."),
-    ] = "recursive",
-    nan: Nan = "raise",
-    as_json: Json = False,
-) -> None:
-    """Release several private quantiles of a column for one privacy loss.
-
-    The answers together satisfy the privacy loss that you ask for and may be published; nothing
-    else that depends on the rows is printed.
-    """
-    from ...statistics.quantiles.api import many
-    from .answer import answer
-
-    made = many(q, bounds, epsilon, rho, neighbors, method, nan, False)
-    answer("quantiles", {"q": [float(each) for each in q]}, made, file, column, as_json)
+_command(
+    "quantiles",
+    "Release several private quantiles of a column for one privacy loss.",
+    "flights.csv --column arr_delay --q 0.1 --q 0.5 --q 0.9 --bounds -60 300 --epsilon 1 --nan 0 "
+    "--json",
+    q=_q(list[Any], "From 0 to 1; once for each quantile."),
+    delta=None,
+    noise=None,
+    method=_option(str, "recursive|joint", "How the quantiles are drawn.", "recursive"),
+)
 
 
 @app.command()
 def demo() -> None:
     """Show private medians of a public table (UCI Adult, 32,561 ages) and their costs."""
-    from ...budget.budget import Budget
-    from . import demo as _demo
+    from .demo import show
 
-    ages = _demo.load()
-    budget = Budget(epsilon=sum(map(_exact, _demo.EPSILONS)))
-    table = Table(title="Private median age of the UCI Adult table", title_justify="left")
-    for heading in ("epsilon", "private median", "error (years)", "time (ms)"):
-        table.add_column(heading, justify="right")
-    for line in _demo.demo(ages, budget):
-        table.add_row(
-            f"{line.epsilon:g}",
-            f"{line.value:.4f}",
-            f"{line.error:.4f}",
-            f"{1000 * line.seconds:.3f}",
-        )
-    out = Console(highlight=False)
-    out.print(table)
-    out.print(
-        f"{len(ages):,} rows; bounds {_demo.BOUNDS[0]:g} to {_demo.BOUNDS[1]:g}; neighbors differ "
-        f"in one row. All of it together cost epsilon = {float(budget.spent['epsilon']):g}.\n"
-        "The error and the time are shown because this table is public; for private data they "
-        "would be answers too.\n"
-        f"Data: {_demo.ATTRIBUTION}",
-        soft_wrap=True,
-    )
-
-
-def _exact(number: float) -> Fraction:
-    return Fraction(repr(number))
+    show()
 
 
 # --- errors -------------------------------------------------------------------------------------
 
 
 #: Exit codes by kind of error; the first that fits counts.
-CODES: tuple[tuple[tuple[type[Exception], ...], int], ...] = (
-    ((SourceError, LedgerError), FILE),
-    ((BudgetError,), BUDGET),
-    ((DataError,), DATA),
-    ((ArgumentError, TypeError, ImportError), ARGUMENT),
-)
-
-
-def _code(error: DpfastError) -> int:
-    return next((code for kinds, code in CODES if isinstance(error, kinds)), OTHER)
+CODES: dict[Any, int] = {
+    (SourceError, LedgerError): FILE,
+    BudgetError: BUDGET,
+    DataError: DATA,
+    (ArgumentError, TypeError, ImportError): ARGUMENT,
+    DpfastError: OTHER,
+}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -302,7 +225,8 @@ def run(arguments: Sequence[str]) -> int:
         code = app(args=list(arguments), prog_name="dpfast", standalone_mode=False) or 0
         sys.stdout.flush()
     except DpfastError as error:
-        return _fail(str(error), _code(error))
+        code = next(code for kinds, code in CODES.items() if isinstance(error, kinds))
+        return _fail(str(error), code)
     except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except OSError as error:

@@ -1,13 +1,18 @@
-"""Options that several commands have, and the parser of their numbers."""
+"""What several commands share: options, the parser of their numbers, and tables."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 
 def number(text: str) -> Any:
@@ -37,3 +42,23 @@ Epsilon = Annotated[Any, _amount("Privacy loss; smaller is safer.")]
 Delta = Annotated[Any, _amount("For an (epsilon, delta) loss, with --epsilon.")]
 Rho = Annotated[Any, _amount("For a zero-concentrated loss, instead of --epsilon.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+
+
+def table_of(*headings: str) -> Table:
+    """Return a table without rows."""
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def print_pairs(pairs: Iterable[tuple[str, object]], bold: int = 0) -> None:
+    """Print names and values below one another, the first few in bold; omit None and no text."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column()
+    table.add_column(overflow="fold")
+    for place, (name, value) in enumerate(pairs):
+        if value not in (None, ""):
+            text = escape(str(value))
+            table.add_row(name, f"[bold]{text}[/]" if place < bold else text)
+    Console(highlight=False, soft_wrap=True).print(table)
