@@ -5,9 +5,9 @@
     report(results)  return the answers in the types of JSON
 
 A TOML file says what is asked (`job_file`). Its releases are planned (`plan`): each gets its share
-of the loss (`allocation`) and is stopped just before it pays, so that its mechanism is known. They
-run side by side over shared passes (`shared_pass`), each paid and answered once (`runner`), and are
-written as a whole or not at all (`output`).
+of the loss and is stopped just before it pays, so that its mechanism is known. They run side by
+side over shared passes (`shared_pass`), each paid and answered once (`runner`), and are written as
+a whole or not at all (`output`).
 """
 
 from __future__ import annotations

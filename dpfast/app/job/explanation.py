@@ -5,38 +5,29 @@ The rows are not read, and nothing is spent. It tells no more than the schema an
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import NotRequired, TypedDict
+from typing import NotRequired, cast
 
 from ...errors import BudgetError
 from ...privacy import ZCDP
 from ...summaries.order import SMALL
-from .output import ErrorBar, amounts, error_bar
+from .output import JobFacts, ReleaseFacts, job_facts, release_facts
 from .plan import Plan, Release
 
 
-class ReleaseExplanation(TypedDict):
+class ReleaseExplanation(ReleaseFacts):
     """What one release would do, in the types of JSON."""
 
-    name: str
-    statistic: str
-    columns: list[str]
     mechanism: str
     what: str
     share: str
-    loss: dict[str, float]
-    expected_error: ErrorBar
     passes: int | None
 
 
-class Explanation(TypedDict):
+class Explanation(JobFacts):
     """What a job would do, in the types of JSON."""
 
-    job: str
     data: str
-    neighbors: str
     rows: int | None
-    loss: dict[str, float]
     releases: list[ReleaseExplanation]
     passes: int | None
     ledger: str | None
@@ -49,21 +40,19 @@ class Explanation(TypedDict):
 def explain(plan: Plan) -> Explanation:
     """Return all of it."""
     budget = plan.budget(make=False)
-    job = plan.job
     releases = [_release(plan, release) for release in plan.releases]
     passes = [release["passes"] for release in releases]
-    shown: Explanation = {
-        "job": job.name or job.path.name,
-        "data": job.data,
-        "neighbors": job.neighbors,
+    facts = {
+        **job_facts(plan.job),
+        "data": plan.job.data,
         "rows": plan.rows,
-        "loss": amounts(job.loss),
         "releases": releases,
         "passes": None if None in passes else max(n for n in passes if n is not None),
-        "ledger": str(job.ledger),
+        "ledger": str(plan.job.ledger),
         "remaining": None,
         "paid": [],
     }
+    shown = cast(Explanation, facts)
     if budget is None:
         return shown
     entries, after = plan.affords(budget)
@@ -79,26 +68,15 @@ def explain(plan: Plan) -> Explanation:
 
 
 def _release(plan: Plan, release: Release) -> ReleaseExplanation:
-    entry, mechanism = release.entry, release.mechanism
+    whole = plan.job.loss
+    kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
     return {
-        "name": entry.name,
-        "statistic": entry.statistic,
-        "columns": list(entry.columns),
-        "mechanism": type(mechanism).__name__,
-        "what": mechanism.name,
-        "share": _share(plan, release),
-        "loss": amounts(release.loss),
-        "expected_error": error_bar(release, plan.rows),
+        **release_facts(release, plan.rows),
+        "mechanism": type(release.mechanism).__name__,
+        "what": release.mechanism.name,
+        "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
         "passes": passes(plan, release),
     }
-
-
-def _share(plan: Plan, release: Release) -> str:
-    """Return its part of the whole loss, exactly."""
-    whole, share = plan.job.loss, release.share
-    if isinstance(whole, ZCDP):
-        return str(Fraction(share["rho"] / whole.rho))
-    return str(Fraction(share["epsilon"] / whole.epsilon))
 
 
 def passes(plan: Plan, release: Release) -> int | None:

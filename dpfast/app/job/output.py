@@ -9,13 +9,18 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import product
+from dataclasses import asdict
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
+
+import numpy as np
 
 from ..._core.extras import extra
 from ...errors import SourceError
 from ...privacy import ZCDP, Approx, Loss
+from .job_file import Job
 from .plan import Release
 from .runner import Answer, Outcome, Results, words
 
@@ -35,26 +40,36 @@ class ErrorBar(TypedDict):
     note: str
 
 
-class ReleaseReport(TypedDict):
-    """One answer, in the types of JSON."""
+class ReleaseFacts(TypedDict):
+    """One release, in the types of JSON."""
 
     name: str
     statistic: str
     columns: list[str]
-    value: Answer
-    edges: NotRequired[list[Any]]
-    error: NotRequired[str]
-    note: NotRequired[str]
     loss: dict[str, float]
     expected_error: ErrorBar
 
 
-class Report(TypedDict):
-    """The answers of a job, in the types of JSON."""
+class ReleaseReport(ReleaseFacts):
+    """One answer, in the types of JSON."""
+
+    value: Answer
+    edges: NotRequired[list[Any]]
+    error: NotRequired[str]
+    note: NotRequired[str]
+
+
+class JobFacts(TypedDict):
+    """A job, in the types of JSON."""
 
     job: str
     neighbors: str
     loss: dict[str, float]
+
+
+class Report(JobFacts):
+    """The answers of a job, in the types of JSON."""
+
     releases: list[ReleaseReport]
 
 
@@ -66,48 +81,43 @@ def amounts(loss: Loss) -> dict[str, float]:
     return {"epsilon": float(loss.epsilon), "delta": float(delta)}
 
 
-def error_bar(release: Release, rows: int | None) -> ErrorBar:
-    """Return the expected error of a release for a number of rows, in the types of JSON."""
-    expected = release.expected(rows)
+def release_facts(release: Release, rows: int | None) -> ReleaseFacts:
+    """Return what a release asks, costs, and is expected to be off for a number of rows."""
     return {
-        "confidence": expected.confidence,
-        "half_width": expected.half_width,
-        "ranks": expected.ranks,
-        "note": expected.note,
+        "name": release.entry.name,
+        "statistic": release.entry.statistic,
+        "columns": list(release.entry.columns),
+        "loss": amounts(release.loss),
+        "expected_error": cast(ErrorBar, asdict(release.expected(rows))),
+    }
+
+
+def job_facts(job: Job) -> JobFacts:
+    """Return what a job is, and costs."""
+    return {
+        "job": job.name or job.path.name,
+        "neighbors": job.neighbors,
+        "loss": amounts(job.loss),
     }
 
 
 def report(results: Results) -> Report:
     """Return everything that may be published."""
-    job = results.plan.job
-    return {
-        "job": job.name or job.path.name,
-        "neighbors": job.neighbors,
-        "loss": amounts(job.loss),
-        "releases": [
-            _release(outcome, results.rows(outcome.release)) for outcome in results.outcomes
-        ],
-    }
+    releases = [_release(outcome, results.rows(outcome.release)) for outcome in results.outcomes]
+    return {**job_facts(results.plan.job), "releases": releases}
 
 
 def _release(outcome: Outcome, rows: int | None) -> ReleaseReport:
-    release, kept = outcome.release, outcome.kept or {}
-    entry = release.entry
-    shown: dict[str, Any] = {
-        "name": entry.name,
-        "statistic": entry.statistic,
-        "columns": list(entry.columns),
-        "value": kept.get("value"),
-    }
+    kept = outcome.kept or {}
+    facts = release_facts(outcome.release, rows)
+    shown = cast(ReleaseReport, {**facts, "value": kept.get("value")})
     if "edges" in kept:
         shown["edges"] = kept["edges"]
     if outcome.error is not None:
         shown["error"] = words(outcome.error)
     elif "no_answer" in kept:
         shown["note"] = "no answer: the data did not pass the test"
-    shown["loss"] = amounts(release.loss)
-    shown["expected_error"] = error_bar(release, rows)
-    return cast(ReleaseReport, shown)
+    return shown
 
 
 # --- rows ---------------------------------------------------------------------------------------
@@ -127,7 +137,7 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
             "note": release.get("note") or expected["note"],
         }
         value = release["value"]
-        for index in product(*map(range, _shape(value))):
+        for index in np.ndindex(*_shape(value)):
             yield {
                 **same,
                 "index": ",".join(map(str, index)),
@@ -139,13 +149,11 @@ def rows(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    return (len(value), *_shape(value[0])) if isinstance(value, list) and value else ()
+    return np.shape(value)
 
 
 def _item(value: Any, index: tuple[int, ...]) -> Any:
-    for place in index:
-        value = value[place]
-    return value
+    return reduce(getitem, index, value)
 
 
 def _bar(bar: Any, index: tuple[int, ...]) -> Any:

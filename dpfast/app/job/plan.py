@@ -1,10 +1,19 @@
-"""The plan of a job: a mechanism, a share and a key for each release; no row is read."""
+"""The plan of a job: a mechanism, a share of the loss and a key for each release; no row is read.
+
+The loss of the job is divided by weights, exactly. Epsilon, or rho, is divided among all releases.
+Delta is divided among those that use it. At first these are all whose function takes a delta. As
+long as there is a mechanism that leaves its part unspent (its noise is smaller without), delta is
+divided again among the others. So the allocations of epsilon, of rho, and of delta, if any release
+uses it, add up to the whole, and each release spends what it was allocated.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +23,22 @@ from ...budget.budget import Budget, quoted
 from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
-from ...privacy import ZCDP, Loss, Pure
+from ...privacy import ZCDP, Approx, Loss, Pure
 from ...sources.arrow import Reader
 from ...sources.base import Table, Text
 from ...sources.files import FileSource
 from ...sources.pick import distinct, picker
 from ...sources.scan import columns
 from ...sources.scan import reader as reader_of
-from . import allocation, job_file
+from . import job_file
 
 #: The confidence of error bars.
 CONFIDENCE = 0.95
 #: The version of keys. Keys made of other words need another one.
 FORM = "dpfast job 1"
+
+#: The loss of one release, as arguments of its function.
+Share = dict[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +47,7 @@ class Release:
 
     entry: job_file.Entry
     arguments: dict[str, Any]
-    share: allocation.Share
+    share: Share
     mechanism: Any
     key: str
 
@@ -127,13 +139,44 @@ def plan(path: Any) -> Plan:
                 f"does, got {entry.statistic!r}"
             )
 
-    def release(number: int, share: allocation.Share) -> Release:
+    def release(number: int, share: Share) -> Release:
         return _release(job.entries[number], share, job, reader)
 
     weights = [entry.weight for entry in job.entries]
     takes_delta = ["delta" in entry.takes for entry in job.entries]
-    _, releases = allocation.settled(job.loss, weights, takes_delta, release)
-    return Plan(job, reader, tuple(releases))
+    return Plan(job, reader, tuple(settled(job.loss, weights, takes_delta, release)))
+
+
+def divided(loss: Loss, weights: Sequence[Fraction], delta: Sequence[bool]) -> list[Share]:
+    """Return the allocations; a release has one of delta where `delta` says that it uses it."""
+    whole = sum(weights, Fraction(0))
+    name, size = ("rho", loss.rho) if isinstance(loss, ZCDP) else ("epsilon", loss.epsilon)
+    shares = [{name: size * weight / whole} for weight in weights]
+    if isinstance(loss, Approx):
+        users = [i for i, uses in enumerate(delta) if uses]
+        part = sum((weights[i] for i in users), Fraction(0))
+        for i in users:
+            shares[i]["delta"] = loss.delta * weights[i] / part
+    return shares
+
+
+def settled(
+    loss: Loss,
+    weights: Sequence[Fraction],
+    takes_delta: Sequence[bool],
+    make: Callable[[int, Share], Release],
+) -> list[Release]:
+    """Return what ``make(i, share)`` makes of each allocation, once nobody leaves delta unspent."""
+    uses = list(takes_delta)
+    while True:
+        made = [make(i, share) for i, share in enumerate(divided(loss, weights, uses))]
+        spends = [
+            given and isinstance(release.loss, Approx)
+            for given, release in zip(uses, made, strict=True)
+        ]
+        if not isinstance(loss, Approx) or spends == uses:
+            return made
+        uses = spends
 
 
 def _check_output(job: job_file.Job, reader: Reader) -> None:
@@ -153,9 +196,7 @@ def _check_output(job: job_file.Job, reader: Reader) -> None:
         checks.fail("output.path", "outside the directory of the data", str(job.output))
 
 
-def _release(
-    entry: job_file.Entry, share: allocation.Share, job: job_file.Job, reader: Reader
-) -> Release:
+def _release(entry: job_file.Entry, share: Share, job: job_file.Job, reader: Reader) -> Release:
     """Return a release whose arguments its function has checked."""
     arguments = {**entry.arguments, **share}
     if "neighbors" in entry.takes:

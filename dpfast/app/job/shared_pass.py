@@ -14,19 +14,14 @@ release twice is free: its spend has a key, and nothing of the first run has bee
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar, cast
-
-from numpy.typing import NDArray
+from typing import Any, NamedTuple, TypeVar
 
 from ..._core.progress import reporter
-from ...sources.array import Numbers
 from ...sources.arrow import BATCH, Convert, Reader, Want
-from ...sources.base import RandomWords
-from ...sources.pick import Pick
 
-S = TypeVar("S")
 T = TypeVar("T")
 
 #: Seconds after which a waiting main thread checks for an interrupt.
@@ -57,9 +52,9 @@ class _Request:
 
     want: Want
     convert: Convert[Any]
-    empty: Any = None
-    summarise: Any = None
-    merge: Any = None
+    empty: Any
+    summarise: Callable[[Any], Any]
+    merge: Callable[[Any, Any], Any]
     parts: int = 0
     result: Any = None
     error: BaseException | None = None
@@ -134,8 +129,26 @@ class SharedPasses:
         self.passes = 0
 
     def reader(self, number: int) -> Reader:
-        """Return the reader of release `number`."""
-        return _SharedReader(self._reader, lambda request: self._ask(number, request))
+        """Return the reader of release `number`, whose `reduce` waits for a shared pass."""
+
+        def makers(
+            want: Want, rows: int, convert: Convert[T], *more: Any
+        ) -> list[tuple[Want, Convert[T]]]:
+            return [(want, convert)]
+
+        def reduce(
+            made: list[tuple[Want, Convert[T]]],
+            rows_of: Callable[[T], int],
+            empty: T,
+            length: int | None,
+            summarise: Callable[[T], Any],
+            merge: Callable[[Any, Any], Any],
+        ) -> Any:
+            return self._ask(number, _Request(*made[0], empty, summarise, merge))
+
+        shared = copy(self._reader)
+        vars(shared).update(makers=makers, reduce=reduce)
+        return shared
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T | Failure]:
         """Return what each function returns or raises; function i reads through ``reader(i)``."""
@@ -252,61 +265,3 @@ class SharedPasses:
         except Exception as error:
             for request in requests:
                 request.error = error if len(requests) == 1 else _Again()
-
-
-class _SharedReader(Reader):
-    """A reader that hands its passes to `SharedPasses`."""
-
-    def __init__(self, real: Reader, ask: Callable[[_Request], Any]) -> None:
-        self._real = real
-        self._ask = ask
-        self.paths = real.paths
-        self.length = real.length
-
-    def find(self, pick: Pick) -> str:
-        return self._real.find(pick)
-
-    def numbers(self, name: str) -> Numbers:
-        return self._real.numbers(name)
-
-    def may_have_nulls(self, name: str) -> bool:
-        return self._real.may_have_nulls(name)
-
-    def holds_text(self, name: str) -> bool:
-        return self._real.holds_text(name)
-
-    def text(self, name: str) -> None:
-        self._real.text(name)
-
-    def ids(self, name: str) -> None:
-        self._real.ids(name)
-
-    def nulls(self, name: str) -> int | None:
-        return self._real.nulls(name)
-
-    def sample(
-        self, name: str, how: Numbers, count: int, words: RandomWords
-    ) -> NDArray[Any] | None:
-        return self._real.sample(name, how, count, words)
-
-    def check_unchanged(self) -> None:
-        self._real.check_unchanged()
-
-    def makers(
-        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
-    ) -> Sequence[Generator[T]]:
-        """Return the request itself, which `reduce` gets back."""
-        return [cast(Generator[T], _Request(want, convert))]
-
-    def reduce(
-        self,
-        makers: Sequence[Generator[T]],
-        rows_of: Callable[[T], int],
-        empty: T,
-        length: int | None,
-        summarise: Callable[[T], S],
-        merge: Callable[[S, S], S],
-    ) -> S:
-        (request,) = cast(list[_Request], makers)
-        request.empty, request.summarise, request.merge = empty, summarise, merge
-        return cast(S, self._ask(request))
