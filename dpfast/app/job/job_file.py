@@ -231,28 +231,25 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entr
     columns, is_table = _columns(where, table)
     name = _text(f"{where}: name", table.get("name", f"{statistic} of {', '.join(columns)}"))
     where = f"release {name!r}"
-    function = _function(f"{where}: statistic", statistic)
+    if statistic not in STATISTICS:
+        rule = f"one of {', '.join(sorted(STATISTICS))}{_hint(statistic, STATISTICS)}"
+        checks.fail(f"{where}: statistic", rule, statistic)
+    function = STATISTICS[statistic]
     takes = inspect.signature(function).parameters
-    allowed = [key for key in takes if key not in NOT_HERE]
+    allowed = {key: takes[key] for key in takes if key not in NOT_HERE}
     given = {key: defaults[key] for key in allowed if key in defaults}
-    for key, value in table.items():
-        if key in OWN:
-            continue
+    given |= {key: value for key, value in table.items() if key not in OWN}
+    for key in given:
         if key in NOT_HERE:
-            checks.fail(f"{where}: {key}", NOT_HERE[key], value)
-        if key not in allowed:
-            hint = _hint(key, allowed)
-            rule = f"an argument of {statistic}{hint}, which are {', '.join(allowed)}"
-            checks.fail(f"{where}: {key}", rule, value)
-        given[key] = value
-    _check_required(f"{where}: ", statistic, {key: takes[key] for key in allowed}, given)
+            checks.fail(f"{where}: {key}", NOT_HERE[key], given[key])
+    _check_arguments(f"{where}: ", statistic, allowed, given)
     arguments = dict(given)
     if "estimator" in arguments:
         arguments["estimator"] = _estimator(f"{where}: estimator", arguments["estimator"])
-    written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
     for key in ("weights", "ids"):
         if key in arguments:
             _text(f"{where}: {key}", arguments[key])  # the name of another column
+    written = {"statistic": statistic, "columns": columns, "table": is_table, "arguments": given}
     weight_name = f"{where}: weight"
     weight = checks.fraction(weight_name, _amount(weight_name, table.get("weight", 1)))
     if weight <= 0:
@@ -260,10 +257,15 @@ def _entry(number: int, table: dict[str, Any], defaults: dict[str, Any]) -> Entr
     return Entry(name, statistic, columns, is_table, weight, function, arguments, written)
 
 
-def _check_required(
-    place: str, name: str, takes: Mapping[str, inspect.Parameter], given: Collection[str]
+def _check_arguments(
+    place: str, name: str, takes: Mapping[str, inspect.Parameter], given: Mapping[str, Any]
 ) -> None:
-    """Refuse a call of `name` without an argument that has no default."""
+    """Refuse arguments that `name` does not have, and a call without one that it needs."""
+    for key, value in given.items():
+        if key not in takes:
+            hint = _hint(key, takes)
+            rule = f"an argument of {name}{hint}, which are {', '.join(takes)}"
+            checks.fail(f"{place}{key}", rule, value)
     for key, parameter in takes.items():
         if parameter.default is inspect.Parameter.empty and key not in given:
             checks.fail(f"{place}{key}", f"given: {name} needs it", None)
@@ -284,14 +286,6 @@ def _columns(where: str, table: dict[str, Any]) -> tuple[tuple[str, ...], bool]:
     return names, True
 
 
-def _function(where: str, statistic: str) -> Callable[..., Any]:
-    """Return the public function of a name: whatever takes data and a budget."""
-    if statistic not in STATISTICS:
-        rule = f"one of {', '.join(sorted(STATISTICS))}{_hint(statistic, STATISTICS)}"
-        checks.fail(where, rule, statistic)
-    return STATISTICS[statistic]
-
-
 def _estimator(where: str, value: Any) -> Any:
     """Return a name, or the estimator of a table such as {class = "Quantile", q = 0.9}."""
     if not isinstance(value, dict):
@@ -299,11 +293,7 @@ def _estimator(where: str, value: Any) -> Any:
     given = dict(value)
     name = checks.choice(f"{where}.class", given.pop("class", None), estimators.__all__)
     kind = getattr(estimators, name)
-    takes = inspect.signature(kind).parameters
-    for key in given:
-        if key not in takes:
-            checks.fail(f"{where}.{key}", f"an argument of {name}: {', '.join(takes)}", given[key])
-    _check_required(f"{where}.", name, takes, given)
+    _check_arguments(f"{where}.", name, inspect.signature(kind).parameters, given)
     try:
         return kind(**given)
     except ArgumentError as error:
