@@ -61,7 +61,7 @@ def long_ledger(tmp_path_factory):
         for _ in range(rows(5000, 50)):
             state = file._state(db)
             spend = Spend(line, "replace", "quantile 1/2")
-            file._write(db, state, budget._decide(state, spend))
+            file._write(db, *budget._decide(state, spend))
 
     file._run(fill, write=True)
     return path

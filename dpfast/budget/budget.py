@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from fractions import Fraction
-from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._core import checks
@@ -18,7 +17,7 @@ from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
-from .ledger import Amounts, Decision, Memory, Spend, State, Storage
+from .ledger import Amounts, Memory, Spend, State, Storage
 from .ledger.entries import now, process
 from .ledger.text import exact, plain
 
@@ -61,10 +60,22 @@ def _decimal(amount: Fraction) -> str:
     return f"about {text}" if ratio == "..." else f"{text} (exactly {ratio})"
 
 
-def _words(epsilon: Fraction, delta: Fraction, rho: Fraction | None) -> str:
-    if rho is not None:
-        return f"rho={_decimal(rho)}"
-    return f"epsilon={_decimal(epsilon)}, delta={_decimal(delta)}"
+def _words(amounts: dict[str, Fraction]) -> str:
+    return ", ".join(f"{name}={_decimal(amount)}" for name, amount in amounts.items())
+
+
+def _text(amount: Loss) -> str:
+    return _words(Amounts.of(amount).named(amount))
+
+
+class _Local(threading.local):
+    """What a thread is about to spend, and has spent."""
+
+    notes: tuple[str, ...] = ()
+    #: The keys that are left in a block of `Budget._once`; None outside of one.
+    keys: list[str] | None = None
+    #: The number of the last entry.
+    entry: int | None = None
 
 
 class Budget:
@@ -166,7 +177,7 @@ class Budget:
         self._wanted = None if neighbors is None else checks.neighbors(neighbors)
         self._name = checks.text("name", name)
         self._timeout = checks.positive("timeout", timeout)
-        self._local = threading.local()
+        self._local = _Local()
         self._file: File | None = None
         self._storage: Storage
         if path is None:
@@ -199,7 +210,7 @@ class Budget:
         except LedgerError:
             return f"Budget(limit: {_text(self._limit)}{where}, which cannot be read)"
         return (
-            f"Budget(limit: {_text(self._limit)}; spent: {self._sum(state)}; "
+            f"Budget(limit: {_text(self._limit)}; spent: {self._words(state.spent)}; "
             f"neighbors={state.neighbors or self._wanted!r}{where})"
         )
 
@@ -276,19 +287,15 @@ class Budget:
         if not isinstance(amount, (Pure, Approx, ZCDP)):
             checks.fail_type("amount", "a Pure, Approx or ZCDP loss", amount)
         checks.neighbors(neighbors)
-        notes = getattr(self._local, "notes", ())
+        notes = self._local.notes
         note = checks.text("note", note) or (notes[-1] if notes else "")
         spend = Spend(amount, neighbors, checks.text("what", what), note, now(), process())
-        self._local.entry = None
-        keys = getattr(self._local, "keys", None)
-        if keys is None:
-            self._local.entry = self._storage.append(lambda state: self._decide(state, spend))
-        elif not keys:
+        keys, self._local.entry = self._local.keys, None
+        if keys == []:
             raise BudgetError("budget refused the spend: a key pays for one spend, and was used")
-        else:
-            self._local.entry = self._storage.once(
-                keys.pop(), lambda state: self._decide(state, spend)
-            )
+        self._local.entry = self._storage.append(
+            lambda state: self._decide(state, spend), keys.pop() if keys else None
+        )
 
     @contextmanager
     def noted(self, note: str) -> Iterator[None]:
@@ -308,7 +315,7 @@ class Budget:
         >>> budget.history[0].note
         'chapter 2'
         """
-        before = getattr(self._local, "notes", ())
+        before = self._local.notes
         self._local.notes = (*before, checks.text("note", note))
         try:
             yield
@@ -333,11 +340,12 @@ class Budget:
     @property
     def _paid(self) -> bool:
         """Whether the last spend of this thread has an entry."""
-        return getattr(self._local, "entry", None) is not None
+        return self._local.entry is not None
 
     def _settle(self, answer: Any) -> Any:
         """Return the answer recorded with the entry of this thread. If none is, record this one."""
-        return self._storage.settle(self._local.entry, plain(answer))
+        assert self._local.entry is not None
+        return self._storage.settle(self._local.entry, plain(answer))[1]
 
     def _found(self, key: str) -> tuple[int, Any] | None:
         """Return number and recorded answer of the entry with a key."""
@@ -354,9 +362,7 @@ class Budget:
         """Return what several spends would leave. Refuse the first that is too much."""
         state = self._storage.state()
         for spend in spends:
-            decision = self._decide(state, spend)
-            spent = state.spent.plus(decision.spend.counted)
-            state = State(spent, decision.neighbors, state.entries + 1)
+            _, state = self._decide(state, spend)
         return self._left(state)
 
     def record(self, answer: object) -> None:
@@ -378,10 +384,12 @@ class Budget:
         kept = plain(answer)
         if kept is None:
             checks.fail("answer", "something", answer)
-        number = getattr(self._local, "entry", None)
+        number = self._local.entry
         if number is None:
             checks.fail("answer", "recorded after a spend, by the thread that spent", answer)
-        self._storage.record(number, kept)
+        new, _ = self._storage.settle(number, kept)
+        if not new:
+            checks.fail("answer", f"recorded once: entry {number} has one", kept)
 
     def export(self) -> str:
         """Return the whole ledger as JSON: its limit, its sums and its entries, in order.
@@ -399,7 +407,7 @@ class Budget:
         {'value': 0.1, 'exact': '1/10'}
         """
         entries = self.history
-        spent = reduce(Amounts.plus, (entry.counted for entry in entries), Amounts())
+        spent = sum((entry.counted for entry in entries), Amounts())
         state = State(spent, self._storage.state().neighbors, len(entries))
         return json.dumps({**self._facts(state), "lines": self._told(entries)}, indent=2)
 
@@ -474,8 +482,8 @@ class Budget:
 
     # --- the decision ---------------------------------------------------------------------------
 
-    def _decide(self, state: State, spend: Spend) -> Decision:
-        """Decide on a spend, or refuse it, from the state at the time when it is added."""
+    def _decide(self, state: State, spend: Spend) -> tuple[Spend, State]:
+        """Return the entry of a spend and the state after it, or refuse the spend."""
         relation = state.neighbors or self._wanted or spend.neighbors
         if self._wanted not in (None, relation):
             self._refuse(
@@ -483,10 +491,10 @@ class Budget:
                 f"from the same file was for {relation!r}"
             )  # fmt: skip
         counted = self._price(state, spend, relation)
-        total, limit = state.spent.plus(counted), self._ceiling
-        if total.epsilon > limit.epsilon or total.delta > limit.delta or total.rho > limit.rho:
+        total = state.spent + counted
+        if not total.within(self._ceiling):
             self._refuse(state, spend, "counted as " + self._words(counted))
-        return Decision(replace(spend, counted=counted), relation)
+        return replace(spend, counted=counted), State(total, relation, state.entries + 1)
 
     def _price(self, state: State, spend: Spend, wanted: Neighbors) -> Amounts:
         loss = convert(spend.loss, spend.neighbors, wanted)
@@ -495,54 +503,34 @@ class Budget:
         if isinstance(self._limit, ZCDP):
             if isinstance(loss, Approx):
                 self._refuse(state, spend, "and delta > 0 has no price in a rho budget")
-            return Amounts(rho=(loss if isinstance(loss, ZCDP) else ZCDP.of_pure(loss)).rho)
+            return Amounts.of(loss if isinstance(loss, ZCDP) else ZCDP.of_pure(loss))
         if isinstance(loss, ZCDP):
             self._refuse(
                 state, spend, "and rho has no price in an epsilon budget: use Budget(rho=...)"
             )
-        return _amounts(loss)
+        return Amounts.of(loss)
 
     def _refuse(self, state: State, spend: Spend, counted: str) -> NoReturn:
+        spent, left = self._words(state.spent), self._words(self._left(state))
         raise BudgetError(
-            f"budget refused the spend: spent {self._sum(state)}; asked {_text(spend.loss)} under "
-            f"neighbors={spend.neighbors!r}, {counted}; left {self._words(self._left(state))}"
+            f"budget refused the spend: spent {spent}; asked {_text(spend.loss)} under "
+            f"neighbors={spend.neighbors!r}, {counted}; left {left}"
         )
 
     # --- amounts --------------------------------------------------------------------------------
 
     @property
     def _ceiling(self) -> Amounts:
-        return _amounts(self._limit)
+        return Amounts.of(self._limit)
 
     def _left(self, state: State) -> Amounts:
-        limit, spent = self._ceiling, state.spent
-        return Amounts(
-            limit.epsilon - spent.epsilon, limit.delta - spent.delta, limit.rho - spent.rho
-        )
-
-    def _sum(self, state: State) -> str:
-        return self._words(state.spent)
+        return self._ceiling - state.spent
 
     def _words(self, amounts: Amounts) -> str:
-        return _words(
-            amounts.epsilon, amounts.delta, amounts.rho if isinstance(self._limit, ZCDP) else None
-        )
+        return _words(self._named(amounts))
 
     def _named(self, amounts: Amounts) -> dict[str, Fraction]:
-        if isinstance(self._limit, ZCDP):
-            return {"rho": amounts.rho}
-        return {"epsilon": amounts.epsilon, "delta": amounts.delta}
-
-
-def _amounts(amount: Loss) -> Amounts:
-    if isinstance(amount, ZCDP):
-        return Amounts(rho=amount.rho)
-    return Amounts(amount.epsilon, amount.delta if isinstance(amount, Approx) else Fraction(0))
-
-
-def _text(amount: Loss) -> str:
-    parts = _amounts(amount)
-    return _words(parts.epsilon, parts.delta, parts.rho if isinstance(amount, ZCDP) else None)
+        return amounts.named(self._limit)
 
 
 def _both(amount: Fraction) -> dict[str, Any]:

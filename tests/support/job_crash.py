@@ -72,7 +72,8 @@ def plant(fault: str, out: int) -> None:
 
         Budget._settle = early
     if fault == "paid":
-        File.once = lambda self, key, decide: self.append(decide)
+        append = File.append
+        File.append = lambda self, decide, key=None: append(self, decide)
 
 
 def tell(out: int, answers: dict) -> None:

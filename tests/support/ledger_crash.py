@@ -67,7 +67,7 @@ class Late:
         self.file = file
         self.decide = None
 
-    def append(self, decide):
+    def append(self, decide, key=None):
         decide(self.file.state())
         self.decide = decide
         return 0

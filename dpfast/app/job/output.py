@@ -18,8 +18,9 @@ from typing import Any, NotRequired, TypedDict, cast
 import numpy as np
 
 from ..._core.extras import extra
+from ...budget.ledger import Amounts
 from ...errors import SourceError
-from ...privacy import ZCDP, Approx, Loss
+from ...privacy import Loss
 from .job_file import Job
 from .plan import Release
 from .runner import Answer, Outcome, Results, words
@@ -75,10 +76,7 @@ class Report(JobFacts):
 
 def amounts(loss: Loss) -> dict[str, float]:
     """Return a loss as floats, for display."""
-    if isinstance(loss, ZCDP):
-        return {"rho": float(loss.rho)}
-    delta = loss.delta if isinstance(loss, Approx) else 0
-    return {"epsilon": float(loss.epsilon), "delta": float(delta)}
+    return {name: float(amount) for name, amount in Amounts.of(loss).named(loss).items()}
 
 
 def release_facts(release: Release, rows: int | None) -> ReleaseFacts:

@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, Protocol
 
-from ..._core import checks
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
 from ...errors import BudgetError
-from ...privacy import Loss
+from ...privacy import ZCDP, Approx, Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,28 @@ class Amounts:
     delta: Fraction = Fraction(0)
     rho: Fraction = Fraction(0)
 
-    def plus(self, other: Amounts) -> Amounts:
+    @staticmethod
+    def of(loss: Loss) -> Amounts:
+        """Return what a loss counts in a ledger of its kind."""
+        if isinstance(loss, ZCDP):
+            return Amounts(rho=loss.rho)
+        return Amounts(loss.epsilon, loss.delta if isinstance(loss, Approx) else Fraction(0))
+
+    def __add__(self, other: Amounts) -> Amounts:
         return Amounts(self.epsilon + other.epsilon, self.delta + other.delta, self.rho + other.rho)
+
+    def __sub__(self, other: Amounts) -> Amounts:
+        return Amounts(self.epsilon - other.epsilon, self.delta - other.delta, self.rho - other.rho)
+
+    def within(self, limit: Amounts) -> bool:
+        left = limit - self
+        return min(left.epsilon, left.delta, left.rho) >= 0
+
+    def named(self, limit: Loss) -> dict[str, Fraction]:
+        """Return the amounts that a ledger with this limit uses, by name."""
+        if isinstance(limit, ZCDP):
+            return {"rho": self.rho}
+        return {"epsilon": self.epsilon, "delta": self.delta}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +93,16 @@ class State:
     entries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """An entry to be added, and the relation of the ledger from now on."""
-
-    spend: Spend
-    neighbors: Neighbors
+#: Returns an entry to be added and the state after it, or raises.
+Decide = Callable[[State], tuple[Spend, State]]
 
 
 class Storage(Protocol):
     """Storage of entries. Deciding on an entry and adding it are one step."""
 
     def state(self) -> State: ...
-    def append(self, decide: Callable[[State], Decision]) -> int:
-        """Add the entry that `decide` returns, unless it raises. Return the number of the entry."""
-        ...
-
-    def once(self, key: str, decide: Callable[[State], Decision]) -> int:
-        """Return the number of the entry with a key. If there is none, append it."""
+    def append(self, decide: Decide, key: str | None = None) -> int:
+        """Add an entry, unless one has the key. Return the number of the entry."""
         ...
 
     def found(self, key: str) -> tuple[int, Any] | None:
@@ -99,9 +110,8 @@ class Storage(Protocol):
         ...
 
     def history(self) -> tuple[Spend, ...]: ...
-    def record(self, number: int, answer: Any) -> None: ...
-    def settle(self, number: int, answer: Any) -> Any:
-        """Return the answer recorded with an entry. If there is none, record `answer`."""
+    def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
+        """Record an answer unless the entry has one. Return whether, and the one that it has."""
         ...
 
 
@@ -113,11 +123,6 @@ def now() -> str:
 def process() -> str:
     """Return the process of an entry."""
     return f"{os.getpid()}@{platform.node()}"
-
-
-def already(number: int, answer: Any) -> None:
-    """Refuse a second answer."""
-    checks.fail("answer", f"recorded once: entry {number} has one", answer)
 
 
 class Memory:
@@ -134,52 +139,35 @@ class Memory:
         with self.lock:
             return self._state
 
-    def append(self, decide: Callable[[State], Decision]) -> int:
-        self._refuse_copies()
-        with self.lock:
-            return self._append(decide)
-
-    def once(self, key: str, decide: Callable[[State], Decision]) -> int:
-        self._refuse_copies()
-        with self.lock:
-            if key not in self._keys:
-                self._keys[key] = self._append(decide)
-            return self._keys[key]
-
-    def found(self, key: str) -> tuple[int, Any] | None:
-        with self.lock:
-            number = self._keys.get(key)
-            return None if number is None else (number, self._entries[number - 1].answer)
-
-    def _refuse_copies(self) -> None:
+    def append(self, decide: Decide, key: str | None = None) -> int:
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
                 "budget refused the spend: this process is a fork, whose parent would not see it; "
                 "spend there, or give each process its own budget, or share one in a file "
                 "(path=...)"
             )
+        with self.lock:
+            if key in self._keys:
+                return self._keys[key]
+            spend, self._state = decide(self._state)
+            self._entries.append(spend)
+            if key is not None:
+                self._keys[key] = len(self._entries)
+            return len(self._entries)
 
-    def _append(self, decide: Callable[[State], Decision]) -> int:
-        decision = decide(self._state)
-        self._entries.append(decision.spend)
-        spent = self._state.spent.plus(decision.spend.counted)
-        self._state = State(spent, decision.neighbors, len(self._entries))
-        return len(self._entries)
+    def found(self, key: str) -> tuple[int, Any] | None:
+        with self.lock:
+            number = self._keys.get(key)
+            return None if number is None else (number, self._entries[number - 1].answer)
 
     def history(self) -> tuple[Spend, ...]:
         with self.lock:
             return tuple(self._entries)
 
-    def record(self, number: int, answer: Any) -> None:
+    def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
         with self.lock:
             spend = self._entries[number - 1]
             if spend.answer is not None:
-                already(number, answer)
+                return False, spend.answer
             self._entries[number - 1] = replace(spend, answer=answer)
-
-    def settle(self, number: int, answer: Any) -> Any:
-        with self.lock:
-            spend = self._entries[number - 1]
-            if spend.answer is None:
-                spend = self._entries[number - 1] = replace(spend, answer=answer)
-            return spend.answer
+            return True, answer

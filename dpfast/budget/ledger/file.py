@@ -41,10 +41,10 @@ from typing import Any, NoReturn, TypeVar
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
 from ...errors import DpfastError, LedgerBusyError, LedgerError, MissingExtraError
-from ...privacy import ZCDP, Approx, Loss
+from ...privacy import Loss
 from . import chain, text
 from .chain import VERSION, Damaged, Place, define, guards
-from .entries import Amounts, Decision, Spend, State, already, now, process
+from .entries import Amounts, Decide, Spend, State, now, process
 
 try:
     import sqlite3
@@ -136,24 +136,18 @@ class File:
     def state(self) -> State:
         return self._run(self._state)
 
-    def append(self, decide: Callable[[State], Decision]) -> int:
+    def append(self, decide: Decide, key: str | None = None) -> int:
         def add(db: sqlite3.Connection) -> int:
-            state = self._state(db)
-            self._write(db, state, decide(state))
-            return state.entries + 1
-
-        return self._run(add, write=True)
-
-    def once(self, key: str, decide: Callable[[State], Decision]) -> int:
-        def add(db: sqlite3.Connection) -> int:
-            define(db, KEYS + guards("keys"))
-            state = self._state(db)
-            number = self._keyed(db, key)
-            if number is None:
-                number = state.entries + 1
-                seal = self._write(db, state, decide(state))
-                chain.grow(db, "keys", key, (key, number, text.seal(seal, key)))
-            return number
+            if key is not None:
+                define(db, KEYS + guards("keys"))
+                number = self._keyed(db, key)
+                if number is not None:
+                    return number
+            spend, after = decide(self._state(db))
+            seal = self._write(db, spend, after)
+            if key is not None:
+                chain.grow(db, "keys", key, (key, after.entries, text.seal(seal, key)))
+            return after.entries
 
         return self._run(add, write=True)
 
@@ -167,23 +161,18 @@ class File:
     def history(self) -> tuple[Spend, ...]:
         return self._run(self._checked)
 
-    def record(self, number: int, answer: Any) -> None:
+    def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
         plain = json.dumps(answer, allow_nan=False)
 
-        def add(db: sqlite3.Connection) -> None:
-            if _answer(db, number) is not None:
-                already(number, answer)
-            _put(db, number, plain)
-
-        self._run(add, write=True)
-
-    def settle(self, number: int, answer: Any) -> Any:
-        plain = json.dumps(answer, allow_nan=False)
-
-        def add(db: sqlite3.Connection) -> Any:
-            if _answer(db, number) is None:
-                _put(db, number, plain)
-            return _answer(db, number)
+        def add(db: sqlite3.Connection) -> tuple[bool, Any]:
+            before = _answer(db, number)
+            if before is not None:
+                return False, before
+            (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (number,)).fetchone()
+            when = now()
+            row = (number, when, plain, chain.answered(paid, when, plain))
+            chain.grow(db, "answers", str(number), row)
+            return True, _answer(db, number)
 
         return self._run(add, write=True)
 
@@ -421,10 +410,8 @@ class File:
         parts = (now(), process(), name, text.loss(limit), neighbors)
         first = text.seal("", *parts)
         db.execute("INSERT INTO ledger VALUES (1, ?, ?, ?, ?, ?, ?)", (*parts, first))
-        zero = text.exact(Amounts().epsilon)
-        db.execute(
-            "INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?)", (zero, zero, zero, neighbors, first)
-        )
+        sums = (*_exact(Amounts()), neighbors, first)
+        db.execute("INSERT INTO state VALUES (1, 0, ?, ?, ?, ?, ?)", sums)
         chain.begin(db, first)
         chain.close(db)
         db.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -474,25 +461,21 @@ class File:
                 raise Damaged("a key is not that of its entry")
         return [(number, found) for _, number, found, _ in rows]
 
-    def _write(self, db: sqlite3.Connection, state: State, decision: Decision) -> str:
+    def _write(self, db: sqlite3.Connection, spend: Spend, after: State) -> str:
         """Write the entry and the sums. Return the seal of the entry."""
-        spend, counted = decision.spend, decision.spend.counted
         parts = (
             spend.time, spend.process, spend.what, spend.note, text.loss(spend.loss),
-            spend.neighbors, *map(text.exact, (counted.epsilon, counted.delta, counted.rho)),
-            decision.neighbors,
+            spend.neighbors, *_exact(spend.counted), after.neighbors,
         )  # fmt: skip
-        before, number = self.header.seal, state.entries + 1
-        if state.entries:
+        before, number = self.header.seal, after.entries
+        if number > 1:
             query = "SELECT seal FROM lines WHERE line = ?"
-            (before,) = db.execute(query, (state.entries,)).fetchone()
+            (before,) = db.execute(query, (number - 1,)).fetchone()
         seal = text.seal(before, str(number), *parts)
         chain.grow(db, "lines", str(number), (number, *parts, seal))
-        total = state.spent.plus(counted)
-        sums = map(text.exact, (total.epsilon, total.delta, total.rho))
         db.execute(
             "UPDATE state SET lines = ?, epsilon = ?, delta = ?, rho = ?, neighbors = ?",
-            (number, *sums, decision.neighbors),
+            (number, *_exact(after.spent), after.neighbors),
         )
         return seal
 
@@ -508,14 +491,14 @@ class File:
                 raise Damaged(f"entry {len(spends) + 1} is not what was written")
             when, by, what, note, loss, neighbors, *amounts, relation = parts
             cost, counted = text.unpack(loss), Amounts(*map(text.number, amounts))
-            total = total.plus(counted)
+            total += counted
             answer, _ = answers.get(number, (None, None))
             spends.append(Spend(cost, neighbors, what, note, when, by, counted, answer))
         self._keys(db)
         chain.whole(db, head.seal)
         if (total, relation) != (state.spent, state.neighbors):
             raise Damaged("its sums are not those of its entries")
-        if not _within(total, head.limit):
+        if not total.within(Amounts.of(head.limit)):
             raise Damaged("more is spent than its limit")
         return tuple(spends)
 
@@ -548,6 +531,10 @@ class File:
         self._fail(why, "nothing can be spent")
 
 
+def _exact(amounts: Amounts) -> list[str]:
+    return [text.exact(amount) for amount in (amounts.epsilon, amounts.delta, amounts.rho)]
+
+
 def _answers(
     db: sqlite3.Connection, which: str = "", *values: int
 ) -> dict[int, tuple[Any, str | None]]:
@@ -568,20 +555,6 @@ def _answer(db: sqlite3.Connection, number: int) -> Any:
     answer, seal = _answers(db, "WHERE line = ?", number).get(number, (None, None))
     chain.check(db, "answers", str(number), seal)
     return answer
-
-
-def _put(db: sqlite3.Connection, number: int, answer: str) -> None:
-    (paid,) = db.execute("SELECT seal FROM lines WHERE line = ?", (number,)).fetchone()
-    when = now()
-    row = (number, when, answer, chain.answered(paid, when, answer))
-    chain.grow(db, "answers", str(number), row)
-
-
-def _within(total: Amounts, limit: Loss) -> bool:
-    if isinstance(limit, ZCDP):
-        return total.rho <= limit.rho
-    delta = limit.delta if isinstance(limit, Approx) else 0
-    return total.epsilon <= limit.epsilon and total.delta <= delta
 
 
 def _code(error: sqlite3.Error) -> int:
