@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dpfast as dp
-from dpfast.audit.solve import largest_error, least_squares, sum_of_errors
+from dpfast.audit.reconstruction import largest_error, least_squares, sum_of_errors
 from dpfast.errors import ArgumentError, ArgumentTypeError, MissingExtraError
 from dpfast.rng import InsecureGenerator
 

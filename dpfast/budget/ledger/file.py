@@ -112,6 +112,15 @@ class Header:
 UNREADABLE = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
 
 
+#: What errors of SQLite mean, by their primary result codes.
+MEANINGS = {
+    sqlite3.SQLITE_NOTADB: "is no ledger: it is no SQLite file",
+    sqlite3.SQLITE_READONLY: "cannot be written: the file, its directory or the disk is read-only",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened, or no file beside it can be made",
+    sqlite3.SQLITE_FULL: "cannot be written: the disk is full",
+}
+#: Those after which a transaction may succeed when it is tried again.
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 NO_LEDGER_HOLDS = "it holds what no ledger of this form holds"
 NO_LOCKS = "cannot be locked: its file system has no locks"
 
@@ -209,7 +218,7 @@ class File:
             failed = failed.with_traceback(None)
             if not isinstance(failed, sqlite3.Error):
                 self._damaged(failed if isinstance(failed, Damaged) else NO_LEDGER_HOLDS)
-            if not _busy(failed):
+            if _code(failed) not in BUSY:
                 self._explain(failed)
             if self._lockless():
                 self._fail(NO_LOCKS, "nothing can be spent")
@@ -236,8 +245,10 @@ class File:
             try:
                 with closing(self._connect()) as db:
                     blank = making and self._blank(db)
-                    if blank:
-                        self._use_log(db)
+                    if blank and db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+                        raise LedgerError(
+                            "a ledger needs a disk on which SQLite can keep a log (WAL)"
+                        )
                     if sound and db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
                         raise Damaged("its pages do not fit together")
                     db.execute("BEGIN IMMEDIATE" if write or blank else "BEGIN")
@@ -310,20 +321,14 @@ class File:
         """Check the name of the file before SQLite opens it. Make the file if `making`."""
         try:
             found = os.stat(self.path)
+        except FileNotFoundError:
+            if making:
+                self._create()
+                return
+            new = ", and a new one needs a limit" if self._known is None else " any more"
+            raise LedgerError(f"ledger {self.path} is not there{new}") from None
         except OSError as error:
-            if not (making and isinstance(error, FileNotFoundError)):
-                why = f"cannot be looked at: {error.strerror}"
-                if isinstance(error, FileNotFoundError):
-                    new = self._known is None
-                    why = "is not there" + (", and a new one needs a limit" if new else " any more")
-                raise LedgerError(f"ledger {self.path} {why}") from None
-            folder = os.path.dirname(self.path)
-            if not os.path.isdir(folder):
-                raise LedgerError(
-                    f"ledger {self.path} cannot be made: {folder} is no directory"
-                ) from None
-            self._create()
-            return
+            raise LedgerError(f"ledger {self.path} cannot be looked at: {error.strerror}") from None
         if not os.path.isfile(self.path):
             raise LedgerError(f"ledger {self.path} is no file")
         if found.st_nlink > 1:  # each name would have its own log and its own locks
@@ -334,12 +339,14 @@ class File:
 
     def _create(self) -> None:
         """Make an empty file that only its owner can use. SQLite gives its log the same rights."""
+        folder = os.path.dirname(self.path)
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:  # by another process, just now
             pass
         except OSError as error:
-            raise LedgerError(f"ledger {self.path} cannot be made: {error.strerror}") from None
+            why = error.strerror if os.path.isdir(folder) else f"{folder} is no directory"
+            raise LedgerError(f"ledger {self.path} cannot be made: {why}") from None
 
     def _narrow(self) -> None:
         """Close the files to those who can read but not write, and so cannot use a ledger.
@@ -376,20 +383,12 @@ class File:
         What is written to a log that was removed is lost. The locks of SQLite prevent that, but a
         process loses its locks on a file when any part of it closes the file.
         """
-        found: list[tuple[int, int] | None] = []
-        for name in (self.path, self.path + "-wal"):
-            try:
+        identities: list[tuple[int, int] | None] = [None, None]
+        for place, name in enumerate((self.path, self.path + "-wal")):
+            with suppress(OSError):
                 entry = os.stat(name)
-                found.append((entry.st_dev, entry.st_ino))
-            except OSError:
-                found.append(None)
-        return found
-
-    @staticmethod
-    def _use_log(db: sqlite3.Connection) -> None:
-        (mode,) = db.execute("PRAGMA journal_mode = WAL").fetchone()
-        if mode != "wal":
-            raise LedgerError("a ledger needs a disk on which SQLite can keep a log (WAL)")
+                identities[place] = entry.st_dev, entry.st_ino
+        return identities
 
     # --- rows -----------------------------------------------------------------------------------
 
@@ -397,9 +396,8 @@ class File:
     def _blank(db: sqlite3.Connection) -> bool:
         """Return whether nothing was ever written to this database."""
         (application,) = db.execute("PRAGMA application_id").fetchone()
-        (version,) = db.execute("PRAGMA user_version").fetchone()
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return (application, version, tables) == (0, 0, 0)
+        return (application, chain.form(db), tables) == (0, 0, 0)
 
     def _make(
         self, db: sqlite3.Connection, limit: Loss, neighbors: Neighbors | None, name: str
@@ -430,14 +428,11 @@ class File:
                 f"ledger {self.path} was made by a newer dpfast (its form is {version}, known "
                 f"here is {VERSION}): pip install --upgrade dpfast"
             )
-        rows = db.execute(
-            "SELECT created, process, name, loss, neighbors, seal FROM ledger"
-        ).fetchall()
-        ((*parts, found),) = rows
-        if version < 1 or text.seal("", *parts) != found:
+        ((_, *parts, seal),) = db.execute("SELECT * FROM ledger").fetchall()
+        if version < 1 or text.seal("", *parts) != seal:
             raise Damaged("its header is not what was written")
         created, _, name, limit, neighbors = parts
-        return Header(text.unpack(limit), neighbors, name, created, found)
+        return Header(text.unpack(limit), neighbors, name, created, seal)
 
     def _state(self, db: sqlite3.Connection) -> State:
         every = "SELECT lines, epsilon, delta, rho, neighbors FROM state"
@@ -514,18 +509,12 @@ class File:
 
     def _explain(self, error: sqlite3.Error) -> NoReturn:
         code = _code(error)
-        if code == sqlite3.SQLITE_NOTADB:
-            why = "is no ledger: it is no SQLite file"
-        elif code == sqlite3.SQLITE_READONLY or (
-            code == sqlite3.SQLITE_CANTOPEN and not os.access(self.path, os.W_OK)
-        ):
-            why = "cannot be written: the file, its directory or the disk is read-only"
-        elif code == sqlite3.SQLITE_CANTOPEN:
-            why = "cannot be opened, or no file beside it can be made"
-        elif code == sqlite3.SQLITE_FULL:
-            why = "cannot be written: the disk is full"
-        elif code == sqlite3.SQLITE_IOERR:
+        if code == sqlite3.SQLITE_CANTOPEN and not os.access(self.path, os.W_OK):
+            code = sqlite3.SQLITE_READONLY
+        if code == sqlite3.SQLITE_IOERR:
             why = NO_LOCKS if self._lockless() else f"cannot be read or written ({error})"
+        elif code in MEANINGS:
+            why = MEANINGS[code]
         else:
             self._damaged("SQLite cannot read it")
         self._fail(why, "nothing can be spent")
@@ -560,7 +549,3 @@ def _answer(db: sqlite3.Connection, number: int) -> Any:
 def _code(error: sqlite3.Error) -> int:
     """Return the primary result code of SQLite, or 0 for an error of the Python module."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def _busy(error: sqlite3.Error) -> bool:
-    return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
