@@ -261,7 +261,7 @@ def test_an_error_in_one_does_not_touch_the_others(table):
     ]
     found = together.run(works)
     assert found[0] == 2 * ROWS and found[4] == 7 and together.passes == 2
-    kinds = [type(failure.error) for failure in found[1:4]]
+    kinds = [type(error) for error in found[1:4]]
     assert kinds == [DataError, ValueError, ZeroDivisionError]
 
 

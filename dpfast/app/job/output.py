@@ -23,7 +23,7 @@ from ...errors import SourceError
 from ...privacy import Loss
 from .job_file import Job
 from .plan import Release
-from .runner import Answer, Outcome, Results, words
+from .runner import Answer, Outcome, Results
 
 FIELDS = (
     "name", "statistic", "column", "index", "at", "value", "half_width", "ranks", "confidence",
@@ -112,7 +112,7 @@ def _release(outcome: Outcome, rows: int | None) -> ReleaseReport:
     if "edges" in kept:
         shown["edges"] = kept["edges"]
     if outcome.error is not None:
-        shown["error"] = words(outcome.error)
+        shown["error"] = str(outcome.error)
     elif "no_answer" in kept:
         shown["note"] = "no answer: the data did not pass the test"
     return shown

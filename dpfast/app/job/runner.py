@@ -28,7 +28,7 @@ from ...budget.budget import Budget
 from ...errors import BudgetError, DataError, DpfastError
 from ...statistics.ptr import NoAnswer
 from .plan import Plan, Release
-from .shared_pass import Failure, SharedPasses
+from .shared_pass import SharedPasses
 
 #: One number, or a vector or matrix of them; None for no answer.
 Answer: TypeAlias = float | list[float] | list[list[float]] | None
@@ -40,7 +40,7 @@ class Outcome:
 
     release: Release
     kept: dict[str, Any] | None
-    error: Exception | None
+    error: DpfastError | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +86,7 @@ class Results:
             return
         (name, error), *others = failed.items()
         more = f" (and no answer from {', '.join(map(repr, dict(others)))})" if others else ""
-        kind = type(error) if isinstance(error, DpfastError) else DpfastError
-        # From elsewhere it may quote a row, so it must not survive, not even as a cause.
-        raise kind(f"release {name!r}: {words(error)}{more}") from (
-            error if isinstance(error, DpfastError) else None
-        )
+        raise type(error)(f"release {name!r}: {error}{more}")
 
     def __getitem__(self, name: str) -> Answer:
         """Return the answer of a release: a number, or a list of them; None for no answer.
@@ -105,7 +101,7 @@ class Results:
         for outcome in self.outcomes:
             if outcome.release.entry.name == name:
                 if outcome.error is not None:
-                    raise _raisable(outcome.error)
+                    raise outcome.error
                 assert outcome.kept is not None
                 answer: Answer = outcome.kept.get("value")
                 return answer
@@ -114,31 +110,32 @@ class Results:
 
 def run(plan: Plan, budget: Budget, progress: Any = None) -> Results:
     """Run the releases that have no answer yet, and return the answers of all."""
-    releases = plan.releases
     entries, left = plan.affords(budget)
     if isinstance(left, BudgetError):
         raise left
-    kept: list[Any] = [None if entry is None else entry[1] for entry in entries]
-    todo = [i for i, answer in enumerate(kept) if answer is None]
+    answers: list[Any] = [None if entry is None else entry[1] for entry in entries]
+    todo = [i for i, answer in enumerate(answers) if answer is None]
     shared = SharedPasses(plan.reader, plan.columns, progress)
     note = plan.job.name or plan.job.path.name
 
     def work(place: int) -> Callable[[], Any]:
-        release = releases[todo[place]]
+        release = plan.releases[todo[place]]
         source = release.source(shared.reader(place))
         return lambda: _one(release, source, budget, f"{note}: {release.entry.name}")
 
-    failed: dict[int, Exception] = {}
     for i, answer in zip(todo, shared.run([work(p) for p in range(len(todo))]), strict=True):
-        if isinstance(answer, Failure):
-            failed[i] = answer.error
-        else:
-            kept[i] = answer
-    outcomes = tuple(
-        Outcome(release, kept[i], failed.get(i) or _data_error(kept[i]))
-        for i, release in enumerate(releases)
-    )
+        answers[i] = answer
+    outcomes = tuple(map(_outcome, plan.releases, answers))
     return Results(plan, outcomes, shared.passes)
+
+
+def _outcome(release: Release, answer: Any) -> Outcome:
+    """Return an outcome. Of a foreign error only the kind is told, for it may quote a row."""
+    if isinstance(answer, DpfastError):
+        return Outcome(release, None, answer)
+    if isinstance(answer, Exception):
+        return Outcome(release, None, DpfastError(type(answer).__name__))
+    return Outcome(release, answer, DataError(answer["error"]) if "error" in answer else None)
 
 
 def _one(release: Release, source: Any, budget: Budget, note: str) -> Any:
@@ -162,16 +159,3 @@ def encoded(answer: Any) -> dict[str, Any]:
         counts, edges = answer
         return {"value": counts, "edges": edges}
     return {"value": answer}
-
-
-def words(error: Exception) -> str:
-    """Return the text of an error: of a foreign one only its kind, for it may quote a row."""
-    return str(error) if isinstance(error, DpfastError) else type(error).__name__
-
-
-def _raisable(error: Exception) -> DpfastError:
-    return error if isinstance(error, DpfastError) else DpfastError(words(error))
-
-
-def _data_error(kept: Any) -> Exception | None:
-    return DataError(kept["error"]) if kept is not None and "error" in kept else None

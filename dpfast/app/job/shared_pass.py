@@ -40,12 +40,6 @@ class _Stopped(BaseException):
     """The job was interrupted."""
 
 
-class Failure(NamedTuple):
-    """The error of a release, in place of its answer."""
-
-    error: Exception
-
-
 @dataclass(eq=False)
 class _Request:
     """The request of one release for one pass."""
@@ -150,7 +144,7 @@ class SharedPasses:
         vars(shared).update(makers=makers, reduce=reduce)
         return shared
 
-    def run(self, works: Sequence[Callable[[], T]]) -> list[T | Failure]:
+    def run(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
         """Return what each function returns or raises; function i reads through ``reader(i)``."""
         results: list[Any] = [None] * len(works)
         self._running = set(range(len(works)))
@@ -185,7 +179,7 @@ class SharedPasses:
             except _Again:
                 results[number] = work()
         except Exception as error:
-            results[number] = Failure(error)
+            results[number] = error
         except _Stopped:
             pass
         finally:
