@@ -29,42 +29,27 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Which module has what is loaded when it is first asked for. A public module is its own home.
+#: Which module has what is loaded when it is first asked for. Other public modules are their own.
 _HOMES = {
-    "NO_ANSWER": "statistics.ptr",
-    "Budget": "budget.budget",
-    "audit": "audit",
-    "count": "statistics.totals.api",
-    "covariance": "statistics.covariance",
-    "estimators": "aggregate.estimators",
-    "histogram": "statistics.histogram",
-    "iqr": "statistics.quantiles.api",
-    "job": "app.job",
-    "maximum": "statistics.quantiles.api",
-    "mean": "statistics.totals.api",
-    "median": "statistics.quantiles.api",
-    "minimum": "statistics.quantiles.api",
-    "noise": "noise",
-    "online": "online",
-    "order": "summaries.order",
-    "privacy": "privacy",
-    "ptr": "statistics.ptr",
-    "quantile": "statistics.quantiles.api",
-    "quantiles": "statistics.quantiles.api",
-    "response": "statistics.response",
-    "rng": "rng",
-    "sample_and_aggregate": "aggregate.api",
-    "scan": "sources.scan",
-    "selection": "selection",
-    "sensitivity": "sensitivity",
-    "smooth_beta": "statistics.smooth_release",
-    "smooth_release": "statistics.smooth_release",
-    "suggest_blocks": "aggregate.block_count",
-    "sulq": "sulq",
-    "sum": "statistics.totals.api",
-    "trimmed_mean": "statistics.trimmed",
-    "variance": "statistics.totals.api",
-    "winsorized_mean": "statistics.trimmed",
+    name: home
+    for home, names in {
+        "aggregate.api": "sample_and_aggregate",
+        "aggregate.block_count": "suggest_blocks",
+        "aggregate.estimators": "estimators",
+        "app.job": "job",
+        "budget.budget": "Budget",
+        "sources.scan": "scan",
+        "statistics.covariance": "covariance",
+        "statistics.histogram": "histogram",
+        "statistics.ptr": "NO_ANSWER ptr",
+        "statistics.quantiles.api": "iqr maximum median minimum quantile quantiles",
+        "statistics.response": "response",
+        "statistics.smooth_release": "smooth_beta smooth_release",
+        "statistics.totals.api": "count mean sum variance",
+        "statistics.trimmed": "trimmed_mean winsorized_mean",
+        "summaries.order": "order",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [
@@ -107,13 +92,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'dpfast' has no attribute {name!r}")
-    home = _HOMES[name]
+    home = _HOMES.get(name, name)
     module = import_module("." + home, __name__)
-    own = home.rpartition(".")[2] == name and name not in vars(module)
-    found = globals()[name] = module if own else getattr(module, name)
-    return found
+    is_module = home.rpartition(".")[2] == name and name not in vars(module)
+    public = globals()[name] = module if is_module else getattr(module, name)
+    return public
 
 
 def __dir__() -> list[str]:
