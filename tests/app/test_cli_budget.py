@@ -6,11 +6,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-
 import dpfast as dp
-from dpfast.app.cli import main
 from dpfast.budget import plot
 from dpfast.privacy import Approx, Pure
 
@@ -18,13 +14,8 @@ from ..support.pairwise import quick_rows
 
 
 @pytest.fixture
-def shell(capfd):
-    def run(*arguments):
-        code = main.run(["budget", *map(str, arguments)])
-        out, err = capfd.readouterr()
-        return code, out, err
-
-    return run
+def shell(shell):
+    return lambda *words: shell("budget", *words)
 
 
 @pytest.fixture
@@ -90,11 +81,9 @@ def test_history(shell, ledger, monkeypatch):
     code, out, err = shell("history", ledger, "--json")
     assert (code, err) == (0, "") and out.count("\n") == 1
     assert json.loads(out) == json.loads(dp.Budget(path=ledger).export())
-
-
-def test_no_answers_no_column(shell, tmp_path):
-    dp.Budget(epsilon=1, path=tmp_path / "a.db").spend(Pure(1), neighbors="replace")
-    assert "answer" not in shell("history", tmp_path / "a.db")[1]
+    without = ledger.with_name("none.db")
+    dp.Budget(epsilon=1, path=without).spend(Pure(1), neighbors="replace")
+    assert "answer" not in shell("history", without)[1]  # no answers, no column
 
 
 @quick_rows(1)
@@ -161,14 +150,7 @@ def test_errors(shell, ledger, monkeypatch, words, code, said):
 
 
 def test_without_matplotlib(shell, ledger, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.dates", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for name in ("matplotlib", "matplotlib.dates", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
     code, out, err = shell("show", ledger, "--plot", "a.png")
     assert (code, out) == (2, "") and "pip install matplotlib" in err
-
-
-def test_help(shell):
-    for command in ("create", "show", "history"):
-        code, out, _ = shell(command, "--help")
-        assert code == 0 and f"Example: dpfast budget {command} study.db" in " ".join(out.split())

@@ -11,28 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
 pytest.importorskip("pyarrow")
 
 import dpfast as dp
 from dpfast import job
-from dpfast.app.cli import main
 from dpfast.errors import EntropyError
 
 DOCS = Path(__file__).parents[2] / "docs" / "guide" / "command-line.md"
 
 
-@pytest.fixture
-def shell(capfd, monkeypatch):
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
-
-    def run(*arguments):
-        code = main.run([*map(str, arguments)])
-        out, err = capfd.readouterr()
-        return code, out, err
-
-    return run
 
 
 @pytest.fixture
@@ -165,9 +155,3 @@ def test_the_documented_example(tmp_path):
     assert len(rows) == 1 + 3 + 16 + 4
     assert abs(float(rows[0]["value"]) - 38.58) < 0.5
     assert dp.Budget(path=tmp_path / "study.db").spent["epsilon"] == 2
-
-
-def test_help(shell):
-    for command in ("run", "explain"):
-        code, out, _ = shell(command, "--help")
-        assert code == 0 and f"Example: dpfast {command} job.toml" in " ".join(out.split())
