@@ -5,6 +5,7 @@ import json
 import os
 import threading
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -56,19 +57,19 @@ def table(tmp_path):
     return tmp_path / "t.parquet"
 
 
-RELEASES = """
-[[release]]
-statistic = "mean"
-column = "a"
-[[release]]
-statistic = "median"
-column = "b"
-weight = 2
-[[release]]
-statistic = "histogram"
-column = "c"
-bins = 4
-"""
+def releases(*tables):
+    """Releases as a job file has them."""
+    return "".join(
+        "[[release]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
+        for table in tables
+    )
+
+
+RELEASES = releases(
+    {"statistic": "mean", "column": "a"},
+    {"statistic": "median", "column": "b", "weight": 2},
+    {"statistic": "histogram", "column": "c", "bins": 4},
+)
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_delta_goes_to_those_who_use_it():
 
 
 def test_a_job_spends_its_loss_exactly(write):
-    more = '[[release]]\nstatistic = "ptr.mean"\ncolumn = "a"\nproposed = 1\n'
+    more = releases({"statistic": "ptr.mean", "column": "a", "proposed": 1})
     for budget, spent in (
         ("epsilon = 0.7\ndelta = 1e-6", {"epsilon": Fraction("0.7"), "delta": Fraction("1e-6")}),
         ('epsilon = "1/3"\ndelta = 1e-6', {"epsilon": Fraction(1, 3), "delta": Fraction("1e-6")}),
@@ -223,14 +224,8 @@ def test_the_same_answers_as_alone_in_as_many_passes_as_the_longest(table, endin
 
 
 def test_one_pass_for_ten_releases(write, monkeypatch):
-    path = write(
-        releases="".join(
-            f'[[release]]\nname = "{i}"\nstatistic = "{s}"\ncolumn = "{c}"\n'
-            for i, (s, c) in enumerate(
-                [(s, c) for s in ("mean", "sum", "variance") for c in "abc"] + [("median", "a")]
-            )
-        )
-    )
+    asked = [(s, c) for s in ("mean", "sum", "variance") for c in "abc"] + [("median", "a")]
+    path = write(releases=releases(*({"statistic": s, "column": c} for s, c in asked)))
     seen = counted(monkeypatch)
     results = job.run(path)
     results.check()
@@ -287,7 +282,7 @@ def test_an_error_from_elsewhere_is_not_quoted(write, monkeypatch):
 def test_a_bad_cell_stops_only_those_who_read_it(tmp_path, write):
     content = "x,y,z\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(9000)) + "1,oops,2\n"
     (tmp_path / "t.csv").write_text(content)
-    three = "".join(f'[[release]]\nstatistic = "mean"\ncolumn = "{c}"\n' for c in "xyz")
+    three = releases(*({"statistic": "mean", "column": c} for c in "xyz"))
     path = write('epsilon = 3\npath = "study.db"', three, data='path = "t.csv"')
     results = job.run(path)
     assert [type(o.error) for o in results.outcomes] == [type(None), DataError, type(None)]
@@ -318,58 +313,15 @@ def test_interrupted_it_stops_and_goes_on_later(write, monkeypatch):
     assert budget.spent["epsilon"] == 4 and all(line.answer for line in budget.history)
 
 
-def test_cells_of_text_that_look_like_numbers_are_compared_as_they_stand(table, write):
-    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 500)
-    text = '[[release]]\nstatistic = "histogram"\ncolumn = "a"\ncategories = ["5", "05", "6"]\n'
-    text += '[[release]]\nstatistic = "mean"\ncolumn = "b"\nbounds = [0, 4]\n'
-    results = job.run(write("epsilon = 400", text, data='path = "t.csv"', defaults=""))
-    results.check()
-    assert results["histogram of a"] == [500, 500, 0]
-
-
-BOUNDS = "bounds = [0, 1]\n"
-
-
-def test_one_column_as_numbers_and_as_text_and_as_ids(table, write):
-    """Only a file of text has columns that can be read in all these ways."""
-    table.with_name("t.csv").write_text("a,b\n" + "5,1\n05,2\n" * 5000)
-    text = """
-    [[release]]
-    statistic = "histogram"
-    column = "a"
-    categories = ["5", "05", "6"]
-    [[release]]
-    statistic = "mean"
-    column = "a"
-    bounds = [0, 9]
-    [[release]]
-    statistic = "quantiles"
-    column = "a"
-    qs = [0.5]
-    bounds = [0, 9]
-    [[release]]
-    statistic = "sample_and_aggregate"
-    estimator = "mean"
-    column = "b"
-    ids = "a"
-    blocks = 2
-    bounds = [0, 9]
-    """
-    results = job.run(write("epsilon = 1600", text, data='path = "t.csv"', defaults=""))
-    results.check()
-    assert results["histogram of a"] == [5000, 5000, 0]
-    assert abs(results["mean of a"] - 5) < 1e-3 and abs(results["quantiles of a"][0] - 5) < 1e-3
-    assert results.passes <= 4
-
-
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_of_no_rows(table, write, neighbors):
     pq.write_table(pq.read_table(table).slice(0, 0), table)
-    text = "".join(
-        f'[[release]]\nstatistic = "{name}"\ncolumns = ["a", "b"]\naxis = 0\n{more}'
-        f'[[release]]\nstatistic = "{name}"\ncolumn = "a"\n{more}'
-        for name, more in (("count", ""), ("mean", BOUNDS), ("variance", BOUNDS), ("sum", BOUNDS))
-    )
+    asked = [
+        {"statistic": name} | ({} if name == "count" else {"bounds": [0, 1]})
+        for name in ("count", "mean", "variance", "sum")
+    ]
+    ways = {"columns": ["a", "b"], "axis": 0}, {"column": "a"}
+    text = releases(*(one | way for one in asked for way in ways))
     path = write(f"epsilon = 4\nneighbors = {neighbors!r}", text, defaults="", output="out.json")
     job.explain(path)
     results = job.run(path)
@@ -432,11 +384,12 @@ def test_each_part_of_a_question_is_in_its_key(write):
         "nan": {"defaults": 'bounds = [0, 100]\nnan = "lower"'},
         "loss": {"budget": "epsilon = 2"},
         "relation": {"budget": 'epsilon = 4\nneighbors = "add-remove"'},
-        "column": {"releases": '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "b"'},
-        "statistic": {"releases": '[[release]]\nname = "x"\nstatistic = "sum"\ncolumn = "a"'},
-        "name": {"releases": '[[release]]\nname = "y"\nstatistic = "mean"\ncolumn = "a"'},
+        **{
+            key: {"releases": releases({"name": "x", "statistic": "mean", "column": "a", key: to})}
+            for key, to in {"column": "b", "statistic": "sum", "name": "y"}.items()
+        },
     }
-    mean = '[[release]]\nname = "x"\nstatistic = "mean"\ncolumn = "a"'
+    mean = releases({"name": "x", "statistic": "mean", "column": "a"})
     keys = [plan(write(**{"releases": mean, **kw})).releases[0].key for kw in variants.values()]
     assert len(set(keys)) == len(variants)
     # What means the same has the same key, so it is not paid for twice.
@@ -464,18 +417,15 @@ def test_spent_without_an_answer_it_is_computed_again_and_not_paid(write, monkey
 
 def test_of_two_at_once_one_pays_and_both_say_the_same(write):
     path = write('epsilon = 4\npath = "study.db"')
-    found, gate = [], threading.Barrier(2)
+    gate = threading.Barrier(2)
 
-    def run():
+    def run(_):
         gate.wait()
-        found.append([o.kept for o in job.run(path).outcomes])
+        return [outcome.kept for outcome in job.run(path).outcomes]
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found[0] == found[1]
+    with ThreadPoolExecutor(2) as both:
+        one, other = both.map(run, range(2))
+    assert one == other
     ledger = dp.Budget(path=path.with_name("study.db"))
     assert len(ledger.history) == 3 and ledger.spent["epsilon"] == 4
 
@@ -516,39 +466,20 @@ def test_nothing_is_spent_when_it_is_too_much_for_the_ledger(write):
 
 # --- what comes out -----------------------------------------------------------------------------
 
-VECTORS = """
-[[release]]
-statistic = "histogram"
-name = "two"
-columns = ["a", "b"]
-bins = 2
-bounds = [[0, 100], [0, 100]]
-[[release]]
-statistic = "covariance"
-columns = ["a", "b"]
-bounds = [[0, 100], [0, 100]]
-[[release]]
-statistic = "quantiles"
-column = "c"
-qs = [0.25, 0.75]
-bounds = [0, 100]
-[[release]]
-statistic = "histogram"
-name = "some"
-column = "b"
-categories = [3, 5]
-[[release]]
-statistic = "ptr.median_"
-column = "a"
-"""
+VECTORS = (
+    {"name": "two", "statistic": "histogram", "columns": ["a", "b"], "bins": 2,
+     "bounds": [[0, 100], [0, 100]]},
+    {"statistic": "covariance", "columns": ["a", "b"], "bounds": [[0, 100], [0, 100]]},
+    {"statistic": "quantiles", "column": "c", "qs": [0.25, 0.75], "bounds": [0, 100]},
+    {"name": "some", "statistic": "histogram", "column": "b", "categories": [3, 5]},
+    {"name": "none", "statistic": "ptr.mean", "column": "a", "bounds": [0, 100], "proposed": 1e-9},
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_row_for_each_number(write, ending):
-    vectors = VECTORS.split('[[release]]\nstatistic = "ptr.median_"')[0]
-    ptr = '[[release]]\nstatistic = "ptr.mean"\ncolumn = "a"\nbounds = [0, 100]\n'
-    ptr += "proposed = 1e-9\nname = 'none'\n"
-    path = write("epsilon = 400\ndelta = 1e-9", vectors + ptr, output=f"out.{ending}", defaults="")
+    output = f"out.{ending}"
+    path = write("epsilon = 400\ndelta = 1e-9", releases(*VECTORS), output=output, defaults="")
     results = job.run(path)
     results.check()
     out = path.with_name(f"out.{ending}")
@@ -572,35 +503,17 @@ def test_a_row_for_each_number(write, ending):
     assert list(path.parent.glob(".out*")) == []
 
 
-WORDS = """
-[[release]]
-name = "words"
-statistic = "histogram"
-column = "name"
-categories = ["x", "a, b"]
-[[release]]
-name = "both"
-statistic = "histogram"
-columns = ["name", "b"]
-categories = [["x"], [1, 2.5]]
-[[release]]
-name = "near"
-statistic = "histogram"
-column = "b"
-bounds = [4611686018427387904, 4611686018427404288]
-bins = 2
-[[release]]
-name = "ranks"
-statistic = "quantiles"
-column = "gap"
-qs = [0.25, 0.75]
-bounds = [-3, 3]
-[[release]]
-name = "matrix"
-statistic = "covariance"
-columns = ["a", "gap"]
-bounds = [[0, 100], [-3, 3]]
-"""
+WORDS = releases(
+    {"name": "words", "statistic": "histogram", "column": "name", "categories": ["x", "a, b"]},
+    {"name": "both", "statistic": "histogram", "columns": ["name", "b"],
+     "categories": [["x"], [1, 2.5]]},
+    {"name": "near", "statistic": "histogram", "column": "b", "bins": 2,
+     "bounds": [4611686018427387904, 4611686018427404288]},
+    {"name": "ranks", "statistic": "quantiles", "column": "gap", "qs": [0.25, 0.75],
+     "bounds": [-3, 3]},
+    {"name": "matrix", "statistic": "covariance", "columns": ["a", "gap"],
+     "bounds": [[0, 100], [-3, 3]]},
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -677,7 +590,7 @@ def test_a_failed_write_leaves_the_old_file_and_can_be_repeated(write, monkeypat
 
 
 def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
-    count = '[[release]]\nstatistic = "count"\ncolumn = "b"\nname = "n"\n'
+    count = releases({"statistic": "count", "column": "b", "name": "n"})
     path = write("epsilon = 4\nneighbors = 'add-remove'", RELEASES + count)
     results = job.run(path)
     rows = results.rows(results.outcomes[0].release)
@@ -694,9 +607,7 @@ def test_a_released_count_is_the_number_of_rows_of_error_bars(write):
 
 def test_any_name_can_be_read_back(write):
     names = ["a\rb", "a\nb", "\r\n", 'a "b", c', " a ", "\u2028", "=1", "é"]
-    text = "".join(
-        f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = {json.dumps(n)}\n' for n in names
-    )
+    text = releases(*({"statistic": "count", "column": "a", "name": name} for name in names))
     path = write(releases=text, output="out.csv", defaults="")
     job.run(path).check()
     assert [row["name"] for row in read_csv(path.with_name("out.csv"))] == names
@@ -705,12 +616,13 @@ def test_any_name_can_be_read_back(write):
 def test_where_missing_numbers_are_dropped_their_count_is_the_number_of_rows(write, table):
     frame = pa.table({"a": pa.array([50.0] * ROWS, mask=np.arange(ROWS) % 100 != 0)})
     pq.write_table(frame, table)
-    counts = [f'[[release]]\nstatistic = "count"\ncolumn = "a"\nname = "{n}"\nnan = "{n}"\n'
-              for n in ("keep", "drop")]  # fmt: skip
-    mean = '[[release]]\nstatistic = "mean"\ncolumn = "a"\nbounds = [0, 100]\nnan = "drop"\n'
+    both = ("keep", "drop")
+    counts = [{"statistic": "count", "column": "a", "name": nan, "nan": nan} for nan in both]
+    mean = {"statistic": "mean", "column": "a", "bounds": [0, 100], "nan": "drop"}
     widths = []
-    for more in (counts[0], counts[0] + counts[1]):
-        path = write("epsilon = 40\nneighbors = 'add-remove'", mean + more, defaults="")
+    for more in (counts[:1], counts):
+        text = releases(mean, *more)
+        path = write("epsilon = 40\nneighbors = 'add-remove'", text, defaults="")
         widths.append(job.report(job.run(path))["releases"][0]["expected_error"]["half_width"])
     assert widths[0] is None
     assert 0.02 < widths[1] < 1  # of 300 rows, not of 30,000
@@ -729,9 +641,7 @@ def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(wri
 def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
     for name in ("reduce", "sample"):
         monkeypatch.setattr(Reader, name, lambda *args: pytest.fail("a row was read"))
-    path = write('epsilon = 4\npath = "study.db"', RELEASES + VECTORS.split("[[release]]")[1].join(
-        ["[[release]]", ""]
-    ))  # fmt: skip
+    path = write('epsilon = 4\npath = "study.db"', RELEASES + releases(VECTORS[0]))
     found = job.explain(path)
     assert not path.with_name("study.db").exists()
     assert [r["share"] for r in found["releases"]] == ["1/5", "2/5", "1/5", "1/5"]
