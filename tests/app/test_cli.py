@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 import zipfile
 
 import numpy as np
@@ -20,6 +19,7 @@ from dpfast.app.cli import answer, demo, main  # noqa: E402
 from dpfast.errors import BudgetError, EntropyError, NativeError  # noqa: E402
 
 from ..support.pairwise import every_value, quick_rows  # noqa: E402
+from ..support.paths import program  # noqa: E402
 
 SURE = ["--epsilon", "200"]
 
@@ -380,14 +380,14 @@ def test_as_a_program(table):
 @quick_rows(1)
 @pytest.mark.parametrize("missing", ["typer", "rich"])
 def test_without_an_extra(missing):
-    code = f"""
+    done = program(
+        """
         import sys
-        sys.modules[{missing!r}] = None
+        sys.modules[sys.argv[1]] = None
         from dpfast.__main__ import main
         sys.exit(main())
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60
+        """,
+        missing,
     )
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.startswith(f"dpfast: error: the command line needs {missing}")

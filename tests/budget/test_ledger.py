@@ -10,10 +10,9 @@ import re
 import shutil
 import sqlite3
 import stat
-import subprocess
 import sys
-import textwrap
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpfast as dp
-from dpfast.budget.ledger import chain, entries, file, text
+from dpfast.budget.ledger import entries, file, text
 from dpfast.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -35,7 +34,9 @@ from dpfast.errors import (
 )
 from dpfast.privacy import ZCDP, Approx, Draws, Loss, Pure
 
+from ..support.ledger_damage import as_process
 from ..support.pairwise import quick_rows
+from ..support.paths import program
 
 ROOT = Path(__file__).parents[2]
 REP, AR = "replace", "add-remove"
@@ -44,13 +45,6 @@ REP, AR = "replace", "add-remove"
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "study.db"
-
-
-def program(code, *arguments, **more):
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-        capture_output=True, text=True, timeout=120, cwd=ROOT, **more,
-    )  # fmt: skip
 
 
 def sql(path, *statements):
@@ -66,16 +60,6 @@ def sql(path, *statements):
 
 
 # --- what it holds ------------------------------------------------------------------------------
-
-
-def test_a_tenth_ten_times_empties_one_over_ten_lives(path):
-    for _ in range(10):
-        dp.Budget(epsilon=1.0, path=path).spend(Pure(0.1), neighbors=REP)
-    budget = dp.Budget(path=path)
-    assert budget.remaining == {"epsilon": 0, "delta": 0}
-    with pytest.raises(BudgetError, match=r"spent epsilon=1, delta=0; asked epsilon=5e-324"):
-        budget.spend(Pure(5e-324), neighbors=REP)
-    assert len(budget.history) == 10
 
 
 def test_all_that_was_asked_comes_back(path):
@@ -229,11 +213,8 @@ def test_an_answer_goes_to_the_line_of_its_thread(path):
         barrier.wait()
         budget.record(number)
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as team:
+        list(team.map(work, range(2)))
     assert {(line.note, line.answer) for line in budget.history} == {
         ("thread 0", 0),
         ("thread 1", 1),
@@ -379,13 +360,6 @@ def test_pickles_and_copies_are_the_same_ledger(path, tmp_path):
         pickle.loads(packed)
 
 
-def test_the_insecure_generator_is_refused(path):
-    budget = dp.Budget(epsilon=1, path=path)
-    with pytest.raises(BudgetError, match="private"):
-        dp.median([1.0], bounds=(0, 1), epsilon=1, budget=budget, rng=dp.rng.InsecureGenerator(1))
-    assert not budget.history
-
-
 # --- what goes wrong ----------------------------------------------------------------------------
 
 
@@ -483,18 +457,6 @@ def test_what_is_no_ledger(path, make, said):
         dp.Budget(epsilon=1, path=path).spend(Pure(1), neighbors=REP)
 
 
-def test_no_directory(tmp_path):
-    with pytest.raises(LedgerError, match="none is no directory"):
-        dp.Budget(epsilon=1, path=tmp_path / "none" / "study.db")
-
-
-def test_a_newer_form(path):
-    dp.Budget(epsilon=1, path=path)
-    sql(path, "PRAGMA user_version = 3")
-    with pytest.raises(LedgerError, match="made by a newer dpfast"):
-        dp.Budget(path=path)
-
-
 def test_a_ledger_with_two_names(path):
     budget = dp.Budget(epsilon=1, path=path)
     os.link(path, path.with_name("copy.db"))
@@ -522,21 +484,6 @@ def test_a_ledger_that_went_away_or_back(path):
         budget.spend(Pure(0.1), neighbors=REP)
 
 
-class Elsewhere:
-    """Another process, as far as what it has seen of ledgers goes."""
-
-    def __init__(self):
-        self.seen = {}
-
-    @contextlib.contextmanager
-    def __call__(self):
-        before, file._seen = file._seen, self.seen
-        try:
-            yield
-        finally:
-            file._seen = before
-
-
 def grown(path, tmp_path):
     """A budget that has seen four lines, on a ledger that went back to one and grew again to six.
 
@@ -549,7 +496,7 @@ def grown(path, tmp_path):
     for _ in range(3):
         budget.spend(Pure(0.25), neighbors=REP)
     shutil.copy(early, path)
-    with Elsewhere()():
+    with as_process({}):
         other = dp.Budget(path=path)
         for _ in range(5):
             other.spend(Pure(0.01), neighbors=REP)
@@ -586,23 +533,11 @@ def test_a_rollback_is_noticed_when_lines_have_grown_again(path, tmp_path, use):
     assert dp.Budget(epsilon=1, path=tmp_path / "other.db").remaining["epsilon"] == 1
 
 
-@pytest.mark.parametrize("use", ["spend", "spent"])
-def test_planted_a_count_of_lines_is_not_enough(path, tmp_path, monkeypatch, use):
-    """What is remembered is the seal of the last row: by their number alone, lines had grown."""
-    budget = grown(path, tmp_path)
-
-    def counted(db, place):
-        return chain.last(db).number >= place.number
-
-    monkeypatch.setattr(chain, "held", counted)
-    USES[use](budget)
-
-
 def test_a_pickle_knows_what_was_seen(path, tmp_path):
     """A process that never saw the ledger refuses it for the one that did."""
     budget = grown(path, tmp_path)
     packed = pickle.dumps(budget)
-    with Elsewhere()():
+    with as_process({}):
         assert len(dp.Budget(path=path).history) == 6  # which nobody can tell from the file alone
         with pytest.raises(LedgerError, match="was put back to an earlier state"):
             pickle.loads(packed)
@@ -615,7 +550,7 @@ def test_a_recorded_answer_that_went_back(path, tmp_path):
     shutil.copy(path, tmp_path / "early.db")
     assert budget._settle(3.5) == 3.5
     shutil.copy(tmp_path / "early.db", path)
-    with Elsewhere()():
+    with as_process({}):
         other = dp.Budget(path=path)
         keyed(other)
         assert other._settle(9.5) == 9.5
@@ -684,32 +619,9 @@ def test_what_was_recorded_cannot_be_changed(path, name, where):
     budget, ask = kept(path)
     assert ask(budget) == ((1, 3.5), 1)
     sql(path, CHANGES[name])
-    with Elsewhere()(), pytest.raises(LedgerError, match=r"is damaged") as caught:
+    with as_process({}), pytest.raises(LedgerError, match=r"is damaged") as caught:
         ask(budget if where == "open" else dp.Budget(path=path))
     assert caught.value.__context__ is None and "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("fault", ["answers", "secrets"])
-def test_planted_seals_that_are_not_looked_at(path, monkeypatch, fault):
-    budget, ask = kept(path)
-    ((secret,),) = sql(path, "SELECT state FROM secrets")
-    sql(path, CHANGES["an answer" if fault == "answers" else "a secret"])
-    if fault == "answers":
-        monkeypatch.setattr(chain, "answered", lambda *parts: Any())
-        assert ask(budget)[0] == (1, 9.5)
-    else:
-        monkeypatch.setattr(chain, "hidden", lambda *parts: Any())
-        stream = dp.online.SparseVector(
-            positives=3, threshold=500, epsilon=0.5, name="n", budget=budget
-        )
-        assert stream._comparison.rho == int(secret) + 1
-
-
-class Any:
-    """Equal to everything."""
-
-    def __eq__(self, other):
-        return True
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of files are POSIX")
@@ -781,7 +693,7 @@ def test_names_in_a_damaged_schema(path, new):
     budget, ask = kept(path)
     schema(path, b"seal TEXT", new + b" TEXT")
     for use in (lambda: dp.Budget(path=path), lambda: ask(budget), lambda: budget.history):
-        with Elsewhere()(), pytest.raises(LedgerError, match="is damaged") as caught:
+        with as_process({}), pytest.raises(LedgerError, match="is damaged") as caught:
             use()
         assert caught.value.__context__ is None
 
@@ -798,35 +710,33 @@ def test_answers_that_cannot_be_kept(path):
     assert dp.Budget(path=path).history[0].answer == -(10**3000)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="files in use cannot be moved there")
-@pytest.mark.parametrize("suffix", ["", "-wal"])
-def test_a_file_that_is_moved_while_it_is_written(path, monkeypatch, suffix):
-    from dpfast.budget.ledger.file import File
-
-    make = File._write
+def after_a_write(monkeypatch, then):
+    """Do something when an entry has been written, before it is committed."""
+    make = file.File._write
 
     def write(self, *arguments):
         make(self, *arguments)
-        os.rename(f"{path}{suffix}", path.with_name("moved"))
+        then()
 
+    monkeypatch.setattr(file.File, "_write", write)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files in use cannot be moved there")
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_file_that_is_moved_while_it_is_written(path, monkeypatch, suffix):
     budget = dp.Budget(epsilon=1, path=path)
-    monkeypatch.setattr(File, "_write", write)
+    after_a_write(monkeypatch, lambda: os.rename(f"{path}{suffix}", path.with_name("moved")))
     with pytest.raises(LedgerError, match="was moved or removed while an entry was written"):
         dp.median([1], bounds=(0, 1), epsilon=1, budget=budget)
 
 
 def test_an_interrupt_leaves_nothing_behind(path, monkeypatch):
-    from dpfast.budget.ledger.file import File
-
-    make = File._write
-
-    def write(self, *arguments):
-        make(self, *arguments)
+    def interrupt():
         raise KeyboardInterrupt
 
     budget = dp.Budget(epsilon=1, path=path)
     with monkeypatch.context() as patch:
-        patch.setattr(File, "_write", write)
+        after_a_write(patch, interrupt)
         with pytest.raises(KeyboardInterrupt):
             budget.spend(Pure(1), neighbors=REP)
     assert not dp.Budget(path=path).history and os.listdir(path.parent) == ["study.db"]
@@ -964,23 +874,21 @@ def test_read_only_for_somebody_else(tmp_path, what):
 # --- several at once ----------------------------------------------------------------------------
 
 
-def test_threads_never_overspend(path):
-    budget, done = dp.Budget(epsilon=1, path=path), []
+@pytest.mark.parametrize("kept", [True, False])
+def test_threads_never_overspend(path, kept):
+    budget = dp.Budget(epsilon=1, path=path if kept else None)
 
-    def work():
-        other = dp.Budget(path=path)
+    def work(_):
+        each, done = (budget, dp.Budget(path=path) if kept else budget), 0
         with contextlib.suppress(BudgetError):
             while True:
-                for each in (budget, other):
-                    each.spend(Pure(Fraction(1, 30)), neighbors=REP)
-                    done.append(1)
+                each[done % 2].spend(Pure(Fraction(1, 30)), neighbors=REP)
+                done += 1
+        return done
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(done) == 30 == len(budget.history) and budget.remaining["epsilon"] == 0
+    with ThreadPoolExecutor(4) as team:
+        assert sum(team.map(work, range(4))) == 30 == len(budget.history)
+    assert budget.remaining["epsilon"] == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

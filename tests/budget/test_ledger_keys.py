@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -73,20 +74,16 @@ def test_what_several_spends_would_leave(budget):
 def test_of_many_who_come_at_once_one_pays(tmp_path):
     path = tmp_path / "study.db"
     dp.Budget(epsilon=1, path=path)
-    answers, gate = [], threading.Barrier(8)
+    gate = threading.Barrier(8)
 
     def come(i):
         budget = dp.Budget(path=path)
         gate.wait()
         spend(budget, "k")
-        answers.append(budget._settle({"value": i}))
+        return budget._settle({"value": i})["value"]
 
-    threads = [threading.Thread(target=come, args=(i,)) for i in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(answers) == 8 and all(answer == answers[0] for answer in answers)
+    with ThreadPoolExecutor(8) as team:
+        assert len(set(team.map(come, range(8)))) == 1
     assert len(dp.Budget(path=path).history) == 1
 
 

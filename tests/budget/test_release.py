@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from ..support.pairwise import quick_rows
+from ..support.paths import program
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
@@ -88,10 +87,7 @@ print(json.dumps({"code": code, "told": found, "lines": len(budget.history)}))
 
 
 def run(way, fault="none", path=""):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, way, fault, str(path)],
-        capture_output=True, text=True, timeout=120, cwd=Path(__file__).parents[2],
-    )  # fmt: skip
+    done = program(PROGRAM, way, fault, path)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert found["code"] == 0 and found["lines"] == 1

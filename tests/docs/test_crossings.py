@@ -1,6 +1,5 @@
 """What the library says of its choices is what was measured, and can be measured again."""
 
-import json
 import math
 
 import numpy as np
@@ -9,18 +8,12 @@ import pytest
 from dpfast.statistics.quantiles import exponential
 from dpfast.statistics.quantiles.api import SMOOTH_FROM as FROM
 
-from ..support.pages import FIGURES, program
+from ..support.pages import figures, program, quick_run
 
 crossings = program("crossings")
+quick = quick_run(crossings)
+KEPT = figures("crossings")
 
-KEPT = json.loads((FIGURES / "crossings.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    out = tmp_path_factory.mktemp("crossings")
-    crossings.main(["--quick", "--out", str(out)])
-    return json.loads((out / "crossings.json").read_text(encoding="utf-8"))
 
 
 def typical(ratios):
@@ -84,16 +77,17 @@ def test_joint_rounded_and_trimmed():
 
 @pytest.mark.full
 def test_it_can_be_measured_again(quick):
-    assert KEPT["repeats"] >= 200 and quick["repeats"] == crossings.QUICK
+    few = figures("crossings", quick)
+    assert KEPT["repeats"] >= 200 and few["repeats"] == crossings.QUICK
     for name in ("epsilon", "rho"):
-        assert quick[name] == KEPT[name][1::4]
-    again = families(quick)
+        assert few[name] == KEPT[name][1::4]
+    again = families(few)
     for family, ratios in families(KEPT).items():
-        few, many = typical(again[family]), typical(ratios)[1::4]
-        assert np.all(np.abs(np.log(few / many)) < math.log(4)), family
+        change = np.log(typical(again[family]) / typical(ratios)[1::4])
+        assert np.all(np.abs(change) < math.log(4)), family
     for part in ("joint", "rounded", "extremes", "smooth_extremes", "trimmed"):
         words = [[(k, v) for k, v in e.items() if isinstance(v, str)] for e in KEPT[part]]
-        assert words == [[(k, v) for k, v in e.items() if isinstance(v, str)] for e in quick[part]]
-    assert quick["trimmed"] == KEPT["trimmed"]
-    for one, other in zip(quick["extremes"], KEPT["extremes"], strict=True):
+        assert words == [[(k, v) for k, v in e.items() if isinstance(v, str)] for e in few[part]]
+    assert few["trimmed"] == KEPT["trimmed"]
+    for one, other in zip(few["extremes"], KEPT["extremes"], strict=True):
         assert np.allclose(one["gap"], other["gap"], atol=0.15), one

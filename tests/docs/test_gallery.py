@@ -7,7 +7,7 @@ import pytest
 
 import dpfast as dp
 
-from ..support.pages import GALLERY, GUIDE, ROOT, build
+from ..support.pages import FIGURES, GALLERY, GUIDE, ROOT, THEORY, build, runs
 
 PAGES = build["pages"]()
 #: What the table of a page has to say, by what the page calls.
@@ -54,44 +54,63 @@ def test_the_index_lists_every_page_once_and_shows_what_exists():
         assert (GALLERY / name).is_file()
 
 
-def test_the_example_in_the_readme_runs():
+def example(heading):
+    """The names after the first example of a section of the README."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.split("### Selection and quantiles")[1].split("\n###")[0]
+    section = text.split(f"### {heading}")[1].split("\n###")[0]
     names = {"np": np, "dp": dp}
     exec(section.split("```python\n")[1].split("```")[0], names)
+    return names
+
+
+def test_the_example_of_selection_in_the_readme_runs():
+    names = example("Selection and quantiles")
     assert names["winner"] in range(5)
     assert len(set(names["podium"])) == 3
     assert names["budget"].remaining["epsilon"] == 0
 
 
 def test_the_example_of_sample_and_aggregate_in_the_readme_runs():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.split("### Any statistic")[1].split("\n###")[0]
-    names = {"np": np, "dp": dp}
-    exec(section.split("```python\n")[1].split("```")[0], names)
-    low, high = names["spread"]
+    low, high = example("Any statistic")["spread"]
     assert 28 < low < 36 and 44 < high < 52
 
 
 def test_the_example_of_learning_in_the_readme_runs():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.split("### Learning")[1].split("\n###")[0]
-    names = {"np": np, "dp": dp}
-    exec(section.split("```python\n")[1].split("```")[0], names)
+    names = example("Learning")
     centres = names["clusters"].cluster_centers_
     assert np.abs(centres[centres[:, 0].argsort()] - [[0.3, 0.3], [0.7, 0.6]]).max() < 0.02
     assert abs(names["components"][0] @ [0.8, 0.6]) > 0.99
     assert names["budget"].remaining["epsilon"] == 0
 
 
-def test_the_page_on_blocks_runs_and_shows_what_exists(tmp_path):
-    page = GUIDE / "blocks.md"
-    build["run"](page, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    shown = build["images"](page.read_text(encoding="utf-8"))
-    assert shown == ["../figures/blocks.png", "../figures/normality.png"]
-    for name in shown:
-        assert (page.parent / name).read_bytes().startswith(b"\x89PNG")
+@pytest.mark.parametrize(
+    "page, least, pictures",
+    [
+        (GUIDE / "blocks.md", 0, ["blocks", "normality"]),
+        (GUIDE / "streams.md", 0, ["streams"]),
+        (GUIDE / "sulq.md", 6, ["learned"]),
+        pytest.param(GUIDE / "attacks.md", 0, ["attacks"], marks=pytest.mark.full),
+        pytest.param(
+            THEORY / "local-sensitivity.md",
+            16,
+            ["every-way-median", "every-way-mean"],
+            marks=pytest.mark.full,
+        ),
+    ],
+    ids=lambda p: getattr(p, "stem", None),
+)
+def test_a_page_with_figures_runs_and_prints_what_it_shows(page, least, pictures, tmp_path):
+    text, shown = runs(page, tmp_path)
+    assert shown >= least
+    assert set(build["images"](text)) == {f"../figures/{name}.png" for name in pictures}
+    for name in pictures:
+        picture = (FIGURES / f"{name}.png").read_bytes()
+        assert picture.startswith(b"\x89PNG") and 20_000 < len(picture) < 300_000
+
+
+def test_the_page_on_attacks_names_every_attack():
+    text = (GUIDE / "attacks.md").read_text(encoding="utf-8")
+    assert all(f"`dp.audit.{name}(" in text for name in dp.audit.__all__)
 
 
 def test_what_a_page_shows_is_what_it_prints(tmp_path):

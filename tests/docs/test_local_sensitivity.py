@@ -1,50 +1,26 @@
-"""The page on local sensitivity runs and prints what it shows; its figures can be made again."""
+"""The figures of the page on local sensitivity can be made again."""
 
-import json
 import math
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 import dpfast as dp
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.ptr.proposal import threshold
 
-from ..support.pages import FIGURES, THEORY, build, program, runs
+from ..support.pages import figures, program, quick_run
 
-PAGE = THEORY / "local-sensitivity.md"
 every_way = program("every_way")
-SHOWN = ("every-way-median.png", "every-way-mean.png")
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    out = tmp_path_factory.mktemp("every-way")
-    every_way.main(["--quick", "--out", str(out)])
-    return out
-
-
-@pytest.mark.full
-def test_the_page_runs_and_prints_what_it_shows(tmp_path):
-    text, shown = runs(PAGE, tmp_path)
-    assert shown > 15
-    assert set(build["images"](text)) == {f"../figures/{name}" for name in SHOWN}
+quick = quick_run(every_way)
 
 
 def test_the_threshold_of_the_page_is_that_of_the_library():
     assert threshold(Fraction(1, 2), Fraction(1, 32_561**2)) == 41
 
 
-@pytest.mark.full
-def test_the_quick_run_writes_what_the_page_shows(quick):
-    for name in SHOWN:
-        assert (quick / name).read_bytes().startswith(b"\x89PNG")
-        assert 50_000 < (FIGURES / name).stat().st_size < 300_000
-
-
-def ways(folder):
-    result = json.loads((folder / "every-way.json").read_text(encoding="utf-8"))
+def ways(*folder):
+    result = figures("every-way", *folder)
     found = {(w["column"], w["statistic"], w["loss"], w["way"]): w for w in result["ways"]}
     assert len(found) == len(result["ways"])
     return result, found
@@ -56,7 +32,7 @@ def number(x):
 
 def test_the_figures_of_the_page_are_those_of_the_library(quick):
     """The least of a few errors is within nine tenths of those kept, the largest above a tenth."""
-    (few, again), (kept, shown) = ways(quick), ways(FIGURES)
+    (few, again), (kept, shown) = ways(quick), ways()
     assert kept["epsilon"] == list(every_way.EPSILONS) and few["delta"] == kept["delta"]
     assert set(few["epsilon"]) < set(kept["epsilon"])
     assert few["repeats"] == every_way.QUICK and kept["repeats"] >= 200
@@ -78,10 +54,10 @@ def test_every_way_is_there():
     names = {(w.statistic, w.loss, w.name) for w in every_way.ways()}
     assert len(names) == len(every_way.ways())
     published = ("-nrs", "-lecture", "-hladik-tetek", "-bun-steinke")
-    for loss, laws in (("pure", _PURE), ("approx", {**_APPROXIMATE, **_CONCENTRATED})):
-        for law in laws:
-            if not law.endswith(published):
-                assert ("median", loss, f"smooth, {law}") in names
+    for loss, noises in (("pure", _PURE), ("approx", {**_APPROXIMATE, **_CONCENTRATED})):
+        for noise in noises:
+            if not noise.endswith(published):
+                assert ("median", loss, f"smooth, {noise}") in names
         for method in set(METHODS) - {"auto", "smooth"}:
             assert ("median", loss, method) in names
         for aggregator in set(AGGREGATORS) - {"auto"}:

@@ -1,42 +1,21 @@
-"""The page on streams says what was measured, and can be measured again; its program runs."""
+"""The page on streams says what was measured, and can be measured again."""
 
-import json
 import re
 
 import numpy as np
 import pytest
 
-from ..support.pages import FIGURES, GUIDE, build, program, runs
+from ..support.pages import GUIDE, figures, program, quick_run
 
 PAGE = GUIDE / "streams.md"
 streams = program("streams")
-
-
-def measured(folder):
-    return json.loads((folder / "streams.json").read_text(encoding="utf-8"))
-
-
-KEPT = measured(FIGURES)
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    out = tmp_path_factory.mktemp("streams")
-    streams.main(["--quick", "--out", str(out)])
-    assert (out / "streams.png").read_bytes().startswith(b"\x89PNG")
-    return measured(out)
+quick = quick_run(streams)
+KEPT = figures("streams")
 
 
 def at(found, way, queries):
     (row,) = (row for row in found["ways"][way] if row["queries"] == queries)
     return row
-
-
-def test_the_program_of_the_page_runs(tmp_path):
-    text, _ = runs(PAGE, tmp_path)
-    assert text.count("```python") == 1
-    assert build["images"](text) == ["../figures/streams.png"]
-    assert 20_000 < (FIGURES / "streams.png").stat().st_size < 100_000
 
 
 def test_the_table_of_the_page_is_that_of_the_figures():
@@ -76,13 +55,14 @@ def test_what_the_page_says_of_the_figures():
 @pytest.mark.full
 def test_it_can_be_measured_again(quick):
     """Truth and promises are public and the same; errors of two runs are of the same kind."""
+    again = figures("streams", quick)
     for way in streams.WAYS:
         for k in streams.QUICK:
-            one, other = at(quick, way, k), at(KEPT, way, k)
+            one, other = at(again, way, k), at(KEPT, way, k)
             assert (one["promised"], one["epsilon"]) == (other["promised"], other["epsilon"])
-    assert quick["accuracy"] == KEPT["accuracy"] and quick["repeats"] == 2
+    assert again["accuracy"] == KEPT["accuracy"] and again["repeats"] == 2
     for way in streams.PROMISING:
-        assert all(row["error"] <= row["promised"] for row in quick["ways"][way])
+        assert all(row["error"] <= row["promised"] for row in again["ways"][way])
 
 
 def test_the_universe_of_the_page():

@@ -1,54 +1,37 @@
-"""The page on learning from noisy sums runs; its figures are those of the library."""
-
-import json
+"""The page on learning from noisy sums names what there is and shows what was measured."""
 
 import pytest
 
 from dpfast import sulq
 from dpfast.sulq.estimator import Estimator
 
-from ..support.pages import FIGURES, GUIDE, build, program, runs
+from ..support.pages import GUIDE, figures, program, quick_run
 
-PAGE = GUIDE / "sulq.md"
 learned = program("learned")
-
-
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    out = tmp_path_factory.mktemp("learned")
-    learned.main(["--quick", "--out", str(out)])
-    return out
-
-
-def test_the_page_runs_and_prints_what_it_shows(tmp_path):
-    text, shown = runs(PAGE, tmp_path)
-    assert shown == 6
-    assert build["images"](text) == ["../figures/learned.png"]
+quick = quick_run(learned)
 
 
 def test_the_page_names_what_there_is():
-    text = PAGE.read_text(encoding="utf-8")
+    text = (GUIDE / "sulq.md").read_text(encoding="utf-8")
     section = text.split("## What there is")[1].split("\n## ")[0]
-    learners = [
-        n for n, x in vars(sulq).items() if isinstance(x, type) and issubclass(x, Estimator)
-    ]
-    assert len(learners) >= 7
-    for name in ["NoisySums", "StatisticalQueryOracle", *learners]:
+    names = [n for n, x in vars(sulq).items() if isinstance(x, type) and issubclass(x, Estimator)]
+    assert len(names) >= 7
+    for name in ["NoisySums", "StatisticalQueryOracle", *names]:
         assert f"| `dp.sulq.{name}` |" in section, name
     for name in sulq.__all__:
         if name.startswith(("learn_", "implication_")):
             assert f"`dp.sulq.{name}`" in section, name
 
 
-def figures(folder):
-    result = json.loads((folder / "learned.json").read_text(encoding="utf-8"))
+def learners(*folder):
+    result = figures("learned", *folder)
     return result, {one["learner"]: one for one in result["learners"]}
 
 
 @pytest.mark.full
 def test_the_figures_of_the_page_are_those_of_the_library(quick):
     """The least of a few errors is within nine tenths of those kept, the largest above a tenth."""
-    (few, again), (kept, shown) = figures(quick), figures(FIGURES)
+    (few, again), (kept, shown) = learners(quick), learners()
     assert kept["epsilon"] == list(learned.EPSILONS) and few["delta"] == kept["delta"]
     assert set(few["epsilon"]) < set(kept["epsilon"])
     assert few["repeats"] == learned.QUICK and kept["repeats"] >= 60
@@ -62,13 +45,8 @@ def test_the_figures_of_the_page_are_those_of_the_library(quick):
                 assert again[name][kind]["q90"][i] >= one[kind]["q10"][j], (name, epsilon)
 
 
-def test_the_plot_is_drawn_again(quick):
-    assert (quick / "learned.png").read_bytes().startswith(b"\x89PNG")
-    assert 30_000 < (FIGURES / "learned.png").stat().st_size < 200_000
-
-
 def test_more_loss_means_less_error():
-    _, shown = figures(FIGURES)
+    _, shown = learners()
     for name, one in shown.items():
         for kind in learned.LOSSES:
             middle = one[kind]["median"]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import runpy
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,6 +27,26 @@ def program(name: str) -> ModuleType:
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made
+
+
+def figures(name: str, folder: Path = FIGURES) -> dict[str, Any]:
+    """What a program of `benchmarks/` has measured."""
+    result: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return result
+
+
+def quick_run(module: ModuleType) -> Any:
+    """A fixture: the folder with what a program writes in a quick run."""
+
+    @pytest.fixture(scope="module")
+    def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
+        out = tmp_path_factory.mktemp(module.__name__)
+        module.main(["--quick", "--out", str(out)])
+        for picture in out.glob("*.png"):
+            assert picture.read_bytes().startswith(b"\x89PNG")
+        return out
+
+    return quick
 
 
 def runs(page: Path, folder: Path) -> tuple[str, int]:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from dpfast._kernels.rng import isa_paths
 
-__all__ = ["on_every_path", "run"]
+__all__ = ["on_every_path", "program", "run"]
 
 ROOT = Path(__file__).parents[2]
 
 
-def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a program with `text` as its input; `path` forces an instruction set."""
-    environment = {k: v for k, v in os.environ.items() if k != "DPFAST_ISA"}
-    if path is not None:
-        environment["DPFAST_ISA"] = path
+def program(
+    code: str, *arguments: object, text: str = "", environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program with `text` as its input."""
     return subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
         input=text,
         env=environment,
         cwd=ROOT,
@@ -28,6 +28,14 @@ def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProc
         text=True,
         timeout=120,
     )
+
+
+def run(code: str, path: str | None, text: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a program with `text` as its input; `path` forces an instruction set."""
+    environment = {k: v for k, v in os.environ.items() if k != "DPFAST_ISA"}
+    if path is not None:
+        environment["DPFAST_ISA"] = path
+    return program(code, text=text, environment=environment)
 
 
 def on_every_path(code: str) -> str:
