@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -54,32 +55,33 @@ class _Request:
     error: BaseException | None = None
     done: bool = False
 
-    def look(self, start: int, arrays: Sequence[Any]) -> list[Any]:
-        """Return the summaries of a piece. Several threads may call this at once."""
-        if self.error is not None:
-            return []
+    def tried(self, work: Callable[[], list[Any]]) -> list[Any]:
+        """Return what a function returns, or nothing after an error, which ends the request."""
         try:
-            return [self.summarise(item) for item in self.convert(start, arrays)]
+            return [] if self.error is not None else work()
         except Exception as error:
             self.error = error
             return []
+
+    def look(self, start: int, arrays: Sequence[Any]) -> list[Any]:
+        """Return the summaries of a piece. Several threads may call this at once."""
+        return self.tried(lambda: [self.summarise(item) for item in self.convert(start, arrays)])
 
     def add(self, summaries: list[Any]) -> None:
         """Merge summaries; one thread at a time."""
-        try:
-            for summary in summaries if self.error is None else ():
+
+        def merged() -> list[Any]:
+            for summary in summaries:
                 self.result = self.merge(self.result, summary) if self.parts else summary
                 self.parts += 1
-        except Exception as error:
-            self.error = error
+            return []
+
+        self.tried(merged)
 
     def close(self) -> None:
         """Summarize no rows if there were none."""
-        if not self.parts and self.error is None:
-            try:
-                self.result = self.summarise(self.empty)
-            except Exception as error:
-                self.error = error
+        if not self.parts:
+            self.add(self.tried(lambda: [self.summarise(self.empty)]))
 
 
 class _Piece(NamedTuple):
@@ -146,42 +148,32 @@ class SharedPasses:
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
         """Return what each function returns or raises; function i reads through ``reader(i)``."""
-        results: list[Any] = [None] * len(works)
         self._running = set(range(len(works)))
-        threads = [
-            threading.Thread(target=self._work, args=(i, work, results), name=f"dpfast-job-{i}")
-            for i, work in enumerate(works)
-        ]
-        try:
-            for thread in threads:
-                thread.start()
-            while requests := self._next():
-                self._pass(requests)
+        with ThreadPoolExecutor(max(1, len(works)), "dpfast-job") as team:
+            try:
+                results = [team.submit(self._work, i, work) for i, work in enumerate(works)]
+                while requests := self._next():
+                    self._pass(requests)
+                    with self._turn:
+                        for request in requests:
+                            request.done = True
+                        self._turn.notify_all()
+            finally:
                 with self._turn:
-                    for request in requests:
-                        request.done = True
+                    self._stopped = True
                     self._turn.notify_all()
-        finally:
-            with self._turn:
-                self._stopped = True
-                self._turn.notify_all()
-            for thread in threads:
-                if thread.is_alive():
-                    thread.join()
-        return results
+        return [result.result() for result in results]
 
-    def _work(self, number: int, work: Callable[[], Any], results: list[Any]) -> None:
+    def _work(self, number: int, work: Callable[[], T]) -> T | Exception:
         try:
             if self._stopped:  # while it was started
-                return
+                raise _Stopped
             try:
-                results[number] = work()
+                return work()
             except _Again:
-                results[number] = work()
+                return work()
         except Exception as error:
-            results[number] = error
-        except _Stopped:
-            pass
+            return error
         finally:
             with self._turn:
                 self._running.discard(number)
