@@ -15,7 +15,7 @@ from collections import UserList, deque
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -248,18 +248,23 @@ class Call(NamedTuple):
 CALLS: dict[str, Call] = {}
 
 
-def add(name: str, function: Any, make: Any = None, /, of: Any = None, **kw: Any) -> None:
-    """One more, with arguments that are right; `make` makes them anew for each call."""
+def add(name: str, function: Any = None, make: Any = None, /, of: Any = None, **kw: Any) -> None:
+    """One more, with arguments that are right; `make` makes them anew for each call.
+
+    The function is that of the name, unless it is given.
+    """
+    function = function or reduce(getattr, name.split()[0].split(".")[1:], dp)
     CALLS[name] = Call(function, make or (lambda: dict(kw)), of or function)
 
 
-def method(make: Callable[[], Any], name: str) -> Callable[..., Any]:
+def method(name: str, make: Callable[[], Any], **kw: Any) -> None:
     """A method of an object that is made anew for each call."""
+    own = name.split()[0].rpartition(".")[2]
 
-    def call(**kw: Any) -> Any:
-        return getattr(make(), name)(**kw)
+    def call(**given: Any) -> Any:
+        return getattr(make(), own)(**given)
 
-    return call
+    add(name, call, of=getattr(make(), own), **kw)
 
 
 for _name, _case in CASES.items():
@@ -278,18 +283,15 @@ def learner(name: str, kind: Any, **kw: Any) -> None:
     add(name, call, of=kind, **kw, rho=50)
 
 
-def of_learner(name: str, kind: Any, make: Callable[[], Any], **kw: Any) -> None:
-    add(f"dp.sulq.{kind.__name__}.{name}", method(make, name), of=getattr(make(), name), **kw)
-
-
 for _kind, _kw in LEARNERS.items():
-    learner(f"dp.sulq.{_kind.__name__}", _kind, **_kw)
-    of_learner("fit", _kind, partial(_kind, **_kw, rho=50), X=ROWS, y=LABELS, rng=RNG)
+    _own = f"dp.sulq.{_kind.__name__}"
+    learner(_own, _kind, **_kw)
+    method(f"{_own}.fit", partial(_kind, **_kw, rho=50), X=ROWS, y=LABELS, rng=RNG)
     for _name in ("predict", "transform", "predict_proba", "decision_function"):
         if hasattr(_kind, _name):
-            of_learner(_name, _kind, partial(fitted, _kind), X=ROWS)
+            method(f"{_own}.{_name}", partial(fitted, _kind), X=ROWS)
     if hasattr(_kind, "score"):
-        of_learner("score", _kind, partial(fitted, _kind), X=ROWS, y=LABELS)
+        method(f"{_own}.score", partial(fitted, _kind), X=ROWS, y=LABELS)
 _CODED: dict[str, Any] = {"categories": [[0, 1], [0, 1]], "classes": [-1, 1]}
 learner(
     "dp.sulq.ID3Classifier of categories",
@@ -299,65 +301,37 @@ learner(
     most_rows=40,
 )
 learner("dp.sulq.NaiveBayes of categories", dp.sulq.NaiveBayes, **_CODED)
-add("dp.sulq.NoisySums", dp.sulq.NoisySums, data=ROWS, rho=50, queries=3)
-add("dp.sulq.NoisySums.sum", method(sums, "sum"), of=sums().sum, f="value", bounds=(0, 1), column=0)
-add("dp.sulq.NoisySums.sum of a row", method(sums, "sum"), of=sums().sum, f="row", l2=1.0)
-add("dp.sulq.NoisySums.batch", method(sums, "batch"), of=sums().batch, terms=["count"])
-add(
-    "dp.sulq.NoisySums.contrasts",
-    method(sums, "contrasts"),
-    of=sums().contrasts,
-    f=dp.sulq.Attribute(0),
-    sets=np.ones((2, 30), bool),
-)
-add(
-    "dp.sulq.NoisySums.contrast_deviation",
-    method(sums, "contrast_deviation"),
-    of=sums().contrast_deviation,
-    sets=2,
-)
-add("dp.sulq.RowSets", dp.sulq.RowSets, masks=np.ones((2, 3), bool))
-add("dp.sulq.RowSets.random", dp.sulq.RowSets.random, rows=3, sets=2)
-add("dp.sulq.RowSets.from_bytes", dp.sulq.RowSets.from_bytes, bits=b"xx", rows=3, sets=2)
+add("dp.sulq.NoisySums", data=ROWS, rho=50, queries=3)
+method("dp.sulq.NoisySums.sum", sums, f="value", bounds=(0, 1), column=0)
+method("dp.sulq.NoisySums.sum of a row", sums, f="row", l2=1.0)
+method("dp.sulq.NoisySums.batch", sums, terms=["count"])
+_SETS = np.ones((2, 30), bool)
+method("dp.sulq.NoisySums.contrasts", sums, f=dp.sulq.Attribute(0), sets=_SETS)
+method("dp.sulq.NoisySums.contrast_deviation", sums, sets=2)
+add("dp.sulq.RowSets", masks=np.ones((2, 3), bool))
+add("dp.sulq.RowSets.random", rows=3, sets=2)
+add("dp.sulq.RowSets.from_bytes", bits=b"xx", rows=3, sets=2)
+_ATTRIBUTE = {"column": 0, "low": 0.0, "high": 1.0}
 add(
     "dp.sulq.Attribute",
     lambda **kw: sums().sum(dp.sulq.Attribute(**kw)),
     of=dp.sulq.Attribute,
-    column=0,
-    low=0.0,
-    high=1.0,
+    **_ATTRIBUTE,
 )
-add(
-    "dp.sulq.Term",
-    lambda **kw: sums().batch([dp.sulq.Term(**kw)]),
-    of=dp.sulq.Term,
-    f="value",
-    bounds=(0, 1),
-    column=0,
-)
-add("dp.sulq.ExactOracle", dp.sulq.ExactOracle, data=ROWS, tolerance=0.1, queries=3, bounds=(0, 1))
-add("dp.sulq.ExactOracle.ask", method(exact, "ask"), of=exact().ask, f=LABELS, bounds=(0, 1))
-add("dp.sulq.ExactOracle.batch", method(exact, "batch"), of=exact().batch, terms=[LABELS])
-add(
-    "dp.sulq.StatisticalQueryOracle",
-    dp.sulq.StatisticalQueryOracle,
-    data=ROWS,
-    tolerance=0.4,
-    queries=3,
-    bounds=(0, 1),
-    rho=50,
-    rows=30,
-)
-add("dp.sulq.oracle_cost", dp.sulq.oracle_cost, rows=30, tolerance=0.4, queries=3, bounds=(0, 1))
-add("dp.sulq.original_variance", dp.sulq.original_variance, epsilon=1, delta=1e-6, queries=3)
-add("dp.sulq.conjunction_needs", dp.sulq.conjunction_needs, columns=2, error=0.1)
-add("dp.sulq.halfspace_needs", dp.sulq.halfspace_needs, columns=2, error=0.1, margin=0.1)
-add("dp.sulq.learn_conjunction", dp.sulq.learn_conjunction, lambda: {"oracle": exact()})
-add(
-    "dp.sulq.learn_halfspace",
-    dp.sulq.learn_halfspace,
-    lambda: {"oracle": exact(), "margin": 0.1, "radius": 1.0, "rounds": 3},
-)
+_TERM = {"f": "value", "bounds": (0, 1), "column": 0}
+add("dp.sulq.Term", lambda **kw: sums().batch([dp.sulq.Term(**kw)]), of=dp.sulq.Term, **_TERM)
+_ORACLE = {"data": ROWS, "queries": 3, "bounds": (0, 1)}
+add("dp.sulq.ExactOracle", tolerance=0.1, **_ORACLE)
+method("dp.sulq.ExactOracle.ask", exact, f=LABELS, bounds=(0, 1))
+method("dp.sulq.ExactOracle.batch", exact, terms=[LABELS])
+add("dp.sulq.StatisticalQueryOracle", tolerance=0.4, rho=50, rows=30, **_ORACLE)
+add("dp.sulq.oracle_cost", rows=30, tolerance=0.4, queries=3, bounds=(0, 1))
+add("dp.sulq.original_variance", epsilon=1, delta=1e-6, queries=3)
+add("dp.sulq.conjunction_needs", columns=2, error=0.1)
+add("dp.sulq.halfspace_needs", columns=2, error=0.1, margin=0.1)
+add("dp.sulq.learn_conjunction", None, lambda: {"oracle": exact()})
+_MARGIN = {"margin": 0.1, "radius": 1.0, "rounds": 3}
+add("dp.sulq.learn_halfspace", None, lambda: {"oracle": exact(), **_MARGIN})
 
 
 def _parties() -> dict[str, Any]:
@@ -365,12 +339,8 @@ def _parties() -> dict[str, Any]:
     return {"a": party(), "alpha": yes, "b": party(), "beta": yes}
 
 
-add(
-    "dp.sulq.implication_test",
-    dp.sulq.implication_test,
-    lambda: {**_parties(), "strength": 0.5, "trials": 8},
-)
-add("dp.sulq.implication_strength", dp.sulq.implication_strength, lambda: {**_parties(), "sets": 8})
+add("dp.sulq.implication_test", None, lambda: {**_parties(), "strength": 0.5, "trials": 8})
+add("dp.sulq.implication_strength", None, lambda: {**_parties(), "sets": 8})
 
 # --- online ---
 
@@ -380,44 +350,31 @@ for _kind, _kw in (
 ):
     _own = f"dp.online.{_kind.__name__}"
     _asked = {"rho": 50, "queries": 9, "accuracy": 0.99, "rng": RNG, **_kw}
-    add(_own, _kind, histogram=COUNTS, **_asked)
-    add(f"{_own} of data", _kind, data=[1, 2, 2] * 99, universe=[1, 2, 3], **_asked)
+    add(_own, histogram=COUNTS, **_asked)
+    add(f"{_own} of data", data=[1, 2, 2] * 99, universe=[1, 2, 3], **_asked)
     _new = partial(_kind, COUNTS, **_asked)
     for _name, _given in ("answer", {"query": EVENS}), ("synthetic", {"rows": 3}):
         if hasattr(_kind, _name):
-            add(f"{_own}.{_name}", method(_new, _name), of=getattr(_new(), _name), **_given)
-add("dp.online.MWEM", dp.online.MWEM, histogram=COUNTS, queries=[EVENS], rounds=2, rho=50, rng=RNG)
+            method(f"{_own}.{_name}", _new, **_given)
+add("dp.online.MWEM", histogram=COUNTS, queries=[EVENS], rounds=2, rho=50, rng=RNG)
 for _kind, _kw in (dp.online.AboveThreshold, {}), (dp.online.SparseVector, {"positives": 2}):
     _own, _asked = f"dp.online.{_kind.__name__}", {"rho": 50, "rng": RNG, **_kw}
-    add(_own, _kind, **_asked)
+    add(_own, **_asked)
     _new = partial(_kind, **_asked)
     for _name, _given in ("answer", {"value": 3}), ("answer_many", {"values": [1, 2]}):
-        add(f"{_own}.{_name}", method(_new, _name), of=getattr(_new(), _name), **_given)
+        method(f"{_own}.{_name}", _new, **_given)
     _grid = partial(_kind, granularity=0.5, **_asked)
-    add(f"{_own}.answer of floats", method(_grid, "answer"), of=_grid().answer, value=3.5)
-add("dp.online.published", dp.online.published, universe=100, queries=9, epsilon=1.0, accuracy=0.9)
+    method(f"{_own}.answer of floats", _grid, value=3.5)
+add("dp.online.published", universe=100, queries=9, epsilon=1.0, accuracy=0.9)
 
 # --- the rest ---
 
-add("dp.audit.expected_recovery", dp.audit.expected_recovery, n=9, queries=99, deviation=1.0)
-add("dp.audit.recovery_bound", dp.audit.recovery_bound, epsilon=1.0)
+add("dp.audit.expected_recovery", n=9, queries=99, deviation=1.0)
+add("dp.audit.recovery_bound", epsilon=1.0)
+_BITS = {"answer": [1.0, 0.0], "n": 2, "queries": np.eye(2, dtype=bool)}
 for _name in ("lp", "lp-max", "least-squares"):
-    add(
-        f"dp.audit.reconstruct by {_name}",
-        dp.audit.reconstruct,
-        answer=[1.0, 0.0],
-        n=2,
-        queries=np.eye(2, dtype=bool),
-        method=_name,
-    )
-add(
-    "dp.audit.reconstruct by questions",
-    dp.audit.reconstruct,
-    answer=np.sum,
-    n=4,
-    queries=8,
-    rng=RNG,
-)
+    add(f"dp.audit.reconstruct by {_name}", method=_name, **_BITS)
+add("dp.audit.reconstruct by questions", answer=np.sum, n=4, queries=8, rng=RNG)
 add(
     "dp.order.Ranks",
     lambda **kw: dp.order.Ranks(**kw).window(lambda n: 1, 1),
@@ -425,7 +382,7 @@ add(
     data=X,
 )
 add("dp.order.Ranks.window", dp.order.Ranks(X).window, rank_rule=lambda n: 3, width=2)
-add("dp.order.window", dp.order.window, data=X, rank=3, width=2)
+add("dp.order.window", data=X, rank=3, width=2)
 
 
 def estimator(kind: Any, bounds: Any, data: Any, **kw: Any) -> None:
@@ -443,11 +400,11 @@ for _name in dp.estimators.__all__:
         estimator(_kind, (0, 1), ROWS)
     else:
         estimator(_kind, (0, 1), ROWS[:, 0], **({"q": 0.5} if _name == "Quantile" else {}))
-add("dp.rng.InsecureGenerator", dp.rng.InsecureGenerator, seed=1)
-add("dp.rng.check", dp.rng.check, rng=None)
-add("dp.smooth_beta", dp.smooth_beta, epsilon=1.0)
-add("dp.suggest_blocks", dp.suggest_blocks, n=1000, bounds=(0, 1), epsilon=1.0)
-add("dp.Budget", dp.Budget, epsilon=1.0)
+add("dp.rng.InsecureGenerator", seed=1)
+add("dp.rng.check", rng=None)
+add("dp.smooth_beta", epsilon=1.0)
+add("dp.suggest_blocks", n=1000, bounds=(0, 1), epsilon=1.0)
+add("dp.Budget", epsilon=1.0)
 _KNOWN: dict[str, Any] = {
     "data": X, "bounds": (0, 100), "n": 9, "q": 0.5, "beta": 0.5, "edges": EDGES,
     "weights": LENGTHS, "graph": GRAPH, "sigma": 1.0, "gamma": 4, "shape": 3.0, "df": 3.0,
@@ -459,7 +416,7 @@ def known(module: Any, name: str, **kw: Any) -> None:
     function = getattr(module, name)
     own = inspect.signature(function).parameters
     some = {key: value for key, value in _KNOWN.items() if key in own}
-    add(f"dp.{module.__name__.removeprefix('dpfast.')}.{name}", function, **some, **kw)
+    add(f"dp.{module.__name__.removeprefix('dpfast.')}.{name}", **some, **kw)
 
 
 for _name in dp.sensitivity.__all__:
@@ -471,15 +428,8 @@ def _smooth(local_at_distance: Any, **kw: Any) -> Any:
     return dp.sensitivity.smooth(local_at_distance, X, **kw)
 
 
-add(
-    "dp.sensitivity.smooth",
-    _smooth,
-    of=dp.sensitivity.smooth,
-    local_at_distance=lambda k, data: 1.0,
-    beta=0.5,
-    stop=3,
-    most=2.0,
-)
+_DISTANCES = {"local_at_distance": lambda k, data: 1.0, "beta": 0.5, "stop": 3, "most": 2.0}
+add("dp.sensitivity.smooth", _smooth, of=dp.sensitivity.smooth, **_DISTANCES)
 for _name in dp.noise.__all__:
     if not _name.startswith("draw"):
         known(dp.noise, _name)
@@ -489,32 +439,13 @@ for _name in dp.noise.__all__:
             known(dp.noise, _name)
 for _name in ("probabilities", "expected_error"):
     known(dp.selection, _name, scores=[1, 2], sensitivity=1, epsilon=1.0)
-add(
-    "dp.selection.utility_bound",
-    dp.selection.utility_bound,
-    candidates=3,
-    sensitivity=1,
-    epsilon=1.0,
-    t=1.0,
-)
-add(
-    "dp.selection.exponential of a function",
-    dp.selection.exponential,
-    scores=lambda data, j: j,
-    data=None,
-    candidates=3,
-    sensitivity=1,
-    epsilon=1.0,
-)
-add("dp.response.estimate_binary", dp.response.estimate_binary, responses=ROWS[:, 0] > 2, epsilon=1)
-add(
-    "dp.response.estimate_kary",
-    dp.response.estimate_kary,
-    responses=np.zeros(9, int),
-    epsilon=1,
-    categories=3,
-)
-add("dp.response.estimate_unary", dp.response.estimate_unary, responses=ROWS > 2, epsilon=1)
+_CANDIDATES = {"candidates": 3, "sensitivity": 1, "epsilon": 1.0}
+add("dp.selection.utility_bound", t=1.0, **_CANDIDATES)
+_SCORES = {"scores": lambda data, j: j, "data": None}
+add("dp.selection.exponential of a function", **_SCORES, **_CANDIDATES)
+add("dp.response.estimate_binary", responses=ROWS[:, 0] > 2, epsilon=1)
+add("dp.response.estimate_kary", responses=np.zeros(9, int), epsilon=1, categories=3)
+add("dp.response.estimate_unary", responses=ROWS > 2, epsilon=1)
 
 PURE, P = dp.privacy.Pure(1), dp.privacy
 #: Losses, and what is computed of them.
