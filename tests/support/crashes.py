@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from dpfast.budget.ledger.file import File
 
 #: What a kill leaves is what the kernel has, on a disk or not; without a disk it is sooner there.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -41,3 +44,55 @@ def start(life: Callable[..., int | None], *arguments: Any) -> int:
         print(repr(error), file=sys.stderr, flush=True)
     finally:
         os._exit(code)
+
+
+def ended(child: int, violations: list[str], code: int = 0) -> bool:
+    """Whether a child came to its end by itself, and not killed."""
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        return False
+    if os.WEXITSTATUS(status) != code:
+        violations.append("a process failed")
+    return True
+
+
+class Fuse:
+    """A connection that kills its process before one of all statements, or after a commit."""
+
+    left = -1
+
+    def __init__(self, db):
+        self.db = db
+
+    def burn(self):
+        if Fuse.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        Fuse.left -= 1
+
+    def execute(self, *statement):
+        self.burn()
+        done = self.db.execute(*statement)
+        if statement[0] == "COMMIT":
+            self.burn()
+        return done
+
+    def close(self):
+        self.db.close()
+
+
+def light(fuse: int) -> None:
+    """Let every connection of this process be one with a fuse, unless it is negative."""
+    connect, Fuse.left = File._connect, fuse
+    if fuse >= 0:
+        File._connect = lambda self: Fuse(connect(self))
+
+
+def appended(told: Path) -> int:
+    """A file to which each write is added at once."""
+    return os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+
+def main(**ways: Callable[..., dict]) -> None:
+    """Go the way that is named on the command line; print what was found."""
+    way, folder, fault, *numbers = sys.argv[1:]
+    print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))

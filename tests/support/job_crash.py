@@ -19,7 +19,6 @@ import json
 import os
 import random
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -32,8 +31,7 @@ from dpfast import job
 from dpfast.budget.budget import Budget
 from dpfast.budget.ledger.file import File
 
-from .crashes import start
-from .ledger_crash import Fuse
+from .crashes import appended, ended, light, main, start
 
 STATISTICS = {
     "mean": "",
@@ -81,11 +79,8 @@ def tell(out: int, answers: dict) -> None:
 
 
 def life(path: Path, told: Path, fault: str, fuse: int) -> None:
-    if fuse >= 0:
-        connect = File._connect
-        File._connect = lambda self: Fuse(connect(self))
-        Fuse.left = fuse
-    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    light(fuse)
+    out = appended(told)
     plant(fault, out)
     results = job.run(path)
     results.check()
@@ -108,16 +103,6 @@ def looked_at(folder: Path) -> list[str]:
     if any(answers[name] != kept.get(name) for answers in told for name in answers):
         wrong.append("told what is not recorded")
     return wrong
-
-
-def ended(child: int, violations: list[str]) -> bool:
-    """Whether it came to its end by itself."""
-    status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        return False
-    if os.WEXITSTATUS(status):
-        violations.append("a process failed")
-    return True
 
 
 def to_the_end(folder: Path, fault: str) -> list[str]:
@@ -177,10 +162,5 @@ def by_steps(folder: Path, fault: str, first: int, step: int) -> dict:
     return {"kills": kills, "violations": violations}
 
 
-def main(way: str, folder: str, fault: str, *numbers: str) -> None:
-    ways = {"random": at_random, "steps": by_steps}
-    print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(random=at_random, steps=by_steps)

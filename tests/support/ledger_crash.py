@@ -24,7 +24,6 @@ import lzma
 import os
 import random
 import signal
-import sys
 import time
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,7 +35,7 @@ from dpfast.budget.release import release
 from dpfast.errors import BudgetError, LedgerError
 from dpfast.privacy import Pure
 
-from .crashes import start
+from .crashes import appended, ended, light, main, start
 
 PROCESSES = 4
 LIMIT = Fraction(6)
@@ -90,30 +89,6 @@ class Torn:
         self.db.close()
 
 
-class Fuse:
-    """A connection that kills its process before one of all statements, or after a commit."""
-
-    left = -1
-
-    def __init__(self, db):
-        self.db = db
-
-    def burn(self):
-        if Fuse.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        Fuse.left -= 1
-
-    def execute(self, *statement):
-        self.burn()
-        done = self.db.execute(*statement)
-        if statement[0] == "COMMIT":
-            self.burn()
-        return done
-
-    def close(self):
-        self.db.close()
-
-
 def opened(ledger: Path, fault: str) -> dp.Budget:
     """The ledger with its fault."""
     budget = dp.Budget(epsilon=LIMIT, path=ledger)
@@ -135,7 +110,7 @@ def tell(budget: dp.Budget, cost: Fraction, out: int) -> None:
 def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
     """Spend until nothing can be spent any more."""
     chance = random.Random(seed)
-    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    out = appended(told)
     budget = opened(ledger, fault)
     costs = list(COSTS)
     while costs:
@@ -149,10 +124,8 @@ def spender(ledger: Path, told: Path, fault: str, seed: int) -> int:
 
 def burnt(ledger: Path, told: Path, fault: str, fuse: int) -> int:
     """Two spends, or fewer if the fuse is short."""
-    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    connect = File._connect
-    File._connect = lambda self: Fuse(connect(self))
-    Fuse.left = fuse
+    out = appended(told)
+    light(fuse)
     budget = opened(ledger, fault)
     for _ in range(2):
         tell(budget, COSTS[0], out)
@@ -194,28 +167,20 @@ def one_ledger(folder: Path, kills: int, fault: str, chance: random.Random) -> t
         told = folder / f"{number}.told"
         running.append(start(spender, ledger, told, fault, chance.getrandbits(32)))
 
-    def ended(status: int) -> bool:
-        """Whether a process came to its end by itself."""
-        if os.WIFSIGNALED(status):
-            return False
-        if os.WEXITSTATUS(status) != EXHAUSTED:
-            violations.append("a process failed")
-        return True
-
     for _ in range(PROCESSES):
         more()
     while running and killed < kills and not violations:
         time.sleep(chance.random() * 0.03)
         victim = running.pop(chance.randrange(len(running)))
         os.kill(victim, signal.SIGKILL)
-        if not ended(os.waitpid(victim, 0)[1]):
+        if not ended(victim, violations, EXHAUSTED):
             killed += 1
             more()
         violations += looked_at(folder, ledger)[0]
     for child in running:  # these come to their end
         if violations:
             os.kill(child, signal.SIGKILL)
-        ended(os.waitpid(child, 0)[1])
+        ended(child, violations, EXHAUSTED)
     wrong, figures = looked_at(folder, ledger)
     violations += wrong
     if not violations:
@@ -247,12 +212,11 @@ def by_steps(folder: Path, fault: str, first: int) -> dict:
         place = folder / str(fuse)
         place.mkdir()
         ledger = place / "study.db"
-        status = os.waitpid(start(burnt, ledger, place / "0.told", fault, fuse), 0)[1]
-        killed = os.WIFSIGNALED(status)
+        killed = os.WIFSIGNALED(
+            os.waitpid(start(burnt, ledger, place / "0.told", fault, fuse), 0)[1]
+        )
         violations += looked_at(place, ledger)[0]
-        heir = os.waitpid(start(burnt, ledger, place / "1.told", "none", -1), 0)[1]
-        if os.waitstatus_to_exitcode(heir) != EXHAUSTED:
-            violations.append("a process failed")
+        ended(start(burnt, ledger, place / "1.told", "none", -1), violations, EXHAUSTED)
         wrong, figures = looked_at(place, ledger)
         violations += wrong
         kills += killed
@@ -264,10 +228,11 @@ def by_steps(folder: Path, fault: str, first: int) -> dict:
 
 def renewer(ledger: Path, told: Path, fault: str, fuse: int) -> int:
     """One spend from a ledger that is there."""
-    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    out = appended(told)
     connect = File._connect
-    File._connect = lambda self: Fuse((Torn if fault == "torn" else lambda db: db)(connect(self)))
-    Fuse.left = fuse
+    if fault == "torn":
+        File._connect = lambda self: Torn(connect(self))
+    light(fuse)
     tell(dp.Budget(path=ledger), COSTS[3], out)
     return EXHAUSTED
 
@@ -288,9 +253,7 @@ def by_renewing(folder: Path, fault: str, first: int) -> dict:
             os.waitpid(start(renewer, ledger, place / "0.told", fault, fuse), 0)[1]
         )
         violations += kept_all(place, ledger, old["keyed"])
-        heir = os.waitpid(start(renewer, ledger, place / "1.told", "none", -1), 0)[1]
-        if os.waitstatus_to_exitcode(heir) != EXHAUSTED:
-            violations.append("a process failed")
+        ended(start(renewer, ledger, place / "1.told", "none", -1), violations, EXHAUSTED)
         violations += kept_all(place, ledger, old["keyed"])
         kills += killed
         if not killed or violations:
@@ -313,10 +276,5 @@ def kept_all(folder: Path, ledger: Path, old: dict) -> list[str]:
     return wrong
 
 
-def main(way: str, folder: str, fault: str, *numbers: str) -> None:
-    ways = {"random": at_random, "steps": by_steps, "renew": by_renewing}
-    print(json.dumps(ways[way](Path(folder), fault, *map(int, numbers))))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(random=at_random, steps=by_steps, renew=by_renewing)

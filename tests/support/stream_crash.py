@@ -23,16 +23,13 @@ import json
 import os
 import random
 import signal
-import sys
 import time
 from pathlib import Path
 
 import dpfast as dp
-from dpfast.budget.ledger.file import File
 from dpfast.budget.ledger.streams import Record
 
-from .crashes import start
-from .ledger_crash import Fuse
+from .crashes import appended, ended, light, main, start
 
 HISTOGRAM = [13_000, 4_000, 2_000, 1_000]
 QUERIES = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1]]
@@ -72,12 +69,9 @@ def plant(fault: str, out: int) -> None:
 
 
 def life(folder: Path, told: Path, fault: str, fuse: int) -> None:
-    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    out = appended(told)
     plant(fault, out)
-    if fuse >= 0:
-        connect = File._connect
-        File._connect = lambda self: Fuse(connect(self))
-        Fuse.left = fuse
+    light(fuse)
     budget = dp.Budget(epsilon=2, path=folder / "study.db")
     shares = dp.online.MedianMechanism(
         HISTOGRAM, epsilon=1, queries=30, accuracy=0.1, size=10, budget=budget, name="shares"
@@ -116,12 +110,6 @@ def looked_at(folder: Path) -> list[str]:
     return wrong
 
 
-def ended(child: int, violations: list[str]) -> None:
-    status = os.waitpid(child, 0)[1]
-    if not os.WIFSIGNALED(status) and os.WEXITSTATUS(status):
-        violations.append("a process failed")
-
-
 def to_the_end(folder: Path, fault: str) -> list[str]:
     """What is wrong when one more process has come to its end."""
     violations: list[str] = []
@@ -155,16 +143,13 @@ def step_by_step(folder: Path, fault: str, first: int, stride: int) -> dict:
     while not violations:
         place = folder / str(fuse)
         place.mkdir()
-        child = start(life, place, place / "first.told", fault, fuse)
-        status = os.waitpid(child, 0)[1]
+        lived = ended(start(life, place, place / "first.told", fault, fuse), [])
         violations += to_the_end(place, fault)
-        if not os.WIFSIGNALED(status):
+        if lived:
             break
         fuse += stride
     return {"steps": fuse, "violations": violations}
 
 
 if __name__ == "__main__":
-    way, place, fault, *others = sys.argv[1:]
-    run = at_random if way == "random" else step_by_step
-    print(json.dumps(run(Path(place), fault, *map(int, others))))
+    main(random=at_random, steps=step_by_step)
