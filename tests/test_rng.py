@@ -7,9 +7,8 @@ import hashlib
 import json
 import os
 import pickle
-import subprocess
-import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
@@ -27,7 +26,9 @@ from dpfast.rng import Generator, InsecureGenerator, SecureGenerator, check, def
 
 from .reference import rng as chacha20
 from .support.faulty_rng import ProcessGlobal
+from .support.names import shown
 from .support.pairwise import quick_rows
+from .support.paths import program
 
 ROOT = Path(__file__).parents[1]
 KEY = bytes(range(32))
@@ -158,9 +159,7 @@ print(json.dumps([[*draws, rng.bytes(16).hex()], seen]))
 
 def run(code: str):
     """A process of its own, because a fork of a test runner with threads is a warning."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
+    done = program(code)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -212,29 +211,22 @@ def test_a_seeded_generator_repeats_in_children_as_documented():
 
 
 def draw_in_threads(rng: Generator, threads: int, size: int) -> list[bytes]:
-    barrier, draws = threading.Barrier(threads), [b""] * threads
+    barrier = threading.Barrier(threads)
 
-    def work(i: int) -> None:
+    def work(_: int) -> bytes:
         barrier.wait()
-        draws[i] = b"".join(rng.bytes(size // 16) for _ in range(16))
+        return b"".join(rng.bytes(size // 16) for _ in range(16))
 
-    workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    return draws
+    with ThreadPoolExecutor(threads) as team:
+        return list(team.map(work, range(threads)))
 
 
 def test_threads_draw_from_streams_of_their_own():
     rng = SecureGenerator()
     draws = draw_in_threads(rng, 6, 1600)
     assert len(set(draws)) == 6
-    seen = []
-    worker = threading.Thread(target=lambda: seen.append(rng.stream()))
-    worker.start()
-    worker.join()
-    assert seen[0] is not rng.stream()
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(rng.stream).result() is not rng.stream()
 
 
 def test_threads_of_a_seeded_generator_get_the_documented_streams():
@@ -388,23 +380,6 @@ def test_a_seeded_generator_says_that_it_is_not_private():
             rng.private = True
 
 
-@pytest.mark.parametrize("seed", [-1, np.int64(-7)])
-def test_seeds_are_not_negative(seed):
-    with pytest.raises(ArgumentError, match="seed must be an integer of at least 0"):
-        InsecureGenerator(seed)
-
-
-@pytest.mark.parametrize("seed", [None, 1.0, "1", True, b"1"])
-def test_seeds_are_integers(seed):
-    with pytest.raises(ArgumentTypeError, match="seed must be an integer"):
-        InsecureGenerator(seed)
-
-
-def test_the_secure_generator_takes_no_seed():
-    with pytest.raises(TypeError):
-        SecureGenerator(1)
-
-
 def test_numpy_integers_are_seeds():
     assert InsecureGenerator(np.uint8(200)).bytes(8) == InsecureGenerator(200).bytes(8)
 
@@ -427,19 +402,29 @@ def test_bytes_and_random_raw_are_one_stream():
     assert rng.bytes(0) == b""
 
 
-@pytest.mark.parametrize("size", [-1, (2, -3)])
-def test_sizes_are_not_negative(size):
-    with pytest.raises(ArgumentError, match="size must be an integer of at least 0"):
-        SecureGenerator().random_raw(size)
+RNG = SecureGenerator()
+LEAST = "must be an integer of at least 0"
 
 
-def test_wrong_sizes():
-    with pytest.raises(ArgumentTypeError, match="size must be an integer"):
-        SecureGenerator().random_raw(2.0)
-    with pytest.raises(ArgumentTypeError, match="n must be an integer"):
-        SecureGenerator().bytes("8")
-    with pytest.raises(ArgumentError, match="n must be an integer of at least 0"):
-        SecureGenerator().bytes(-8)
+@pytest.mark.parametrize(
+    "call, bad, kind, said",
+    [
+        *((InsecureGenerator, seed, ArgumentError, f"seed {LEAST}") for seed in (-1, np.int64(-7))),
+        *((InsecureGenerator, seed, ArgumentTypeError, "seed must be an integer")
+          for seed in (None, 1.0, "1", True, b"1")),
+        *((RNG.random_raw, size, ArgumentError, f"size {LEAST}") for size in (-1, (2, -3))),
+        (RNG.random_raw, 2.0, ArgumentTypeError, "size must be an integer"),
+        (RNG.bytes, "8", ArgumentTypeError, "n must be an integer"),
+        (RNG.bytes, -8, ArgumentError, f"n {LEAST}"),
+        *((check, rng, ArgumentTypeError, "rng must be None, a dpfast")
+          for rng in (42, np.random.default_rng(1), SecureGenerator, "secure", False)),
+        (SecureGenerator, 1, TypeError, "argument"),
+    ],
+    ids=shown,
+)  # fmt: skip
+def test_bad_seeds_sizes_and_generators(call, bad, kind, said):
+    with pytest.raises(kind, match=said):
+        call(bad)
 
 
 def test_check():
@@ -447,12 +432,6 @@ def test_check():
     assert check(None) is default_generator() is rng_module.default_generator()
     assert check(rng) is rng
     assert isinstance(default_generator(), SecureGenerator)
-
-
-@pytest.mark.parametrize("rng", [42, np.random.default_rng(1), SecureGenerator, "secure", False])
-def test_what_is_no_generator(rng):
-    with pytest.raises(ArgumentTypeError, match="rng must be None, a dpfast"):
-        check(rng)
 
 
 # --- a smoke test of the bits themselves ----------------------------------------------------------
