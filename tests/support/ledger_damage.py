@@ -63,9 +63,9 @@ def made(folder: Path) -> Path:
     return path
 
 
-def told(path: Path) -> dict[str, Any]:
-    """All that a ledger says."""
-    budget = dp.Budget(path=path)
+def told(path: Path, budget: dp.Budget | None = None) -> dict[str, Any]:
+    """All that a ledger says, to a budget that is opened now unless one is given."""
+    budget = budget or dp.Budget(path=path)
     found = json.loads(budget.export())
     del found["path"]
     streams = []
@@ -144,25 +144,46 @@ def log(path: Path, source: Path, chance: random.Random) -> None:
     Path(f"{path}-wal").write_bytes(data)
 
 
-def rows(path: Path, source: Path, chance: random.Random) -> None:
-    """What a careless or a curious hand might do, with the guards taken away."""
-    shutil.copy(source, path)
+#: What a careless or a curious hand might do to a table, and to one of its columns.
+WAYS = ("delete", "again", "dropped", "exchanged"), ("cell", "cell", "taken")
+CELLS = ("{0} || '0'", "replace({0}, '1', '2')", "'9.5'", "''", "x'ff'", "9", "cast(x'ff' AS TEXT)")
+
+
+@contextlib.contextmanager
+def unguarded(path: Path) -> Iterator[sqlite3.Connection]:
+    """The tables of a ledger, with the guards taken away."""
     with contextlib.closing(sqlite3.connect(path)) as db:
-        every = db.execute("SELECT name, type FROM sqlite_master WHERE sql NOT NULL").fetchall()
-        for name, kind in every:
-            if kind == "trigger":
-                db.execute(f"DROP TRIGGER {name}")
-        table = chance.choice([name for name, kind in every if kind == "table"])
-        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        guards = db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in guards:
+            db.execute(f"DROP TRIGGER {name}")
+        yield db
+        db.commit()
+
+
+def columns(path: Path) -> dict[str, list[str]]:
+    """The names of the columns of each table."""
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {
+            table: [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            for (table,) in tables
+        }
+
+
+def altered(path: Path, table: str, how: tuple[str, str, str], chance: random.Random) -> bool:
+    """Whether a table was altered: its own checks may refuse that, or nothing come of it."""
+    way, column, cell = how
+    names = columns(path)[table]
+    with unguarded(path) as db:
+        db.text_factory = bytes  # of what is no text, too
+        before = db.execute(f"SELECT * FROM {table}").fetchall()
         ids = [row[0] for row in db.execute(f"SELECT rowid FROM {table}")]
-        one, other, column = chance.choice(ids), chance.choice(ids), chance.choice(columns)
-        way = chance.choice(["delete", "cell", "cell", "taken", "exchanged", "again", "dropped"])
-        with contextlib.suppress(sqlite3.IntegrityError):
+        one, other = chance.choice(ids), chance.choice(ids)
+        try:
             if way == "delete":
                 db.execute(f"DELETE FROM {table} WHERE rowid = ?", (one,))
             elif way == "cell":
-                other_text = f"{column} || '0'", f"replace({column}, '1', '2')", "'9.5'", "''"
-                change = chance.choice([*other_text, "x'ff'", "9", "cast(x'ff' AS TEXT)"])
+                change = cell.format(column)
                 db.execute(f"UPDATE {table} SET {column} = {change} WHERE rowid = ?", (one,))
             elif way == "taken":
                 value = f"(SELECT {column} FROM {table} WHERE rowid = ?)"
@@ -171,12 +192,42 @@ def rows(path: Path, source: Path, chance: random.Random) -> None:
                 for this, new in ((one, -1), (other, one), (-1, other)):
                     db.execute(f"UPDATE {table} SET rowid = ? WHERE rowid = ?", (new, this))
             elif way == "again":
-                names = ", ".join(columns)
-                given = ", ".join(["max(rowid) + 1", *columns[1:]])
-                db.execute(f"INSERT INTO {table} ({names}) SELECT {given} FROM {table}")
+                given = ", ".join(["max(rowid) + 1", *names[1:]])
+                db.execute(f"INSERT INTO {table} ({', '.join(names)}) SELECT {given} FROM {table}")
             else:
                 db.execute(f"DROP TABLE {table}")
-        db.commit()
+                return True
+        except sqlite3.IntegrityError:
+            return False
+        return db.execute(f"SELECT * FROM {table}").fetchall() != before
+
+
+def rows(path: Path, source: Path, chance: random.Random) -> None:
+    """Any table, in any way."""
+    shutil.copy(source, path)
+    tables = columns(path)
+    table = chance.choice(list(tables))
+    way = chance.choice([*WAYS[0], *WAYS[1]])
+    altered(path, table, (way, chance.choice(tables[table]), chance.choice(CELLS)), chance)
+
+
+def every_table(source: Path) -> Iterator[tuple[str, set[str]]]:
+    """Each table without a row or gone, each column with other cells: what is said of it then.
+
+    By a budget that was opened before, and by one that is opened now.
+    """
+    path, chance = source.with_name("altered.db"), random.Random(0)
+    with as_process({}):
+        truth = told(source)
+    for table, names in columns(source).items():
+        cells = [("cell", name, cell) for name in names for cell in CELLS]
+        for how in [("delete", "", ""), ("dropped", "", ""), *cells]:
+            shutil.copy(source, path)
+            with as_process({}):
+                budget = dp.Budget(path=path)
+                if altered(path, table, how, chance):
+                    said = refusal(lambda budget=budget: str(told(path, budget)))
+                    yield f"{table}: {how}", {said, looked_at(path, truth)}
 
 
 FILES: dict[str, Callable[[Path, Path, random.Random], None]] = {
@@ -193,9 +244,21 @@ def damage(kind: str, path: Path, source: Path, chance: random.Random) -> None:
     path.write_bytes(data)
 
 
+def refusal(look: Callable[[], str]) -> str:
+    """What a look at a damaged ledger says, or that it was refused."""
+    try:
+        return look()
+    except LedgerError as error:
+        alone = error.__context__ is None and "\n" not in str(error)
+        return "refused" if alone else "an error of others comes along"
+    except Exception as error:
+        return f"a foreign error: {error!r}"
+
+
 def looked_at(path: Path, truth: dict[str, Any]) -> str:
     """Refused, sound, or what is wrong with what a damaged ledger says."""
-    try:
+
+    def look() -> str:
         if told(path) != truth:
             return "it says something else"
         budget = dp.Budget(path=path)
@@ -205,10 +268,8 @@ def looked_at(path: Path, truth: dict[str, Any]) -> str:
         if len(again.history) != len(truth["lines"]) + 1 or again.history[-1].answer != 1:
             return "a spend was lost"
         return "sound"
-    except LedgerError as error:
-        return "refused" if error.__context__ is None else "an error of others comes along"
-    except Exception as error:
-        return f"a foreign error: {error!r}"
+
+    return refusal(look)
 
 
 def battery(source: Path, truth: dict, count: int, seed: int, kinds: list[str]) -> dict[str, Any]:
