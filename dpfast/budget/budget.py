@@ -17,7 +17,7 @@ from .._core.types import Neighbors, Number
 from ..errors import BudgetError, LedgerError
 from ..privacy import ZCDP, Approx, Loss, Pure, convert, loss
 from ..privacy.losses import shown
-from .ledger import Amounts, Memory, Spend, State, Storage
+from .ledger import Amounts, Memory, Spend, State
 from .ledger.entries import now, process
 from .ledger.text import exact, plain
 
@@ -179,7 +179,7 @@ class Budget:
         self._timeout = checks.positive("timeout", timeout)
         self._local = _Local()
         self._file: File | None = None
-        self._storage: Storage
+        self._storage: Memory | File
         if path is None:
             assert given is not None
             self._limit, self._created = given, now()

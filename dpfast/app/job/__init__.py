@@ -17,9 +17,8 @@ from collections.abc import Callable
 
 from ..._core import checks
 from ..._core.progress import check as check_progress
-from . import explanation, output, runner
-from .explanation import Explanation
-from .output import Report
+from . import output, runner
+from .output import Explanation, Report
 from .plan import plan
 from .runner import Results
 
@@ -178,7 +177,7 @@ def explain(path: str | os.PathLike[str]) -> Explanation:
     0.123
     >>> folder.cleanup()
     """
-    return explanation.explain(plan(path))
+    return output.explain(plan(path))
 
 
 def report(results: Results) -> Report:

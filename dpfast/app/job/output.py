@@ -1,4 +1,7 @@
-"""Answers as one JSON object or as rows, one for each number, and their files."""
+"""What a job would do, as one JSON object; its answers, as another or as rows; and their files.
+
+An explanation tells no more than the schema and the ledger do.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,11 @@ import numpy as np
 
 from ..._core.extras import extra
 from ...budget.ledger import Amounts
-from ...errors import SourceError
-from ...privacy import Loss
+from ...errors import BudgetError, SourceError
+from ...privacy import ZCDP, Loss
+from ...summaries.order import SMALL
 from .job_file import Job
-from .plan import Release
+from .plan import Plan, Release
 from .runner import Answer, Outcome, Results
 
 FIELDS = (
@@ -74,6 +78,29 @@ class Report(JobFacts):
     releases: list[ReleaseReport]
 
 
+class ReleaseExplanation(ReleaseFacts):
+    """What one release would do, in the types of JSON."""
+
+    mechanism: str
+    what: str
+    share: str
+    passes: int | None
+
+
+class Explanation(JobFacts):
+    """What a job would do, in the types of JSON."""
+
+    data: str
+    rows: int | None
+    releases: list[ReleaseExplanation]
+    passes: int | None
+    ledger: str | None
+    remaining: dict[str, float] | None
+    paid: list[str]
+    refused: NotRequired[str]
+    after: NotRequired[dict[str, float]]
+
+
 def amounts(loss: Loss) -> dict[str, float]:
     """Return a loss as floats, for display."""
     return {name: float(amount) for name, amount in Amounts.of(loss).named(loss).items()}
@@ -116,6 +143,71 @@ def _release(outcome: Outcome, rows: int | None) -> ReleaseReport:
     elif "no_answer" in kept:
         shown["note"] = "no answer: the data did not pass the test"
     return shown
+
+
+# --- explanations -------------------------------------------------------------------------------
+
+
+def explain(plan: Plan) -> Explanation:
+    """Return what a job would do. No row is read, and nothing is spent."""
+    budget = plan.budget(make=False)
+    releases = [_explained(plan, release) for release in plan.releases]
+    passes = [release["passes"] for release in releases]
+    facts = {
+        **job_facts(plan.job),
+        "data": plan.job.data,
+        "rows": plan.rows,
+        "releases": releases,
+        "passes": None if None in passes else max(n for n in passes if n is not None),
+        "ledger": str(plan.job.ledger),
+        "remaining": None,
+        "paid": [],
+    }
+    shown = cast(Explanation, facts)
+    if budget is None:
+        return shown
+    entries, after = plan.affords(budget)
+    shown["ledger"] = budget.path
+    shown["remaining"] = {name: float(amount) for name, amount in budget.remaining.items()}
+    paid = zip(plan.releases, entries, strict=True)
+    shown["paid"] = [release.entry.name for release, entry in paid if entry]
+    if isinstance(after, BudgetError):
+        shown["refused"] = str(after)
+    else:
+        shown["after"] = {name: float(left) for name, left in budget._named(after).items()}
+    return shown
+
+
+def _explained(plan: Plan, release: Release) -> ReleaseExplanation:
+    whole = plan.job.loss
+    kind = "rho" if isinstance(whole, ZCDP) else "epsilon"
+    return {
+        **release_facts(release, plan.rows),
+        "mechanism": type(release.mechanism).__name__,
+        "what": release.mechanism.name,
+        "share": str(release.share[kind] / getattr(whole, kind)),  # exactly
+        "passes": passes(plan, release),
+    }
+
+
+def passes(plan: Plan, release: Release) -> int | None:
+    """Return how many passes a release makes as a rule; None if its blocks decide that.
+
+    Order statistics need pivots: from a sample that the file gives, or from a pass. Where the
+    number of rows is private, what depends on it (how many row groups there are) is not looked at.
+    """
+    mechanism = getattr(release.mechanism, "measure", release.mechanism)
+    reader, rows = plan.reader, plan.rows
+    counted = reader.length is not None  # by the format
+    if hasattr(mechanism, "bound"):
+        return None
+    if release.entry.statistic == "count" and counted and not mechanism.present:
+        return 0
+    small = counted and rows is not None and rows <= SMALL
+    if not hasattr(mechanism, "assume_sorted") or small:
+        return 1
+    public = plan.job.neighbors == "replace"
+    return 1 if (reader if public else type(reader)).samples else 2
 
 
 # --- rows ---------------------------------------------------------------------------------------

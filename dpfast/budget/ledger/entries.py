@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
@@ -97,24 +97,6 @@ class State:
 Decide = Callable[[State], tuple[Spend, State]]
 
 
-class Storage(Protocol):
-    """Storage of entries. Deciding on an entry and adding it are one step."""
-
-    def state(self) -> State: ...
-    def append(self, decide: Decide, key: str | None = None) -> int:
-        """Add an entry, unless one has the key. Return the number of the entry."""
-        ...
-
-    def found(self, key: str) -> tuple[int, Any] | None:
-        """Return the number and the recorded answer, or None, of the entry with a key."""
-        ...
-
-    def history(self) -> tuple[Spend, ...]: ...
-    def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
-        """Record an answer unless the entry has one. Return whether, and the one that it has."""
-        ...
-
-
 def now() -> str:
     """Return the time of an entry. Nothing depends on it."""
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -126,7 +108,7 @@ def process() -> str:
 
 
 class Memory:
-    """Entries that end with the process."""
+    """Entries that end with the process. As in a file, deciding and adding are one step."""
 
     def __init__(self, neighbors: Neighbors | None) -> None:
         self.lock = threading.Lock()
@@ -140,6 +122,7 @@ class Memory:
             return self._state
 
     def append(self, decide: Decide, key: str | None = None) -> int:
+        """Add an entry, unless one has the key. Return the number of the entry."""
         if self._process != witnesses():  # before the lock, which may have been copied closed
             raise BudgetError(
                 "budget refused the spend: this process is a fork, whose parent would not see it; "
@@ -156,6 +139,7 @@ class Memory:
             return len(self._entries)
 
     def found(self, key: str) -> tuple[int, Any] | None:
+        """Return the number and the recorded answer, or None, of the entry with a key."""
         with self.lock:
             number = self._keys.get(key)
             return None if number is None else (number, self._entries[number - 1].answer)
@@ -165,6 +149,7 @@ class Memory:
             return tuple(self._entries)
 
     def settle(self, number: int, answer: Any) -> tuple[bool, Any]:
+        """Record an answer unless the entry has one. Return whether, and the one that it has."""
         with self.lock:
             spend = self._entries[number - 1]
             if spend.answer is not None:
