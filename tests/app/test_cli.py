@@ -22,6 +22,7 @@ from ..support.pairwise import every_value, quick_rows  # noqa: E402
 from ..support.paths import program  # noqa: E402
 
 SURE = ["--epsilon", "200"]
+AGE = ["--column", "age", "--bounds", 0, 120]
 
 
 @pytest.fixture
@@ -53,10 +54,8 @@ def process(*arguments, **more):
 # --- answers ------------------------------------------------------------------------------------
 
 
-def test_median_as_json(shell, table):
-    code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE, "--json")
-    assert (code, err) == (0, "") and out.count("\n") == 1
-    got = json.loads(out)
+def test_median_as_json(told, table):
+    got = told("median", table, *AGE, *SURE)
     truth = float(np.sort(pq.read_table(table)["age"].to_numpy())[4999])
     assert abs(got.pop("value") - truth) < 1
     assert got == {
@@ -73,52 +72,31 @@ def test_median_as_json(shell, table):
 
 
 @pytest.mark.parametrize("q, rank", [("0.9", 9000), ("1/3", 3334), ("0", 1), ("1", 10_000)])
-def test_quantile_as_json(shell, table, q, rank):
-    code, out, _ = shell(
-        "quantile", table, "--q", q, "--column", "age", "--bounds", 0, 120, *SURE, "--json"
-    )
-    got = json.loads(out)
+def test_quantile_as_json(told, table, q, rank):
+    got = told("quantile", table, "--q", q, *AGE, *SURE)
     truth = np.sort(pq.read_table(table)["age"].to_numpy())[rank - 1]
-    assert code == 0 and got["statistic"] == "quantile" and abs(got["value"] - truth) < 1
+    assert got["statistic"] == "quantile" and abs(got["value"] - truth) < 1
 
 
-def test_negative_bounds_missing_values_and_every_option(shell, table):
+def test_negative_bounds_missing_values_and_every_option(told, table):
     delay = pq.read_table(table)["delay"].to_numpy()
+    column = ("--column", "delay", "--bounds", -60, 300)
     for policy, replaced in ("0", 0.0), ("-60", -60.0), ("lower", -60.0), ("upper", 300.0):
-        code, out, err = shell(
-            "median",
-            table,
-            "--column",
-            "delay",
-            "--bounds",
-            -60,
-            300,
-            "--nan",
-            policy,
-            "--json",
-            *SURE,
-        )
-        assert (code, err) == (0, "")
+        got = told("median", table, *column, "--nan", policy, *SURE)
         truth = np.sort(np.nan_to_num(delay, nan=replaced).clip(-60, 300))[4999]
-        assert abs(json.loads(out)["value"] - truth) < 0.5
-    code, out, err = shell(
-        *("median", table, "--column", "delay", "--bounds", "-60", "300", "--nan", "drop"),
-        *("--neighbors", "add-remove", "--epsilon", "4", "--delta", "1e-6", "--noise", "laplace"),
-        "--json",
+        assert abs(got["value"] - truth) < 0.5
+    got = told(
+        *("median", table, *column, "--nan", "drop", "--neighbors", "add-remove"),
+        *("--epsilon", "4", "--delta", "1e-6", "--noise", "laplace"),
     )
-    got = json.loads(out)
-    assert (code, err) == (0, "")
     assert got["delta"] == 1e-6 and got["noise"] == "laplace" and got["neighbors"] == "add-remove"
-    code, out, _ = shell(
-        "median", table, "--column", "age", "--bounds", 0, 120, "--rho", "2.5", "--json"
-    )
-    got = json.loads(out)
-    assert code == 0 and got["rho"] == 2.5 and "epsilon" not in got
+    got = told("median", table, *AGE, "--rho", "2.5")
+    assert got["rho"] == 2.5 and "epsilon" not in got
 
 
 def test_a_table_for_people(shell, table, monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")  # so that no path takes two lines
-    code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
+    code, out, err = shell("median", table, *AGE, *SURE)
     assert (code, err) == (0, "")
     shown = dict(line.split(None, 1) for line in out.splitlines())
     assert 17 <= float(shown["value"]) <= 90
@@ -147,18 +125,15 @@ def test_nothing_but_the_value_depends_on_the_rows(shell, tmp_path):
     assert seen[:2] == seen[2:]
 
 
-def test_from_text_of_any_kind(shell, tmp_path):
+def test_from_text_of_any_kind(told, tmp_path):
     values = np.random.default_rng(4).permutation(5001)
     content = "w,delay\n" + "".join(f'"a, b",{v}\n' for v in values) + "c,NA\n"
     (tmp_path / "t.csv").write_text(content)
     with zipfile.ZipFile(tmp_path / "t.csv.zip", "w") as archive:
         archive.writestr("t.csv", content)
     for name in ("t.csv", "t.csv.zip"):
-        code, out, _ = shell(
-            *("median", tmp_path / name, "--column", "delay", "--bounds", 0, 6000),
-            *("--nan", "lower", "--json", *SURE),
-        )
-        assert code == 0 and abs(json.loads(out)["value"] - 2500) < 20
+        words = ("--column", "delay", "--bounds", 0, 6000, "--nan", "lower", *SURE)
+        assert abs(told("median", tmp_path / name, *words)["value"] - 2500) < 20
 
 
 # --- errors -------------------------------------------------------------------------------------
@@ -219,27 +194,23 @@ def test_every_error_is_one_line_and_a_code(
 
 
 @pytest.mark.parametrize(
-    "method, epsilon, told",
+    "method, epsilon, taken",
     [
         ("auto", "0.5", "exponential-round"),
         ("exponential", "200", "exponential"),
         ("exponential-round", "200", "exponential-round"),
     ],
 )
-def test_the_method_is_told_and_an_exact_draw_has_no_noise(shell, table, method, epsilon, told):
-    code, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120,
-                           "--epsilon", epsilon, "--method", method, "--json")  # fmt: skip
-    got = json.loads(out)
-    assert (code, err) == (0, "") and got["method"] == told and "noise" not in got
+def test_the_method_is_told_and_an_exact_draw_has_no_noise(told, table, method, epsilon, taken):
+    got = told("median", table, *AGE, "--epsilon", epsilon, "--method", method)
+    assert got["method"] == taken and "noise" not in got
     assert abs(got["value"] - 53) < 3
 
 
 @pytest.mark.parametrize("method", ["recursive", "joint"])
-def test_many_quantiles(shell, table, method):
-    words = ("--q", "0.9", "--q", "1/4", "--column", "age", "--bounds", 0, 120, *SURE)
-    code, out, err = shell("quantiles", table, *words, "--method", method, "--json")
-    assert (code, err) == (0, "") and out.count("\n") == 1
-    got = json.loads(out)
+def test_many_quantiles(shell, told, table, method):
+    words = ("--q", "0.9", "--q", "1/4", *AGE, *SURE)
+    got = told("quantiles", table, *words, "--method", method)
     ages = pq.read_table(table)["age"].to_numpy()
     values = got.pop("values")
     assert np.abs(np.array(values) - np.quantile(ages, [0.9, 0.25])).max() < 1.5
@@ -291,7 +262,7 @@ def test_what_a_release_may_raise(shell, table, monkeypatch, error, code):
         raise error
 
     monkeypatch.setattr(answer, "release", refuse)
-    got, out, err = shell("median", table, "--column", "age", "--bounds", 0, 120, *SURE)
+    got, out, err = shell("median", table, *AGE, *SURE)
     assert (got, out) == (code, "")
     assert err == f"dpfast: error: {str(error) or 'interrupted'}\n"
 
@@ -302,7 +273,7 @@ def test_a_mistake_of_ours_is_not_hidden(table, monkeypatch):
 
     monkeypatch.setattr(answer, "release", broken)
     with pytest.raises(RuntimeError, match="a bug"):
-        main.run(["median", str(table), "--column", "age", "--bounds", "0", "120", *SURE])
+        main.run(list(map(str, ["median", table, *AGE, *SURE])))
 
 
 def test_no_command_and_a_wrong_one(shell):
@@ -369,7 +340,7 @@ def test_the_demo_pays(monkeypatch):
 
 @pytest.mark.full
 def test_as_a_program(table):
-    done = process("median", table, "--column", "age", "--bounds", 0, 120, *SURE, "--json")
+    done = process("median", table, *AGE, *SURE, "--json")
     assert done.returncode == 0 and done.stderr == ""
     assert json.loads(done.stdout)["statistic"] == "median"
     done = process("median", table, "--column", "delay", "--bounds", -60, 300, *SURE)

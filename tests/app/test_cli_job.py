@@ -63,15 +63,14 @@ def test_run_prints_and_writes_the_same_again_and_again(shell, path):
     assert dp.Budget(path=path.with_name("study.db")).spent["epsilon"] == 3
 
 
-def test_explain_says_what_is_paid_and_what_is_left(shell, path):
+def test_explain_says_what_is_paid_and_what_is_left(shell, told, path):
     code, out, err = shell("explain", path)
     assert (code, err) == (0, "") and "[red]mean[/]" in out and "2/3" in out
     assert "a new ledger, of the loss of this job" in out and "secret" in out
     assert not path.with_name("study.db").exists()
-    code, out, err = shell("explain", path, "--json")
-    assert (code, err) == (0, "") and json.loads(out) == job.explain(path)
+    assert told("explain", path) == job.explain(path)
     shell("run", path, "--quiet")
-    found = json.loads(shell("explain", path, "--json")[1])
+    found = told("explain", path)
     assert found["paid"] == ["[red]mean[/]", "middle"] and found["remaining"]["epsilon"] == 0
     assert found["after"] == found["remaining"]
     assert "paid already" in shell("explain", path)[1]
