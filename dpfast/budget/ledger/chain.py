@@ -68,14 +68,14 @@ def guards(*tables: str) -> str:
 
 
 def has(db: sqlite3.Connection, table: str) -> bool:
-    found = db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-    return found is not None
+    one = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    return db.execute(one, (table,)).fetchone() is not None
 
 
 def form(db: sqlite3.Connection) -> int:
     """Return the version of the tables."""
-    (found,) = db.execute("PRAGMA user_version").fetchone()
-    return int(found)
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
 # --- steps --------------------------------------------------------------------------------------
@@ -103,12 +103,12 @@ def last(db: sqlite3.Connection) -> Place:
     """Return the last row of the ledger."""
     table, number = ("lines", "line") if form(db) == 1 else ("steps", "step")
     one = f"SELECT {number}, seal FROM {table} ORDER BY {number} DESC LIMIT 1"
-    found = db.execute(one).fetchone()
-    if found is None and table == "lines":
-        found = 0, *db.execute("SELECT seal FROM ledger").fetchone()
-    if found is None:
+    row = db.execute(one).fetchone()
+    if row is None and table == "lines":
+        row = 0, *db.execute("SELECT seal FROM ledger").fetchone()
+    if row is None:
         raise Damaged("entries are missing")
-    return Place(table, *found)
+    return Place(table, *row)
 
 
 def held(db: sqlite3.Connection, place: Place) -> bool:
@@ -119,8 +119,8 @@ def held(db: sqlite3.Connection, place: Place) -> bool:
         return False
     number = "line" if place.table == "lines" else "step"
     one = f"SELECT seal FROM {place.table} WHERE {number} = ?"
-    found: tuple[str] | None = db.execute(one, (place.number,)).fetchone()
-    return found == (place.seal,)
+    row: tuple[str] | None = db.execute(one, (place.number,)).fetchone()
+    return row == (place.seal,)
 
 
 def check(db: sqlite3.Connection, table: str, name: str, seal: str | None) -> None:
@@ -157,8 +157,8 @@ def _rows(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
     """Yield names and seals of all rows of the tables that only grow."""
     for table, name in NAMES.items():
         if has(db, table):
-            for found, seal in db.execute(f"SELECT {name}, seal FROM {table}").fetchall():
-                yield f"{table} {found}", seal
+            for row, seal in db.execute(f"SELECT {name}, seal FROM {table}").fetchall():
+                yield f"{table} {row}", seal
 
 
 # --- sums ---------------------------------------------------------------------------------------
@@ -203,9 +203,9 @@ def answered(paid: str, time: str, answer: str) -> str:
 def hidden(db: sqlite3.Connection, line: int, state: str) -> str:
     """Return the seal of the secret of a stream, from that of its last turn."""
     one = "SELECT seal FROM turns WHERE line = ? ORDER BY turn DESC LIMIT 1"
-    found = db.execute(one, (line,)).fetchone()
-    found = found or db.execute("SELECT seal FROM streams WHERE line = ?", (line,)).fetchone()
-    return text.seal(found[0], "secret", state)
+    row = db.execute(one, (line,)).fetchone()
+    row = row or db.execute("SELECT seal FROM streams WHERE line = ?", (line,)).fetchone()
+    return text.seal(row[0], "secret", state)
 
 
 # --- ledgers of form 1 --------------------------------------------------------------------------

@@ -320,7 +320,7 @@ class File:
     def _look(self, making: bool) -> None:
         """Check the name of the file before SQLite opens it. Make the file if `making`."""
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except FileNotFoundError:
             if making:
                 self._create()
@@ -331,9 +331,9 @@ class File:
             raise LedgerError(f"ledger {self.path} cannot be looked at: {error.strerror}") from None
         if not os.path.isfile(self.path):
             raise LedgerError(f"ledger {self.path} is no file")
-        if found.st_nlink > 1:  # each name would have its own log and its own locks
+        if status.st_nlink > 1:  # each name would have a log and locks of its own
             raise LedgerError(
-                f"ledger {self.path} has {found.st_nlink} names (hard links), under each of which "
+                f"ledger {self.path} has {status.st_nlink} names (hard links), under each of which "
                 "it could be spent; copy the file, and remove the other names"
             )
 
@@ -355,9 +355,9 @@ class File:
         """
         for name in (self.path, self.path + "-wal", self.path + "-shm"):
             with suppress(OSError):
-                found = stat.S_IMODE(os.stat(name).st_mode)
-                kept = found & ~sum(every for every in (0o070, 0o007) if not found & every & 0o222)
-                if kept != found:
+                rights = stat.S_IMODE(os.stat(name).st_mode)
+                kept = rights & ~sum(each for each in (0o070, 0o007) if not rights & each & 0o222)
+                if kept != rights:
                     os.chmod(name, kept)
 
     def _lockless(self) -> bool:
@@ -441,9 +441,9 @@ class File:
 
     def _keyed(self, db: sqlite3.Connection, key: str) -> int | None:
         """Return the number of the entry with a key, or None."""
-        found = self._keys(db, "WHERE key = ?", key)
-        chain.check(db, "keys", key, found[0][1] if found else None)
-        return found[0][0] if found else None
+        number, seal = next(iter(self._keys(db, "WHERE key = ?", key)), (None, None))
+        chain.check(db, "keys", key, seal)
+        return number
 
     def _keys(self, db: sqlite3.Connection, which: str = "", *values: str) -> list[tuple[int, str]]:
         """Return numbers of the entries of some keys, and their seals, which are checked."""
@@ -451,10 +451,10 @@ class File:
             return []
         both = "SELECT key, line, keys.seal, lines.seal FROM keys LEFT JOIN lines USING (line) "
         rows = db.execute(both + which, values).fetchall()
-        for key, _, found, line in rows:
-            if line is None or text.seal(line, key) != found:
+        for key, _, seal, paid in rows:
+            if paid is None or text.seal(paid, key) != seal:
                 raise Damaged("a key is not that of its entry")
-        return [(number, found) for _, number, found, _ in rows]
+        return [(number, seal) for _, number, seal, _ in rows]
 
     def _write(self, db: sqlite3.Connection, spend: Spend, after: State) -> str:
         """Write the entry and the sums. Return the seal of the entry."""

@@ -147,20 +147,20 @@ class Record:
             rows = db.execute(
                 which + "AND turn > ? ORDER BY turn", (self._line, self._seen)
             ).fetchall()
-            found: list[Turn] = []
+            turns: list[Turn] = []
             before = self._seal
             self._last(db)
             for turn, when, question, answer, body, seal in rows:
                 before = _sealed(before, turn, when, question, answer, body)
-                if seal != before or turn != self._seen + len(found) + 1:
+                if seal != before or turn != self._seen + len(turns) + 1:
                     raise Damaged("a turn of a stream is not what was written")
-                found.append(Turn(question, json.loads(answer), body))
-            chain.check(db, "turns", f"{self._line} {self._seen + len(found) + 1}", None)
-            return found, self._secret(db), before
+                turns.append(Turn(question, json.loads(answer), body))
+            chain.check(db, "turns", f"{self._line} {self._seen + len(turns) + 1}", None)
+            return turns, self._secret(db), before
 
-        found, secret, self._seal = self._file._run(look)
-        self._seen += len(found)
-        return found, secret
+        turns, secret, self._seal = self._file._run(look)
+        self._seen += len(turns)
+        return turns, secret
 
     def add(self, turn: Turn, secret: Any) -> str | None:
         """Write the next turn. Return its seal for `passed`, or None if there is one already."""
