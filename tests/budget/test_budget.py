@@ -49,12 +49,6 @@ def test_a_refusal_shows_spent_asked_and_left_and_records_nothing():
     assert budget.remaining == {"epsilon": 0, "delta": 0}
 
 
-def test_delta_alone_can_refuse():
-    budget = dp.Budget(epsilon=10, delta=1e-9)
-    with pytest.raises(BudgetError):
-        budget.spend(Approx(0.1, 1e-8), neighbors=REP)
-
-
 def test_relations_convert_towards_more_loss_or_are_refused():
     budget = dp.Budget(epsilon=1, neighbors=REP)
     budget.spend(Pure(0.25), neighbors=AR)
