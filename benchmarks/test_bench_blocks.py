@@ -72,14 +72,6 @@ def test_mean_of_random_blocks(benchmark, unsorted_floats, labels):
     np.testing.assert_allclose(found, due, rtol=1e-10)
 
 
-def test_rival_mean_of_a_permutation(benchmark, unsorted_floats):
-    rng = np.random.default_rng(1)
-    whole = unsorted_floats[: len(unsorted_floats) // BLOCKS * BLOCKS]
-    work = lambda: rng.permutation(whole).reshape(BLOCKS, -1).mean(1)  # noqa: E731
-    found = benchmark.pedantic(work, rounds=3)
-    np.testing.assert_allclose(found.mean(), whole.mean(), rtol=1e-10)
-
-
 def test_variance_of_random_blocks(benchmark, unsorted_floats, labels):
     x = unsorted_floats[:SOME]
 

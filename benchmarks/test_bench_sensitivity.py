@@ -10,7 +10,7 @@ import pytest
 import dpfast as dp
 from dpfast._kernels.sensitivity import DIVIDE, FORWARD, Column
 
-from .conftest import rows
+from .conftest import record, rows
 
 FLOOR = 2.0**-1000
 SHAPES = {
@@ -22,12 +22,6 @@ SHAPES = {
     "concave": lambda n: np.cbrt(np.linspace(0, 1, n)),
 }
 RANKS = {"lowest": 0.0, "median": 0.5, "highest": 1.0}
-
-
-def record(benchmark, n):
-    benchmark.extra_info["rows"] = n
-    if benchmark.stats is not None:
-        benchmark.extra_info["ns_per_row"] = benchmark.stats.stats.min / n * 1e9
 
 
 def widest(benchmark, data, beta, q=0.5):

@@ -5,16 +5,10 @@ import pytest
 
 import dpfast as dp
 
-from .conftest import rows
+from .conftest import record, rows
 
 N = rows(10_000_000)
 KW = dict(epsilon=1.0, delta=1e-9, rng=dp.rng.InsecureGenerator(1))
-
-
-def record(benchmark, n):
-    benchmark.extra_info["rows"] = n
-    if benchmark.stats is not None:
-        benchmark.extra_info["ns_per_row"] = benchmark.stats.stats.min / n * 1e9
 
 
 def timed(benchmark, n, function, *args, **kw):

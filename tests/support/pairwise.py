@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -126,18 +127,17 @@ def folded(
     return pytest.mark.parametrize([name for names, _ in factors for name in names], rows)(test)
 
 
-def pairwise(test: Any = None, *, drop: bool = False) -> Any:
-    """Keep quick what covers every pair of values."""
-    if test is None:
-        return lambda own: folded(all_pairs, own, drop)
-    return folded(all_pairs, test, drop)
+def product(cover: Callable[[Sequence[int]], list[tuple[int, ...]]]) -> Callable[..., Any]:
+    """Return a decorator for a product of parametrisations, with ``drop=True`` or without."""
+
+    def decorator(test: Any = None, *, drop: bool = False) -> Any:
+        return partial(folded, cover, drop=drop) if test is None else folded(cover, test, drop)
+
+    return decorator
 
 
-def every_value(test: Any = None, *, drop: bool = False) -> Any:
-    """Keep quick what covers every value."""
-    if test is None:
-        return lambda own: folded(all_values, own, drop)
-    return folded(all_values, test, drop)
+#: Keep quick what covers every pair of values, or every value.
+pairwise, every_value = product(all_pairs), product(all_values)
 
 
 def quick_rows(quick: int) -> Any:
