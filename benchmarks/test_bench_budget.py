@@ -63,7 +63,7 @@ def long_ledger(tmp_path_factory):
             spend = Spend(line, "replace", "quantile 1/2")
             file._write(db, *budget._decide(state, spend))
 
-    file._run(fill, write=True)
+    file._run(fill, "write")
     return path
 
 

@@ -72,10 +72,14 @@ def has(db: sqlite3.Connection, table: str) -> bool:
     return db.execute(one, (table,)).fetchone() is not None
 
 
+def pragma(db: sqlite3.Connection, what: str) -> Any:
+    """Return what SQLite answers to a pragma."""
+    return db.execute(f"PRAGMA {what}").fetchone()[0]
+
+
 def form(db: sqlite3.Connection) -> int:
     """Return the version of the tables."""
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    return int(version)
+    return int(pragma(db, "user_version"))
 
 
 # --- steps --------------------------------------------------------------------------------------

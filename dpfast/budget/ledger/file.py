@@ -36,14 +36,14 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 from ..._core.types import Neighbors
 from ..._kernels.rng import witnesses
 from ...errors import DpfastError, LedgerBusyError, LedgerError, MissingExtraError
 from ...privacy import Loss
 from . import chain, text
-from .chain import VERSION, Damaged, Place, define, guards
+from .chain import VERSION, Damaged, Place, define, guards, pragma
 from .entries import Amounts, Decide, Spend, State, now, process
 
 try:
@@ -54,6 +54,8 @@ except ImportError:  # pragma: no cover
     ) from None
 
 T = TypeVar("T")
+#: What a transaction is for: "make" also makes the ledger, "check" also looks at every page.
+Way = Literal["read", "write", "make", "check"]
 
 #: What the file says it is (`PRAGMA application_id`): "dpfl".
 APPLICATION = 0x6470666C
@@ -135,10 +137,10 @@ class File:
         self._timeout = timeout
         self._known: str | None = None
         if limit is not None:
-            self._run(lambda db: self._make(db, limit, neighbors, name), making=True)
+            self._run(lambda db: self._make(db, limit, neighbors, name), "make")
         self.header = self._run(self._head)
         self._known = self.header.seal
-        self._run(self._checked, sound=True)
+        self._run(self._checked, "check")
 
     # --- the storage ----------------------------------------------------------------------------
 
@@ -158,7 +160,7 @@ class File:
                 chain.grow(db, "keys", key, (key, after.entries, text.seal(seal, key)))
             return after.entries
 
-        return self._run(add, write=True)
+        return self._run(add, "write")
 
     def found(self, key: str) -> tuple[int, Any] | None:
         def look(db: sqlite3.Connection) -> tuple[int, Any] | None:
@@ -183,7 +185,7 @@ class File:
             chain.grow(db, "answers", str(number), row)
             return True, _answer(db, number)
 
-        return self._run(add, write=True)
+        return self._run(add, "write")
 
     @property
     def place(self) -> Place | None:
@@ -196,19 +198,12 @@ class File:
 
     # --- transactions ---------------------------------------------------------------------------
 
-    def _run(
-        self,
-        job: Callable[[sqlite3.Connection], T],
-        *,
-        write: bool = False,
-        making: bool = False,
-        sound: bool = False,
-    ) -> T:
+    def _run(self, job: Callable[[sqlite3.Connection], T], way: Way = "read") -> T:
         """Run `job` as one transaction, again if another one was faster."""
         deadline = time.monotonic() + self._timeout
         while True:
             try:
-                return self._attempt(job, write, making, sound)
+                return self._attempt(job, way)
             except DpfastError:
                 raise
             except (sqlite3.Error, Damaged, *UNREADABLE) as error:
@@ -229,27 +224,25 @@ class File:
                 )
             time.sleep(PAUSE)
 
-    def _attempt(
-        self, job: Callable[[sqlite3.Connection], T], write: bool, making: bool, sound: bool
-    ) -> T:
+    def _attempt(self, job: Callable[[sqlite3.Connection], T], way: Way) -> T:
         global _at_work
-        here = witnesses()
+        here, write = witnesses(), way == "write"
         if _at_work not in (None, here):  # before the lock, which nobody here can release
             raise LedgerError(
                 f"ledger {self.path} cannot be used in this process: it was forked, not by Python, "
                 "while a thread of its parent used a ledger"
             )
         with _ALONE:
-            self._look(making)
+            self._look(way)
             outer, _at_work = _at_work, here
             try:
                 with closing(self._connect()) as db:
-                    blank = making and self._blank(db)
-                    if blank and db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+                    blank = way == "make" and self._blank(db)
+                    if blank and pragma(db, "journal_mode = WAL") != "wal":
                         raise LedgerError(
                             "a ledger needs a disk on which SQLite can keep a log (WAL)"
                         )
-                    if sound and db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+                    if way == "check" and pragma(db, "integrity_check(1)") != "ok":
                         raise Damaged("its pages do not fit together")
                     db.execute("BEGIN IMMEDIATE" if write or blank else "BEGIN")
                     files = self._files() if write else None
@@ -317,12 +310,12 @@ class File:
             raise
         return db
 
-    def _look(self, making: bool) -> None:
-        """Check the name of the file before SQLite opens it. Make the file if `making`."""
+    def _look(self, way: Way) -> None:
+        """Check the name of the file before SQLite opens it; "make" makes the file."""
         try:
             status = os.stat(self.path)
         except FileNotFoundError:
-            if making:
+            if way == "make":
                 self._create()
                 return
             new = ", and a new one needs a limit" if self._known is None else " any more"
@@ -395,9 +388,8 @@ class File:
     @staticmethod
     def _blank(db: sqlite3.Connection) -> bool:
         """Return whether nothing was ever written to this database."""
-        (application,) = db.execute("PRAGMA application_id").fetchone()
         (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return (application, chain.form(db), tables) == (0, 0, 0)
+        return (pragma(db, "application_id"), chain.form(db), tables) == (0, 0, 0)
 
     def _make(
         self, db: sqlite3.Connection, limit: Loss, neighbors: Neighbors | None, name: str
@@ -417,9 +409,8 @@ class File:
         self._narrow()
 
     def _head(self, db: sqlite3.Connection) -> Header:
-        (application,) = db.execute("PRAGMA application_id").fetchone()
         version = chain.form(db)
-        if application != APPLICATION:
+        if pragma(db, "application_id") != APPLICATION:
             empty = self._blank(db)
             what = "is empty: it needs a limit" if empty else "is an SQLite file, but no ledger"
             raise LedgerError(f"ledger {self.path} {what}")

@@ -127,7 +127,7 @@ class Record:
             self._line, self._seal = line, known[1]
             return json.loads(known[0])
 
-        return self._file._run(first, write=True)
+        return self._file._run(first, "write")
 
     def _secret(self, db: sqlite3.Connection) -> Any:
         sealed = "seal" if chain.form(db) > 1 else "NULL"
@@ -181,7 +181,7 @@ class Record:
                 db.execute("UPDATE secrets SET state = ?, seal = ? WHERE line = ?", change)
             return seal
 
-        return self._file._run(write, write=True)
+        return self._file._run(write, "write")
 
     def passed(self, seal: str) -> None:
         """Count the turn that was added as seen."""
