@@ -82,7 +82,9 @@ class DataError(DpfastError):
     """
 
     def __str__(self) -> str:
-        return f"{super().__str__()}. This depends on the data, so a spent budget is not refunded"
+        text = super().__str__()
+        said = "This depends on the data, so a spent budget is not refunded"
+        return text if said in text else f"{text}. {said}"
 
 
 class StreamError(DpfastError):

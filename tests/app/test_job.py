@@ -801,8 +801,9 @@ def test_data_errors_under_nan_raise_are_answers(write):
         output="out.csv",
     )
     results = job.run(path)
-    with pytest.raises(DataError, match="release 'mean of gap': "):
+    with pytest.raises(DataError, match="release 'mean of gap': ") as caught:
         results.check()
+    assert str(caught.value).count("not refunded") == 1
     with pytest.raises(DataError):
         results["mean of gap"]
     with pytest.raises(KeyError):
