@@ -23,7 +23,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import array, as_source
+from dpfast.sources import as_source, memory
 from dpfast.sources.table import as_rows
 
 from .support.battery import (
@@ -317,7 +317,7 @@ def test_a_budget_pays_for_private_noise_only(name):
 @EVERY
 def test_forms_of_the_data_and_of_what_goes_with_the_rows(name, tmp_path, monkeypatch):
     """The same bits, whatever form they have; nothing that is given is written to."""
-    monkeypatch.setattr(array, "BLOCK", 64)
+    monkeypatch.setattr(memory, "BLOCK", 64)
     case = CASES[name]
     for loss in case.losses:
         expected = case(case.data, loss, rng=InsecureGenerator(3))

@@ -20,9 +20,9 @@ from .._core import checks
 from .._core.types import Number
 from .._kernels.jit import QueryLoop, is_compiled
 from ..errors import DataError
-from ..sources.array import threads
 from ..sources.base import Chunk, RowChunk, RowSource, Source
 from ..sources.intake import read_column, read_rows
+from ..sources.threads import threads
 from ..sources.words import Words
 from ..summaries.side_by_side import flat, stretches
 

@@ -30,13 +30,18 @@ _NATIVE["b", 1] = np.dtype(np.uint8)
 _NATIVE["f", 2] = np.dtype(np.float32)
 
 
+def native_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """Return the same as `chunk_dtype`, or None."""
+    return _NATIVE.get((dtype.kind, dtype.itemsize))
+
+
 def chunk_dtype(dtype: np.dtype[Any], name: str = "data") -> np.dtype[Any]:
     """Return the dtype in which data of `dtype` are fed to the kernels, without loss.
 
     Itself in native byte order; uint8 for bool and float32 for float16. Any other dtype (complex,
     object, text, dates, long double) raises `ArgumentTypeError`.
     """
-    native = _NATIVE.get((dtype.kind, dtype.itemsize))
+    native = native_dtype(dtype)
     if native is None:
         checks.fail_type(
             name, "real numbers of a NumPy integer, bool or float type of at most 64 bits", dtype

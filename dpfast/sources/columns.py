@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from . import as_source
-from .array import ArraySource
 from .base import (
     Chunk,
     RandomWords,
@@ -26,6 +24,7 @@ from .base import (
     refuse_columns,
 )
 from .forms import Form, Named, Values
+from .memory import ArraySource, as_source
 from .table import features_of
 
 S = TypeVar("S")

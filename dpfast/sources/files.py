@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+import functools
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .array import Numbers, arrow_values
-from .arrow import BATCH, Reader, Want, chunks
+from ..errors import SourceError
+from . import arrow
+from .arrow import BATCH, Numbers
 from .base import (
     Choosing,
     Chunk,
@@ -22,15 +28,261 @@ from .base import (
     WithRows,
     named_dtype,
 )
-from .ids import Ids, as_ids, looked_up
-from .memory import write_arrow
-from .pick import distinct, picker
-from .words import Words, matched
+from .ids import as_ids, looked_up
+from .pick import Pick, distinct, picker
+from .threads import overlapped
+from .words import Words, is_text, matched
 
 S = TypeVar("S")
+T = TypeVar("T")
+
+#: ``convert(start, arrays)`` yields something of the rows from `start` on, column by column.
+Convert = Callable[[int, Sequence[Any]], Iterator[T]]
 
 #: Rows of a chunk of many columns, at least.
 LEAST = 1 << 12
+#: How many times more than independent draws the places of a sample may differ. A pivot is placed
+#: five standard deviations off; sixteen times the variance leaves a little more than one.
+DRIFT = 16.0
+
+
+def _pooled(groups: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return a few values from each of several places of a file as one sample; None if it misleads.
+
+    It would if they stand in order where they were taken, or if places differ so much more than
+    independent draws do (a column that drifts) that a pass which samples is the cheaper way.
+    """
+    whole = np.concatenate([np.empty(0, dtype), *groups])
+    kept = [group[group == group] for group in groups]  # without NaN
+    middle = np.median(np.concatenate([whole[:0], *kept])) if any(map(len, kept)) else 0
+    sides = [(g > middle).astype(np.int8) - (g < middle).astype(np.int8) for g in kept if len(g)]
+    for group in kept:
+        steps = group[1:] >= group[:-1]
+        if group.size >= 16 and group[0] != group[-1] and (steps.all() or not steps.any()):
+            return None
+    spread = float(np.var(np.concatenate(sides))) if sides else 0.0
+    if spread == 0.0:
+        return whole
+    mean = float(np.mean(np.concatenate(sides)))
+    effect = np.mean([len(s) * (float(s.mean()) - mean) ** 2 for s in sides]) / spread
+    return None if effect > DRIFT else whole
+
+
+class Want(NamedTuple):
+    """Which columns a pass reads."""
+
+    numbers: tuple[str, ...]
+    ids: str | None = None
+    #: Those of the former that are text, in which words are found.
+    text: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of numbers in their order, then that of ids."""
+        return self.numbers if self.ids is None else (*self.numbers, self.ids)
+
+
+class Reader(ABC):
+    """One or more files of the same columns that can be read as often as asked.
+
+    A format gives `makers`: generators that together make every row once, each to be run in a
+    thread of its own while the kernel works on what has come already. What they make of the Arrow
+    arrays of the columns that are asked for is said by `convert`.
+    """
+
+    #: Whether there is a cheap sample, as a rule.
+    samples: bool = False
+
+    def __init__(self, paths: Sequence[Path], length: int | None) -> None:
+        self.paths = list(paths)
+        self.length = length
+        self._seen = [_stamp(path) for path in self.paths]
+        self._null_shares: dict[str, float] = {}
+
+    @abstractmethod
+    def find(self, pick: Pick) -> str:
+        """Return the name of the column that `pick` wants, the same in every file."""
+
+    @abstractmethod
+    def numbers(self, name: str) -> Numbers:
+        """Return how to read a column of numbers, the same in every file."""
+
+    @abstractmethod
+    def may_have_nulls(self, name: str) -> bool:
+        """By the schema, which is public, and not by looking."""
+
+    @abstractmethod
+    def holds_text(self, name: str) -> bool:
+        """Tell whether a column is one of text, by its type."""
+
+    def text(self, name: str) -> None:
+        """Refuse a column in which no words can be found."""
+        if not self.holds_text(name):
+            raise SourceError(
+                f"column {name!r} of {self.paths[0].name} must hold text, for it has categories "
+                "that are text"
+            )
+
+    @abstractmethod
+    def ids(self, name: str) -> None:
+        """Refuse a column that cannot be one of ids."""
+
+    @abstractmethod
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
+        """Return one generator for each thread that is worth having, of all that `convert` yields.
+
+        `convert` gets row numbers and the arrays of the columns ``want.names``: of `rows` rows or
+        fewer where a format decodes so few at a time, else as they lie in the file.
+        """
+
+    def column(self, name: str) -> FileSource:
+        """Return one column of numbers."""
+        return FileSource(self, name)
+
+    def rows(
+        self,
+        names: tuple[str, ...],
+        ids: Any = None,
+        workers: int | None = None,
+        is_table: bool = True,
+        words: Mapping[str, Words] | None = None,
+    ) -> RowSource:
+        """Return the rows of some columns, of which those with words are text."""
+        return FileRows(self, names, ids, workers, is_table, words)
+
+    def nulls(self, name: str) -> int | None:
+        """About how many rows of a column are null, by its last sample; None if there is none."""
+        share = self._null_shares.get(name)
+        return None if share is None or self.length is None else int(share * self.length)
+
+    def pooled(
+        self, name: str, taken: Sequence[Chunk], dtype: np.dtype[Any]
+    ) -> NDArray[Any] | None:
+        """Return what was taken at several places as one sample; None if it misleads."""
+        nulls = sum(chunk.nulls for chunk in taken)
+        rows = nulls + sum(len(chunk.values) for chunk in taken)
+        self._null_shares[name] = nulls / rows if rows else 0.0
+        return _pooled([chunk.values for chunk in taken], dtype)
+
+    def sample(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
+        """As `Source.sample`."""
+        return None
+
+    def identity(self) -> list[tuple[str, int, int]]:
+        """Tell which files they are, as far as their names, sizes and times of change tell."""
+        return [
+            (os.path.realpath(path), size, changed)
+            for path, (_, _, size, changed) in zip(self.paths, self._seen, strict=True)
+        ]
+
+    def check_unchanged(self) -> None:
+        """Refuse to read on when a file is no longer the one that was scanned.
+
+        Two passes over different rows would be a release about no dataset at all.
+        """
+        for path, seen in zip(self.paths, self._seen, strict=True):
+            if _stamp(path) != seen:
+                raise SourceError(f"{path.name} was changed after it was scanned: scan it again")
+
+    def reduce(
+        self,
+        makers: Sequence[Generator[T]],
+        rows_of: Callable[[T], int],
+        empty: T,
+        length: int | None,
+        summarise: Callable[[T], S],
+        merge: Callable[[S, S], S],
+    ) -> S:
+        """Make one pass, and check that the rows are as many as the file's own header says."""
+
+        def counted(ahead: Iterable[T]) -> Iterator[T]:
+            rows = 0
+            for item in ahead:
+                rows += rows_of(item)
+                yield item
+                del item
+            if rows == 0:
+                yield empty
+            if length is not None and rows != length:
+                raise SourceError(
+                    f"{self.paths[0].name} is damaged: its rows are not as many as its header says"
+                )
+
+        self.check_unchanged()
+        with closing(overlapped(makers, 2 * len(makers))) as ahead:
+            total = functools.reduce(merge, map(summarise, counted(ahead)))
+        self.check_unchanged()
+        return total
+
+
+class SchemaReader(Reader):
+    """Files whose columns have Arrow types, one schema for each file."""
+
+    schemas: list[Any]
+
+    def find(self, pick: Pick) -> str:
+        name = pick(self.schemas[0].names, self.paths[0])
+        for schema, path in zip(self.schemas[1:], self.paths[1:], strict=True):
+            other = pick(schema.names, path)
+            if other != name:
+                raise SourceError(
+                    f"column {name!r} of {self.paths[0].name} must be the same in every file, but "
+                    f"in {path.name} it is {other!r}"
+                )
+        return name
+
+    def numbers(self, name: str) -> Numbers:
+        return self._same(name, arrow.numbers, "is", lambda how: how.dtype)
+
+    def ids(self, name: str) -> None:
+        self._same(name, arrow.id_family, "holds", str)
+
+    def holds_text(self, name: str) -> bool:
+        return all(is_text(kind) for kind, _ in self._kinds(name))
+
+    def may_have_nulls(self, name: str) -> bool:
+        return any(schema.field(schema.get_field_index(name)).nullable for schema in self.schemas)
+
+    def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
+        """Yield the type of a column in each file."""
+        for schema, path in zip(self.schemas, self.paths, strict=True):
+            yield schema.field(schema.get_field_index(name)).type, path
+
+    def _same(
+        self, name: str, of: Callable[[Any, str, Path], T], verb: str, shown: Callable[[T], Any]
+    ) -> T:
+        """Return what `of` says of a column, which is the same in every file."""
+        found = [of(kind, name, path) for kind, path in self._kinds(name)]
+        for one, path in zip(found, self.paths, strict=True):
+            if one != found[0]:
+                raise SourceError(
+                    f"column {name!r} must be the same in every file: it {verb} {shown(found[0])} "
+                    f"in {self.paths[0].name}, and {shown(one)} in {path.name}"
+                )
+        return found[0]
+
+
+def one_of_each(parts: int, groups: int, words: RandomWords) -> NDArray[np.int64]:
+    """Return a random one from each of `groups` nearly equal stretches of range(parts)."""
+    edges = np.linspace(0, parts, groups + 1).astype(np.int64)
+    return edges[:-1] + (words(groups) % np.diff(edges).astype(np.uint64)).astype(np.int64)
+
+
+def _stamp(path: Path) -> tuple[int, int, int, int]:
+    try:
+        return stamp_of(os.stat(path))
+    except OSError as error:
+        why = arrow.kind_of(error)
+    raise SourceError(f"{path.name} cannot be read: {why}")
+
+
+def stamp_of(file: os.stat_result) -> tuple[int, int, int, int]:
+    """Return what changes when a file is written to, or another takes its place."""
+    return (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)
 
 
 class FileSource(WithRows):
@@ -54,7 +306,7 @@ class FileSource(WithRows):
         """Return the decoders of a pass."""
         how = self._how
         return self.reader.makers(
-            Want((self.name,)), BATCH, lambda start, arrays: chunks(arrays[0], start, how)
+            Want((self.name,)), BATCH, lambda start, arrays: arrow.chunks(arrays[0], start, how)
         )
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
@@ -71,7 +323,7 @@ class FileSource(WithRows):
         return self.reader.sample(self.name, self._how, count, words)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        return FileRows(self.reader, (self.name,), ids, workers, is_table=False)
+        return self.reader.rows((self.name,), ids, workers, is_table=False)
 
     def beside(self, column: str) -> Table:
         return FileTable(self.reader, distinct([self.name, self.reader.find(picker(column))]))
@@ -92,18 +344,19 @@ class FileTable(Table):
                 reader.numbers(name)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        names = tuple(name for name in self.names if name != ids) if isinstance(ids, str) else None
-        return FileRows(self.reader, self.names if names is None else names, ids, workers)
+        is_named = isinstance(ids, str)
+        names = tuple(name for name in self.names if not (is_named and name == ids))
+        return self.reader.rows(names, ids, workers)
 
     def beside(self, column: str) -> Table:
         name = self.reader.find(picker(column))
         return FileTable(self.reader, [*(one for one in self.names if one != name), name])
 
     def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return FileRows(self.reader, self.names, None, None, words=matched(self.names, words))
+        return self.reader.rows(self.names, words=matched(self.names, words))
 
     def columns_alone(self) -> list[Source]:
-        return [FileSource(self.reader, name) for name in self.names]
+        return [self.reader.column(name) for name in self.names]
 
 
 class FileRows(Choosing):
@@ -126,27 +379,22 @@ class FileRows(Choosing):
         words: Mapping[str, Words] | None = None,
     ) -> None:
         self._reader = reader
-        self._words = {} if words is None else words
+        self._names = names
+        self._words = words or {}
         for name in self._words:
             reader.text(name)
         self._hows = [None if name in self._words else reader.numbers(name) for name in names]
         self._workers = workers if workers is None else checks.whole("workers", workers, 1)
-        self._ids: Ids | None = None
+        self._ids = None if ids is None or isinstance(ids, str) else as_ids(ids)
         self._want = Want(names, None, frozenset(self._words))
         if isinstance(ids, str):
             self._want = Want(names, reader.find(picker(ids)))
             reader.ids(ids)
             if not names or ids in names:
                 checks.fail("ids", "a column beside those of the data", ids)
-        elif ids is not None:
-            self._ids = as_ids(ids)
-        if is_table:
-            self.dtype = named_dtype(names)
-        else:
-            nullable = reader.may_have_nulls(names[0])
-            how = self._hows[0]
-            self.dtype = np.dtype(np.float64) if nullable or how is None else how.dtype
-        self._names = names
+        how = None if is_table or reader.may_have_nulls(names[0]) else self._hows[0]
+        float64 = np.dtype(np.float64)
+        self.dtype = named_dtype(names) if is_table else float64 if how is None else how.dtype
         self.length = reader.length
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
@@ -204,7 +452,7 @@ class FileRows(Choosing):
             if how is None:
                 rows[name] = self._words[name].of_arrow(piece)
             else:
-                write_arrow(piece, how.cast, rows[name])
+                arrow.write_arrow(piece, how.cast, rows[name])
         return rows
 
 
@@ -214,7 +462,7 @@ def _column(piece: Any, how: Numbers, dtype: np.dtype[Any]) -> NDArray[Any]:
         piece = piece.cast(how.cast)
     if not piece.null_count:
         with np.errstate(invalid="ignore"):  # of a signalling NaN
-            return np.ascontiguousarray(arrow_values(piece)[0], dtype)
+            return np.ascontiguousarray(arrow.arrow_values(piece)[0], dtype)
     rows = np.empty(len(piece), dtype)
-    write_arrow(piece, None, rows)
+    arrow.write_arrow(piece, None, rows)
     return rows

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from . import as_source
-from .array import source_of
 from .base import RowSource, Source, Table, WithRows, width_of
 from .columns import Apart, by_column, each_alone
 from .forms import Form, Named, Objects, Values, form_of
 from .masked import MaskedSource, mask
-from .memory import Column, as_column
+from .memory import Column, as_column, as_source, source_of
 from .table import RULE, as_rows, beside_of, coded_rows, features_of, rows_of
 from .words import Words
 

@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SourceError
-from .array import Numbers
-from .arrow import Convert, Reader, Want, chunks, guarded, id_family, legible, numbers, opening
+from .arrow import Numbers, chunks, guarded, legible, opening
 from .base import Chunk, RandomWords
-from .pick import Pick
-from .words import is_text
+from .files import Convert, SchemaReader, Want, one_of_each
 
 T = TypeVar("T")
 
@@ -27,37 +25,20 @@ T = TypeVar("T")
 SAMPLED = 64
 
 
-class IpcReader(Reader):
+class IpcReader(SchemaReader):
     """An Arrow IPC file or stream. A record batch is read whole, those columns that are wanted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seekable, self._schema, length = opening(path, "Arrow IPC", self._header)
+        self._seekable, schema, length = opening(path, "Arrow IPC", self._header)
+        self.schemas = [schema]
         super().__init__([path], length)
-
-    def find(self, pick: Pick) -> str:
-        return pick(self._schema.names, self._path)
-
-    def _field(self, name: str) -> Any:
-        return self._schema.field(self._schema.get_field_index(name))
-
-    def numbers(self, name: str) -> Numbers:
-        return numbers(self._field(name).type, name, self._path)
-
-    def may_have_nulls(self, name: str) -> bool:
-        return bool(self._field(name).nullable)
-
-    def holds_text(self, name: str) -> bool:
-        return is_text(self._field(name).type)
-
-    def ids(self, name: str) -> None:
-        id_family(self._field(name).type, name, self._path)
 
     @contextmanager
     def _open(self, names: Sequence[str] = ()) -> Iterator[Any]:
         import pyarrow as pa
 
-        fields = [self._schema.get_field_index(name) for name in names] or None
+        fields = [self.schemas[0].get_field_index(name) for name in names] or None
         options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
         start = pa.ipc.open_file if self._seekable else pa.ipc.open_stream
         with pa.OSFile(str(self._path)) as file, start(file, options=options) as opened:
@@ -114,12 +95,8 @@ class IpcReader(Reader):
             picked = min(SAMPLED, batches // 4)
             if picked < 2:
                 return
-            edges = np.linspace(0, batches, picked + 1).astype(np.int64)
-            places = edges[:-1] + (words(picked) % np.diff(edges).astype(np.uint64)).astype(
-                np.int64
-            )
-            for place in places:
-                array = _checked(opened.get_batch(int(place)), name)
+            for place in one_of_each(batches, picked, words).tolist():
+                array = _checked(opened.get_batch(place), name)
                 if len(array):
                     # The count follows a header that may lie: no more than the batch has.
                     rows = words(min(-(-count // picked), len(array))) % np.uint64(len(array))

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from .._core import checks
 from .._kernels.sources import pick
 from ..errors import DataError
-from .array import ArraySource
 from .base import Chunk, RandomWords, Source
 from .forms import Arrow, Objects, column_form
+from .memory import ArraySource
 from .untyped import truths
 
 S = TypeVar("S")

@@ -1,41 +1,54 @@
-"""Columns and rows in memory: any stretch of them can be written to a buffer, or read in place.
+"""Data in memory: NumPy arrays of any real dtype, stride and byte order, Arrow columns, objects.
 
-The dtype is decided by the type of what holds the numbers and never by the numbers: a column that
-can have nulls is float64 even if it has none. A pass reads rows where they are, or through one
-small buffer for each thread.
+Every column is read in two ways: as a `Source`, which leaves nulls out, and as a `Column`, where
+they are NaN. Its dtype is decided by the type of what holds the numbers and never by the numbers: a
+`Column` that can have nulls is float64 even if it has none. A pass reads rows where they are, or
+through one small buffer for each thread, so no array is ever copied whole.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import mmap
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..errors import ArgumentTypeError
-from .array import (
-    SLICE,
-    ArraySource,
-    ColumnSource,
-    RowsSource,
-    arrow_cast,
-    arrow_numbers,
-    arrow_values,
-    threads,
+from ..errors import ArgumentError, ArgumentTypeError
+from .arrow import arrow_cast, arrow_chunk, arrow_numbers, write_arrow
+from .base import (
+    Choosing,
+    Chunk,
+    RandomWords,
+    RowChunk,
+    Source,
+    WithRows,
+    chunk_dtype,
+    native_dtype,
 )
-from .base import Choosing, RowChunk, chunk_dtype, named_dtype
-from .forms import Arrow, Objects, Values, column_form, unmasked
+from .forms import Arrow, Form, Named, Objects, Values, column_form, form_of, unmasked
 from .ids import Ids
+from .threads import in_parts, threads
 from .untyped import fill_matrix, fill_numbers
+
+S = TypeVar("S")
 
 #: ``fill(start, stop, out)`` writes rows `start` .. `stop - 1` to `out`, NaN for what is missing.
 Fill = Callable[[int, int, NDArray[Any]], None]
 
+COLUMN = "a one-dimensional array of numbers"
 F8 = np.dtype(np.float64)
+
+#: Rows of a conversion buffer (another byte order, strides, masks): half a megabyte of float64.
+BLOCK = 1 << 16
+#: Rows below which a second thread costs more than it saves.
+SLICE = 1 << 21
+#: Consecutive values taken at each place of a memory-mapped file: a place costs a page fault.
+CLUSTER = 32
 
 
 class Column(NamedTuple):
@@ -55,6 +68,232 @@ class Column(NamedTuple):
     only: Callable[[Collection[Any] | None], Column] | None = None
 
 
+# --- one column ---------------------------------------------------------------------------------
+
+
+class MemorySource(ABC):
+    """One column: a `Source`, and as a `Column` the rows that it was made of."""
+
+    dtype: np.dtype[Any] = F8
+    nulls: int
+    length: int
+    workers = 1
+
+    @abstractmethod
+    def column(self, width: int | None = None) -> Column:
+        """Return its rows, NaN where one is null; `width` is for those without a dtype."""
+
+    @abstractmethod
+    def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
+        """Yield some rows, and one chunk at least."""
+
+    @abstractmethod
+    def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
+        """Return a sample of a column that is not empty."""
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        return in_parts(self.length, self.workers, self.chunks, summarise, merge)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        return self.drawn(count, words) if self.length else np.empty(0, self.dtype)
+
+
+class ArraySource(MemorySource):
+    """A one-dimensional array, or a masked array whose masked rows are null."""
+
+    def __init__(
+        self, array: NDArray[Any], mask: NDArray[np.bool_] | None = None, name: str = "data"
+    ) -> None:
+        if array.ndim != 1:
+            raise ArgumentError(
+                f"{name} must be one-dimensional, got an array of {array.ndim} dimensions"
+            )
+        self.dtype = chunk_dtype(array.dtype, name)
+        self.array = array.view(np.uint8) if array.dtype.kind == "b" else array
+        self.mask = mask
+        self.length = len(array)
+        self.workers = split(self.length)
+
+    @property
+    def nulls(self) -> int:  # type: ignore[override]
+        return 0 if self.mask is None else int(np.count_nonzero(self.mask))
+
+    @property
+    def direct(self) -> bool:
+        """Whether the kernels can read the array where it is."""
+        return self.mask is None and in_place(self.array, self.dtype) is not None
+
+    def column(self, width: int | None = None) -> Column:
+        return array_column(self.array, self.mask)
+
+    def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
+        if self.direct:
+            yield Chunk(self.array[start:stop], start)
+            return
+        buffer = np.empty(min(BLOCK, stop - start), self.dtype)
+        for at in range(start, max(stop, start + 1), BLOCK):
+            rows = self.array[at : min(at + BLOCK, stop)]
+            values = buffer[: len(rows)]
+            values[...] = rows
+            if self.mask is None:
+                yield Chunk(values, at)
+            else:
+                present = ~self.mask[at : at + len(rows)]
+                kept = values[present]
+                nulls = len(rows) - len(kept)
+                yield Chunk(kept, at, nulls, present if nulls else None)
+
+    def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
+        """Return one value at a random place of each of `count` equal stretches.
+
+        That varies no more than independent places do, and walks the memory in one direction.
+        In a memory-mapped file it is one page of each stretch and `CLUSTER` places in it.
+        """
+        n = self.length
+        if _mapped(self.array):
+            places = _strata(n, max(1, count // CLUSTER), words)
+            offsets = np.arange(CLUSTER) * (4096 // CLUSTER // self.array.itemsize)
+            index = np.minimum(places[:, None] + offsets, n - 1).ravel()
+        else:
+            index = _strata(n, count, words)
+        if self.mask is not None:
+            index = index[~self.mask[index]]
+        values: NDArray[Any] = self.array[index].astype(self.dtype, copy=False)
+        return values
+
+
+class ColumnSource(MemorySource):
+    """An Arrow column (`pyarrow.ChunkedArray`), read through its own buffers."""
+
+    def __init__(self, chunked: Any, name: str = "data") -> None:
+        how = arrow_numbers(chunked.type)
+        if how is None:
+            raise ArgumentTypeError(
+                f"{name} must be a column of integers, floats, booleans or decimals, "
+                f"got {chunked.type}"
+            )
+        self.chunked = chunked
+        self.how = how
+        self.dtype = how.dtype
+        self.length = len(chunked)
+
+    @property
+    def nulls(self) -> int:  # type: ignore[override]
+        return int(self.chunked.null_count)
+
+    def column(self, width: int | None = None) -> Column:
+        def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+            at = 0
+            for part in self.chunked.slice(start, stop - start).chunks:
+                write_arrow(part, self.how.cast, out[at : at + len(part)])
+                at += len(part)
+
+        direct = None
+        if self.how == (F8, None) and self.chunked.num_chunks == 1 and not self.nulls:
+            direct = in_place(self.chunked.chunk(0).to_numpy(zero_copy_only=True), F8)
+        return Column(F8, self.length, fill, None, direct)
+
+    def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
+        at = start
+        for array in self.chunked.slice(start, stop - start).chunks:
+            whole = self.how.cast is None and not array.null_count
+            rows = max(1, len(array)) if whole else BLOCK
+            for first in range(0, len(array), rows):
+                yield self._chunk(array.slice(first, rows), at + first)
+            at += len(array)
+        if at == start:
+            yield Chunk(np.empty(0, self.dtype), start)
+
+    def _chunk(self, piece: Any, start: int) -> Chunk:
+        if self.how.cast is not None:
+            piece = arrow_cast(piece, self.how.cast)
+        return arrow_chunk(piece, start, self.dtype)
+
+    def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
+        import pyarrow as pa
+
+        taken = self.chunked.take(pa.array(_strata(self.length, count, words)))
+        found = [self._chunk(array, 0).values for array in taken.chunks]
+        return np.concatenate(found or [np.empty(0, self.dtype)])
+
+
+class RowsSource(MemorySource):
+    """One untyped column, as float64 and NaN; nothing is read before the first pass."""
+
+    nulls = 0
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self.rows = rows
+        self.length = len(rows)
+
+    @functools.cached_property
+    def _values(self) -> ArraySource:
+        values = np.empty(self.length)
+        fill_numbers(self.rows, values)
+        return ArraySource(values)
+
+    def column(self, width: int | None = None) -> Column:
+        return objects_column(self.rows, width)
+
+    def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
+        return self._values.chunks(start, stop)
+
+    def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
+        return self._values.drawn(count, words)
+
+
+def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
+    """Return a random index in each of `count` nearly equal stretches of range(n)."""
+    count = min(count, n)
+    # Random bits cost more than all else here, and a short stretch needs but a few of them.
+    short = n // count < 1 << 12
+    bits = 16 if short else 32
+    place = np.arange(0, count << bits, 1 << bits)
+    place += words(count * bits // 64 + 1).view(f"u{bits // 8}")[:count].astype(np.int64)
+    index = (place * (n / count * 2.0**-bits)).astype(np.int64)
+    index[-1] = min(index[-1], n - 1)
+    return index
+
+
+def _mapped(array: NDArray[Any]) -> bool:
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    return isinstance(base, mmap.mmap)
+
+
+def split(rows: int) -> int:
+    """Return among how many threads it pays to split a pass."""
+    return 1 if rows < 2 * SLICE else min(threads(), rows // SLICE)
+
+
+def as_source(data: Any, name: str = "data") -> Source:
+    """Return the source that reads `data`; a source is taken as it is."""
+    return source_of(form_of(data, name, COLUMN), name)
+
+
+def source_of(form: Form, name: str = "data") -> Source:
+    """Return the source of one column; a source is taken as it is."""
+    if isinstance(form, Values):
+        return ArraySource(form.array, form.mask, name)
+    if isinstance(form, Objects):
+        return RowsSource(form.rows)
+    if isinstance(form, Arrow):
+        return ColumnSource(form.column, name)
+    if isinstance(form, (MemorySource, Source)):  # in this order: a protocol is slow to tell
+        return form
+    if isinstance(form, WithRows):
+        form.refuse_column(name)
+    if isinstance(form, Named):
+        checks.fail_kind(name, "one column, not a table", form.given)
+    checks.fail_kind(name, COLUMN, form)
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+
 def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Column:
     """Return the numbers of anything that is neither a table nor records.
 
@@ -66,200 +305,61 @@ def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Colu
     ArgumentTypeError, ArgumentError
         If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
     """
-    if isinstance(data, (ArraySource, ColumnSource, RowsSource)):
-        data = _form_of(data)
+    if isinstance(data, MemorySource):
+        return data.column(width)
     form = column_form(data, name, rule)
     if isinstance(form, Objects):
-        return _untyped(form.rows, width)
+        return objects_column(form.rows, width)
     if isinstance(form, Arrow):
-        return _arrow(form.column, name, rule)
-    mask = form.mask
+        if arrow_numbers(form.column.type) is None:
+            checks.fail_kind(name, rule, form.column, f" of Arrow type {form.column.type}")
+        return ColumnSource(form.column).column()
+    array, mask = form.array, form.mask
     if mask is None and isinstance(form.given, np.ma.MaskedArray):
-        mask = np.broadcast_to(np.False_, form.array.shape)  # its type says that it can have nulls
-    return _plain(form.array, mask, form.given, name, rule)
-
-
-def _form_of(source: ArraySource | ColumnSource | RowsSource) -> Objects | Values | Arrow:
-    """Return what a source in memory was made of."""
-    if isinstance(source, RowsSource):
-        return Objects(source.rows)
-    if isinstance(source, ColumnSource):
-        return Arrow(source.chunked)
-    return Values(source.array, source, source.mask)
-
-
-def _untyped(rows: Sequence[Any], width: int | None) -> Column:
-    write = fill_numbers if width is None else fill_matrix
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        write(rows[start:stop], out)
-
-    return Column(F8, len(rows), fill, width)
-
-
-# --- NumPy --------------------------------------------------------------------------------------
-
-
-def _plain(
-    array: NDArray[Any], mask: NDArray[np.bool_] | None, given: Any, name: str, rule: str
-) -> Column:
+        mask = np.broadcast_to(np.False_, array.shape)  # its type says that it can have nulls
     if array.ndim not in (1, 2):
-        checks.fail_kind(name, rule, given, f" of {array.ndim} dimensions")
+        checks.fail_kind(name, rule, form.given, f" of {array.ndim} dimensions")
     if array.ndim == 2 and not array.shape[1]:
-        checks.fail_kind(name, rule, given, " without columns")
-    width = array.shape[1] if array.ndim == 2 else None
-    if array.dtype.kind == "O" and width is not None:
+        checks.fail_kind(name, rule, form.given, " without columns")
+    if array.dtype.kind == "O" and array.ndim == 2:
         whole = array if mask is None else unmasked(np.ma.array(array, mask=mask))
-        return _untyped(whole.tolist(), width)
-    native = _native(array.dtype)
-    if native is None:
-        checks.fail_kind(name, rule, given, f" of dtype {array.dtype}")
+        return objects_column(whole.tolist(), array.shape[1])
+    if native_dtype(array.dtype) is None:
+        checks.fail_kind(name, rule, form.given, f" of dtype {array.dtype}")
+    return array_column(array, mask)
+
+
+def objects_column(rows: Sequence[Any], width: int | None = None) -> Column:
+    """Return the numbers of rows without a dtype."""
+    write = fill_numbers if width is None else fill_matrix
+    return Column(F8, len(rows), lambda start, stop, out: write(rows[start:stop], out), width)
+
+
+def array_column(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
+    """Return the numbers of an array of one or two dimensions."""
+    native = chunk_dtype(array.dtype)
+    width = array.shape[1] if array.ndim == 2 else None
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
 
     def fill(start: int, stop: int, out: NDArray[Any]) -> None:
         out[...] = array[start:stop]
-
-    def masked(start: int, stop: int, out: NDArray[Any]) -> None:
-        assert mask is not None
-        out[...] = array[start:stop]
-        out[mask[start:stop]] = np.nan
+        if mask is not None:
+            out[mask[start:stop]] = np.nan
 
     if mask is not None:
-        return Column(F8, len(array), masked, width)
+        return Column(F8, len(array), fill, width)
     apart = array if array.dtype == native and array.flags.aligned else None
-    made = Column(native, len(array), fill, width, _direct(array, native), apart)
+    made = Column(native, len(array), fill, width, in_place(array, native), apart)
     if width is None or apart is None:
         return made
     return made._replace(only=lambda columns: made._replace(array=apart))
 
 
-def _native(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    try:
-        return chunk_dtype(dtype)
-    except ArgumentTypeError:
-        return None
-
-
-def _direct(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+def in_place(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:
+    """Return an array if kernels can read it as one of `dtype` where it lies."""
     flags = array.flags
     return array if array.dtype == dtype and flags.c_contiguous and flags.aligned else None
-
-
-def records(array: NDArray[Any], without: str | None, name: str) -> Column:
-    """Return a structured array; with `without`, all its fields but that one.
-
-    Its fields keep their types, in native byte order.
-    """
-    rule = "a one-dimensional array of records without objects"
-    if array.ndim != 1 or not array.dtype.names:
-        checks.fail_kind(name, rule, array, f" of {array.ndim} dimensions and {array.dtype}")
-    kept = [field for field in array.dtype.names if field != without]
-    if not kept:
-        checks.fail("ids", "the name of one column of several", without)
-    if any(array.dtype[field].hasobject for field in kept):
-        checks.fail_kind(name, rule, array, f" of {array.dtype}")
-    if without is None:
-        native = np.dtype((np.void, array.dtype.newbyteorder("=")))
-        direct = _direct(array, native)
-    else:
-        native = np.dtype([(field, array.dtype[field].newbyteorder("=")) for field in kept])
-        direct = None
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        for field in kept:
-            out[field] = array[field][start:stop]
-
-    return Column(native, len(array), fill, None, direct)
-
-
-def together(columns: Sequence[Column]) -> NDArray[Any] | None:
-    """Return columns at equal distances in one memory, as those of a table often are, as a matrix.
-
-    It is valid as long as the columns are. Columns with memories of their own make no matrix:
-    NumPy may touch what lies between the columns of one.
-    """
-    arrays = [column.apart for column in columns if column.width is None]
-    first = arrays[0] if arrays else None
-    if first is None or len(arrays) < len(columns):
-        return None
-    kinds = {
-        None if array is None else (array.dtype, array.shape, array.strides, id(_owner(array)))
-        for array in arrays
-    }
-    places = [array.__array_interface__["data"][0] for array in arrays if array is not None]
-    steps = {after - before for before, after in itertools.pairwise(places)} or {F8.itemsize}
-    if len(kinds) > 1 or len(steps) > 1:
-        return None
-    shape, strides = (len(first), len(arrays)), (first.strides[0], steps.pop())
-    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
-
-
-def _owner(array: NDArray[Any]) -> Any:
-    """Return the object that owns the memory of an array."""
-    owner: Any = array
-    while isinstance(owner, np.ndarray) and owner.base is not None:
-        owner = owner.base
-    return owner
-
-
-def side_by_side(columns: Mapping[str, Column]) -> Column:
-    """Columns of one number a row and of one length, as records of float64."""
-    made = list(columns.values())
-    length, kind, matrix = made[0].length, named_dtype(tuple(columns)), together(made)
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        if matrix is not None:
-            out.view(np.float64).reshape(len(out), len(made))[...] = matrix[start:stop]
-            return
-        for key, column in columns.items():
-            column.fill(start, stop, out[key])
-
-    def only(names: Collection[Any] | None) -> Column:
-        if names is None:
-            return whole
-        chosen = {name: column for name, column in columns.items() if name in names}
-        return side_by_side(chosen or {next(iter(columns)): made[0]})
-
-    direct = None
-    if matrix is not None and matrix.dtype == F8 and matrix.flags.c_contiguous:
-        direct = matrix.view(kind).reshape(length)
-    whole = Column(kind, length, fill, None, direct, only=only)
-    return whole
-
-
-# --- Arrow --------------------------------------------------------------------------------------
-
-
-def _arrow(whole: Any, name: str, rule: str) -> Column:
-    how = arrow_numbers(whole.type)
-    if how is None:
-        checks.fail_kind(name, rule, whole, f" of Arrow type {whole.type}")
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        at = 0
-        for part in whole.slice(start, stop - start).chunks:
-            write_arrow(part, how.cast, out[at : at + len(part)])
-            at += len(part)
-
-    direct = None
-    if how == (F8, None) and whole.num_chunks == 1 and not whole.null_count:
-        direct = _direct(whole.chunk(0).to_numpy(zero_copy_only=True), F8)
-    return Column(F8, len(whole), fill, None, direct)
-
-
-def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
-    """Write the numbers of a `pyarrow.Array` to `out`, NaN where one is null."""
-    values, present = arrow_values(array if cast is None else arrow_cast(array, cast))
-    with np.errstate(invalid="ignore"):  # what stands in the place of a null is anything
-        out[...] = values
-    if present is not None:
-        out[~present] = np.nan
-
-
-# --- passes -------------------------------------------------------------------------------------
-
-S = TypeVar("S")
 
 
 class MemoryRows(Choosing):
@@ -293,29 +393,16 @@ class MemoryRows(Choosing):
         self.array = column.array
         self._column = column
         self._ids = ids
-        rows = column.length
         if workers is None:
-            most = threads()
-            self._parts = 1 if rows < 2 * SLICE else min(most, rows // SLICE)
+            self._parts = split(column.length)
         else:
-            self._parts = max(1, min(checks.whole("workers", workers, 1), rows))
+            self._parts = max(1, min(checks.whole("workers", workers, 1), column.length))
 
     def reduce(self, summarise: Callable[[RowChunk], S], merge: Callable[[S, S], S]) -> S:
-        rows, parts = self._column.length, self._parts
-        edges = [rows * i // parts for i in range(parts + 1)]
-
-        def part(i: int) -> S:
-            with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
-                return functools.reduce(merge, map(summarise, self._chunks(edges[i], edges[i + 1])))
-
+        rows = self._column.length
         if self._ids is not None:
             self._ids.check_end(rows)
-        if parts == 1:
-            return part(0)
-        from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
-
-        with ThreadPoolExecutor(parts) as pool:
-            return functools.reduce(merge, pool.map(part, range(parts)))
+        return in_parts(rows, self._parts, self._chunks, summarise, merge)
 
     def only(self, columns: Collection[Any] | None) -> MemoryRows:
         if self._column.only is None:

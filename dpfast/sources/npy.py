@@ -7,11 +7,9 @@ file is still the one that was scanned.
 
 from __future__ import annotations
 
-import functools
 import math
 import os
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
@@ -21,27 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from ..errors import ArgumentTypeError, SourceError
-from .array import CLUSTER, SLICE
-from .arrow import kind_of, opening
-from .base import (
-    Chunk,
-    RandomWords,
-    RowSource,
-    Source,
-    Table,
-    Text,
-    WithRows,
-    chunk_dtype,
-    named_dtype,
-)
+from ..errors import SourceError
+from .arrow import Numbers, guarded, kind_of, opening
+from .base import Chunk, RandomWords, RowSource, chunk_dtype, named_dtype, native_dtype
+from .files import Convert, FileSource, Reader, Want, stamp_of
 from .ids import Ids, as_ids, no_column
-from .memory import Column, MemoryRows
-from .pick import Pick, distinct, picker
-from .prefetch import decoders
-from .words import Words, matched
+from .memory import CLUSTER, SLICE, Column, MemoryRows
+from .pick import Pick
+from .threads import decoders, in_parts
+from .words import Words
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 #: Bytes that are read at a time: few calls, and they are in the cache when they are used.
 PIECE = 1 << 20
@@ -60,66 +49,123 @@ class _Form(NamedTuple):
     start: int
 
 
-class NpyFile:
+class NpyFile(Reader):
     """A file, whose columns are those of a matrix by place or those of records by field.
 
     Attributes
     ----------
-    path : Path
-    length : int
-        Rows.
     kinds : dict of str to dtype
         The columns.
     """
 
+    samples = True
+    length: int
+
     def __init__(self, path: Path) -> None:
-        self.path = path
         self._at = os.path.abspath(path)  # wherever the process goes
-        self._form, self._seen = opening(path, ".npy", lambda: _header(path))
+        self._form, seen = opening(path, ".npy", lambda: _header(path))
         shape, _, dtype, _ = self._form
-        self.length = shape[0]
+        super().__init__([path], shape[0])
+        self._seen = [seen]
+        self._name = path.name
         if dtype.names is not None:
             self.kinds = {name: dtype[name] for name in dtype.names}
         else:
             self.kinds = {str(j): dtype for j in range(shape[1] if len(shape) == 2 else 1)}
 
     def find(self, pick: Pick) -> str:
-        """Return the name of the column that `pick` wants."""
-        return pick(list(self.kinds), self.path)
+        return pick(list(self.kinds), self.paths[0])
 
     def holds_text(self, name: str) -> bool:
-        """Tell whether a column is one of text."""
         return self.kinds[name].kind in "US"
 
-    def number(self, name: str) -> np.dtype[Any]:
-        """Return what the numbers of a column are for kernels, or the error that it holds none."""
+    def may_have_nulls(self, name: str) -> bool:
+        return False
+
+    def nulls(self, name: str) -> int | None:
+        return 0
+
+    def numbers(self, name: str) -> Numbers:
         kind = self.kinds[name]
-        try:
-            return chunk_dtype(kind)
-        except ArgumentTypeError:
-            pass
+        native = native_dtype(kind)
+        if native is not None:
+            return Numbers(native, None)
         rule = "one number a row in each of its columns"
         if not kind.shape:
             rule = "integers, floats or booleans"
-        raise SourceError(f"{self.path.name} must hold {rule}, got {kind}")
+        raise SourceError(f"{self._name} must hold {rule}, got {kind}")
 
     def text(self, name: str) -> None:
-        """Refuse a column in which no words can be found."""
         if not self.holds_text(name):
             raise SourceError(
-                f"{self.path.name} must hold text in column {name!r}, for it has categories that "
-                f"are text, got {self.kinds[name]}"
+                f"{self._name} must hold text in column {name!r}, for it has categories that are "
+                f"text, got {self.kinds[name]}"
             )
 
     def ids(self, name: str) -> None:
-        """Refuse a column that cannot be one of ids."""
         if self.kinds[name].kind not in "biuUS":
             raise SourceError(
-                f"column {name!r} of {self.path.name} must hold integers or text to be ids, got "
+                f"column {name!r} of {self._name} must hold integers or text to be ids, got "
                 f"{self.kinds[name]}"
             )
 
-    def read(self, names: Sequence[str], start: int, stop: int) -> list[NDArray[Any]]:
+    def column(self, name: str) -> FileSource:
+        return NpySource(self, name)
+
+    def rows(
+        self,
+        names: tuple[str, ...],
+        ids: Any = None,
+        workers: int | None = None,
+        is_table: bool = True,
+        words: Mapping[str, Words] | None = None,
+    ) -> RowSource:
+        coded = words or {}
+        for name in names:
+            (self.text if name in coded else self.numbers)(name)
+        if isinstance(ids, str):
+            if not names:
+                checks.fail("ids", "a column beside those of the data", ids)
+            others = [name for name in self.kinds if is_table or name not in names]
+            if ids not in others:
+                no_column(ids, others)
+            self.ids(ids)
+            ids = Ids(_Stored(self, ids))
+        elif ids is not None:
+            ids = as_ids(ids)
+        dtype = named_dtype(names) if is_table else self.numbers(names[0]).dtype
+        return MemoryRows(self._rows(names, dtype, coded), ids, workers)
+
+    def makers(
+        self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
+    ) -> Sequence[Generator[T]]:
+        return [guarded(self.paths[0], self._converted(want, rows, convert))]
+
+    def _converted(self, want: Want, rows: int, convert: Convert[T]) -> Iterator[T]:
+        for at in range(0, self.length, rows):
+            columns = self._read(want.names, at, min(at + rows, self.length))
+            yield from convert(at, [_arrow(column) for column in columns])
+
+    def _rows(
+        self, names: tuple[str, ...], dtype: np.dtype[Any], coded: Mapping[str, Words]
+    ) -> Column:
+        """Return rows of `dtype`: a number each, or records of float64."""
+
+        def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+            for at, columns in self._pieces(names, start, stop):
+                for name, rows in zip(names, columns, strict=True):
+                    to = out if dtype.names is None else out[name]
+                    own = coded[name].of_objects(rows.tolist()) if name in coded else rows
+                    with np.errstate(invalid="ignore"):  # of a signalling NaN
+                        to[at - start : at - start + len(rows)] = own
+
+        def only(wanted: Collection[Any] | None) -> Column:
+            chosen = tuple(n for n in names if wanted is None or n in wanted) or names[:1]
+            return self._rows(chosen, named_dtype(chosen), coded)
+
+        return Column(dtype, self.length, fill, only=None if dtype.names is None else only)
+
+    def _read(self, names: Sequence[str], start: int, stop: int) -> list[NDArray[Any]]:
         """Return rows `start` .. `stop - 1` of some columns.
 
         Raises
@@ -142,17 +188,19 @@ class NpyFile:
             self._check_text(column)
         return [one.view(np.uint8) if one.dtype.kind == "b" else one for one in found]
 
-    def pieces(
+    def _pieces(
         self, names: Sequence[str], start: int, stop: int
     ) -> Iterator[tuple[int, list[NDArray[Any]]]]:
         """Yield the same a piece at a time, each with the number of its first row."""
         step = max(1, PIECE // (self._across * self._form.dtype.itemsize))
         for at in range(start, stop, step):
-            yield at, self.read(names, at, min(at + step, stop))
+            yield at, self._read(names, at, min(at + step, stop))
 
-    def sample(self, name: str, count: int, words: RandomWords) -> NDArray[Any]:
+    def sample(
+        self, name: str, how: Numbers, count: int, words: RandomWords
+    ) -> NDArray[Any] | None:
         """About `count` numbers of a column, up to `CLUSTER` at each of some random places."""
-        kind, (_, by_column, dtype, begin), across = self.number(name), self._form, self._across
+        kind, (_, by_column, dtype, begin), across = how.dtype, self._form, self._across
         rows = min(max(1, PLACE // (across * dtype.itemsize)), self.length)
         if not rows:
             return np.empty(0, kind)
@@ -191,22 +239,22 @@ class NpyFile:
         try:
             with open(self._at, "rb", buffering=0) as file:
                 yield file
-                seen = _stamp(file)
+                seen = stamp_of(os.fstat(file.fileno()))
         except OSError as error:
             if isinstance(error, SourceError):
                 raise
             failed = kind_of(error)
         if failed is not None:
-            raise SourceError(f"{self.path.name} cannot be read to its end: {failed}")
-        if seen != self._seen:
-            raise SourceError(f"{self.path.name} was changed after it was scanned: scan it again")
+            raise SourceError(f"{self._name} cannot be read to its end: {failed}")
+        if seen != self._seen[0]:
+            raise SourceError(f"{self._name} was changed after it was scanned: scan it again")
 
     def _fill(self, file: FileIO, into: memoryview, at: int) -> None:
         file.seek(at)
         while into:
             done = file.readinto(into)
             if not done:
-                raise SourceError(f"{self.path.name} was cut short after it was scanned")
+                raise SourceError(f"{self._name} was cut short after it was scanned")
             into = into[done:]
 
     def _check_text(self, column: NDArray[Any]) -> None:
@@ -214,10 +262,10 @@ class NpyFile:
         if column.dtype.kind == "U" and column.nbytes:
             units = np.ascontiguousarray(column, column.dtype.newbyteorder("=")).view(np.uint32)
             if units.max() > MOST:
-                raise SourceError(f"{self.path.name} is damaged: it holds text that is none")
+                raise SourceError(f"{self._name} is damaged: it holds text that is none")
 
 
-def _header(path: Path) -> tuple[_Form, tuple[int, ...]]:
+def _header(path: Path) -> tuple[_Form, tuple[int, int, int, int]]:
     """Return what the header of a file says, and which of its versions it is."""
     with path.open("rb", buffering=0) as file:
         if file.read(4) == b"PK\x03\x04":
@@ -227,7 +275,7 @@ def _header(path: Path) -> tuple[_Form, tuple[int, ...]]:
         end = form.start + math.prod(form.shape) * form.dtype.itemsize
         if end > os.fstat(file.fileno()).st_size:
             raise EOFError("it ends before the array does")
-        return form, _stamp(file)
+        return form, stamp_of(os.fstat(file.fileno()))
 
 
 def _form(file: FileIO, path: Path) -> _Form:
@@ -250,11 +298,6 @@ def _form(file: FileIO, path: Path) -> _Form:
     return _Form(shape, by_column and len(shape) == 2, dtype, file.tell())
 
 
-def _stamp(file: FileIO) -> tuple[int, ...]:
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
 class _Stored:
     """A column of a file where rows of an array could be."""
 
@@ -266,143 +309,43 @@ class _Stored:
         return self._file.length
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        (found,) = self._file.read([self._name], rows.start, rows.stop)
+        (found,) = self._file._read([self._name], rows.start, rows.stop)
         return found
 
 
-class NpySource(WithRows):
+class NpySource(FileSource):
     """One column of a file."""
 
-    nulls = 0
+    reader: NpyFile
+    length: int
 
-    def __init__(self, file: NpyFile, name: str) -> None:
-        self.file = file
-        self.name = name
-        self.dtype = file.number(name)
-        self.length = file.length
+    def __init__(self, reader: NpyFile, name: str) -> None:
+        super().__init__(reader, name)
         # Asked now, for a bad setting must show before a spend.
         self.workers = min(decoders(), max(1, self.length // SLICE))
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
-        edges = [self.length * i // self.workers for i in range(self.workers + 1)]
-        one_at_a_time = threading.Lock()
-
-        def both(a: S, b: S) -> S:
-            with one_at_a_time:
-                return merge(a, b)
-
-        def part(i: int) -> S:
-            return functools.reduce(both, map(summarise, self._chunks(edges[i], edges[i + 1])))
-
-        if self.workers == 1:
-            return part(0)
-        from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
-
-        with ThreadPoolExecutor(self.workers) as pool:
-            return functools.reduce(both, pool.map(part, range(self.workers)))
+        return in_parts(self.length, self.workers, self._chunks, summarise, merge)
 
     def _chunks(self, start: int, stop: int) -> Iterator[Chunk]:
         if start == stop:
             yield Chunk(np.empty(0, self.dtype), start)
-        for at, (rows,) in self.file.pieces([self.name], start, stop):
+        for at, (rows,) in self.reader._pieces([self.name], start, stop):
             with np.errstate(invalid="ignore"):  # of a signalling NaN
                 values = np.ascontiguousarray(rows, self.dtype)
             yield Chunk(values, at)
 
-    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
-        return self.file.sample(self.name, count, words)
 
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        if isinstance(ids, str) and ids == self.name:
-            no_column(ids, [name for name in self.file.kinds if name != ids])
-        return _rows(self.file, self.dtype, (self.name,), ids, workers)
+def _arrow(piece: NDArray[Any]) -> Any:
+    """Return a piece as a `pyarrow.Array`: side by side, in native byte order, of a type with
+    numbers.
 
-    def beside(self, column: str) -> Table:
-        return NpyTable(self.file, distinct([self.name, self.file.find(picker(column))]))
+    Made of buffers: `pyarrow.array` would import pandas first.
+    """
+    import pyarrow as pa
 
-    def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return NpyTable(self.file, [self.name]).coded(words)
-
-
-class NpyTable(Table):
-    """Some columns of a file."""
-
-    def __init__(self, file: NpyFile, names: Sequence[str]) -> None:
-        self.file = file
-        self.names = tuple(names)
-        self.length = file.length
-        for name in names:
-            if not file.holds_text(name):  # what that is good for is for a release to say
-                file.number(name)
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        names = tuple(n for n in self.names if not (isinstance(ids, str) and n == ids))
-        if not names:
-            checks.fail("ids", "a column beside those of the data", ids)
-        for name in names:
-            self.file.number(name)
-        return _rows(self.file, named_dtype(names), names, ids, workers)
-
-    def beside(self, column: str) -> Table:
-        name = self.file.find(picker(column))
-        return NpyTable(self.file, [*(one for one in self.names if one != name), name])
-
-    def columns_alone(self) -> list[Source]:
-        return [NpySource(self.file, name) for name in self.names]
-
-    def coded(self, words: Sequence[Words | None]) -> RowSource:
-        coded = matched(self.names, words)
-        for name in self.names:
-            (self.file.text if name in coded else self.file.number)(name)
-        return _rows(self.file, named_dtype(self.names), self.names, None, None, coded)
-
-
-def _rows(
-    file: NpyFile,
-    dtype: np.dtype[Any],
-    names: tuple[str, ...],
-    ids: Any,
-    workers: int | None,
-    words: Mapping[str, Words] | None = None,
-) -> RowSource:
-    """Return rows from some columns, of which those with words are text."""
-    if isinstance(ids, str):
-        if ids not in file.kinds:
-            no_column(ids, file.kinds)
-        file.ids(ids)
-        ids = Ids(_Stored(file, ids))
-    elif ids is not None:
-        ids = as_ids(ids)
-    return MemoryRows(_column(file, dtype, names, {} if words is None else words), ids, workers)
-
-
-def _column(
-    file: NpyFile, dtype: np.dtype[Any], names: tuple[str, ...], coded: Mapping[str, Words]
-) -> Column:
-    """Return rows of `dtype`: a number each, or records of float64."""
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        for at, columns in file.pieces(names, start, stop):
-            with np.errstate(invalid="ignore"):  # of a signalling NaN
-                for name, rows in zip(names, columns, strict=True):
-                    to = out if dtype.names is None else out[name]
-                    own = coded[name].of_objects(rows.tolist()) if name in coded else rows
-                    to[at - start : at - start + len(rows)] = own
-
-    def only(wanted: Collection[Any] | None) -> Column:
-        chosen = tuple(n for n in names if wanted is None or n in wanted) or names[:1]
-        return _column(file, named_dtype(chosen), chosen, coded)
-
-    named = dtype.names is not None
-    return Column(dtype, file.length, fill, only=only if named else None)
-
-
-def npy_source(path: Path, pick: Pick | list[Pick]) -> NpySource | NpyTable | Text:
-    """Return the columns of a table, the fields of records, or the one column of a flat array."""
-    file = NpyFile(path)
-    if isinstance(pick, list):
-        return NpyTable(file, distinct([file.find(one) for one in pick]))
-    name = file.find(pick)
-    if file.holds_text(name):
-        return Text(NpyTable(file, [name]))
-    return NpySource(file, name)
+    if piece.dtype.kind in "US":
+        return pa.array(piece.tolist())
+    plain = np.ascontiguousarray(piece, chunk_dtype(piece.dtype))
+    kind = pa.from_numpy_dtype(plain.dtype)
+    return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])

@@ -10,16 +10,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SourceError
-from .array import Numbers
-from .arrow import Convert, Reader, Want, chunks, guarded, id_family, legible, numbers, opening
+from .arrow import Numbers, chunks, guarded, legible, opening
 from .base import Chunk, RandomWords
-from .pick import Pick
-from .prefetch import decoders
-from .words import is_text
+from .files import Convert, SchemaReader, Want, one_of_each
+from .threads import decoders
 
 T = TypeVar("T")
 
@@ -38,20 +35,20 @@ class _Part(NamedTuple):
     rows: int
 
 
-class ParquetReader(Reader):
+class ParquetReader(SchemaReader):
     """A Parquet file, or several files with the same columns, in their order."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._team = decoders()  # asked now, for a bad setting must show before a spend
         self._footers: list[Any] = []
-        self._schemas: list[Any] = []
+        self.schemas = []
         self._leaves: list[dict[str, list[int]]] = []
         self._parts: list[_Part] = []
         start = 0
         for number, path in enumerate(paths):
             found = opening(path, "Parquet", functools.partial(_footer, path))
             self._footers.append(found.footer)
-            self._schemas.append(found.schema)
+            self.schemas.append(found.schema)
             self._leaves.append(found.leaves)
             for group, rows in enumerate(found.rows):
                 self._parts.append(_Part(number, group, start, rows))
@@ -59,51 +56,15 @@ class ParquetReader(Reader):
         super().__init__(paths, start)
         self.samples = len(self._parts) >= FEWEST
 
-    def find(self, pick: Pick) -> str:
-        name = pick(self._schemas[0].names, self.paths[0])
-        for schema, path in zip(self._schemas[1:], self.paths[1:], strict=True):
-            other = pick(schema.names, path)
-            if other != name:
-                raise SourceError(
-                    f"column {name!r} of {self.paths[0].name} must be the same in every file, but "
-                    f"in {path.name} it is {other!r}"
-                )
-        return name
-
-    def numbers(self, name: str) -> Numbers:
-        found = [numbers(kind, name, path) for kind, path in self._kinds(name)]
-        for how, path in zip(found, self.paths, strict=True):
-            if how != found[0]:
-                raise SourceError(
-                    f"column {name!r} must be the same in every file: it is {found[0].dtype} in "
-                    f"{self.paths[0].name}, and {how.dtype} in {path.name}"
-                )
-        return found[0]
-
-    def holds_text(self, name: str) -> bool:
-        return all(is_text(kind) for kind, _ in self._kinds(name))
-
-    def ids(self, name: str) -> None:
-        found = [id_family(kind, name, path) for kind, path in self._kinds(name)]
-        for held, path in zip(found, self.paths, strict=True):
-            if held != found[0]:
-                raise SourceError(
-                    f"column {name!r} must be the same in every file: it holds {found[0]} in "
-                    f"{self.paths[0].name}, and {held} in {path.name}"
-                )
-
     def _kinds(self, name: str) -> Iterator[tuple[Any, Path]]:
-        """Yield the type of a column in each file."""
-        for stored, schema, path in zip(self._leaves, self._schemas, self.paths, strict=True):
-            yield schema.field(schema.get_field_index(name)).type, path
+        """Yield the same, for a column that is stored once in each file."""
+        for stored, (kind, path) in zip(self._leaves, super()._kinds(name), strict=True):
+            yield kind, path
             leaves = stored.get(name, [])  # after what the type is refused for
             if len(leaves) != 1:
                 raise SourceError(
                     f"column {name!r} of {path.name} must be one column, got {leaves}"
                 )
-
-    def may_have_nulls(self, name: str) -> bool:
-        return any(schema.field(schema.get_field_index(name)).nullable for schema in self._schemas)
 
     def makers(
         self, want: Want, rows: int, convert: Convert[T], workers: int | None = None
@@ -157,11 +118,7 @@ class ParquetReader(Reader):
         if len(self._parts) < FEWEST:
             return None
         self.check_unchanged()
-        edges = np.linspace(0, len(self._parts), min(SAMPLED, len(self._parts)) + 1).astype(
-            np.int64
-        )
-        width = np.diff(edges).astype(np.uint64)
-        places = edges[:-1] + (words(len(width)) % width).astype(np.int64)
+        places = one_of_each(len(self._parts), min(SAMPLED, len(self._parts)), words)
         each = max(1, -(-count // len(places)))
 
         def head(part: _Part) -> Iterator[Chunk]:

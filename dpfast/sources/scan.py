@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, overload
 from .._core import checks
 from ..errors import SourceError
 from .base import Source, Table, Text
+from .forms import pyarrow_for
 from .pick import distinct, picker
 
 if TYPE_CHECKING:
-    from .arrow import Reader
-    from .files import FileSource
+    from .files import FileSource, Reader
 
 PARQUET = (".parquet", ".pq")
 IPC = (".arrow", ".arrows", ".feather", ".ipc")
@@ -123,37 +123,27 @@ def scan(
             checks.fail_type("column", rule, column)
     if not wanted:
         checks.fail("column", "at least one name, if it is a list", column)
-    picks = [picker(one) for one in wanted]
-    paths = _paths(path)
-    if _ending(paths[0])[0] in NPY:
-        from .npy import npy_source
-
-        return npy_source(paths[0], picks if isinstance(column, (list, tuple)) else picks[0])
-    found = _reader(paths)
-    if not isinstance(column, (list, tuple)):
-        return columns(found, found.find(picks[0]))
-    return columns(found, distinct([found.find(pick) for pick in picks]))
+    found = _reader(path)
+    names = [found.find(picker(one)) for one in wanted]
+    return columns(found, distinct(names) if isinstance(column, (list, tuple)) else names[0])
 
 
 def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text:
     """Return a column of a file, or a table of some: names that `reader` has found."""
-    from .files import FileSource, FileTable
+    from .files import FileTable
 
     if not isinstance(names, str):
         return FileTable(reader, names)
     if reader.holds_text(names):
         return Text(FileTable(reader, [names]))
-    return FileSource(reader, names)
+    return reader.column(names)
 
 
 def reader(path: str | os.PathLike[str]) -> Reader:
     """Return what reads any columns of a file, for somebody who makes the passes himself."""
-    paths = _paths(path)
-    if _ending(paths[0])[0] in NPY:
-        from .npy_rows import NpyReader
-
-        return NpyReader(paths[0])
-    return _reader(paths)
+    made = _reader(path)
+    pyarrow_for(made.paths[0].name)
+    return made
 
 
 def _paths(path: str | os.PathLike[str]) -> list[Path]:
@@ -168,13 +158,16 @@ def _paths(path: str | os.PathLike[str]) -> list[Path]:
         raise SourceError(f"file {name[:200]!r} cannot be read: {error.strerror}") from None
 
 
-def _reader(paths: list[Path]) -> Reader:
+def _reader(path: str | os.PathLike[str]) -> Reader:
     """Return what reads files of their ending."""
-    from .arrow import pyarrow
-
+    paths = _paths(path)
     first = paths[0]
     ending, compression = _ending(first)
-    pyarrow(first)
+    if ending in NPY:
+        from .npy import NpyFile
+
+        return NpyFile(first)
+    pyarrow_for(first.name)
     if ending in PARQUET:
         from .parquet import ParquetReader
 

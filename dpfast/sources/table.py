@@ -6,24 +6,23 @@ because blocks are a function of row numbers, and a missing number is NaN.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._core import checks
-from .array import ArraySource, ColumnSource, RowsSource
 from .base import Choosing, RowSource, Source, WithRows, named_dtype, refuse_columns
 from .foreign import ForeignRows
 from .forms import Form, Named, Objects, Values, form_of
 from .ids import as_ids, no_column
-from .memory import Column, MemoryRows, as_column, records, side_by_side
+from .memory import F8, Column, MemoryRows, MemorySource, as_column, in_place
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
 
 RULE = "rows of numbers"
-#: Sources of this library that hold their column in memory.
-IN_MEMORY = (ArraySource, ColumnSource, RowsSource)
 
 
 def as_rows(
@@ -99,7 +98,7 @@ def rows_of(
         without = ids
         ids = columns.pop(ids) if ids in columns else no_column(ids, columns)
     beside = None if ids is None else as_ids(ids)
-    if columns is None and isinstance(form, Source) and not isinstance(form, IN_MEMORY):
+    if columns is None and isinstance(form, Source) and not isinstance(form, MemorySource):
         return ForeignRows(form, beside)
     if columns is None:
         column = as_column(form, name, RULE, width)
@@ -263,3 +262,85 @@ def beside_one_another(columns: dict[str, Column], name: str) -> Column:
     if all(column.length == length for column in columns.values()):
         return side_by_side(columns)
     return Column(named_dtype(tuple(columns)), length, refuse_columns)
+
+
+def records(array: NDArray[Any], without: str | None, name: str) -> Column:
+    """Return a structured array; with `without`, all its fields but that one.
+
+    Its fields keep their types, in native byte order.
+    """
+    rule = "a one-dimensional array of records without objects"
+    if array.ndim != 1 or not array.dtype.names:
+        checks.fail_kind(name, rule, array, f" of {array.ndim} dimensions and {array.dtype}")
+    kept = [field for field in array.dtype.names if field != without]
+    if not kept:
+        checks.fail("ids", "the name of one column of several", without)
+    if any(array.dtype[field].hasobject for field in kept):
+        checks.fail_kind(name, rule, array, f" of {array.dtype}")
+    if without is None:
+        native = np.dtype((np.void, array.dtype.newbyteorder("=")))
+        direct = in_place(array, native)
+    else:
+        native = np.dtype([(field, array.dtype[field].newbyteorder("=")) for field in kept])
+        direct = None
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        for field in kept:
+            out[field] = array[field][start:stop]
+
+    return Column(native, len(array), fill, None, direct)
+
+
+def together(columns: Sequence[Column]) -> NDArray[Any] | None:
+    """Return columns at equal distances in one memory, as those of a table often are, as a matrix.
+
+    It is valid as long as the columns are. Columns with memories of their own make no matrix:
+    NumPy may touch what lies between the columns of one.
+    """
+    arrays = [column.apart for column in columns if column.width is None]
+    first = arrays[0] if arrays else None
+    if first is None or len(arrays) < len(columns):
+        return None
+    kinds = {
+        None if array is None else (array.dtype, array.shape, array.strides, id(_owner(array)))
+        for array in arrays
+    }
+    places = [array.__array_interface__["data"][0] for array in arrays if array is not None]
+    steps = {after - before for before, after in itertools.pairwise(places)} or {F8.itemsize}
+    if len(kinds) > 1 or len(steps) > 1:
+        return None
+    shape, strides = (len(first), len(arrays)), (first.strides[0], steps.pop())
+    return np.lib.stride_tricks.as_strided(first, shape, strides, writeable=False)
+
+
+def _owner(array: NDArray[Any]) -> Any:
+    """Return the object that owns the memory of an array."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray) and owner.base is not None:
+        owner = owner.base
+    return owner
+
+
+def side_by_side(columns: Mapping[str, Column]) -> Column:
+    """Columns of one number a row and of one length, as records of float64."""
+    made = list(columns.values())
+    length, kind, matrix = made[0].length, named_dtype(tuple(columns)), together(made)
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        if matrix is not None:
+            out.view(np.float64).reshape(len(out), len(made))[...] = matrix[start:stop]
+            return
+        for key, column in columns.items():
+            column.fill(start, stop, out[key])
+
+    def only(names: Collection[Any] | None) -> Column:
+        if names is None:
+            return whole
+        chosen = {name: column for name, column in columns.items() if name in names}
+        return side_by_side(chosen or {next(iter(columns)): made[0]})
+
+    direct = None
+    if matrix is not None and matrix.dtype == F8 and matrix.flags.c_contiguous:
+        direct = matrix.view(kind).reshape(length)
+    whole = Column(kind, length, fill, None, direct, only=only)
+    return whole

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..errors import DataError, SourceError
-from .array import Numbers
-from .arrow import Convert, Reader, Want, guarded, opening
+from .arrow import Numbers, guarded, opening
+from .files import Convert, Reader, Want
 from .pick import Pick
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .array import arrow_values
+from .arrow import arrow_values
 from .forms import Arrow, Objects, column_form
 from .ids import family, looked_up
 from .memory import F8, Column

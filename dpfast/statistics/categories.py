@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels import statistics as _native
-from ..sources.array import arrow_values
+from ..sources.arrow import arrow_values
 from ..sources.forms import (
     chunked,
     converted,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError
-from dpfast.sources import CHUNK_DTYPES, Source, array, as_source
+from dpfast.sources import CHUNK_DTYPES, Source, as_source, memory
 from dpfast.summaries.order import Ranks
 
 from ..support.names import shown
@@ -59,7 +59,7 @@ def check(data, values, nulls=0):
 
 @pytest.mark.parametrize("dtype", [d.str for d in CHUNK_DTYPES] + ["<f2", "|b1"])
 def test_numpy_arrays_of_every_form(dtype, monkeypatch):
-    monkeypatch.setattr(array, "BLOCK", 16)
+    monkeypatch.setattr(memory, "BLOCK", 16)
     base = (np.random.default_rng(0).integers(0, 2, 101) * 3).astype(dtype)
     values = [v * 1 for v in base.tolist()]
     check(base, values)
@@ -115,7 +115,7 @@ def test_lists_and_series():
 
 
 def test_arrow_columns(monkeypatch):
-    monkeypatch.setattr(array, "BLOCK", 4)
+    monkeypatch.setattr(memory, "BLOCK", 4)
     check(pa.array([1, None, 3]), [1, 3], 1)
     check(pa.array([], pa.int16()), [])
     check(pa.array([None, None]), [], 2)
@@ -247,13 +247,13 @@ def test_no_copy_of_the_whole():
         finally:
             tracemalloc.stop()
         assert total == source.length - source.nulls
-        assert peak < 4 * array.BLOCK * 8
+        assert peak < 4 * memory.BLOCK * 8
 
 
 def test_threads_see_every_row_once(monkeypatch):
-    monkeypatch.setattr(array, "SLICE", 10)
+    monkeypatch.setattr(memory, "SLICE", 10)
     monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
-    assert array.threads() == 3
+    assert memory.threads() == 3
     check(np.arange(1001.0), np.arange(1001.0).tolist())
     check(np.arange(1001.0)[::-1], np.arange(1001.0)[::-1].tolist())
     check(np.arange(15.0), np.arange(15.0).tolist())
@@ -266,7 +266,7 @@ def test_threads_see_every_row_once(monkeypatch):
 @settings(deadline=None)
 @given(n=st.integers(1, 3000), count=st.integers(1, 300))
 def test_places_of_a_sample(n, count):
-    index = array._strata(n, count, words)
+    index = memory._strata(n, count, words)
     assert len(index) == min(n, count)
     assert index.min() >= 0
     assert index.max() < n
@@ -278,10 +278,10 @@ def test_a_sample_reaches_every_row():
     def seen(source):
         rows = set()
         for _ in range(400):
-            rows.update(array._strata(103, 10, source).tolist())
+            rows.update(memory._strata(103, 10, source).tolist())
         return len(rows)
 
     rng = np.random.default_rng(2)
     assert seen(lambda k: rng.integers(0, 2**64, k, dtype=np.uint64)) == 103
     assert seen(lambda k: np.zeros(k, np.uint64)) < 103
-    assert array._strata(2**40, 2, words).max() < 2**40
+    assert memory._strata(2**40, 2, words).max() < 2**40

@@ -27,8 +27,8 @@ from dpfast.errors import (
 from dpfast.sources import Source, arrow, as_source
 from dpfast.sources.base import Table
 from dpfast.sources.files import FileSource
-from dpfast.sources.prefetch import decoders, overlapped
 from dpfast.sources.scan import scan
+from dpfast.sources.threads import decoders, overlapped
 
 from ..support.pairwise import every_value, quick_rows
 

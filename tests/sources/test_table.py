@@ -28,9 +28,10 @@ from dpfast.errors import (
 )
 from dpfast.sources import CHUNK_DTYPES, Chunk, Source, arrow, as_source
 from dpfast.sources import memory as _memory
-from dpfast.sources.array import RowsSource, arrow_chunk, arrow_values
+from dpfast.sources import table as _table
+from dpfast.sources.arrow import arrow_chunk, arrow_values
 from dpfast.sources.base import RowChunk, RowSource, Table
-from dpfast.sources.memory import MemoryRows
+from dpfast.sources.memory import MemoryRows, RowsSource
 from dpfast.sources.table import as_rows
 
 from ..reference.sources import rows as plain
@@ -994,7 +995,6 @@ MEASURE = """
 import sys
 import numpy as np, pyarrow.parquet as pq
 import dpfast as dp
-from dpfast.sources.array import RowsSource
 from dpfast.sources.table import as_rows
 
 def now():
@@ -1074,9 +1074,9 @@ def test_columns_with_memories_of_their_own_are_not_read_as_one(monkeypatch):
     one = np.arange(12.0).reshape(6, 2)
     whole = {"a": one[:, 0], "b": one[:, 1]}
     columns = [_memory.as_column(column, "data", "numbers") for column in whole.values()]
-    assert _memory.together(columns) is not None
+    assert _table.together(columns) is not None
     columns[1] = _memory.as_column(one.copy()[:, 1], "data", "numbers")
-    assert _memory.together(columns) is None
+    assert _table.together(columns) is None
     # Planted: with one owner for all, two columns are always at equal distances.
-    monkeypatch.setattr(_memory, "_owner", lambda array: None)
-    assert _memory.together(columns) is not None
+    monkeypatch.setattr(_table, "_owner", lambda array: None)
+    assert _table.together(columns) is not None

@@ -13,7 +13,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.privacy import Approx, Pure
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, MaskedSource, array, as_source
+from dpfast.sources import Chunk, MaskedSource, as_source, memory
 from dpfast.sources.intake import read_column
 from dpfast.statistics import parts, trimmed
 from dpfast.statistics.arguments import Arguments
@@ -348,7 +348,7 @@ def test_a_masked_source(monkeypatch):
     assert read_column(x, "replace", np.zeros(len(x), bool)).kept.sample(10, words) is None
     assert read_column(x, "replace").kept.array is x
     monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
-    monkeypatch.setattr(array, "SLICE", 1 << 10)
+    monkeypatch.setattr(memory, "SLICE", 1 << 10)
     total = read_column(x, "replace", keep).kept.reduce(
         lambda chunk: float(np.nansum(chunk.values)), lambda a, b: a + b
     )

@@ -14,7 +14,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError, BudgetError, DataError
 from dpfast.noise.integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Chunk, array
+from dpfast.sources import Chunk, memory
 from dpfast.statistics.arguments import Arguments
 from dpfast.statistics.totals import api, one_column
 
@@ -213,7 +213,7 @@ def test_a_file_gives_the_same(name, tmp_path):
 @pytest.mark.parametrize("workers", ["1", "3"])
 def test_threads_change_nothing(workers, monkeypatch):
     monkeypatch.setenv("DPFAST_NUM_THREADS", workers)
-    monkeypatch.setattr(array, "SLICE", 1 << 10)
+    monkeypatch.setattr(memory, "SLICE", 1 << 10)
     data = np.random.default_rng(4).normal(0, 1, 10_000)
     data[7] = math.nan
     found = recorded("variance", data, nan="lower", neighbors="add-remove")

@@ -195,7 +195,7 @@ def outcome(call):
 
 
 def plant(fault):
-    from dpfast.sources import arrow, ipc, npy, parquet, text
+    from dpfast.sources import arrow, files, ipc, npy, parquet, text
 
     if fault == "foreign":  # what a library raises is passed on
         for module in (ipc, npy, parquet, text):
@@ -213,9 +213,9 @@ def plant(fault):
 
         parquet._footer = looks
     elif fault == "signal":  # a look at what is no longer there
-        arrow._stamp = lambda path: os.kill(os.getpid(), 7)
+        files._stamp = lambda path: os.kill(os.getpid(), 7)
     elif fault == "hang":
-        arrow._stamp = lambda path: threading.Event().wait()
+        files._stamp = lambda path: threading.Event().wait()
     elif fault == "shown":
         arrow.kind_of = lambda error: MARKER
 

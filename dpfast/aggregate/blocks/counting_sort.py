@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..._core import checks
 from ..._kernels import aggregate as _native
-from ...sources.array import threads
+from ...sources.threads import threads
 from .partition import TILE, RandomLabels, RowLabels, missing
 
 T = TypeVar("T")

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.array import threads
 from ...sources.base import RowChunk, RowSource
-from ...sources.prefetch import decoders
+from ...sources.threads import decoders, threads
 from .available_memory import available
 from .counting_sort import Empty, is_little, low_type, scatter, shift_of, spans_of
 from .direct_placement import placed

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sources.array import threads
+from ...sources.threads import threads
 from ...sources.base import RowSource
 from ..blocks.counting_sort import each
 from ..blocks.layout import Window, laid_out

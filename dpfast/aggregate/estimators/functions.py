@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from ..._core import checks
 from ..._kernels.jit import BlockLoop
-from ...sources.array import threads
+from ...sources.threads import threads
 from ...sources.base import RowSource
 from ..blocks.layout import Window
 from ..workers.pool import WorkerPool, cores

@@ -24,9 +24,8 @@ from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
 from ...privacy import ZCDP, Approx, Loss, Pure
-from ...sources.arrow import Reader
 from ...sources.base import Table, Text
-from ...sources.files import FileSource
+from ...sources.files import FileSource, Reader
 from ...sources.pick import distinct, picker
 from ...sources.scan import columns
 from ...sources.scan import reader as reader_of

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from ..._core.progress import reporter
-from ...sources.arrow import BATCH, Convert, Reader, Want
+from ...sources.arrow import BATCH
+from ...sources.files import Convert, Reader, Want
 
 T = TypeVar("T")
 

@@ -1,20 +1,38 @@
-"""Chunks made ahead by other threads, a bounded number at a time, and no thread left behind."""
+"""Threads of a pass: how many, rows that are split among them, and chunks that are made ahead."""
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from queue import SimpleQueue
-from threading import Event, Semaphore, Thread
+from threading import Event, Lock, Semaphore, Thread
 from typing import Any, TypeVar
 
-from .array import threads
+import numpy as np
 
+from .._core import checks
+
+S = TypeVar("S")
 T = TypeVar("T")
 
 #: Decoders of one file when the user has not said: more would sooner wait for the disk.
 MOST_DECODERS = 4
+
+
+def threads() -> int:
+    """Threads of a pass over an array in memory: ``DPFAST_NUM_THREADS``, by default 1.
+
+    One core of many machines already takes all the memory bandwidth, and a library that starts
+    threads unasked is a nuisance inside a pool of processes.
+    """
+    text = os.environ.get("DPFAST_NUM_THREADS", "").strip()
+    if not text:
+        return 1
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1024):
+        checks.fail("DPFAST_NUM_THREADS", "an integer from 1 to 1024", text)
+    return int(text)
 
 
 def decoders() -> int:
@@ -29,6 +47,36 @@ def decoders() -> int:
     except AttributeError:  # not Linux
         cores = os.cpu_count() or 1
     return min(cores, MOST_DECODERS)
+
+
+def in_parts(
+    length: int,
+    parts: int,
+    chunks: Callable[[int, int], Iterator[T]],
+    summarise: Callable[[T], S],
+    merge: Callable[[S, S], S],
+) -> S:
+    """Summarise `length` rows in equal parts, each in a thread of its own.
+
+    ``chunks(start, stop)`` yields at least one. No two threads merge at the same time.
+    """
+    one_at_a_time = Lock()
+
+    def both(a: S, b: S) -> S:
+        with one_at_a_time:
+            return merge(a, b)
+
+    def part(i: int) -> S:
+        some = chunks(length * i // parts, length * (i + 1) // parts)
+        with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
+            return functools.reduce(both, map(summarise, some))
+
+    if parts == 1:
+        return part(0)
+    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+
+    with ThreadPoolExecutor(parts) as pool:
+        return functools.reduce(both, pool.map(part, range(parts)))
 
 
 class _Failure:
