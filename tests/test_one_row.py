@@ -24,7 +24,7 @@ import pytest
 import dpfast as dp
 from dpfast.errors import ArgumentTypeError, DataError, DpfastError
 from dpfast.rng import InsecureGenerator
-from dpfast.sources import Source, forms, intake, memory, untyped
+from dpfast.sources import Source, forms, intake, untyped
 from dpfast.sources.base import RowSource
 from dpfast.sources.masked import mask
 
@@ -556,7 +556,7 @@ def shows_a_row(monkeypatch):
         fill_numbers(some, out)
 
     fill_numbers = untyped.fill_numbers
-    monkeypatch.setattr(memory, "fill_numbers", fill)
+    monkeypatch.setattr(forms, "fill_numbers", fill)
 
 
 def warns_of_a_row(monkeypatch):
@@ -566,7 +566,7 @@ def warns_of_a_row(monkeypatch):
         fill_numbers(some, out)
 
     fill_numbers = untyped.fill_numbers
-    monkeypatch.setattr(memory, "fill_numbers", fill)
+    monkeypatch.setattr(forms, "fill_numbers", fill)
 
 
 def writes_a_file(monkeypatch):
@@ -576,7 +576,7 @@ def writes_a_file(monkeypatch):
         fill_numbers(some, out)
 
     fill_numbers = untyped.fill_numbers
-    monkeypatch.setattr(memory, "fill_numbers", fill)
+    monkeypatch.setattr(forms, "fill_numbers", fill)
 
 
 def by_the_first_row(monkeypatch):

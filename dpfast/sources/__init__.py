@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from .base import CHUNK_DTYPES, Chunk, RandomWords, Source, chunk_dtype
+from .forms import as_source
 from .masked import MaskedSource
-from .memory import ArraySource, as_source
+from .memory import ArraySource
 
 __all__ = [
     "CHUNK_DTYPES",

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from ..errors import DataError, DpfastError, SourceError
 from .base import Chunk, chunk_dtype
-from .forms import pyarrow_for
-from .ids import family
 
 T = TypeVar("T")
 
@@ -98,6 +96,53 @@ def write_arrow(array: Any, cast: Any, out: NDArray[Any]) -> None:
         out[~present] = np.nan
 
 
+def family(kind: Any) -> str | None:
+    """Return what ids of an Arrow type are: those of one family can be equal. None if they are no
+    ids.
+    """
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return None if types.is_dictionary(kind.value_type) else family(kind.value_type)
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return "integers"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        return "bytes"
+    if types.is_fixed_size_binary(kind):
+        return "bytes"
+    return "nothing" if types.is_null(kind) else None
+
+
+def looked_up(array: Any) -> Any:
+    """Return a `pyarrow.Array` of ids, in a form in which pyarrow can look up those of a
+    dictionary.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    if not types.is_dictionary(array.type):
+        return array
+    kind = array.type.value_type
+    if types.is_string_view(kind):  # as Polars writes categories
+        words = array.dictionary.cast(pa.large_string())
+    elif types.is_binary_view(kind):
+        words = array.dictionary.cast(pa.large_binary())
+    else:
+        return array
+    return pa.DictionaryArray.from_arrays(array.indices, words, safe=False)  # see whoever reads it
+
+
+def looked_up_chunks(column: Any) -> Any:
+    """Return a `pyarrow.ChunkedArray` of ids, each of its arrays as `looked_up` makes it."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
+        return column
+    return pa.chunked_array([looked_up(array) for array in column.chunks])
+
+
 def numbers(kind: Any, column: str, path: Path) -> Numbers:
     """Return how to read a column of Arrow type `kind`, or the error that it holds no numbers."""
     found = arrow_numbers(kind)
@@ -151,7 +196,8 @@ def guarded(path: Path, rows: Iterator[T]) -> Generator[T]:
     Neither the message nor a chained exception may: libraries like to quote what they stumbled on.
     Hence the new error is raised after the old one has been let go.
     """
-    pa = pyarrow_for(path.name)
+    import pyarrow as pa
+
     try:
         yield from rows
         return

@@ -145,6 +145,34 @@ class RowSource(Protocol):
         ...
 
 
+class Ids:
+    """One id a row, which the labels read in the form that they have."""
+
+    def __init__(self, column: Any, is_arrow: bool = False) -> None:
+        self._column = column
+        self._is_arrow = is_arrow
+        self.length = len(column)
+
+    def of(self, start: int, stop: int) -> Any:
+        """Return the ids of rows `start` .. `stop - 1`.
+
+        Raises
+        ------
+        DataError
+            If there are not so many: of a file of text, rows are counted only as they are read.
+        """
+        if stop > self.length:
+            raise DataError("ids must be as many as the rows, and are not")
+        if self._is_arrow:
+            return self._column.slice(start, stop - start)
+        return self._column[start:stop]
+
+    def check_end(self, rows: int) -> None:
+        """The same after a pass. The number of rows is private where ids are asked for."""
+        if rows != self.length:
+            raise DataError("ids must be as many as the rows, and are not")
+
+
 class Choosing(ABC):
     """A `RowSource` that can read less for a pass that looks at some columns only."""
 
@@ -222,20 +250,6 @@ class Text(WithRows):
     def refuse_column(self, name: str) -> NoReturn:
         self.rows()
         super().refuse_column(name)
-
-
-def refuse_columns(*_: Any) -> NoReturn:
-    """Raise the error of columns of different lengths. The number of rows may be private."""
-    raise DataError("the columns of a table must have as many rows each, and have not")
-
-
-def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
-    """Return the dtype of a row of named columns: each is float64, for each may have missing
-    numbers.
-    """
-    if not all(names):  # NumPy would make up another name
-        checks.fail("the names of columns", "texts that are not empty", names)
-    return np.dtype([(name, np.float64) for name in names])
 
 
 def width_of(source: RowSource) -> int:

@@ -26,10 +26,10 @@ from .base import (
     Source,
     Table,
     WithRows,
-    named_dtype,
 )
-from .ids import as_ids, looked_up
+from .ids import as_ids
 from .pick import Pick, distinct, picker
+from .table import named_dtype
 from .threads import overlapped
 from .words import Words, is_text, matched
 
@@ -402,7 +402,7 @@ class FileRows(Choosing):
 
         def convert(start: int, arrays: Sequence[Any]) -> Iterator[RowChunk]:
             if self._want.ids is not None:
-                arrays = [*arrays[:-1], looked_up(arrays[-1])]
+                arrays = [*arrays[:-1], arrow.looked_up(arrays[-1])]
             for at in range(0, len(arrays[0]), each):
                 pieces = [array.slice(at, each) for array in arrays]
                 yield RowChunk(self._rows(pieces), start + at, self._ids_of(start + at, pieces))

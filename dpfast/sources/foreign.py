@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import DataError
-from .base import Chunk, RowChunk, Source
-from .ids import Ids
+from .base import Chunk, Ids, RowChunk, Source
 
 S = TypeVar("S")
 

@@ -7,18 +7,26 @@ named columns (`Named`), or what can be passed over as it is (a file, a source).
 
 from __future__ import annotations
 
+import functools
+import math
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from itertools import chain
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
 from .._core.extras import extra
-from .base import RowSource, Source, WithRows
+from .arrow import arrow_numbers
+from .base import Chunk, RandomWords, RowSource, Source, WithRows, native_dtype
+from .memory import F8, ArraySource, Column, ColumnSource, MemorySource, array_column
+from .untyped import fill_numbers, is_missing, refuse
+
+COLUMN = "a one-dimensional array of numbers"
 
 #: What says by itself how it is to be read.
 TYPED = (
@@ -29,11 +37,36 @@ TYPED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
-    """One Python object after another, without a dtype, like a list."""
+class Objects(MemorySource):
+    """One Python object after another, without a dtype, like a list: as one column, float64 and
+    NaN. Nothing is read before the first pass.
+    """
 
-    rows: Sequence[Any]
+    nulls = 0
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self.rows = rows
+        self.length = len(rows)
+
+    @functools.cached_property
+    def _values(self) -> ArraySource:
+        values = np.empty(self.length)
+        fill_numbers(self.rows, values)
+        return ArraySource(values)
+
+    def column(self, name: str, rule: str, width: int | None = None) -> Column:
+        rows, write = self.rows, fill_numbers if width is None else fill_matrix
+
+        def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+            write(rows[start:stop], out)
+
+        return Column(F8, self.length, fill, width)
+
+    def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
+        return self._values.chunks(start, stop)
+
+    def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
+        return self._values.drawn(count, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +77,88 @@ class Values:
     given: Any
     mask: NDArray[np.bool_] | None = None
 
+    def source(self, name: str) -> Source:
+        return ArraySource(self.array, self.mask, name)
+
+    def column(self, name: str, rule: str, width: int | None = None) -> Column:
+        array, mask, ndim = self.array, self.mask, self.array.ndim
+        if mask is None and isinstance(self.given, np.ma.MaskedArray):
+            mask = np.broadcast_to(np.False_, array.shape)  # its type says that it can have nulls
+        wrong = None
+        if ndim not in (1, 2):
+            wrong = f" of {ndim} dimensions"
+        elif ndim == 2 and not array.shape[1]:
+            wrong = " without columns"
+        elif array.dtype.kind == "O" and ndim == 2:
+            whole = array if mask is None else unmasked(np.ma.array(array, mask=mask))
+            return Objects(whole.tolist()).column(name, rule, array.shape[1])
+        elif native_dtype(array.dtype) is None:
+            wrong = f" of dtype {array.dtype}"
+        if wrong is not None:
+            checks.fail_kind(name, rule, self.given, wrong)
+        return array_column(array, mask)
+
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
     """One column as a `pyarrow.ChunkedArray`."""
 
-    column: Any
+    chunked: Any
+
+    def source(self, name: str) -> Source:
+        return ColumnSource(self.chunked, name)
+
+    def column(self, name: str, rule: str, width: int | None = None) -> Column:
+        kind = self.chunked.type
+        if arrow_numbers(kind) is None:
+            checks.fail_kind(name, rule, self.chunked, f" of Arrow type {kind}")
+        return ColumnSource(self.chunked).column(name, rule)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The columns of a table by name, each still to be told what it is, and what was given."""
+    """The columns of a table, or the fields of records, by name, and what was given."""
 
-    columns: dict[str, Any]
+    columns: dict[str, Objects | Values | Arrow]
     given: Any
+
+    def source(self, name: str) -> NoReturn:
+        checks.fail_kind(name, "one column, not a table", self.given)
 
 
 Form: TypeAlias = Objects | Values | Arrow | Named | WithRows | RowSource | Source
 FORMS = (Objects, Values, Arrow, Named)
+
+
+def as_source(data: Any, name: str = "data") -> Source:
+    """Return the source that reads `data`; a source is taken as it is."""
+    return source_of(form_of(data, name, COLUMN), name)
+
+
+def source_of(form: Form, name: str = "data") -> Source:
+    """Return the source of one column; a source is taken as it is."""
+    if isinstance(form, (Values, Arrow, Named)):
+        return form.source(name)
+    if isinstance(form, (MemorySource, Source)):  # in this order: a protocol is slow to tell
+        return form
+    if isinstance(form, WithRows):
+        form.refuse_column(name)
+    checks.fail_kind(name, COLUMN, form)
+
+
+def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Column:
+    """Return the numbers of anything that is neither a table nor records.
+
+    `width` is how many numbers a row has of what has no dtype, like a list, which does not say so
+    itself; by default one, and no sequence of one.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError
+        If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
+    """
+    form = data if isinstance(data, MemorySource) else column_form(data, name, rule)
+    return form.column(name, rule, width)
 
 
 def form_of(data: Any, name: str, rule: str) -> Form:
@@ -74,12 +171,15 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     ArgumentTypeError
         For what can be read as nothing.
     """
-    if type(data) is np.ndarray and data.dtype.kind != "O":
+    if type(data) is np.ndarray and data.dtype.kind not in "OV":
         return Values(data, data)
     if isinstance(data, (*FORMS, WithRows, Source, RowSource)):
         return data
     columns = columns_of_table(data, name)
-    return column_form(data, name, rule) if columns is None else Named(columns, data)
+    if columns is None:
+        return column_form(data, name, rule)
+    titles = {key: f"column {key!r} of {name}" for key in columns}
+    return Named({key: column_form(columns[key], titles[key], COLUMN) for key in columns}, data)
 
 
 def column_form(data: Any, name: str, rule: str) -> Objects | Values | Arrow:
@@ -182,8 +282,35 @@ def unmasked(data: Any) -> NDArray[Any]:
     return out
 
 
+def fill_matrix(some: Sequence[Any], out: NDArray[np.float64]) -> None:
+    """Write rows of as many numbers as `out` is wide, NaN for a row that is missing."""
+    width = out.shape[1]
+    if all(type(row) in (list, tuple) and len(row) == width for row in some):
+        fill_numbers(list(chain.from_iterable(some)), out.reshape(-1))
+        return
+    for i, row in enumerate(some):
+        if is_missing(row):
+            out[i] = math.nan
+        else:
+            fill_numbers(_entries(row, width), out[i])
+
+
+def _entries(row: Any, width: int) -> Sequence[Any]:
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        row = row.tolist() if row.itemsize <= 8 or row.dtype.kind == "O" else list(row)
+    elif not is_untyped(row):
+        refuse()
+    try:
+        entries = list(row)
+    except Exception:  # whatever an object thinks of being looked into
+        entries = []
+    return entries if len(entries) == width else refuse()
+
+
 def columns_of_table(data: Any, name: str) -> dict[str, Any] | None:
     """Return the columns of a table by name; None if `data` are no table."""
+    if isinstance(data, np.ndarray):
+        return {key: data[key] for key in data.dtype.names} if data.dtype.names else None
     if isinstance(data, Mapping):
         found = list(data.items())
     elif hasattr(data, "iloc") and hasattr(data, "columns"):  # pandas, whose columns are NumPy's

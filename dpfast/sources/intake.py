@@ -7,26 +7,58 @@ it is given.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .base import RowSource, Source, Table, WithRows, width_of
-from .columns import Apart, by_column, each_alone
-from .forms import Form, Named, Objects, Values, form_of
+from .base import (
+    Chunk,
+    RandomWords,
+    RowChunk,
+    RowSource,
+    Source,
+    Table,
+    WithRows,
+    chunk_dtype,
+    width_of,
+)
+from .forms import Form, Named, Objects, Values, as_column, as_source, form_of, source_of
 from .masked import MaskedSource, mask
-from .memory import Column, as_column, as_source, source_of
-from .table import RULE, as_rows, beside_of, coded_rows, features_of, rows_of
+from .memory import ArraySource, Column
+from .table import RULE, as_rows, coded_rows, refuse_columns, rows_of
 from .words import Words
+
+S = TypeVar("S")
 
 RECORDS = (
     "0 (or -2) for data of several columns, and left out for one: a row is a record, so a column "
     "has an answer and a row has none"
 )
+
+
+class Apart:
+    """Columns of as many rows each, one source a column; else a pass refuses them.
+
+    Attributes
+    ----------
+    columns : list of Source
+    length : int or None
+        Rows; None when that is not known without reading.
+    """
+
+    def __init__(self, columns: dict[str, Source], name: str) -> None:
+        if not columns:
+            checks.fail_kind(name, "a table with a column of numbers", columns)
+        self.columns = list(columns.values())
+        lengths = {column.length for column in self.columns}
+        self.length = lengths.pop()
+        if lengths:
+            self.length = None
+            self.columns = [_Uneven(column.dtype) for column in self.columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,28 +130,27 @@ def read(
         For what cannot be read. Nothing depends on what the rows hold.
     """
     form = form_of(data, name, RULE)
-    source: Source | Apart | RowSource
-    beside, width = None, 1
-    each = axis_of(axis, form, isinstance(weights, str))
-    if isinstance(weights, str):
-        source = beside_of(form, weights, "weights", name)
-        width = width_of(source) - 1
-        if not width:
-            checks.fail("weights", "a column beside those of the data", weights)
-        if axis is None and width > 1:
-            checks.fail("axis", RECORDS, axis)
-    elif weights is not None:
-        source = features_of(form, columns, name) if each else rows_of(form, name=name)
-        width = width_of(source)
+    by_name = isinstance(weights, str)
+    each = axis_of(axis, form, by_name)
+    source: Source | Apart | RowSource | None = None
+    width, beside = 1, None
+    if weights is None:
+        source = lying_apart(form, name) if each else source_of(form, name)
+    if source is None:
+        wide, last = columns if each else None, weights if by_name else None
+        rows = rows_of(form, name=name, width=wide, is_wide=each, last=last)
+        source, width = rows, width_of(rows) - by_name
+    elif isinstance(source, Apart):
+        width = len(source.columns)
+    if by_name and not width:
+        checks.fail("weights", "a column beside those of the data", weights)
+    if by_name and axis is None and width > 1:
+        checks.fail("axis", RECORDS, axis)
+    if weights is not None and not by_name:
         beside = as_column(weights, "weights", "one number for each row, or the name of a column")
         if beside.width is not None:
             checks.fail_kind("weights", "one number for each row", weights)
         checks.entries("weights", beside.length, source.length, relation)
-    elif each:
-        source = by_column(form, name, columns)
-        width = len(source.columns) if isinstance(source, Apart) else width_of(source)
-    else:
-        source = source_of(form, name)
     return View(source, each, width, mask(where, source.length, relation), beside)
 
 
@@ -184,7 +215,111 @@ def has_columns(form: Form) -> bool:
     if isinstance(form, WithRows):
         return isinstance(form, Table)
     if isinstance(form, Values):
-        return form.array.ndim == 2 or form.array.dtype.names is not None
+        return form.array.ndim == 2
     if isinstance(form, RowSource) and not isinstance(form, Source):
         return form.dtype.names is not None or (form.width or 1) > 1
     return isinstance(form, Named)
+
+
+def by_column(form: Form, name: str = "data", width: int | None = None) -> Apart | RowSource:
+    """Return the columns of anything that has some.
+
+    `width` is how many there are of data without a dtype, like a list, which do not say so.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError
+        If a column holds no numbers.
+    """
+    return lying_apart(form, name) or rows_of(form, name=name, width=width, is_wide=True)
+
+
+def lying_apart(form: Form, name: str) -> Apart | None:
+    """Return the columns of what holds each of them by itself; None for everything else."""
+    if isinstance(form, Named) and not isinstance(form.given, np.ndarray):
+        return Apart(
+            {key: source_of(one, f"column {key!r} of {name}") for key, one in form.columns.items()},
+            name,
+        )
+    if isinstance(form, Values) and form.array.ndim == 2 and _lie_apart(form.array):
+        array, mask = form.array, form.mask
+        if not array.shape[1]:
+            checks.fail_kind(name, "a matrix of numbers", form.given, " without columns")
+        return Apart(
+            {
+                str(j): ArraySource(array[:, j], None if mask is None else mask[:, j], name)
+                for j in range(array.shape[1])
+            },
+            name,
+        )
+    return None
+
+
+def each_alone(form: Form, width: int | None = None, name: str = "data") -> list[Source]:
+    """Return one source for each column, of anything that has some, wherever its numbers lie.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentError, SourceError
+        As `by_column`.
+    """
+    if isinstance(form, Table):
+        return form.columns_alone()
+    found = by_column(form, name, width)
+    if isinstance(found, Apart):
+        return found.columns
+    keys: Sequence[Any] = found.dtype.names or range(found.width or 1)
+    if found.array is None:
+        return [_OfRows(found, key) for key in keys]
+    named = found.dtype.names is not None
+    return [ArraySource(found.array[key] if named else found.array[:, key]) for key in keys]
+
+
+class _Uneven:
+    """A column that is not as long as the others are. The number of rows may be private."""
+
+    length: int | None = None
+    nulls: int | None = None
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        refuse_columns()
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        return None
+
+
+class _OfRows:
+    """One column of some rows. A missing number is NaN there already, so there is no null."""
+
+    nulls = 0
+
+    def __init__(self, rows: RowSource, key: str | int) -> None:
+        self._rows = rows
+        self._key = key
+        self.dtype = chunk_dtype(rows.dtype[key] if isinstance(key, str) else rows.dtype)
+        self.length = rows.length
+
+    def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
+        def part(chunk: RowChunk) -> S:
+            return summarise(
+                Chunk(np.ascontiguousarray(self._of(chunk.rows), self.dtype), chunk.start)
+            )
+
+        return self._rows.reduce(part, merge)
+
+    def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
+        """None: a look at some rows costs no less than a pass."""
+        return None
+
+    def _of(self, rows: NDArray[Any]) -> NDArray[Any]:
+        if isinstance(self._key, str):
+            return rows[self._key]
+        return rows if rows.ndim == 1 else rows[:, self._key]
+
+
+def _lie_apart(array: np.ndarray[Any, Any]) -> bool:
+    down, across = (abs(stride) for stride in array.strides)
+    return down < across

@@ -42,9 +42,9 @@ def mask(where: Any, length: int | None, relation: str) -> NDArray[np.bool_] | N
     if isinstance(form, Objects):
         array = truths(form.rows)
     elif isinstance(form, Arrow):
-        if str(form.column.type) != "bool":
-            checks.fail_kind("where", rule, where, f" of Arrow type {form.column.type}")
-        array = form.column.fill_null(False).to_numpy()
+        if str(form.chunked.type) != "bool":
+            checks.fail_kind("where", rule, where, f" of Arrow type {form.chunked.type}")
+        array = form.chunked.fill_null(False).to_numpy()
     else:
         array = form.array
         if form.mask is not None and array.dtype == np.bool_:

@@ -8,10 +8,9 @@ through one small buffer for each thread, so no array is ever copied whole.
 
 from __future__ import annotations
 
-import functools
 import mmap
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,24 +22,18 @@ from .arrow import arrow_cast, arrow_chunk, arrow_numbers, write_arrow
 from .base import (
     Choosing,
     Chunk,
+    Ids,
     RandomWords,
     RowChunk,
-    Source,
-    WithRows,
     chunk_dtype,
-    native_dtype,
 )
-from .forms import Arrow, Form, Named, Objects, Values, column_form, form_of, unmasked
-from .ids import Ids
 from .threads import in_parts, threads
-from .untyped import fill_matrix, fill_numbers
 
 S = TypeVar("S")
 
 #: ``fill(start, stop, out)`` writes rows `start` .. `stop - 1` to `out`, NaN for what is missing.
 Fill = Callable[[int, int, NDArray[Any]], None]
 
-COLUMN = "a one-dimensional array of numbers"
 F8 = np.dtype(np.float64)
 
 #: Rows of a conversion buffer (another byte order, strides, masks): half a megabyte of float64.
@@ -80,8 +73,11 @@ class MemorySource(ABC):
     workers = 1
 
     @abstractmethod
-    def column(self, width: int | None = None) -> Column:
-        """Return its rows, NaN where one is null; `width` is for those without a dtype."""
+    def column(self, name: str, rule: str, width: int | None = None) -> Column:
+        """Return its rows, NaN where one is null; `width` is for those without a dtype.
+
+        The argument `name` must be what `rule` says, in the errors about what it is not.
+        """
 
     @abstractmethod
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
@@ -123,7 +119,7 @@ class ArraySource(MemorySource):
         """Whether the kernels can read the array where it is."""
         return self.mask is None and in_place(self.array, self.dtype) is not None
 
-    def column(self, width: int | None = None) -> Column:
+    def column(self, name: str, rule: str, width: int | None = None) -> Column:
         return array_column(self.array, self.mask)
 
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
@@ -181,7 +177,7 @@ class ColumnSource(MemorySource):
     def nulls(self) -> int:  # type: ignore[override]
         return int(self.chunked.null_count)
 
-    def column(self, width: int | None = None) -> Column:
+    def column(self, name: str, rule: str, width: int | None = None) -> Column:
         def fill(start: int, stop: int, out: NDArray[Any]) -> None:
             at = 0
             for part in self.chunked.slice(start, stop - start).chunks:
@@ -217,31 +213,6 @@ class ColumnSource(MemorySource):
         return np.concatenate(found or [np.empty(0, self.dtype)])
 
 
-class RowsSource(MemorySource):
-    """One untyped column, as float64 and NaN; nothing is read before the first pass."""
-
-    nulls = 0
-
-    def __init__(self, rows: Sequence[Any]) -> None:
-        self.rows = rows
-        self.length = len(rows)
-
-    @functools.cached_property
-    def _values(self) -> ArraySource:
-        values = np.empty(self.length)
-        fill_numbers(self.rows, values)
-        return ArraySource(values)
-
-    def column(self, width: int | None = None) -> Column:
-        return objects_column(self.rows, width)
-
-    def chunks(self, start: int, stop: int) -> Iterator[Chunk]:
-        return self._values.chunks(start, stop)
-
-    def drawn(self, count: int, words: RandomWords) -> NDArray[Any]:
-        return self._values.drawn(count, words)
-
-
 def _strata(n: int, count: int, words: RandomWords) -> NDArray[np.int64]:
     """Return a random index in each of `count` nearly equal stretches of range(n)."""
     count = min(count, n)
@@ -269,70 +240,7 @@ def split(rows: int) -> int:
     return 1 if rows < 2 * SLICE else min(threads(), rows // SLICE)
 
 
-def as_source(data: Any, name: str = "data") -> Source:
-    """Return the source that reads `data`; a source is taken as it is."""
-    return source_of(form_of(data, name, COLUMN), name)
-
-
-def source_of(form: Form, name: str = "data") -> Source:
-    """Return the source of one column; a source is taken as it is."""
-    if isinstance(form, Values):
-        return ArraySource(form.array, form.mask, name)
-    if isinstance(form, Objects):
-        return RowsSource(form.rows)
-    if isinstance(form, Arrow):
-        return ColumnSource(form.column, name)
-    if isinstance(form, (MemorySource, Source)):  # in this order: a protocol is slow to tell
-        return form
-    if isinstance(form, WithRows):
-        form.refuse_column(name)
-    if isinstance(form, Named):
-        checks.fail_kind(name, "one column, not a table", form.given)
-    checks.fail_kind(name, COLUMN, form)
-
-
 # --- rows ---------------------------------------------------------------------------------------
-
-
-def as_column(data: Any, name: str, rule: str, width: int | None = None) -> Column:
-    """Return the numbers of anything that is neither a table nor records.
-
-    `width` is how many numbers a row has of what has no dtype, like a list, which does not say so
-    itself; by default one, and no sequence of one.
-
-    Raises
-    ------
-    ArgumentTypeError, ArgumentError
-        If it is of a type or shape that holds no numbers. What the numbers are decides nothing.
-    """
-    if isinstance(data, MemorySource):
-        return data.column(width)
-    form = column_form(data, name, rule)
-    if isinstance(form, Objects):
-        return objects_column(form.rows, width)
-    if isinstance(form, Arrow):
-        if arrow_numbers(form.column.type) is None:
-            checks.fail_kind(name, rule, form.column, f" of Arrow type {form.column.type}")
-        return ColumnSource(form.column).column()
-    array, mask = form.array, form.mask
-    if mask is None and isinstance(form.given, np.ma.MaskedArray):
-        mask = np.broadcast_to(np.False_, array.shape)  # its type says that it can have nulls
-    if array.ndim not in (1, 2):
-        checks.fail_kind(name, rule, form.given, f" of {array.ndim} dimensions")
-    if array.ndim == 2 and not array.shape[1]:
-        checks.fail_kind(name, rule, form.given, " without columns")
-    if array.dtype.kind == "O" and array.ndim == 2:
-        whole = array if mask is None else unmasked(np.ma.array(array, mask=mask))
-        return objects_column(whole.tolist(), array.shape[1])
-    if native_dtype(array.dtype) is None:
-        checks.fail_kind(name, rule, form.given, f" of dtype {array.dtype}")
-    return array_column(array, mask)
-
-
-def objects_column(rows: Sequence[Any], width: int | None = None) -> Column:
-    """Return the numbers of rows without a dtype."""
-    write = fill_numbers if width is None else fill_matrix
-    return Column(F8, len(rows), lambda start, stop, out: write(rows[start:stop], out), width)
 
 
 def array_column(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
@@ -354,6 +262,33 @@ def array_column(array: NDArray[Any], mask: NDArray[np.bool_] | None) -> Column:
     if width is None or apart is None:
         return made
     return made._replace(only=lambda columns: made._replace(array=apart))
+
+
+def records(array: NDArray[Any], without: str | None, name: str) -> Column:
+    """Return a structured array; with `without`, all its fields but that one.
+
+    Its fields keep their types, in native byte order.
+    """
+    rule = "a one-dimensional array of records without objects"
+    if array.ndim != 1 or not array.dtype.names:
+        checks.fail_kind(name, rule, array, f" of {array.ndim} dimensions and {array.dtype}")
+    kept = [field for field in array.dtype.names if field != without]
+    if not kept:
+        checks.fail("ids", "the name of one column of several", without)
+    if any(array.dtype[field].hasobject for field in kept):
+        checks.fail_kind(name, rule, array, f" of {array.dtype}")
+    if without is None:
+        native = np.dtype((np.void, array.dtype.newbyteorder("=")))
+        direct = in_place(array, native)
+    else:
+        native = np.dtype([(field, array.dtype[field].newbyteorder("=")) for field in kept])
+        direct = None
+
+    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
+        for field in kept:
+            out[field] = array[field][start:stop]
+
+    return Column(native, len(array), fill, None, direct)
 
 
 def in_place(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any] | None:

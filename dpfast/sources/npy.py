@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from .._core import checks
 from ..errors import SourceError
 from .arrow import Numbers, guarded, kind_of, opening
-from .base import Chunk, RandomWords, RowSource, chunk_dtype, named_dtype, native_dtype
+from .base import Chunk, Ids, RandomWords, RowSource, chunk_dtype, native_dtype
 from .files import Convert, FileSource, Reader, Want, stamp_of
-from .ids import Ids, as_ids, no_column
+from .ids import as_ids, no_column
 from .memory import CLUSTER, SLICE, Column, MemoryRows
 from .pick import Pick
+from .table import named_dtype
 from .threads import decoders, in_parts
 from .words import Words
 

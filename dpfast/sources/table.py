@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import checks
-from .base import Choosing, RowSource, Source, WithRows, named_dtype, refuse_columns
+from ..errors import DataError
+from .base import Choosing, RowSource, WithRows
 from .foreign import ForeignRows
-from .forms import Form, Named, Objects, Values, form_of
+from .forms import Arrow, Form, Named, Objects, Values, column_form, form_of
 from .ids import as_ids, no_column
-from .memory import F8, Column, MemoryRows, MemorySource, as_column, in_place
+from .memory import F8, Column, MemoryRows, MemorySource, records
 from .words import RULE as TEXT
 from .words import Words, matched, words_column
 
@@ -85,37 +86,39 @@ def rows_of(
     workers: int | None = None,
     name: str = "data",
     width: int | None = None,
+    is_wide: bool = False,
+    last: str | None = None,
+    argument: str = "weights",
 ) -> RowSource:
-    """Return the rows of a form; see `as_rows`."""
+    """Return the rows of a form; see `as_rows`.
+
+    Rows that are `is_wide` have several numbers, of which somebody must say how many. `last` is the
+    name of the column behind all others, which `argument` asks for.
+    """
     if isinstance(form, WithRows):
-        return form.rows(ids, workers)
+        return form.rows(ids, workers) if last is None else form.beside(last).rows()
+    if last is not None:
+        form = put_last(form, last, argument)
+    if is_wide and isinstance(form, Objects) and width is None:
+        refuse_objects(form, name)
     if isinstance(form, RowSource):
         if ids is not None:
             checks.fail_kind("ids", "left out, for such data bring their own", ids)
         return form
-    columns, without = named_columns(form), None
-    if columns is not None and isinstance(ids, str):
+    columns, without = dict(form.columns) if isinstance(form, Named) else {}, None
+    if isinstance(form, Named) and isinstance(ids, str):
         without = ids
         ids = columns.pop(ids) if ids in columns else no_column(ids, columns)
     beside = None if ids is None else as_ids(ids)
-    if columns is None and isinstance(form, Source) and not isinstance(form, MemorySource):
-        return ForeignRows(form, beside)
-    if columns is None:
-        column = as_column(form, name, RULE, width)
-    elif isinstance(form, Values) and not isinstance(form.given, np.ma.MaskedArray):
-        column = records(form.array, without, name)
-    else:
-        column = of_numbers(columns, name)
-    return MemoryRows(column, beside, workers)
-
-
-def named_columns(form: Form) -> dict[str, Any] | None:
-    """Return the columns that have names, each still to be told what it is, if there are any."""
     if isinstance(form, Named):
-        return dict(form.columns)
-    if isinstance(form, Values) and form.array.dtype.names is not None:
-        return {str(key): form.given[key] for key in form.array.dtype.names}
-    return None
+        given = form.given
+        is_plain = isinstance(given, np.ndarray) and not isinstance(given, np.ma.MaskedArray)
+        column = records(given, without, name) if is_plain else of_numbers(columns, name)
+    elif isinstance(form, (Values, Arrow, MemorySource)):
+        column = form.column(name, RULE, width)
+    else:
+        return ForeignRows(form, beside)
+    return MemoryRows(column, beside, workers)
 
 
 def feature_rows(
@@ -132,18 +135,13 @@ def feature_rows(
         they nor the call say how many columns they have.
     """
     form = form_of(data, name, RULE)
+    if len(words) > 1:
+        width = None
     if not any(words):
-        return features_of(form, width, name, several=len(words) > 1)
-    if isinstance(form, Objects) and (width is None or len(words) > 1):
+        return rows_of(form, name=name, width=width, is_wide=True)
+    if isinstance(form, Objects) and width is None:
         refuse_objects(form, name)
     return coded_rows(form, words, name)
-
-
-def features_of(form: Form, width: int | None, name: str, several: bool = False) -> RowSource:
-    """Return rows of several columns of numbers; see `feature_rows`."""
-    if isinstance(form, Objects) and (width is None or several):
-        refuse_objects(form, name)
-    return rows_of(form, name=name, width=width)
 
 
 def refuse_objects(form: Objects, name: str) -> NoReturn:
@@ -168,29 +166,22 @@ def with_column(
     """
     form = form_of(data, name, RULE)
     if not any(words) and own is None:
-        return beside_of(form, column, argument, name)
+        return rows_of(form, name=name, last=column, argument=argument)
     if isinstance(form, WithRows):
         table = form.beside(column)
         return table.coded(_every(words, own, len(table.names)))
-    fields = put_last(form, column, argument)
+    fields = put_last(form, column, argument).columns
     coded = matched(list(fields), _every(words, own, len(fields)))
     return MemoryRows(of_words(fields, coded, name))
 
 
-def beside_of(form: Form, column: str, argument: str, name: str) -> RowSource:
-    """Return the rows of numbers of which the column of that name is the last."""
-    if isinstance(form, WithRows):
-        return form.beside(column).rows()
-    return MemoryRows(of_numbers(put_last(form, column, argument), name))
-
-
-def put_last(form: Form, column: str, argument: str) -> dict[str, Any]:
+def put_last(form: Form, column: str, argument: str) -> Named:
     """Return the named columns of a form, that of the given name behind all others."""
-    fields = named_columns(form) or {}
+    fields = dict(form.columns) if isinstance(form, Named) else {}
     if column not in fields:
         no_column(column, fields, argument)
     last = fields.pop(column)
-    return {**fields, column: last}
+    return Named({**fields, column: last}, fields)
 
 
 def _every(words: Sequence[Words | None], own: Words | None, columns: int) -> list[Words | None]:
@@ -216,10 +207,11 @@ def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> 
     form = form_of(data, name, TEXT)
     if isinstance(form, WithRows):
         return form.coded(words)
-    fields = named_columns(form)
-    if fields is None and isinstance(form, Values) and form.array.ndim == 2:
-        fields = {str(j): form.given[:, j] for j in range(form.array.shape[1])}
-    if fields is not None:
+    fields = dict(form.columns) if isinstance(form, Named) else {}
+    if isinstance(form, Values) and form.array.ndim == 2:
+        columns = range(form.array.shape[1])
+        fields = {str(j): column_form(form.given[:, j], name, TEXT) for j in columns}
+    if fields:
         return MemoryRows(of_words(fields, matched(list(fields), words), name))
     (own,) = matched([name], words).values()
     return MemoryRows(words_column(form, own, name))
@@ -230,14 +222,16 @@ def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
     return source.only(columns) if isinstance(source, Choosing) else source
 
 
-def of_numbers(columns: Mapping[str, Any], name: str) -> Column:
+def of_numbers(columns: Mapping[str, Objects | Values | Arrow], name: str) -> Column:
     """Return columns of numbers as records of float64."""
     rule = "numbers (choose columns, or give it as ids)"
     each = {key: single(columns[key], f"column {key!r} of {name}", rule) for key in columns}
     return beside_one_another(each, name)
 
 
-def of_words(columns: Mapping[str, Any], words: Mapping[str, Words], name: str) -> Column:
+def of_words(
+    columns: Mapping[str, Objects | Values | Arrow], words: Mapping[str, Words], name: str
+) -> Column:
     """Return columns as records of float64, those of text as the numbers of their words."""
     rule, each = "numbers, or have categories that are text", {}
     for key, column in columns.items():
@@ -246,11 +240,11 @@ def of_words(columns: Mapping[str, Any], words: Mapping[str, Words], name: str) 
     return beside_one_another(each, name)
 
 
-def single(data: Any, title: str, rule: str) -> Column:
+def single(form: Objects | Values | Arrow, title: str, rule: str) -> Column:
     """Return a column of one number a row."""
-    column = as_column(data, title, rule)
-    if column.width is not None:
-        checks.fail_kind(title, "one number a row", data)
+    column = form.column(title, rule)
+    if isinstance(form, Values) and column.width is not None:
+        checks.fail_kind(title, "one number a row", form.given)
     return column
 
 
@@ -262,33 +256,6 @@ def beside_one_another(columns: dict[str, Column], name: str) -> Column:
     if all(column.length == length for column in columns.values()):
         return side_by_side(columns)
     return Column(named_dtype(tuple(columns)), length, refuse_columns)
-
-
-def records(array: NDArray[Any], without: str | None, name: str) -> Column:
-    """Return a structured array; with `without`, all its fields but that one.
-
-    Its fields keep their types, in native byte order.
-    """
-    rule = "a one-dimensional array of records without objects"
-    if array.ndim != 1 or not array.dtype.names:
-        checks.fail_kind(name, rule, array, f" of {array.ndim} dimensions and {array.dtype}")
-    kept = [field for field in array.dtype.names if field != without]
-    if not kept:
-        checks.fail("ids", "the name of one column of several", without)
-    if any(array.dtype[field].hasobject for field in kept):
-        checks.fail_kind(name, rule, array, f" of {array.dtype}")
-    if without is None:
-        native = np.dtype((np.void, array.dtype.newbyteorder("=")))
-        direct = in_place(array, native)
-    else:
-        native = np.dtype([(field, array.dtype[field].newbyteorder("=")) for field in kept])
-        direct = None
-
-    def fill(start: int, stop: int, out: NDArray[Any]) -> None:
-        for field in kept:
-            out[field] = array[field][start:stop]
-
-    return Column(native, len(array), fill, None, direct)
 
 
 def together(columns: Sequence[Column]) -> NDArray[Any] | None:
@@ -319,6 +286,20 @@ def _owner(array: NDArray[Any]) -> Any:
     while isinstance(owner, np.ndarray) and owner.base is not None:
         owner = owner.base
     return owner
+
+
+def refuse_columns(*_: Any) -> NoReturn:
+    """Raise the error of columns of different lengths. The number of rows may be private."""
+    raise DataError("the columns of a table must have as many rows each, and have not")
+
+
+def named_dtype(names: tuple[str, ...]) -> np.dtype[Any]:
+    """Return the dtype of a row of named columns: each is float64, for each may have missing
+    numbers.
+    """
+    if not all(names):  # NumPy would make up another name
+        checks.fail("the names of columns", "texts that are not empty", names)
+    return np.dtype([(name, np.float64) for name in names])
 
 
 def side_by_side(columns: Mapping[str, Column]) -> Column:

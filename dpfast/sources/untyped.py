@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .forms import is_untyped
 
 #: Types that NumPy reads as `number` does, many at once and without a call of anybody's code.
 PLAIN = frozenset(
@@ -42,31 +40,6 @@ def fill_numbers(some: Sequence[Any], out: NDArray[np.float64]) -> None:
     out[...] = [_number(one) for one in some]
 
 
-def fill_matrix(some: Sequence[Any], out: NDArray[np.float64]) -> None:
-    """Write rows of as many numbers as `out` is wide, NaN for a row that is missing."""
-    width = out.shape[1]
-    if all(type(row) in (list, tuple) and len(row) == width for row in some):
-        fill_numbers(list(chain.from_iterable(some)), out.reshape(-1))
-        return
-    for i, row in enumerate(some):
-        if _is_missing(row):
-            out[i] = math.nan
-        else:
-            fill_numbers(_entries(row, width), out[i])
-
-
-def _entries(row: Any, width: int) -> Sequence[Any]:
-    if isinstance(row, np.ndarray) and row.ndim == 1:
-        row = row.tolist() if row.itemsize <= 8 or row.dtype.kind == "O" else list(row)
-    elif not is_untyped(row):
-        _refuse()
-    try:
-        entries = list(row)
-    except Exception:  # whatever an object thinks of being looked into
-        entries = []
-    return entries if len(entries) == width else _refuse()
-
-
 def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
     """Of each of some rows whether it is a number other than 0, as True is.
 
@@ -84,23 +57,23 @@ def truths(some: Sequence[Any]) -> NDArray[np.bool_]:
 
 def _number(one: Any) -> float:
     value = _or_none(one)
-    return _refuse() if value is None else value
+    return refuse() if value is None else value
 
 
 def _or_none(one: Any) -> float | None:
     """Return the number that a row is, NaN if it is missing; None if it is neither."""
-    if _is_missing(one):
+    if is_missing(one):
         return math.nan
     if isinstance(one, np.ndarray) and one.ndim == 0:
         one = one[()]
     return float(one) if isinstance(one, (bool, np.bool_)) else checks.real(one)
 
 
-def _is_missing(one: Any) -> bool:
+def is_missing(one: Any) -> bool:
     return one is None or type(one).__name__ in MISSING
 
 
-def _refuse() -> NoReturn:
+def refuse() -> NoReturn:
     raise DataError(
         "data without a dtype, like a list, must hold real numbers, or None for a missing one, and "
         "do not; rows of several numbers are an array, as numpy.asarray(data, float) makes one, or "

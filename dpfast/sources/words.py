@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .arrow import arrow_values
+from .arrow import arrow_values, family, looked_up
 from .forms import Arrow, Objects, column_form
-from .ids import family, looked_up
 from .memory import F8, Column
 
 RULE = "a one-dimensional column of text"
@@ -121,7 +120,7 @@ def words_column(data: Any, words: Words, name: str) -> Column:
     if isinstance(form, Objects):
         return _objects(form.rows, None, words)
     if isinstance(form, Arrow):
-        whole = form.column
+        whole = form.chunked
         if not (is_text(whole.type) or family(whole.type) == "nothing"):
             checks.fail_kind(name, RULE, whole, f" of Arrow type {whole.type}")
 

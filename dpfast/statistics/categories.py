@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from .._kernels import statistics as _native
-from ..sources.arrow import arrow_values
+from ..sources.arrow import arrow_values, family
 from ..sources.forms import (
     chunked,
     converted,
@@ -25,7 +25,6 @@ from ..sources.forms import (
     untyped_rows,
     unwrapped,
 )
-from ..sources.ids import family
 from ..sources.words import Words
 
 Label: TypeAlias = int | str | bytes | np.integer

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..sources.base import RowChunk, RowSource, width_of
-from ..sources.memory import Column, as_column
+from ..sources.forms import as_column
+from ..sources.memory import Column
 from ..sources.table import feature_rows, with_column
 from ..sources.words import Words, words_column
 from ..summaries.side_by_side import beside_of, flat, refuse_length

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._core import nan_policy
 from ..sources.base import Chunk, RowSource, Source
-from ..sources.columns import Apart
+from ..sources.intake import Apart
 from ..sources.masked import kept, refuse_mask
 from .cells import Cells
 from .side_by_side import flat, summed

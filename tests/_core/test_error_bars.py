@@ -125,11 +125,12 @@ def case(function, data, **arguments):
 
 def _source(data, axis):
     from dpfast.sources import as_source
-    from dpfast.sources.columns import by_column
+    from dpfast.sources.forms import form_of
+    from dpfast.sources.intake import by_column
     from dpfast.sources.table import as_rows
 
     if axis is not None:
-        return by_column(data)
+        return by_column(form_of(data, "data", "rows of numbers"))
     return as_rows(data) if np.ndim(data) == 2 else as_source(data)
 
 

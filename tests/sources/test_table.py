@@ -31,7 +31,8 @@ from dpfast.sources import memory as _memory
 from dpfast.sources import table as _table
 from dpfast.sources.arrow import arrow_chunk, arrow_values
 from dpfast.sources.base import RowChunk, RowSource, Table
-from dpfast.sources.memory import MemoryRows, RowsSource
+from dpfast.sources.forms import Objects, as_column
+from dpfast.sources.memory import MemoryRows
 from dpfast.sources.table import as_rows
 
 from ..reference.sources import rows as plain
@@ -254,7 +255,7 @@ SINGLE = {
     "pyarrow": lambda c: pd.Series(c, dtype="int32[pyarrow]"),
     "array source": lambda c: as_source(masked(c)),
     "column source": lambda c: as_source(uneven(c, pa.int32())),
-    "rows source": RowsSource,
+    "rows source": Objects,
     "own": Own,
     "own without a length": lambda c: Own(c, length=False),
 }
@@ -1073,9 +1074,9 @@ def test_columns_with_memories_of_their_own_are_not_read_as_one(monkeypatch):
     assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
     one = np.arange(12.0).reshape(6, 2)
     whole = {"a": one[:, 0], "b": one[:, 1]}
-    columns = [_memory.as_column(column, "data", "numbers") for column in whole.values()]
+    columns = [as_column(column, "data", "numbers") for column in whole.values()]
     assert _table.together(columns) is not None
-    columns[1] = _memory.as_column(one.copy()[:, 1], "data", "numbers")
+    columns[1] = as_column(one.copy()[:, 1], "data", "numbers")
     assert _table.together(columns) is None
     # Planted: with one owner for all, two columns are always at equal distances.
     monkeypatch.setattr(_table, "_owner", lambda array: None)

@@ -7,7 +7,7 @@ import pytest
 
 from dpfast.errors import DataError
 from dpfast.sources.base import RowChunk
-from dpfast.sources.memory import as_column
+from dpfast.sources.forms import as_column
 from dpfast.summaries.side_by_side import BLOCK, flat, stretches
 
 from ..support.pairwise import every_value

@@ -36,7 +36,7 @@ from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator
 from ...sources.base import RowSource
-from ...sources.columns import Apart
+from ...sources.intake import Apart
 from ...summaries.cells import nearest
 from ...summaries.totals import Totals, column_totals, settled
 from .one_column import Mean, OfCells, Sum, Variance
