@@ -221,36 +221,6 @@ class Table(WithRows):
     def columns_alone(self) -> list[Source]:
         """Return a source for each column, which holds numbers."""
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
-
-
-class Text(WithRows):
-    """One column of text of a file: data for a release that says what its words are.
-
-    It is no column of numbers, and whoever reads it as one gets the error that says so.
-    """
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.length = table.length
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.table.names[0]!r})"
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        return self.table.rows(ids, workers)
-
-    def beside(self, column: str) -> Table:
-        return self.table.beside(column)
-
-    def coded(self, words: Sequence[Any]) -> RowSource:
-        return self.table.coded(words)
-
-    def refuse_column(self, name: str) -> NoReturn:
-        self.rows()
-        super().refuse_column(name)
-
 
 def width_of(source: RowSource) -> int:
     """Columns of some rows, each of numbers that kernels can read."""

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from .base import (
     WithRows,
 )
 from .ids import as_ids
-from .pick import Pick, distinct, picker
+from .pick import Pick, picker
 from .table import named_dtype
 from .threads import overlapped
 from .words import Words, is_text, matched
@@ -285,13 +285,60 @@ def stamp_of(file: os.stat_result) -> tuple[int, int, int, int]:
     return (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)
 
 
-class FileSource(WithRows):
-    """One column of one or more files: a `Source`, which drops nulls, or rows, which do not."""
+class Columns(WithRows):
+    """Some columns of one or more files, of which one more may stand beside."""
+
+    def __init__(self, reader: Reader, names: Sequence[str]) -> None:
+        self.reader = reader
+        self.names = tuple(names)
+        self.length = reader.length
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
+        is_named = isinstance(ids, str)
+        names = tuple(name for name in self.names if not (is_named and name == ids))
+        return self.reader.rows(names, ids, workers)
+
+    def beside(self, column: str) -> Table:
+        name = self.reader.find(picker(column))
+        return FileTable(self.reader, [*(one for one in self.names if one != name), name])
+
+    def coded(self, words: Sequence[Words | None]) -> RowSource:
+        return self.reader.rows(self.names, words=matched(self.names, words))
+
+
+class FileTable(Columns, Table):
+    """Named columns, each of numbers or of text."""
+
+    def __init__(self, reader: Reader, names: Sequence[str]) -> None:
+        super().__init__(reader, names)
+        for name in names:
+            if not reader.holds_text(name):  # what that is good for is for a release to say
+                reader.numbers(name)
+
+    def columns_alone(self) -> list[Source]:
+        return [self.reader.column(name) for name in self.names]
+
+
+class Text(Columns):
+    """One column of text: data for a release that says what its words are.
+
+    It is no column of numbers, and whoever reads it as one gets the error that says so.
+    """
+
+    def refuse_column(self, name: str) -> NoReturn:
+        self.rows()
+        super().refuse_column(name)
+
+
+class FileSource(Columns):
+    """One column of numbers: a `Source`, which drops nulls, or rows, which do not."""
 
     def __init__(self, reader: Reader, name: str) -> None:
-        self.reader = reader
+        super().__init__(reader, [name])
         self.name = name
-        self.length = reader.length
         self._how = reader.numbers(name)
         self.dtype = self._how.dtype
 
@@ -323,40 +370,7 @@ class FileSource(WithRows):
         return self.reader.sample(self.name, self._how, count, words)
 
     def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        return self.reader.rows((self.name,), ids, workers, is_table=False)
-
-    def beside(self, column: str) -> Table:
-        return FileTable(self.reader, distinct([self.name, self.reader.find(picker(column))]))
-
-    def coded(self, words: Sequence[Any]) -> RowSource:
-        return FileTable(self.reader, [self.name]).coded(words)
-
-
-class FileTable(Table):
-    """Some columns of one or more files."""
-
-    def __init__(self, reader: Reader, names: Sequence[str]) -> None:
-        self.reader = reader
-        self.names = tuple(names)
-        self.length = reader.length
-        for name in names:
-            if not reader.holds_text(name):  # what that is good for is for a release to say
-                reader.numbers(name)
-
-    def rows(self, ids: Any = None, workers: int | None = None) -> RowSource:
-        is_named = isinstance(ids, str)
-        names = tuple(name for name in self.names if not (is_named and name == ids))
-        return self.reader.rows(names, ids, workers)
-
-    def beside(self, column: str) -> Table:
-        name = self.reader.find(picker(column))
-        return FileTable(self.reader, [*(one for one in self.names if one != name), name])
-
-    def coded(self, words: Sequence[Words | None]) -> RowSource:
-        return self.reader.rows(self.names, words=matched(self.names, words))
-
-    def columns_alone(self) -> list[Source]:
-        return [self.reader.column(name) for name in self.names]
+        return self.reader.rows(self.names, ids, workers, is_table=False)
 
 
 class FileRows(Choosing):
@@ -407,28 +421,24 @@ class FileRows(Choosing):
                 pieces = [array.slice(at, each) for array in arrays]
                 yield RowChunk(self._rows(pieces), start + at, self._ids_of(start + at, pieces))
 
-        makers = self._reader.makers(self._want, each, convert, self._workers)
-        nobody: Any = None
-        if self._ids is not None:
-            nobody = self._ids.of(0, 0)
-        elif self._want.ids is not None:
-            nobody = np.empty(0, np.int64)
-        seen = [0]
+        seen = 0
 
-        def watched(chunk: RowChunk) -> S:
-            seen[0] += len(chunk.rows)
+        def counted(chunk: RowChunk) -> S:
+            nonlocal seen
+            seen += len(chunk.rows)
             return summarise(chunk)
 
+        empty = [np.empty(0, np.int64)] * len(self._want.names)
         total = self._reader.reduce(
-            makers,
+            self._reader.makers(self._want, each, convert, self._workers),
             lambda chunk: len(chunk.rows),
-            RowChunk(np.empty(0, self.dtype), 0, nobody),
+            RowChunk(np.empty(0, self.dtype), 0, self._ids_of(0, empty)),
             self.length,
-            watched,
+            counted,
             merge,
         )
         if self._ids is not None:
-            self._ids.check_end(seen[0])
+            self._ids.check_end(seen)
         return total
 
     def only(self, columns: Collection[Any] | None) -> RowSource:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from .._core import checks
 from ..errors import SourceError
-from .base import Source, Table, Text
+from .base import Source, Table
 from .forms import pyarrow_for
 from .pick import distinct, picker
 
 if TYPE_CHECKING:
-    from .files import FileSource, Reader
+    from .files import FileSource, Reader, Text
 
 PARQUET = (".parquet", ".pq")
 IPC = (".arrow", ".arrows", ".feather", ".ipc")
@@ -130,13 +130,11 @@ def scan(
 
 def columns(reader: Reader, names: str | list[str]) -> FileSource | Table | Text:
     """Return a column of a file, or a table of some: names that `reader` has found."""
-    from .files import FileTable
+    from .files import FileTable, Text
 
     if not isinstance(names, str):
         return FileTable(reader, names)
-    if reader.holds_text(names):
-        return Text(FileTable(reader, [names]))
-    return reader.column(names)
+    return Text(reader, [names]) if reader.holds_text(names) else reader.column(names)
 
 
 def reader(path: str | os.PathLike[str]) -> Reader:

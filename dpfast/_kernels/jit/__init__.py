@@ -1,14 +1,13 @@
 """A user's own function inside a compiled loop.
 
-Numba is imported when the first function that it has compiled comes along, and not before. One file
-a loop: scores of candidates, answers for blocks of rows, values of rows, local sensitivities at a
+Numba is imported when the first function that it has compiled comes along, and not before. The
+loops: scores of candidates, answers for blocks of rows, values of rows, local sensitivities at a
 distance, queries over a universe.
 """
 
 from .blocks import BlockLoop
-from .distances import DistanceLoop
+from .calls import DistanceLoop, QueryLoop
 from .numba import is_compiled, load
-from .queries import QueryLoop
 from .rows import RowLoop
 from .tiles import Tiles
 

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import fail_kind
-from .numba import load
-from .typed import REMEMBERED, compiling, is_real, returned
+from .numba import REMEMBERED, compiling, is_real, load, returned
 
 #: Blocks that are taken at a time, at most: threads that write to neighbouring rows of the result
 #: get in each other's way.

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from ...errors import fail_kind
 from .blocks import _form, _interprets, _one, _tools
-from .numba import load
-from .typed import REMEMBERED, compiling, returned
+from .numba import REMEMBERED, compiling, load, returned
 
 #: Rows that are copied at a time.
 STRETCH = 1 << 12

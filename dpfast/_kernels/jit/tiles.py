@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import fail_kind
-from .numba import load
-from .typed import REMEMBERED, compiling, is_real, returned
+from .numba import REMEMBERED, compiling, is_real, load, returned
 
 #: Long enough for vectors (four of AVX-512), and one look at a candidate costs so many evaluations.
 TILE = 32

@@ -24,8 +24,8 @@ from ...budget.ledger import Amounts, Spend
 from ...budget.ledger.text import loss as loss_text
 from ...errors import ArgumentError, BudgetError, DpfastError, LedgerError
 from ...privacy import ZCDP, Approx, Loss, Pure
-from ...sources.base import Table, Text
-from ...sources.files import FileSource, Reader
+from ...sources.base import Table
+from ...sources.files import FileSource, Reader, Text
 from ...sources.pick import distinct, picker
 from ...sources.scan import columns
 from ...sources.scan import reader as reader_of
