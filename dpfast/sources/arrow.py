@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,23 +146,16 @@ def looked_up_chunks(column: Any) -> Any:
 def numbers(kind: Any, column: str, path: Path) -> Numbers:
     """Return how to read a column of Arrow type `kind`, or the error that it holds no numbers."""
     found = arrow_numbers(kind)
-    if found is None:
-        raise SourceError(
-            f"column {column!r} of {path.name} must hold integers, floats, booleans or decimals, "
-            f"got {kind}"
-        )
-    return found
+    return found or _refuse(kind, column, path, "integers, floats, booleans or decimals")
 
 
 def id_family(kind: Any, column: str, path: Path) -> str:
     """Return what ids a column of Arrow type `kind` holds, or the error that it holds none."""
-    found = family(kind)
-    if found is None:
-        raise SourceError(
-            f"column {column!r} of {path.name} must hold integers, text or bytes to be ids, "
-            f"got {kind}"
-        )
-    return found
+    return family(kind) or _refuse(kind, column, path, "integers, text or bytes to be ids")
+
+
+def _refuse(kind: Any, column: str, path: Path, rule: str) -> NoReturn:
+    raise SourceError(f"column {column!r} of {path.name} must hold {rule}, got {kind}")
 
 
 def chunks(array: Any, start: int, how: Numbers) -> Iterator[Chunk]:

@@ -29,12 +29,9 @@ from .untyped import fill_numbers, is_missing, refuse
 COLUMN = "a one-dimensional array of numbers"
 
 #: What says by itself how it is to be read.
-TYPED = (
-    "__array__",
-    "__array_interface__",
-    "__array_struct__",
-    "__dlpack__",
-)
+TYPED = ("__array__", "__array_interface__", "__array_struct__", "__dlpack__")
+#: What says by itself that Arrow can read it.
+SPEAKS_ARROW = ("__arrow_c_stream__", "__arrow_c_array__", "__arrow_array__")
 
 
 class Objects(MemorySource):
@@ -209,12 +206,7 @@ def is_arrow(data: Any) -> bool:
     """Tell whether `data` is best read through Arrow: it says its type, and has no NumPy array."""
     if isinstance(getattr(data, "dtype", None), np.dtype):
         return False
-    return (
-        hasattr(data, "__arrow_c_stream__")
-        or hasattr(data, "__arrow_c_array__")
-        or hasattr(data, "__arrow_array__")
-        or type(data).__name__ == "Categorical"
-    )
+    return type(data).__name__ == "Categorical" or any(hasattr(data, one) for one in SPEAKS_ARROW)
 
 
 def unwrapped(data: Any) -> Any:
@@ -267,8 +259,7 @@ def untyped_rows(data: Any, name: str = "data") -> Sequence[Any]:
     if isinstance(data, (list, tuple)):
         return data
     if isinstance(data, np.ma.MaskedArray):
-        rows: list[Any] = unmasked(data).tolist()
-        return rows
+        data = unmasked(data)
     try:
         return np.asarray(data, object).tolist() if hasattr(data, "dtype") else list(data)
     except Exception:  # whatever an object thinks of being looked into
@@ -343,10 +334,9 @@ def arrow_table(data: Any, name: str) -> dict[str, Any] | None:
 
 def chunked(data: Any, name: str, rule: str) -> Any:
     """Return a column as a `pyarrow.ChunkedArray`."""
-    if hasattr(data, "columns"):  # whose types a library might guess from the rows
-        checks.fail_kind(name, "one column, not a table", data)
-    found = streamed(data, name, rule)
-    if pyarrow_for(name).types.is_struct(found.type):
+    # Types of the columns of a table a library might guess from the rows.
+    found = None if hasattr(data, "columns") else streamed(data, name, rule)
+    if found is None or pyarrow_for(name).types.is_struct(found.type):
         checks.fail_kind(name, "one column, not a table", data)
     return found
 
@@ -354,9 +344,7 @@ def chunked(data: Any, name: str, rule: str) -> Any:
 def streamed(data: Any, name: str, rule: str) -> Any:
     """Return what speaks Arrow as a `pyarrow.ChunkedArray`; a table is one of structs."""
     pa = pyarrow_for(name)
-    if isinstance(data, pa.ChunkedArray):
-        return data
-    if not isinstance(data, pa.Array):
+    if not isinstance(data, (pa.Array, pa.ChunkedArray)):
         make = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
         data = converted(data, name, rule, make)
     return data if isinstance(data, pa.ChunkedArray) else pa.chunked_array([data])

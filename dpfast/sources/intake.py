@@ -179,11 +179,8 @@ def read_column(data: Any, relation: str, where: Any = None) -> View:
 
 def read_each(data: Any, relation: str, columns: int | None, where: Any = None) -> list[Source]:
     """Read the columns of data one by one, or those of their rows that `where` keeps."""
-    views = (
-        View(source, True, 1, mask(where, source.length, relation))
-        for source in each_alone(form_of(data, "data", RULE), columns)
-    )
-    return [view.kept for view in views]
+    each = each_alone(form_of(data, "data", RULE), columns)
+    return [View(one, True, 1, mask(where, one.length, relation)).kept for one in each]
 
 
 def has_axis(axis: Any, data: Any) -> bool:
@@ -241,18 +238,17 @@ def lying_apart(form: Form, name: str) -> Apart | None:
             {key: source_of(one, f"column {key!r} of {name}") for key, one in form.columns.items()},
             name,
         )
-    if isinstance(form, Values) and form.array.ndim == 2 and _lie_apart(form.array):
-        array, mask = form.array, form.mask
-        if not array.shape[1]:
-            checks.fail_kind(name, "a matrix of numbers", form.given, " without columns")
-        return Apart(
-            {
-                str(j): ArraySource(array[:, j], None if mask is None else mask[:, j], name)
-                for j in range(array.shape[1])
-            },
-            name,
-        )
-    return None
+    if not (isinstance(form, Values) and form.array.ndim == 2):
+        return None
+    array, mask = form.array, form.mask
+    down, across = array.strides
+    if abs(down) >= abs(across):
+        return None
+    if not array.shape[1]:
+        checks.fail_kind(name, "a matrix of numbers", form.given, " without columns")
+    masks = [None] * array.shape[1] if mask is None else list(mask.T)
+    each = enumerate(zip(array.T, masks, strict=True))
+    return Apart({str(j): ArraySource(one, own, name) for j, (one, own) in each}, name)
 
 
 def each_alone(form: Form, width: int | None = None, name: str = "data") -> list[Source]:
@@ -304,22 +300,15 @@ class _OfRows:
 
     def reduce(self, summarise: Callable[[Chunk], S], merge: Callable[[S, S], S]) -> S:
         def part(chunk: RowChunk) -> S:
-            return summarise(
-                Chunk(np.ascontiguousarray(self._of(chunk.rows), self.dtype), chunk.start)
-            )
+            rows: NDArray[Any] = chunk.rows
+            if isinstance(self._key, str):
+                rows = rows[self._key]
+            elif rows.ndim > 1:
+                rows = rows[:, self._key]
+            return summarise(Chunk(np.ascontiguousarray(rows, self.dtype), chunk.start))
 
         return self._rows.reduce(part, merge)
 
     def sample(self, count: int, words: RandomWords) -> NDArray[Any] | None:
         """None: a look at some rows costs no less than a pass."""
         return None
-
-    def _of(self, rows: NDArray[Any]) -> NDArray[Any]:
-        if isinstance(self._key, str):
-            return rows[self._key]
-        return rows if rows.ndim == 1 else rows[:, self._key]
-
-
-def _lie_apart(array: np.ndarray[Any, Any]) -> bool:
-    down, across = (abs(stride) for stride in array.strides)
-    return down < across

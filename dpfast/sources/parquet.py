@@ -40,17 +40,14 @@ class ParquetReader(SchemaReader):
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._team = decoders()  # asked now, for a bad setting must show before a spend
-        self._footers: list[Any] = []
-        self.schemas = []
-        self._leaves: list[dict[str, list[int]]] = []
+        opened = [opening(path, "Parquet", functools.partial(_footer, path)) for path in paths]
+        self._footers = [one.footer for one in opened]
+        self._leaves = [one.leaves for one in opened]
+        self.schemas = [one.schema for one in opened]
         self._parts: list[_Part] = []
         start = 0
-        for number, path in enumerate(paths):
-            found = opening(path, "Parquet", functools.partial(_footer, path))
-            self._footers.append(found.footer)
-            self.schemas.append(found.schema)
-            self._leaves.append(found.leaves)
-            for group, rows in enumerate(found.rows):
+        for number, one in enumerate(opened):
+            for group, rows in enumerate(one.rows):
                 self._parts.append(_Part(number, group, start, rows))
                 start += rows
         super().__init__(paths, start)

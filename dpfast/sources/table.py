@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._core import checks
 from ..errors import DataError
-from .base import Choosing, RowSource, WithRows
+from .base import Choosing, RowSource, Table, WithRows
 from .foreign import ForeignRows
 from .forms import Arrow, Form, Named, Objects, Values, column_form, form_of
 from .ids import as_ids, no_column
@@ -113,7 +113,7 @@ def rows_of(
     if isinstance(form, Named):
         given = form.given
         is_plain = isinstance(given, np.ndarray) and not isinstance(given, np.ma.MaskedArray)
-        column = records(given, without, name) if is_plain else of_numbers(columns, name)
+        column = records(given, without, name) if is_plain else of_columns(columns, name)
     elif isinstance(form, (Values, Arrow, MemorySource)):
         column = form.column(name, RULE, width)
     else:
@@ -167,12 +167,9 @@ def with_column(
     form = form_of(data, name, RULE)
     if not any(words) and own is None:
         return rows_of(form, name=name, last=column, argument=argument)
-    if isinstance(form, WithRows):
-        table = form.beside(column)
-        return table.coded(_every(words, own, len(table.names)))
-    fields = put_last(form, column, argument).columns
-    coded = matched(list(fields), _every(words, own, len(fields)))
-    return MemoryRows(of_words(fields, coded, name))
+    whole = form.beside(column) if isinstance(form, WithRows) else put_last(form, column, argument)
+    others = len(whole.names if isinstance(whole, Table) else whole.columns) - 1
+    return coded_rows(whole, [*(words or [None] * others), own], name)
 
 
 def put_last(form: Form, column: str, argument: str) -> Named:
@@ -182,11 +179,6 @@ def put_last(form: Form, column: str, argument: str) -> Named:
         no_column(column, fields, argument)
     last = fields.pop(column)
     return Named({**fields, column: last}, fields)
-
-
-def _every(words: Sequence[Words | None], own: Words | None, columns: int) -> list[Words | None]:
-    """Return the words of all columns, of which the last has its own; None for numbers."""
-    return [*(words or [None] * (columns - 1)), own]
 
 
 def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> RowSource:
@@ -212,7 +204,7 @@ def coded_rows(data: Any, words: Sequence[Words | None], name: str = "data") -> 
         columns = range(form.array.shape[1])
         fields = {str(j): column_form(form.given[:, j], name, TEXT) for j in columns}
     if fields:
-        return MemoryRows(of_words(fields, matched(list(fields), words), name))
+        return MemoryRows(of_columns(fields, name, matched(list(fields), words)))
     (own,) = matched([name], words).values()
     return MemoryRows(words_column(form, own, name))
 
@@ -222,40 +214,32 @@ def only(source: RowSource, columns: Collection[Any] | None) -> RowSource:
     return source.only(columns) if isinstance(source, Choosing) else source
 
 
-def of_numbers(columns: Mapping[str, Objects | Values | Arrow], name: str) -> Column:
-    """Return columns of numbers as records of float64."""
-    rule = "numbers (choose columns, or give it as ids)"
-    each = {key: single(columns[key], f"column {key!r} of {name}", rule) for key in columns}
-    return beside_one_another(each, name)
-
-
-def of_words(
-    columns: Mapping[str, Objects | Values | Arrow], words: Mapping[str, Words], name: str
+def of_columns(
+    columns: Mapping[str, Objects | Values | Arrow],
+    name: str,
+    words: Mapping[str, Words] | None = None,
 ) -> Column:
-    """Return columns as records of float64, those of text as the numbers of their words."""
-    rule, each = "numbers, or have categories that are text", {}
-    for key, column in columns.items():
-        title, own = f"column {key!r} of {name}", words.get(key)
-        each[key] = single(column, title, rule) if own is None else words_column(column, own, title)
-    return beside_one_another(each, name)
+    """Return columns as records of float64, those of text as the numbers of their words.
 
-
-def single(form: Objects | Values | Arrow, title: str, rule: str) -> Column:
-    """Return a column of one number a row."""
-    column = form.column(title, rule)
-    if isinstance(form, Values) and column.width is not None:
-        checks.fail_kind(title, "one number a row", form.given)
-    return column
-
-
-def beside_one_another(columns: dict[str, Column], name: str) -> Column:
-    """Return columns as records; those of different lengths fail in the pass."""
+    Columns of different lengths fail in the pass.
+    """
     if not columns:
         checks.fail_kind(name, "a table with a column of numbers", columns)
-    length = next(iter(columns.values())).length
-    if all(column.length == length for column in columns.values()):
-        return side_by_side(columns)
-    return Column(named_dtype(tuple(columns)), length, refuse_columns)
+    rule, made = "numbers (choose columns, or give it as ids)", {}
+    if words:
+        rule = "numbers, or have categories that are text"
+    for key, form in columns.items():
+        title = f"column {key!r} of {name}"
+        if words and key in words:
+            made[key] = words_column(form, words[key], title)
+            continue
+        made[key] = form.column(title, rule)
+        if isinstance(form, Values) and made[key].width is not None:
+            checks.fail_kind(title, "one number a row", form.given)
+    lengths = [column.length for column in made.values()]
+    if len(set(lengths)) == 1:
+        return side_by_side(made)
+    return Column(named_dtype(tuple(made)), lengths[0], refuse_columns)
 
 
 def together(columns: Sequence[Column]) -> NDArray[Any] | None:
