@@ -53,7 +53,36 @@ def cut(request, monkeypatch):
     if request.param == "small chunks":
         monkeypatch.setattr(MemoryRows, "BUFFER", 1000)
         monkeypatch.setattr(MemoryRows, "DIRECT", 808)
+        monkeypatch.setattr(_memory, "BLOCK", 16)
         monkeypatch.setattr(arrow, "BATCH", 61)
+
+
+def words(count):
+    return np.random.default_rng(count).integers(0, 2**64, count, dtype=np.uint64)
+
+
+def check_source(data, want):
+    """As one column: every row once, without those that are null, and what a chunk promises."""
+    source, present = as_source(data), want[~np.isnan(want)].tolist()
+    assert isinstance(source, Source) and source.dtype in CHUNK_DTYPES
+
+    def summarise(chunk):
+        assert chunk.values.ndim == 1 and chunk.values.dtype == source.dtype
+        assert chunk.values.dtype.isnative and chunk.values.flags.c_contiguous
+        return [(chunk.start, chunk.values.copy(), chunk.nulls)]
+
+    chunks = sorted(source.reduce(summarise, lambda a, b: a + b), key=lambda part: part[0])
+    at = 0
+    for start, values, nulls in chunks:
+        assert start == at
+        at += len(values) + nulls
+    assert at == len(want) and source.length in (None, at)
+    found = np.concatenate([values for _, values, _ in chunks])
+    assert source.nulls in (None, sum(nulls for *_, nulls in chunks))
+    assert found[found == found].tolist() == present
+    sample = source.sample(50, words)
+    if sample is not None:
+        assert sample.dtype == source.dtype and set(sample[sample == sample]) <= set(present)
 
 
 def check(data, want, *, ids=None, workers=None, dtype=np.float64, width=None):
@@ -66,6 +95,19 @@ def check(data, want, *, ids=None, workers=None, dtype=np.float64, width=None):
 
 
 # --- NumPy --------------------------------------------------------------------------------------
+
+
+class Capsule:
+    """Nothing but DLPack."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
 
 
 def forms(base):
@@ -82,6 +124,7 @@ def forms(base):
         "backwards": base[::-1].copy()[::-1],
         "fortran": np.asfortranarray(base),
         "column": np.stack([base, base], axis=-1)[..., 1],
+        "DLPack": Capsule(base) if base.dtype.kind != "b" else base,
         "not aligned": odd,
         "subclass": base.view(type("Mine", (np.ndarray,), {})),
     }
@@ -97,6 +140,8 @@ def test_arrays_of_every_form(cut, dtype, shape, workers):
     want = {"<f2": np.float32, "|b1": np.uint8}.get(dtype, np.dtype(dtype))
     for name, array in forms(base).items():
         check(array, base.astype(want), workers=workers, dtype=want)
+        if len(shape) == 1:
+            check_source(array, base.astype(want))
         source = as_rows(array, None, workers)
         read_in_place = source.array is not None
         if name in ("plain", "locked", "subclass"):
@@ -270,6 +315,7 @@ def test_a_null_becomes_nan_in_its_place(cut, name):
     for some in (cells(), cells(100, 1000), [None] * 5, cells(10, 3)[:4], []):
         check(SINGLE[name](some), plain.single(some))
         check(SINGLE[name](some), plain.single(some), workers=3)
+        check_source(SINGLE[name](some), plain.single(some))
 
 
 def test_the_dtype_is_a_matter_of_type():
@@ -915,6 +961,18 @@ def test_rows_are_taken_as_they_are():
 # --- what is refused ----------------------------------------------------------------------------
 
 
+class Unreadable:
+    """A column on another device, or one that needs a gradient: NumPy cannot have it."""
+
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("secret 4711")
+
+
+class UnreadableCapsule(Capsule):
+    def __dlpack__(self, **options):
+        raise BufferError("secret 4711")
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -943,16 +1001,34 @@ def test_rows_are_taken_as_they_are():
         pa.table({}),
         pa.array(["4711"]),
         pa.array([[4711]]),
+        Unreadable(),
+        UnreadableCapsule(np.arange(3.0)),
     ],
     ids=lambda d: type(d).__name__,
 )
 def test_refusals_come_before_the_spend_and_repeat_no_value(data):
+    """A value in an error would be an answer for nothing."""
     budget = dp.Budget(epsilon=1)
-    keywords = {"blocks": 1, "bounds": (0, 1), "epsilon": 1, "budget": budget}
-    with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
-        dp.sample_and_aggregate(data, "mean", **keywords)
-    assert "4711" not in str(caught.value) + repr(caught.value.__context__)
+    keywords = {"bounds": (0, 1), "epsilon": 1, "budget": budget}
+    for release in (
+        dp.median,
+        functools.partial(dp.sample_and_aggregate, estimator="mean", blocks=1),
+    ):
+        with pytest.raises((ArgumentError, ArgumentTypeError)) as caught:
+            release(data, **keywords)
+        assert "4711" not in str(caught.value) + repr(caught.value.__context__)
     assert not budget.history
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"a": [4711]}, pd.DataFrame({"a": [4711]}), pa.table({"a": [4711]}), np.full((2, 9), 4711)],
+    ids=lambda d: type(d).__name__,
+)
+def test_data_of_several_columns_are_no_column(data):
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=r"^data must be ") as caught:
+        as_source(data)
+    assert "4711" not in str(caught.value)
 
 
 def test_without_pyarrow(monkeypatch):
@@ -980,77 +1056,16 @@ def test_no_copy_of_the_whole():
         "arrow": pa.table({"a": pa.array(half, mask=half < 5)}),
         "source": as_source(np.ma.array(data, mask=data < 5)),
     }
-    for name, form in forms.items():
-        source = as_rows(form)
+    columns = [as_source(forms[name]) for name in ("plain", "strided", "swapped", "masked")]
+    for source in [*map(as_rows, forms.values()), *columns]:
         tracemalloc.start()
         try:
-            total = source.reduce(lambda chunk: len(chunk.rows), lambda a, b: a + b)
+            total = source.reduce(lambda chunk: len(chunk[0]), lambda a, b: a + b)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        assert total == source.length, name
-        assert peak < 4 * MemoryRows.BUFFER, name
-
-
-MEASURE = """
-import sys
-import numpy as np, pyarrow.parquet as pq
-import dpfast as dp
-from dpfast.sources.table import as_rows
-
-def now():
-    lines = open("/proc/self/status").read().splitlines()
-    return int(next(l for l in lines if l.startswith("RssAnon")).split()[1]) / 1024
-
-def most(path):
-    source = as_rows(dp.scan(path, ["a", "b", "c"]), "user")
-    def summarise(chunk):
-        return len(chunk.rows), now()
-    return source.reduce(summarise, lambda a, b: (a[0] + b[0], max(a[1], b[1])))
-
-small, large, whole = sys.argv[1:]
-most(small)
-before = now()
-if whole:
-    held = pq.read_table(large)
-    rows, peak = held.num_rows, now()
-else:
-    rows, peak = most(large)
-print(peak - before, rows)
-"""
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="measures on Linux")
-def test_a_pass_over_a_parquet_table_does_not_hold_it(tmp_path):
-    def write_rows(path, n):
-        rng = np.random.default_rng(n)
-        table = pa.table(
-            {
-                **{name: rng.random(n) for name in "abc"},
-                "user": pa.array(rng.integers(0, 10**6, n)).cast(pa.string()),
-            }
-        )
-        pq.write_table(table, path, row_group_size=1 << 19, use_dictionary=False)
-
-    small, large, n = str(tmp_path / "s.parquet"), str(tmp_path / "l.parquet"), 4_000_000
-    write_rows(small, 100_000)
-    write_rows(large, n)
-
-    def extra(whole):
-        out = subprocess.run(
-            [sys.executable, "-c", MEASURE, small, large, whole],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, "DPFAST_NUM_THREADS": "2"},
-        )
-        found, rows = map(float, out.stdout.split())
-        assert rows == n
-        return found
-
-    assert extra("") < 64 < n * 24 / 2**20
-    assert extra("whole") > 0.8 * n * 24 / 2**20  # the same measurement sees a table that is held
+        assert total == source.length - getattr(source, "nulls", 0)
+        assert peak < 4 * MemoryRows.BUFFER
 
 
 APART = """
