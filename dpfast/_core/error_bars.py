@@ -52,14 +52,12 @@ def unknown(confidence: float, why: str) -> Expected:
     return Expected(confidence, note=why)
 
 
-def grown_error(
-    error: Fraction, moved: Fraction, rows: int, least: Fraction, ddof: int
-) -> Fraction:
+def grown_error(error: Fraction, off: Fraction, rows: int, least: Fraction, ddof: int) -> Fraction:
     """Return the error of v R / (R - ddof) over R / (R - ddof), where v <= 1/4 has `error`.
 
-    R is the noisy number of rows. It is off by at most `moved`, and at least `least`.
+    R is the noisy number of rows. It is off by at most `off`, and at least `least`.
     """
-    return error + Fraction(ddof, 4) * moved / (rows * (least - ddof)) if ddof else error
+    return error + Fraction(ddof, 4) * off / (rows * (least - ddof)) if ddof else error
 
 
 def normal(failure: float) -> float:

@@ -36,7 +36,7 @@ def check(progress: Any) -> None:
 
 @contextmanager
 def reporter(
-    progress: Any, total: int | None, what: str = "blocks"
+    progress: Any, total: int | None, unit: str = "blocks"
 ) -> Iterator[Callable[[int], None] | None]:
     """Yield a function ``tick(blocks)`` that counts blocks that are done.
 
@@ -48,7 +48,7 @@ def reporter(
         most about twenty times a second, and once at the end. `tick` raises what it raises.
     total : int or None
         The number of blocks, if it is known.
-    what : str
+    unit : str
         What the blocks are called.
 
     Yields
@@ -59,7 +59,7 @@ def reporter(
     if progress is None or progress is False:
         yield None
     elif progress is True:
-        with _bar(total, what) as show, _counted(show, total) as tick:
+        with _bar(total, unit) as show, _counted(show, total) as tick:
             yield tick
     else:
         with _counted(progress, total) as tick:
@@ -87,7 +87,7 @@ def _counted(
 
 
 @contextmanager
-def _bar(total: int | None, what: str) -> Iterator[Callable[[int, int | None], None]]:
+def _bar(total: int | None, unit: str) -> Iterator[Callable[[int, int | None], None]]:
     console, progress = _rich()
     with progress.Progress(
         progress.TextColumn("{task.description}"),
@@ -97,7 +97,7 @@ def _bar(total: int | None, what: str) -> Iterator[Callable[[int, int | None], N
         progress.TimeRemainingColumn(),
         console=console.Console(stderr=True),
     ) as bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task(unit, total=total)
         yield lambda done, _: bar.update(task, completed=done)
 
 

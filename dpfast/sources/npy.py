@@ -96,13 +96,6 @@ class NpyFile(Reader):
             rule = "integers, floats or booleans"
         raise SourceError(f"{self._name} must hold {rule}, got {kind}")
 
-    def text(self, name: str) -> None:
-        if not self.holds_text(name):
-            raise SourceError(
-                f"{self._name} must hold text in column {name!r}, for it has categories that are "
-                f"text, got {self.kinds[name]}"
-            )
-
     def ids(self, name: str) -> None:
         if self.kinds[name].kind not in "biuUS":
             raise SourceError(

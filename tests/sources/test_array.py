@@ -1,4 +1,4 @@
-"""One column in memory: where it is read, what is refused, its threads and samples."""
+"""One column in memory: where it is read, what is refused, its samples."""
 
 from __future__ import annotations
 
@@ -19,11 +19,6 @@ pd = pytest.importorskip("pandas")
 
 def words(count):
     return np.random.default_rng(count).integers(0, 2**64, count, dtype=np.uint64)
-
-
-def starts(data):
-    """The first row of every chunk."""
-    return sorted(as_source(data).reduce(lambda chunk: [chunk.start], lambda a, b: a + b))
 
 
 @pytest.mark.parametrize("ordered", [False, True])
@@ -78,18 +73,6 @@ def test_a_file_name_is_not_data():
 def test_a_source_is_taken_as_it_is():
     source = as_source(np.arange(3.0))
     assert as_source(source) is source
-
-
-def test_threads_see_every_row_once(monkeypatch):
-    monkeypatch.setattr(memory, "SLICE", 10)
-    monkeypatch.setenv("DPFAST_NUM_THREADS", "3")
-    assert memory.threads() == 3
-    assert starts(np.arange(1001.0)) == starts(np.arange(1001.0)[::-1]) == [0, 333, 667]
-    assert starts(np.arange(15.0)) == [0]
-    for bad in ("0", "-1", "1.5", "two", "99999"):
-        monkeypatch.setenv("DPFAST_NUM_THREADS", bad)
-        with pytest.raises(ArgumentError, match="DPFAST_NUM_THREADS"):
-            as_source(np.arange(1001.0))
 
 
 @settings(deadline=None)
