@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 from typing import Any, NoReturn
 
@@ -12,6 +11,7 @@ from .._core import checks
 from .arrow import family, looked_up_chunks
 from .base import Ids
 from .forms import Arrow, Objects, column_form
+from .pick import nearest
 
 RULE = "a one-dimensional column of integers, text or bytes"
 
@@ -41,8 +41,7 @@ def as_ids(ids: Any) -> Ids:
 
 
 def no_column(ids: Any, names: Collection[str], argument: str = "ids") -> NoReturn:
-    """The error about ids, or another argument, that name no column of a table."""
-    near = difflib.get_close_matches(str(ids), names, 3, 0.6)
-    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+    """Raise the error about ids, or another argument, that name no column of a table."""
+    hint = nearest(str(ids), names)
     each = "id" if argument == "ids" else "number"
     checks.fail(argument, f"the name of a column{hint} or one {each} for each row", ids)

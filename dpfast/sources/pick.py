@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from .._core import checks
@@ -37,14 +37,19 @@ def picker(column: str | int | None) -> Pick:
         else:
             name = column
         if name not in names:
-            near = difflib.get_close_matches(name, names, 3, 0.6)
-            hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+            hint = nearest(name, names)
             raise SourceError(f"column {name!r} is not in {path.name}{hint}, which has: {shown}")
         if names.count(name) > 1:
             raise SourceError(f"column {name!r} stands more than once in {path.name}")
         return name
 
     return pick
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """Return what a message says of the names that are nearly `name`."""
+    near = difflib.get_close_matches(name, names, 3, 0.6)
+    return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
 
 
 def distinct(names: list[str]) -> list[str]:

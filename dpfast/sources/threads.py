@@ -60,6 +60,11 @@ def in_parts(
 
     ``chunks(start, stop)`` yields at least one. No two threads merge at the same time.
     """
+    if parts == 1:
+        with np.errstate(all="ignore"):
+            return functools.reduce(merge, map(summarise, chunks(0, length)))
+    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
+
     one_at_a_time = Lock()
 
     def both(a: S, b: S) -> S:
@@ -70,10 +75,6 @@ def in_parts(
         some = chunks(length * i // parts, length * (i + 1) // parts)
         with np.errstate(all="ignore"):  # a thread does not have the settings of its caller
             return functools.reduce(both, map(summarise, some))
-
-    if parts == 1:
-        return part(0)
-    from concurrent.futures import ThreadPoolExecutor  # not everybody who imports needs it
 
     with ThreadPoolExecutor(parts) as pool:
         return functools.reduce(both, pool.map(part, range(parts)))
