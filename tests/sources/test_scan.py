@@ -1,6 +1,7 @@
 """Columns of files: what is read, what is refused, how much memory it takes, and how it ends."""
 
 import decimal
+import itertools
 import os
 import pickle
 import subprocess
@@ -138,14 +139,20 @@ def test_every_format_reads_back_what_was_written(written):
 
 def test_every_format_gives_the_release_that_the_array_gives(written):
     values = np.random.default_rng(3).permutation(20_011).astype(float)
-    path = written(pa.table({"v": values}))
-    for call in (dp.median, lambda x, **kw: dp.quantile(x, 0.9, **kw)):
-        for seed in range(3):
-            want = call(values, bounds=(0, 30_000), epsilon=1, rng=dp.rng.InsecureGenerator(seed))
-            got = call(
-                scan(path), bounds=(0, 30_000), epsilon=1, rng=dp.rng.InsecureGenerator(seed)
+    kw = {"bounds": (0, 30_000), "epsilon": 1}
+    for missing, policies in (False, [{}]), (True, [{"nan": 0}, {"nan": "drop"}]):
+        values[::7] = np.nan if missing else values[::7]
+        source = scan(written(pa.table({"v": values})))
+        for policy, q, seed in itertools.product(policies, (0.5, 0.9), range(3)):
+            if policy.get("nan") == "drop":
+                policy = {**policy, "neighbors": "add-remove"}
+            want, got = (
+                dp.quantile(data, q, rng=dp.rng.InsecureGenerator(seed), **kw, **policy)
+                for data in (values, source)
             )
             assert got == want
+    with pytest.raises(DataError, match="NaN or null"):
+        dp.median(source, **kw)
 
 
 @pytest.mark.parametrize("batch", [1, 2, 63, 64, 1000, 10**6])
