@@ -15,7 +15,6 @@ quick = quick_run(crossings)
 KEPT = figures("crossings")
 
 
-
 def typical(ratios):
     """The geometric mean over columns, for each loss."""
     return np.exp(np.mean(np.log(ratios), axis=0))

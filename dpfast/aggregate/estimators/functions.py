@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from ..._core import checks
 from ..._kernels.jit import BlockLoop
-from ...sources.threads import threads
 from ...sources.base import RowSource
+from ...sources.threads import threads
 from ..blocks.layout import Window
 from ..workers.pool import WorkerPool, cores
 from ..workers.threads import call_blocks
