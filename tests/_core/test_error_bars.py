@@ -226,12 +226,11 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
         summary = mechanism.reduce(_source(data, 0))
         width = np.array(mechanism.error(len(data), SURE).half_width)
         truth = data.mean(axis=0) if name == "mean" else data.var(axis=0)
-        spans = mechanism.spans
-        moves = spans if name == "mean" else [*spans, *(span**2 for span in spans)]
-        e, parts = mechanism.sizes(moves, 1 - SURE, len(moves) // 2)
+        moves = mechanism.sensitivities
+        e, parts = mechanism.sizes(1 - SURE)
         sizes = [size * move for size, move in zip(np.ravel(parts), moves, strict=True)]
         # Each of them is rarer than said, and half of it is not.
-        noise, part = mechanism.noise_with_rows(moves), (1 - SURE) / (len(moves) // 2 + 1)
+        noise, part = mechanism.noise, (1 - SURE) / (len(moves) // 2 + 1)
         rng, zeros, all_sizes = InsecureGenerator(3), [0] * (1 + len(moves)), [e, *sizes]
         drawn = np.abs(np.array([noise.add(zeros, rng) for _ in range(DRAWS // 2)], float))
         far = np.mean(drawn > np.array(all_sizes, float), axis=0)
@@ -243,7 +242,7 @@ def test_bounds_of_columns_are_made_of_what_noise_keeps_within(name, neighbors, 
                 for size, sign in zip(sizes, np.repeat(signs[1:], 2).tolist(), strict=True)
             ]
 
-            def add(self, moves, values, rows, generator, moved=moved, step=signs[0] * e):
+            def add(self, values, rows, generator, moved=moved, step=signs[0] * e):
                 rows = [math.floor(n + step) for n in rows]
                 return rows, [value + z for value, z in zip(values, moved, strict=True)]
 

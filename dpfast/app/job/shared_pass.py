@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..._core.progress import reporter
@@ -144,7 +145,13 @@ class SharedPasses:
             return self._ask(number, _Request(*made[0], empty, summarise, merge))
 
         shared = copy(self._reader)
-        vars(shared).update(makers=makers, reduce=reduce)
+        vars(shared).update(
+            makers=makers,
+            reduce=reduce,
+            # As every format has them: one may read a column in a way of its own, in its own pass.
+            column=partial(Reader.column, shared),
+            rows=partial(Reader.rows, shared),
+        )
         return shared
 
     def run(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:

@@ -422,7 +422,7 @@ def _made(
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
         rest = view.where, grids, view.weights, not view.each
         return view, WEIGHTED[kind](bounds, relation, policy, loss, *rest).charged()
-    known = relation == "replace" and view.where is None
+    known = relation == "replace" and asked.where is None
     if not view.each:
         loss = _spent(loss, 2 if kind is not Sum and relation == "replace" and not known else 1)
     ends = relation, policy, loss, view.where
