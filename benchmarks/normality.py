@@ -17,7 +17,7 @@ normal distribution is what the theorem says goes to 0.
   noise and bias are as large as the statistic's own deviation, for every n.
 
 The number of blocks is that of `dp.suggest_blocks`, a public rule. Block outputs are drawn from
-their exact law, chi-square, so n may be larger than any table.
+their exact distribution, chi-square, so n may be larger than any table.
 """
 
 import argparse
@@ -40,7 +40,7 @@ BOUNDS = (0.0, 4.0)
 EPSILON = 2.0
 #: The bias of a block of m rows times m; for the trimmed mean with the skewness of the outputs.
 BIAS = {"winsorized-mean": 1.0, "trimmed-mean": 1.5, "mean": 1.0}
-#: Variance of the limiting law of the trimmed mean of normal outputs, a quarter off either end.
+#: Variance of the limit of the trimmed mean of normal outputs, a quarter off either end.
 LIMIT = {"trimmed-mean": 1.19}
 SEED = 2011
 
@@ -73,9 +73,9 @@ def private(name, n, repeats):
 
 
 def distance(sample, variance=1.0):
-    """The Kolmogorov distance of a sample to a normal law about 0."""
-    law = NormalDist(0, math.sqrt(variance))
-    exact = np.array([law.cdf(x) for x in np.sort(sample).tolist()])
+    """The Kolmogorov distance of a sample to a normal distribution about 0."""
+    distribution = NormalDist(0, math.sqrt(variance))
+    exact = np.array([distribution.cdf(x) for x in np.sort(sample).tolist()])
     steps = np.arange(len(sample) + 1) / len(sample)
     return float(max(np.max(steps[1:] - exact), np.max(exact - steps[:-1])))
 
@@ -111,9 +111,11 @@ def draw(table, path):
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-    law = NormalDist()
+    distribution = NormalDist()
     x = np.linspace(-4, 4, 401)
-    left.fill_between(x, [law.cdf(t) for t in x], color="0.9", label="limit: standard normal")
+    left.fill_between(
+        x, [distribution.cdf(t) for t in x], color="0.9", label="limit: standard normal"
+    )
     for i, n in enumerate(SHOWN):
         row = next(r for r in table if (r["rows"], r["method"]) == (n, "winsorized-mean"))
         parts = np.arange(1, 200) / 200
@@ -134,7 +136,7 @@ def draw(table, path):
         f"not told from 0 by {runs:,} draws", (1.2e4, 0.55 / math.sqrt(runs)), fontsize=8
     )
     right.set(xscale="log", yscale="log", ylim=(0.5 / math.sqrt(runs), 3), xlabel="rows")
-    right.set(title="Kolmogorov distance to the limiting normal law")
+    right.set(title="Kolmogorov distance to the limiting normal distribution")
     right.grid(alpha=0.3, which="both")
     right.legend(fontsize=8, loc="upper right", ncols=2)
     figure.savefig(path, dpi=110)

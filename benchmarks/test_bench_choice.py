@@ -37,20 +37,22 @@ def references(values):
     }
 
 
-@pytest.mark.parametrize("law", [choice.rows, choice.subset_rows], ids=lambda f: f.__name__)
-def test_by_row(benchmark, table, law):
+@pytest.mark.parametrize(
+    "distribution", [choice.rows, choice.subset_rows], ids=lambda f: f.__name__
+)
+def test_by_row(benchmark, table, distribution):
     values, best, exact = table
     benchmark.group = "one draw a row of 100"
     stream = SecureGenerator().stream()
     got = benchmark.pedantic(
-        lambda: law(values, best, 1.0, exact, stream), rounds=7, warmup_rounds=1
+        lambda: distribution(values, best, 1.0, exact, stream), rounds=7, warmup_rounds=1
     )
     beside(benchmark, references(values), values.size)
     # The expected distance is the same as with NumPy's noise, or less with permute-and-flip.
     gap = (best - np.take_along_axis(values, got[:, None], axis=1)[:, 0]).mean()
     chosen = np.argmax(values + np.random.default_rng(2).gumbel(size=values.shape), axis=1)
     same = (best - np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]).mean()
-    if law is choice.rows:
+    if distribution is choice.rows:
         assert abs(gap - same) < 10 / len(values) ** 0.5
     else:
         assert gap < same

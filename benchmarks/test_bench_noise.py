@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpfast import noise
-from dpfast.noise import distributions as laws
+from dpfast.noise import distributions
 from dpfast.noise.distributions.table import prepare
 from dpfast.rng import InsecureGenerator, SecureGenerator
 
@@ -88,22 +88,31 @@ def test_floor_random_bits(benchmark):
     assert abs(np.mean(words >> np.uint64(63)) - 0.5) < MIDDLE
 
 
-@pytest.mark.parametrize("law", [laws.Laplace(), laws.PolyPlace(10 / 3)], ids=repr)
-def test_one_draw(benchmark, law):
+@pytest.mark.parametrize(
+    "distribution", [distributions.Laplace(), distributions.PolyPlace(10 / 3)], ids=repr
+)
+def test_one_draw(benchmark, distribution):
     benchmark.group = "one sample"
     rng = InsecureGenerator(1)
     z = benchmark(
-        lambda: noise.draw(law, value=10.0, scale=0.5, granularity=2.0**-20, generator=rng)
+        lambda: noise.draw(distribution, value=10.0, scale=0.5, granularity=2.0**-20, generator=rng)
     )
     assert (z * 2**20).is_integer()
 
 
 @pytest.mark.parametrize(
-    "law", [laws.Laplace(), laws.Gaussian(), laws.Cauchy(), laws.StudentT(3.0)], ids=repr
+    "distribution",
+    [
+        distributions.Laplace(),
+        distributions.Gaussian(),
+        distributions.Cauchy(),
+        distributions.StudentT(3.0),
+    ],
+    ids=repr,
 )
-def test_first_use_of_a_law(benchmark, law):
-    benchmark.group = "table of a law"
+def test_first_use_of_a_distribution(benchmark, distribution):
+    benchmark.group = "table of a distribution"
     prepared = benchmark.pedantic(
-        prepare.__wrapped__, (law,), setup=lambda: None, rounds=3, warmup_rounds=1
+        prepare.__wrapped__, (distribution,), setup=lambda: None, rounds=3, warmup_rounds=1
     )
     assert np.isfinite(prepared.rows[1:-1, -1]).all()

@@ -102,7 +102,7 @@ def test_permute_and_flip(benchmark, candidates):
 
 
 def test_rival_exponential_noise(benchmark, candidates):
-    """The same law up to rounding: argmax of c w + Exp(1) with all noise drawn."""
+    """The same distribution up to rounding: argmax of c w + Exp(1) with all noise drawn."""
     rng = np.random.default_rng(2)
     found = benchmark.pedantic(
         lambda: np.argmax(0.5 * candidates + rng.standard_exponential(N)), rounds=3

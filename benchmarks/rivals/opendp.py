@@ -54,9 +54,9 @@ def gaussian(scale, size):
 
 
 @lru_cache
-def _noisy_max(scale, law):
+def _noisy_max(scale, distribution):
     space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.linf_distance(T=float)
-    return dp.m.make_noisy_max(*space, getattr(dp, law)(), scale=scale)
+    return dp.m.make_noisy_max(*space, getattr(dp, distribution)(), scale=scale)
 
 
 def noisy_max(scores, sensitivity, epsilon):
@@ -65,7 +65,7 @@ def noisy_max(scores, sensitivity, epsilon):
 
 
 def permute_and_flip(scores, sensitivity, epsilon):
-    """With exponential noise, which has that law."""
+    """With exponential noise, which has that distribution."""
     return _noisy_max(2 * sensitivity / epsilon, "max_divergence")(scores)
 
 

@@ -110,22 +110,6 @@ size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *o
     return n;
 }
 
-size_t dpf_choice_coins(dpf_words *words, double c, const double *distance, const int64_t *shift,
-                        int shift_stride, double slack, uint8_t *kept, size_t from, size_t n,
-                        uint64_t *word)
-{
-    for (size_t i = from; i < n; i++) {
-        kept[i] = DPF_CHOICE_NO;
-        if (distance[i] >= 0) {
-            *word = dpf_words_one(words);
-            kept[i] = (uint8_t)dpf_choice_verdict(*word, c, distance[i], slack, shift[i * (size_t)shift_stride], 1.0);
-        }
-        if (kept[i] == DPF_CHOICE_OPEN)
-            return i;
-    }
-    return n;
-}
-
 void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -66,11 +66,6 @@ size_t dpf_choice_keep(const dpf_choice_runs *runs, dpf_words *words, const int6
 size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *out, size_t from, size_t n,
                        uint64_t *word);
 
-/* Coins of probability min(1, 2^shift e^(-c D)); shift_stride is 0 or 1. As dpf_choice_keep. */
-size_t dpf_choice_coins(dpf_words *words, double c, const double *distance, const int64_t *shift,
-                        int shift_stride, double slack, uint8_t *kept, size_t from, size_t n,
-                        uint64_t *word);
-
 /* out[i] uniform below limit[i] >= 1 (limit_stride 0 or 1). */
 void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out, size_t n);
 

@@ -1,4 +1,4 @@
-/* Correctly rounded noise on a grid, from a table of a law's quantile function.
+/* Correctly rounded noise on a grid, from a table of a distribution's quantile function.
  *
  * A sample of value + scale Z on the grid g Z is g * nearest integer of (value + scale Z) / g, with Z
  * symmetric and |Z| = Q(p), Q the upper-tail quantile function and p uniform in (0, 1/2). Sixty-four
@@ -9,7 +9,7 @@
  * segments: its octave and the next DPF_GRID_SPLIT bits. A row holds, for one segment with midpoint m, a
  * polynomial in m - d (exact in double) and an absolute bound of everything that can separate its computed
  * value from Q(p): truncation, coefficients, evaluation, the rounding of k to d, and theta. Row 0
- * belongs to small k, for which 64 bits say too little: its bound is infinite. A law whose density has a
+ * belongs to small k, for which 64 bits say too little: its bound is infinite. A distribution whose density has a
  * corner is analytic on either side of it only: rows from the one at d = knee on are stored one place
  * later, and the segment that the corner cuts has two rows. How rows and bounds are made, and why they
  * hold, is in dpfast/noise/distributions/table.py.
@@ -62,7 +62,7 @@ size_t dpf_grid_integers(dpf_rng *rng, const uint64_t *given, const dpf_grid_tab
 
 /* Verdicts on candidates y of a rejection sampler that keeps y with probability exp(-gamma),
  * gamma = (|y| - centre)^2 * half_precision: keep[i] is 1 where |Z| is above gamma, 0 where it is below, 2 where
- * the bound leaves that open; then word[i] has the bits of |Z|, whose law must be the standard exponential.
+ * the bound leaves that open; then word[i] has the bits of |Z|, whose distribution must be the standard exponential.
  * centre and half_precision are within a unit of rounding of what they stand for; |y| < 2^51. Returns the
  * number of open verdicts. `drawn` has room for n words. */
 size_t dpf_grid_accept(dpf_rng *rng, const uint64_t *given, const dpf_grid_table *table, const int64_t *y,

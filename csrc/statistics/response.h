@@ -3,7 +3,7 @@
  * Coins. The probability of heads is (first + (second + t) 2^-64) 2^-8 with 0 <= t <= 1: its first 8 bits
  * and its next 64. A uniform number of [0, 1) whose first 8 bits are not `first` is on one side of it; else
  * 64 further bits are drawn; where these are `second` the coin is open, and the caller decides it with more.
- * So the law is exact, at 8.25 random bits a coin.
+ * So the distribution is exact, at 8.25 random bits a coin.
  *
  * Bits are used in this order: for each DPF_RESPONSE_BLOCK rows (and for those that remain) one byte a row
  * (whole words, low byte first), then one word for each row whose byte is `first`, by row.

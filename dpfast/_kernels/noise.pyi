@@ -64,23 +64,6 @@ class Script:
 
 def below(n: int, stream: BitStream | Script) -> int: ...
 def slots(limit: NDArray[np.int64], out: NDArray[np.int64], stream: BitStream | Script) -> None: ...
-def verdict(
-    word: int,
-    c: float,
-    distance: float,
-    slack: float = 0.0,
-    lift: int = 0,
-    factor: float = 1.0,
-) -> int: ...
-def coins(
-    stream: BitStream | Script,
-    c: float,
-    distance: NDArray[np.float64],
-    shift: NDArray[np.int64],
-    slack: float,
-    kept: NDArray[np.uint8],
-    start: int,
-) -> tuple[int, int]: ...
 
 class Runs:
     def __init__(

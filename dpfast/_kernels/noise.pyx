@@ -50,7 +50,7 @@ BLOCK = DPF_GRID_BLOCK
 
 
 cdef class Table:
-    """A law's rows, copied to 64-byte alignment."""
+    """A distribution's rows, copied to 64-byte alignment."""
     cdef dpf_grid_table c
     cdef void *memory
 
@@ -212,13 +212,8 @@ cdef extern from "noise/choice.h" nogil:
                            size_t n, uint64_t *word)
     size_t dpf_choice_draw(const dpf_choice_runs *runs, dpf_words *words, int64_t *out,
                            size_t start, size_t n, uint64_t *word)
-    size_t dpf_choice_coins(dpf_words *words, double c, const double *distance,
-                            const int64_t *shift, int shift_stride, double slack, uint8_t *kept,
-                            size_t start, size_t n, uint64_t *word)
     void dpf_choice_below(dpf_words *words, const int64_t *limit, int limit_stride, int64_t *out,
                           size_t n)
-    int dpf_choice_verdict(uint64_t word, double c, double distance, double slack, int64_t lift,
-                           double factor)
 
 cdef extern from "noise/choice_rows.h" nogil:
     enum:
@@ -312,37 +307,6 @@ def slots(const int64_t[::1] limit not None, int64_t[::1] out not None, stream n
     with nogil:
         dpf_choice_below(words, &limit[0], limit.shape[0] != 1, &out[0], n)
     check(words)
-
-
-def verdict(uint64_t word, double c, double distance, double slack=0.0, int64_t lift=0,
-            double factor=1.0):
-    """Whether U < factor exp(-c D) 2**lift; OPEN where float64 cannot tell."""
-    return dpf_choice_verdict(word, c, distance, slack, lift, factor)
-
-
-def coins(stream not None, double c, const double[::1] distance not None,
-          const int64_t[::1] shift not None, double slack, uint8_t[::1] kept not None,
-          Py_ssize_t start):
-    """Coins of probability min(1, 2**shift exp(-c D)) from `start`: (index, word) of an open one."""
-    cdef dpf_words own
-    cdef dpf_words *words = source(stream, &own)
-    cdef size_t n = distance.shape[0], at = start
-    cdef uint64_t word = 0
-    cdef Py_ssize_t i
-    if kept.shape[0] != distance.shape[0] or start < 0:
-        raise ValueError("kept must have a place for each distance")
-    if shift.shape[0] != distance.shape[0] and shift.shape[0] != 1:
-        raise ValueError(f"shift must have 1 or {n} values")
-    for i in range(shift.shape[0]):
-        if not -(1 << 30) <= shift[i] <= 1 << 30:
-            raise ValueError("shifts must be between -2**30 and 2**30")
-    if at >= n:
-        return n, 0
-    with nogil:
-        at = dpf_choice_coins(words, c, &distance[0], &shift[0], shift.shape[0] != 1, slack,
-                              &kept[0], at, n, &word)
-    check(words)
-    return at, word
 
 
 cdef class Runs:

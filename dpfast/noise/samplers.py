@@ -54,7 +54,12 @@ class _OfMany(_Of, total=False):
 
 
 def draw(
-    law: Distribution, *, value: float, scale: float, granularity: float, generator: Generator
+    distribution: Distribution,
+    *,
+    value: float,
+    scale: float,
+    granularity: float,
+    generator: Generator,
 ) -> float:
     """Draw one sample of ``value + scale * Z``, correctly rounded to a multiple of `granularity`.
 
@@ -66,7 +71,7 @@ def draw(
 
     Parameters
     ----------
-    law : Distribution
+    distribution : Distribution
         Distribution of Z, from `dpfast.noise.distributions`.
     value : float
         Finite; need not lie on the grid.
@@ -104,7 +109,7 @@ def draw(
         checks.power_of_two("granularity", granularity)
     if not (0.0 < scale < math.inf and abs(value) / granularity < math.inf):
         raise ArgumentError(_FINITE)
-    prepared = prepare(law)
+    prepared = prepare(distribution)
     stream = generator.stream()
     result = one(stream, prepared.table, value, scale, granularity)
     if type(result) is int:
@@ -113,7 +118,7 @@ def draw(
 
 
 def draw_array(
-    law: Distribution,
+    distribution: Distribution,
     *,
     value: NDArray[np.float64],
     scale: NDArray[np.float64],
@@ -125,7 +130,7 @@ def draw_array(
 
     Parameters
     ----------
-    law : Distribution
+    distribution : Distribution
         Distribution of Z, the same for all.
     value, scale, granularity : numpy.ndarray of float64
         As for `draw`; each broadcasts to `shape`.
@@ -161,7 +166,7 @@ def draw_array(
     out = np.empty(shape)
     inputs = [_flat(x, shape) for x in (value, scale, granularity)]
     stream = generator.stream()
-    _fill(prepare(law), inputs, out.reshape(-1), stream, None, stream.word)
+    _fill(prepare(distribution), inputs, out.reshape(-1), stream, None, stream.word)
     return out
 
 

@@ -374,7 +374,7 @@ def test_bad_arguments(change, word):
         make_vector(**(GOOD | change))
 
 
-def test_the_reference_agrees_on_what_neighbours_are():
+def test_the_reference_agrees_on_what_neighbors_are():
     """`worst` compares exactly the pairs with one place replaced."""
     pairs = [(z, y) for z, y in product(product((0, 1), repeat=2), repeat=2)]
     apart = [(z[0] == y[0]) != (z[1] == y[1]) for z, y in pairs]

@@ -211,7 +211,7 @@ CASES = [
 @pytest.mark.parametrize("estimator, nan", [("mean", "drop"), ("min", "keep")])
 @pytest.mark.parametrize("partition, relation", CASES)
 @pytest.mark.parametrize("name", list(DENSITIES))
-def test_no_neighbours_differ_by_more_than_the_loss(name, partition, relation, estimator, nan):
+def test_no_neighbors_differ_by_more_than_the_loss(name, partition, relation, estimator, nan):
     found = loss_of(name, partition, relation, estimator=estimator, nan=nan, default=0)
     assert 0.1 < found <= 1 + 1e-9
 

@@ -39,7 +39,7 @@ def test_a_page_runs_and_makes_its_plots(page, tmp_path, monkeypatch):
 def test_a_page_states_its_privacy(page):
     text = page.read_text(encoding="utf-8")
     what = next((rows for word, rows in ROWS.items() if word in text), ("candidates", "score"))
-    for row in (*what, "neighbours", "sensitivity", "loss"):
+    for row in (*what, "neighbors", "sensitivity", "loss"):
         assert re.search(rf"^\| {row} \| \S", text, re.M), row
     # The number of repeats can be turned down.
     assert len(build["REPEATS"].findall(text)) == ("repeats" in text)

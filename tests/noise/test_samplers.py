@@ -300,7 +300,7 @@ def low_bits(z: np.ndarray) -> np.ndarray:
 
 
 def supports_differ(mechanism) -> bool:
-    """Whether outputs on the neighbours 0 and 1 have distinguishable trailing bits."""
+    """Whether outputs on the neighbors 0 and 1 have distinguishable trailing bits."""
     zero, one = low_bits(mechanism(0.0)), low_bits(mechanism(1.0))
     both = zero + one
     seen = both > 50

@@ -261,7 +261,7 @@ def test_monotone_in_rho_and_delta(one, other, this, that):
 @given(epsilons, st.integers(1, 2**20))
 @few
 def test_monotone_from_one_float_to_the_next(epsilon, steps):
-    """Neighbours at the resolution of float64, where rounding would show."""
+    """Neighbors at the resolution of float64, where rounding would show."""
     near = epsilon * (1 + steps * Fraction(1, 2**52))
     monotone(lambda e: Pure(e).to_zcdp().rho, epsilon, near)
     monotone(lambda r: ZCDP(r).to_approx(Fraction(1, 10**6)).epsilon, epsilon, near)
@@ -324,7 +324,7 @@ def test_parallel_under_replace():
 
 def worst_ratio(epsilons, relation, counts_only):
     """Enumerates: each part releases its count (or its sum over {0, 1, 2} with that scale)
-    with two-sided geometric noise; the largest log-ratio over neighbours and answers."""
+    with two-sided geometric noise; the largest log-ratio over neighbors and answers."""
     parts = len(epsilons)
     rows = [(part, value) for part in range(parts) for value in (1, 2)]
 
@@ -349,7 +349,7 @@ def worst_ratio(epsilons, relation, counts_only):
 
 
 @pytest.mark.parametrize("relation", [AR, REP])
-def test_parallel_beside_an_enumeration_of_neighbours(relation):
+def test_parallel_beside_an_enumeration_of_neighbors(relation):
     """The loss of geometric noise is its epsilon times the distance of the answers."""
     epsilons = [1, Fraction(1, 2), Fraction(3, 4)]
     losses = [Pure(e) for e in epsilons]

@@ -95,7 +95,7 @@ def test_larger_trees_equal_all_their_cuts(seed):
         assert close(got, reference.smooth(at, beta, 20))
 
 
-def test_neighbouring_weights_have_smooth_bounds():
+def test_neighboring_weights_have_smooth_bounds():
     rng = np.random.default_rng(9)
     edges = [(i, (i + s) % 12) for i in range(12) for s in (1, 2, 5)]
     weights = rng.random(36)
@@ -148,7 +148,7 @@ def test_triangles_equal_the_definition(five):
     assert sensitivity.global_triangles(5) == at_distance[-1].max()
 
 
-def test_one_common_neighbour_an_edge_fails_the_same_test(five):
+def test_one_common_neighbor_an_edge_fails_the_same_test(five):
     """The fault: where no vertex is beside one of two others, a common one takes two edges."""
     assert triangles_agree(five, reference.triangles_at_distance)
     assert not triangles_agree(

@@ -262,7 +262,7 @@ LOCAL = {name: getattr(sensitivity, f"local_{name}") for name in NAMES}
 @pytest.mark.parametrize("name", list(SMOOTH))
 @settings(deadline=None, max_examples=60)
 @given(data=rows, place=st.integers(0, 24), new=st.floats(-3, 12), beta=st.floats(0.01, 5))
-def test_neighbours_have_smooth_bounds(name, data, place, new, beta):
+def test_neighbors_have_smooth_bounds(name, data, place, new, beta):
     other = [*data]
     other[place % len(data)] = new
     a, b = (SMOOTH[name](x, beta=beta, bounds=(0, 9)) for x in (data, other))

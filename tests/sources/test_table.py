@@ -901,7 +901,7 @@ def test_the_checks_of_this_file_catch_planted_faults():
             plain.gather(Broken(*passes))
     with pytest.raises(AssertionError):
         plain.same(np.array([1.0, 2.0]), plain.single([1.0, None]))
-    with pytest.raises(AssertionError):  # ids of the neighbouring rows
+    with pytest.raises(AssertionError):  # ids of the neighboring rows
         together([(0, NAMES[1:]), (ROWS - 1, NAMES[:1])], NAMES)
 
 

@@ -120,7 +120,7 @@ def test_labels_of_ids_are_uniform(kind, blocks):
     labels = KeyedLabels(blocks, key(1)).read(ids)
     assert labels.max() < blocks
     assert uniform(labels, blocks) < 1
-    # Neighbouring ids, and ids that share their ends, have nothing in common.
+    # Neighboring ids, and ids that share their ends, have nothing in common.
     if blocks <= 100:
         assert pairs(labels, blocks) < 1
     for step in (10, 16, 100):

@@ -1,9 +1,9 @@
 """Black-box lower bounds on the loss of one answer a column, with planted faults.
 
-The bound is that of `test_median_audit`, on a number that tells two neighbours apart as well as the
+The bound is that of `test_median_audit`, on a number that tells two neighbors apart as well as the
 noise lets it: by how much the answer is nearer to the one exact answer than to the other, in the
 norm of the noise. The fault forgets that a row moves all columns: each gets the noise that it would
-need alone. The same bound on the same neighbours must catch it.
+need alone. The same bound on the same neighbors must catch it.
 """
 
 from unittest.mock import patch
@@ -24,7 +24,7 @@ MIDDLE = [0.5, 50.0, 0.0]
 REPLACED = [[LOW, MIDDLE], [HIGH, MIDDLE]]
 LEFT = [[LOW, HIGH, MIDDLE], [HIGH, MIDDLE]]
 
-#: name: the statistic, two neighbours, and their relation.
+#: name: the statistic, two neighbors, and their relation.
 PAIRS = {
     "sum, replace": (api.sum, REPLACED, "replace"),
     "sum, add-remove": (api.sum, [[HIGH, MIDDLE], [MIDDLE]], "add-remove"),

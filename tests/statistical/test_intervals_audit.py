@@ -1,4 +1,4 @@
-"""Draws of quantiles on real neighbours: exact pmfs at length, and a black-box look at the loss."""
+"""Draws of quantiles on real neighbors: exact pmfs at length, and a black-box look at the loss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 ALPHA = 1e-6
 QS = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
-#: Neighbours that one outcome, the cells 0, 1 and 2, tells apart well.
+#: Neighbors that one outcome, the cells 0, 1 and 2, tells apart well.
 PAIR = [0] * 3 + [1] * 4 + [2] * 6 + [3, 4], [0] * 4 + [1] * 4 + [2] * 6 + [3, 4]
 
 

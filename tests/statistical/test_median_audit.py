@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of a release. Passing proves nothing; failing is a bug.
 
-For fixed neighbours, the best threshold event on one half of the samples is judged on the other
+For fixed neighbors, the best threshold event on one half of the samples is judged on the other
 half by exact binomial (Clopper-Pearson) bounds; the lower bound of its log-ratio
 may not exceed epsilon. A planted mechanism with too little noise must be caught by it.
 """

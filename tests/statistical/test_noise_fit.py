@@ -81,7 +81,7 @@ def test_fit(name):
     assert signs(z) < 1
     # The sign says nothing about the size: either half has the distribution.
     assert kolmogorov(z[z > 0], cdf) < 1
-    # Neighbouring samples are independent.
+    # Neighboring samples are independent.
     u = cdf(np.abs(z)) - 0.5
     assert abs(np.mean(u[1:] * u[:-1])) < 7 / 12 / math.sqrt(N)
     # Controls: a scale that is off by 3 % either way, and a lost sign, are rejected.

@@ -55,7 +55,7 @@ NEAR = {
 
 @quick_rows(2)
 @pytest.mark.parametrize("name", list(NEAR))
-def test_neighbours_lose_no_more_than_epsilon_and_delta(name):
+def test_neighbors_lose_no_more_than_epsilon_and_delta(name):
     call, a, b = NEAR[name]
     got = [answers(call, x, 6000) for x in (a, b)]
     assert lower_bound(*got, 0.01) <= 1.0

@@ -58,7 +58,7 @@ def test_a_biased_other_category_is_caught():
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 3.0])
-def test_binary_and_its_neighbours(epsilon):
+def test_binary_and_its_neighbors(epsilon):
     flips = dp.response.binary(np.zeros(N, bool), epsilon=epsilon, rng=InsecureGenerator(4))
     rare = 1 / (1 + math.exp(epsilon))
     pair = np.array([(1 - rare) ** 2, rare * (1 - rare), rare * (1 - rare), rare**2])

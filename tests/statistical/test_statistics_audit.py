@@ -1,6 +1,6 @@
 """Black-box lower bounds on the loss of extremes, ranges and trimmed means.
 
-Data and their neighbours are those between which the most is lost; see `test_median_audit` for the
+Data and their neighbors are those between which the most is lost; see `test_median_audit` for the
 method.
 """
 
@@ -31,7 +31,7 @@ CASES = [(name, method) for name, methods in METHODS.items() for method in metho
 #: `tests/statistics/test_exponential_quantiles.py` and `tests/statistics/test_joint_quantiles.py`;
 #: their difference adds nothing.
 QUICK = [case for case in CASES if case not in (("iqr", "recursive"), ("iqr", "joint"))]
-#: Rows and their neighbour's; a NaN is a row that `where` leaves out.
+#: Rows and their neighbor's; a NaN is a row that `where` leaves out.
 PAIRS = {
     "replace": ([0.0, 0.0, 1.0], [0.0, 1.0, 1.0]),
     "add-remove": ([0.0, 1.0], [0.0, 1.0, 1.0]),

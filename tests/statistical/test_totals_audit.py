@@ -2,7 +2,7 @@
 
 The bound is that of `test_median_audit`. The fault is a release for several times the loss it
 claims, which is what a factor 2 of the wrong relation, or a share spent twice, looks like; the same
-bound on the same neighbours must catch it.
+bound on the same neighbors must catch it.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def bins(data, **kw):
 WEIGHTS = {"bounds": BOUNDS, "weights": [2.0, 1.0, 1.0], "weight_bounds": (0, 2)}
 SQUARE = {"bounds": [BOUNDS, BOUNDS]}
 
-#: name, relation: the statistic, two neighbours, and how they are masked.
+#: name, relation: the statistic, two neighbors, and how they are masked.
 PAIRS = {
     "count, add-remove": (api.count, [0.0], [], {}),
     "sum, replace": (api.sum, [0.0, 0.5], [1.0, 0.5], {"bounds": BOUNDS}),

@@ -1,4 +1,4 @@
-"""Statistics of each column of a table: neighbours by enumeration, forms of data, traps, errors."""
+"""Statistics of each column of a table: neighbors by enumeration, forms of data, traps, errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def recorded(name, data, axis=0, **kw):
     return recorder.asked, recorder.values, found
 
 
-# ---- Neighbours ----
+# ---- Neighbors ----
 
 
 #: At the bounds, between them and beyond, and what is no number.
@@ -53,7 +53,7 @@ ROWS = [
 
 
 def datasets(rest, masked, relation):
-    """Datasets that are neighbours of one another, or all of the last one."""
+    """Datasets that are neighbors of one another, or all of the last one."""
     each = [(row, keep) for row in ROWS for keep in ((True, False) if masked else (True,))]
     found = [[first, *((row, True) for row in rest)] for first in each]
     if relation == "add-remove":
@@ -62,7 +62,7 @@ def datasets(rest, masked, relation):
 
 
 def worst_shares(name, n, masked, relation, change=lambda asked: asked, **kw):
-    """How far neighbours move each integer, at most, in units of what noise is made for."""
+    """How far neighbors move each integer, at most, in units of what noise is made for."""
     worst = None
     for rest in [[ROWS[0]] * (n - 1), [ROWS[8]] * (n - 1), [ROWS[5], ROWS[10]][: n - 1]]:
         found = []
@@ -85,7 +85,7 @@ def worst_shares(name, n, masked, relation, change=lambda asked: asked, **kw):
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("name", ["count", "sum", "mean", "variance"])
 @pytest.mark.parametrize("n", [2, 3])
-def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked, n):
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(name, relation, masked, n):
     """By enumeration, through the public functions; each bound is reached, or nearly."""
     kw = {"nan": "drop"} if name == "count" else {"nan": 0.5}
     worst = worst_shares(name, n, masked, relation, **kw)

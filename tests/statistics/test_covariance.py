@@ -49,7 +49,7 @@ def recorded(data, **kw):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("n", [2, 3])
-def test_no_neighbour_moves_further_than_the_noise_is_made_for(relation, masked, n):
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, masked, n):
     """By enumeration over corners, middles and what is no number; each bound is reached."""
     domain = list(itertools.product([-1.0, 0.75, 2.5], [0.0, 0.5, 1.0]))
     domain.append((math.nan, 1e308))

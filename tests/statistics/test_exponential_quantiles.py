@@ -94,12 +94,12 @@ def test_choose_has_the_distribution(name, q, cut):
     assert p_value(found, pmf) > LEVEL
 
 
-@pytest.mark.parametrize("fault", ["rate", "target", "neighbour"])
+@pytest.mark.parametrize("fault", ["rate", "target", "neighbor"])
 def test_choose_would_be_caught(fault):
     data = COLUMNS["many"]
     c = 0.75 * (0.7 if fault == "rate" else 1)
     q = Fraction(1, 2) + Fraction(fault == "target", 10)
-    if fault == "neighbour":
+    if fault == "neighbor":
         data = [*data, 1, 1]
     pmf = dict(enumerate(np.exp(reference.quantile(data, q, c, range(5)))))
     col, bits = column(COLUMNS["many"]), stream(1)
@@ -346,7 +346,7 @@ UNEVEN = [Fraction(0), Fraction(1, 10), Fraction(1, 5), Fraction(9, 10)]
 
 @pytest.fixture(scope="module", params=["add-remove", "replace"])
 def worst(request):
-    """The largest losses over all neighbours, for quantiles, a loss and a fault."""
+    """The largest losses over all neighbors, for quantiles, a loss and a fault."""
     datasets = list(heavy()) + [d for d in multisets(range(4)) if d not in set(heavy())]
     near = list(pairs(datasets, request.param))
 

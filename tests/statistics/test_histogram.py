@@ -1,4 +1,4 @@
-"""Histograms: bins beside the plain twin and NumPy, neighbours by enumeration, forms, errors."""
+"""Histograms: bins beside the plain twin and NumPy, neighbors by enumeration, forms, errors."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def recorded(data, **kw):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("wide", [1, 2])
-def test_no_neighbour_moves_further_than_the_noise_is_made_for(relation, masked, wide):
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(relation, masked, wide):
     """By enumeration; the bound is reached."""
     cells = list(itertools.product([-9.0, 0.0, 0.5, 1.0, math.nan], repeat=wide))
     kw = {"bins": 2, "bounds": (0, 1) if wide == 1 else [(0, 1)] * wide, "neighbors": relation}
@@ -531,7 +531,7 @@ def test_truth_values():
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_no_neighbour_moves_text_further_than_the_noise_is_made_for(relation):
+def test_no_neighbor_moves_text_further_than_the_noise_is_made_for(relation):
     rows = ["a", "b", "zzz", None]
     found = [recorded([row, "a"], categories=["a", "b"], neighbors=relation) for row in rows]
     less = recorded(["a"], categories=["a", "b"], neighbors=relation)

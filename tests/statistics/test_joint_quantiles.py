@@ -227,7 +227,7 @@ QS = [
 ]
 
 
-def neighbours(last, most, relation):
+def neighbors(last, most, relation):
     for n in range(most):
         for rows in itertools.combinations_with_replacement(range(last + 1), n):
             if relation == "add-remove":
@@ -241,10 +241,10 @@ def neighbours(last, most, relation):
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", QS, ids=str)
 def test_the_range_by_enumeration(qs, relation):
-    """The longest interval of changes of utilities over all neighbours: at the ends it is reached,
+    """The longest interval of changes of utilities over all neighbors: at the ends it is reached,
     and elsewhere half of it or more by the few rows that can be enumerated."""
     last, worst = 3, 0.0
-    for a, b in neighbours(last, 4, relation):
+    for a, b in neighbors(last, 4, relation):
         moved = utilities(a, last, qs) - utilities(b, last, qs)
         worst = max(worst, moved.max() - moved.min())
     bound = float(joint.spread(tuple(qs), relation))
@@ -289,7 +289,7 @@ def test_the_range_is_that_of_enough_rows(qs):
 @quick_rows(2)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("loss", [Pure(F(1)), Pure(F(4)), ZCDP(F(1, 2))], ids=repr)
-def test_neighbours_on_a_small_domain(loss, relation):
+def test_neighbors_on_a_small_domain(loss, relation):
     """Ratios within epsilon, and Renyi divergences within rho, of what is drawn."""
     last = 3
     for qs in ([F(1, 2)], [F(1, 4), F(9, 10)]):
@@ -308,7 +308,7 @@ def test_neighbours_on_a_small_domain(loss, relation):
 @quick_rows(4)
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
 @pytest.mark.parametrize("qs", [[F(0)], [F(0), F(1)], [F(1), F(1)], [F(0), F(1, 2)]], ids=str)
-def test_neighbours_at_the_ends(qs, relation):
+def test_neighbors_at_the_ends(qs, relation):
     """All of epsilon is used where a quantile is an end, and none is passed; twice of it is."""
     made = JointQuantiles(tuple(qs), 0.0, 1.0, relation, "raise", Pure(F(1)), False)
     worst, curve = told_apart(3, 4, relation, qs, made.c)
@@ -317,14 +317,14 @@ def test_neighbours_at_the_ends(qs, relation):
 
 
 def told_apart(last, most, relation, qs, c):
-    """The largest log-ratio, and the largest Renyi divergence over its order, of all neighbours."""
+    """The largest log-ratio, and the largest Renyi divergence over its order, of all neighbors."""
     worst = curve = 0.0
 
-    @functools.cache  # a dataset has many neighbours
+    @functools.cache  # a dataset has many neighbors
     def chances(rows):
         return np.array([float(x) for x in pmf(list(rows), last, qs, c).values()])
 
-    for pair in neighbours(last, most, relation):
+    for pair in neighbors(last, most, relation):
         p, q = (chances(tuple(sorted(rows))) for rows in pair)
         ratio = np.log(p / q)
         worst = max(worst, np.abs(ratio).max())

@@ -67,7 +67,7 @@ def test_every_distribution_of_noise(noise):
 
 
 def test_values_lie_on_a_public_grid_inside_the_bounds():
-    """Neighbours with very different smooth sensitivities must have the same support."""
+    """Neighbors with very different smooth sensitivities must have the same support."""
     for data in (np.zeros(5), np.array([0, 0, 0.3, 0.9, 1]), np.array([]), np.array([0.123456789])):
         out = np.array(
             [
@@ -158,8 +158,8 @@ def test_a_violating_published_constant_is_not_offered():
         dp.median([1.0], bounds=(0, 1), epsilon=1, noise="generalized-cauchy-lecture")
 
 
-def test_neighbours_use_the_same_randomness():
-    """Record and replay: on any neighbour the release draws the same bits, in the same number."""
+def test_neighbors_use_the_same_randomness():
+    """Record and replay: on any neighbor the release draws the same bits, in the same number."""
 
     class Counting(dp.rng.InsecureGenerator):
         calls = 0

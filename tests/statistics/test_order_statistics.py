@@ -61,7 +61,7 @@ def smooth(name, neighbors="replace", some=False, nan="lower", bounds=(0, 10), e
     return one(Fraction(3, 10), bounds, epsilon, 0, None, *rest, some=some)
 
 
-# ---- The exact loss of Cauchy noise; between all neighbours in `test_replay_smooth`. ----
+# ---- The exact loss of Cauchy noise; between all neighbors in `test_replay_smooth`. ----
 
 SMOOTH = ["minimum", "maximum", "iqr", *MEANS, "quantile"]
 

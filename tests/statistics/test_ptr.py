@@ -186,7 +186,7 @@ def lipschitz(distances, links):
 
 
 def guards(distances, values, links, proposed):
-    """Whether a distance of at least 1 promises that no neighbour is farther than proposed."""
+    """Whether a distance of at least 1 promises that no neighbor is farther than proposed."""
     return all(
         distances[i] == 0 or all(abs(values[i] - values[j]) <= proposed for j in link)
         for i, link in enumerate(links)
@@ -337,7 +337,7 @@ def test_the_enumeration_of_the_scale_free_test_can_fail(recorded, monkeypatch):
     new=st.floats(-2, 12),
     proposed=st.floats(0.01, 12),
 )
-def test_neighbours_are_at_most_one_apart(data, new, proposed):
+def test_neighbors_are_at_most_one_apart(data, new, proposed):
     found = []
 
     def keep(test, distance, generator):

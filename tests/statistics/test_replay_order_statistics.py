@@ -1,4 +1,4 @@
-"""Record and replay for smooth releases of statistics: all neighbours of a small domain.
+"""Record and replay for smooth releases of statistics: all neighbors of a small domain.
 
 For Cauchy noise the exact loss between two outcomes (value, scale) is a hyperbolic distance, so the
 value, its smooth bound and the calibration are checked together against epsilon.
@@ -58,7 +58,7 @@ def worst(outcomes, links, shrink=1.0):
 
 
 @pytest.mark.parametrize("name", list(CASES))
-def test_no_neighbours_are_told_apart_by_more_than_epsilon(name):
+def test_no_neighbors_are_told_apart_by_more_than_epsilon(name):
     statistic, bound, neighbors, sizes, little = CASES[name]
     every = statistics.Every(statistic, DOMAIN, sizes, neighbors)
     # Answers are clipped, so bounds for the answer are wider than those of the rows here.
@@ -89,7 +89,7 @@ NOISES = [
 
 
 def farthest(outcomes, links):
-    """Between neighbours: the largest shift in units of the smaller bound, and the largest ratio
+    """Between neighbors: the largest shift in units of the smaller bound, and the largest ratio
     of two bounds."""
     pairs = [(outcomes[i], outcomes[j]) for i, link in enumerate(links) for j in link]
     shift = max(abs(f - g) / min(s, t) for (f, s), (g, t) in pairs)

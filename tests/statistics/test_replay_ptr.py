@@ -1,7 +1,7 @@
-"""Record and replay for propose-test-release: all neighbours of small datasets, every policy.
+"""Record and replay for propose-test-release: all neighbors of small datasets, every policy.
 
 Recorded are the distance, the value and the noise of a call. From them the distribution of its
-answer follows, "no answer" included, and the exact delta by which two neighbours can be told apart
+answer follows, "no answer" included, and the exact delta by which two neighbors can be told apart
 at epsilon: the hockey-stick divergence of the two, in both directions.
 """
 
@@ -93,7 +93,7 @@ def test_answers_are_no_further_apart_than_epsilon_and_delta(name, relation, pol
         for rows in itertools.combinations_with_replacement(DOMAIN, n)
         if name != "mean" or len(set(rows)) < 3
     }
-    links = [(found[a], found[b]) for a in found for b in neighbours(a, relation) if b in found]
+    links = [(found[a], found[b]) for a in found for b in neighbors(a, relation) if b in found]
     assert len(links) > 200
     pairs = {(a.seen, b.seen): (a, b) for a, b in links}.values()
 
@@ -107,7 +107,7 @@ def test_answers_are_no_further_apart_than_epsilon_and_delta(name, relation, pol
     assert worst(shrink=0.25) > DELTA
 
 
-def neighbours(rows, relation):
+def neighbors(rows, relation):
     for i in range(len(rows)):
         rest = rows[:i] + rows[i + 1 :]
         if relation == AR:

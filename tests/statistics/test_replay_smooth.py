@@ -2,7 +2,7 @@
 
 A value and a scale come out of the data, and the answer is one draw from the two. For Cauchy noise
 the exact loss between two such outcomes is a hyperbolic distance, so every call
-is checked against the epsilon that it was asked for, on all neighbours of small datasets.
+is checked against the epsilon that it was asked for, on all neighbors of small datasets.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def key(rows):
 
 @quick_rows(9)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), COMBINATIONS)
-def test_no_neighbours_are_told_apart_by_more_than_epsilon(name, relation, masked, policy):
+def test_no_neighbors_are_told_apart_by_more_than_epsilon(name, relation, masked, policy):
     call, little = CASES[name]
     each = list(itertools.product(DOMAIN, (True, False) if masked else (True,)))
     found = {

@@ -1,9 +1,10 @@
-"""Record and replay for releases of exact integers: all neighbours of small datasets.
+"""Record and replay for releases of exact integers: all neighbors of small datasets.
 
 A release computes integers, adds noise, and makes an answer of what comes out. Recorded are the
-integers and the noise; checked is, for all neighbours, that the noise covers how far the integers
-move (the exact loss of the law that is drawn from), and that the same noisy integers make the same
-answer, bit by bit, whichever of two neighbours they came from: so nothing else enters the answer.
+integers and the noise; checked is, for all neighbors, that the noise covers how far the integers
+move (the exact loss of the distribution that is drawn from), and that the same noisy integers make
+the same answer, bit by bit, whichever of two neighbors they came from: so nothing else enters the
+answer.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class Played:
         for size in range(most + 1):
             yield from itertools.combinations_with_replacement(rows, size)
 
-    def neighbours(self, data):
+    def neighbors(self, data):
         """Those that are one row smaller, or differ in their first row; the order is no matter."""
         for i in range(len(data)):
             rest = data[:i] + data[i + 1 :]
@@ -202,10 +203,10 @@ def lost(noise, moved, loss, less=1):
         return -1.0
     cells = moved
     moved = [move / (scale * less) for move, (_, scale, _) in zip(moved, noise, strict=True)]
-    laws = {law for law, _, _ in noise}
-    if laws in ({"laplace"}, {"box"}):
-        epsilon = max(moved) if laws == {"box"} else sum(moved)
-        if isinstance(loss, ZCDP) and laws == {"box"}:
+    distributions = {distribution for distribution, _, _ in noise}
+    if distributions in ({"laplace"}, {"box"}):
+        epsilon = max(moved) if distributions == {"box"} else sum(moved)
+        if isinstance(loss, ZCDP) and distributions == {"box"}:
             return float(epsilon) * math.tanh(epsilon / 2) / float(loss.rho) - 1
         if isinstance(loss, ZCDP):
             each = [(float(e), float(e / m)) for e, m in zip(moved, cells, strict=True) if m]
@@ -213,9 +214,9 @@ def lost(noise, moved, loss, less=1):
             return rho / float(loss.rho) - 1
         return float(epsilon / loss.epsilon - 1)
     squares = sum(m * m for m in moved)
-    if laws == {"gaussian"}:
+    if distributions == {"gaussian"}:
         return float(squares / 2 / loss.rho - 1)
-    assert laws == {"rounded-gaussian"}
+    assert distributions == {"rounded-gaussian"}
     with mpmath.workdps(40):
         s, e = mpmath.sqrt(float(squares)), mpmath.mpf(float(loss.epsilon))
         delta = mpmath.ncdf(s / 2 - e / s) - mpmath.exp(e) * mpmath.ncdf(-s / 2 - e / s)
@@ -228,7 +229,7 @@ SLACK = 1e-9
 
 @quick_rows(9)
 @pytest.mark.parametrize(("name", "relation", "masked", "policy"), list(combinations()))
-def test_neighbours_are_covered_and_noisy_integers_are_all_that_counts(
+def test_neighbors_are_covered_and_noisy_integers_are_all_that_counts(
     name, relation, masked, policy
 ):
     played = Played(name, relation, masked, policy)
@@ -236,7 +237,7 @@ def test_neighbours_are_covered_and_noisy_integers_are_all_that_counts(
     found = {data: played.run(data, LOSSES[0]) for data in played.datasets(most)}
     pairs = set()
     for data in found:
-        for other in played.neighbours(data):
+        for other in played.neighbors(data):
             key = tuple(sorted(other, key=repr))
             if key not in found:
                 key = next(d for d in itertools.permutations(other) if d in found)
@@ -272,7 +273,7 @@ def test_neighbours_are_covered_and_noisy_integers_are_all_that_counts(
 
 # ---- Faults that the same test must find. ----
 
-TEST = test_neighbours_are_covered_and_noisy_integers_are_all_that_counts
+TEST = test_neighbors_are_covered_and_noisy_integers_are_all_that_counts
 
 
 def true_count(self, summary, generator):

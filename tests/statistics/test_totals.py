@@ -65,7 +65,7 @@ def recorded(name, data, **kw):
 DOMAIN = [-1.0, 0.0, 0.3, 2.5, 1e308, -math.inf, math.nan]
 
 
-def neighbours(rows, relation):
+def neighbors(rows, relation):
     """All pairs of datasets of (value, kept) rows with at most so many rows."""
     each = [(value, keep) for value in DOMAIN for keep in (True, False)]
     for size in range(rows + 1):
@@ -87,11 +87,11 @@ def norms(a, b):
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("name", list(STATISTICS))
 @pytest.mark.parametrize("masked", [False, True])
-def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked):
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(name, relation, masked):
     """By enumeration, through the public functions; the bound is also reached, or nearly."""
     nan = {} if name == "count" else {"nan": 0.3}
     seen, worst, most = {}, Fraction(0), Fraction(0)
-    for pair in neighbours(2, relation):
+    for pair in neighbors(2, relation):
         vectors = []
         for rows in pair:
             kept = rows if masked else tuple((value, True) for value, _ in rows)
@@ -321,7 +321,7 @@ def test_traps(values, bounds, name, relation):
 
 
 def test_answers_lie_on_a_grid_that_knows_no_data():
-    """Odd multiples of the public grid turn up for either of two neighbours."""
+    """Odd multiples of the public grid turn up for either of two neighbors."""
     for data in [np.zeros(9), np.array([0.3] + [0.0] * 8)]:
         rng = InsecureGenerator(3)
         units = [api.sum(data, bounds=(0, 1), epsilon=1.0, rng=rng) * 2.0**40 for _ in range(200)]

@@ -60,7 +60,7 @@ def shares(a, b, moves):
 @pytest.mark.parametrize(
     "limits", [{}, {"bounds": (1.0, 2.5), "weight_bounds": (0.5, 2.0)}], ids=["about 0", "above 0"]
 )
-def test_no_neighbour_moves_further_than_the_noise_is_made_for(name, relation, masked, limits):
+def test_no_neighbor_moves_further_than_the_noise_is_made_for(name, relation, masked, limits):
     """By enumeration through the public functions; the bound is reached."""
     rows = list(itertools.product([-1.0, 0.0, 2.5, math.nan, -math.inf], [-9.0, 0.5, 1e300]))
     kept = [(row, keep) for row in rows for keep in ((True, False) if masked else (True,))]

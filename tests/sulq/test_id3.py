@@ -185,7 +185,7 @@ def used(relation, loss, splits, criterion="gini"):
             return script.asked, script.values, script.tables, script.sharp
 
         _, before, scored, _ = run(list(data))
-        for other in neighborly.neighbours(list(data), DOMAIN, relation):
+        for other in neighborly.neighbors(list(data), DOMAIN, relation):
             script.again()
             asked, after, tables, sharp = run(other)
             assert len(after) == len(before) and len(tables) == len(scored)

@@ -399,7 +399,7 @@ def worst_moves(integers, relation):
     integers, worst = functools.cache(integers), {}
     for data in itertools.product(DOMAIN, repeat=2):
         claimed, before = integers(data)
-        for other in reference.neighbours(list(data), DOMAIN, relation):
+        for other in reference.neighbors(list(data), DOMAIN, relation):
             for i, pair in enumerate(zip(before, integers(tuple(other))[1], strict=True)):
                 moved = reference.moves(*pair)
                 worst[i] = tuple(map(max, zip(worst.get(i, (0, 0, 0)), moved, strict=True)))

@@ -321,7 +321,7 @@ def test_no_neighbor_moves_a_question_by_more_than_is_claimed(name, relation):
     for row in DOMAIN:
         data = [DOMAIN[1], row]
         claim, before = one(data)
-        for other in reference.neighbours(data, DOMAIN, relation):
+        for other in reference.neighbors(data, DOMAIN, relation):
             worst = tuple(map(max, zip(worst, reference.moves(before, one(other)[1]), strict=True)))
     assert all(size <= most for size, most in zip(worst, claim, strict=True))
     assert worst[1] > claim[1] / 4  # and half of it would not do

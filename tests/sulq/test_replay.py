@@ -150,7 +150,7 @@ def worst(name, relation, loss, sets=DATA):
         if "k-means" in name and relation == "replace" and len(rows) < 3:
             continue  # fewer rows than centers, which is public
         lines = recorded(lambda rows=rows, again=again: again(rows))
-        for other in reference.neighbours(rows, DOMAIN, relation):
+        for other in reference.neighbors(rows, DOMAIN, relation):
             part = used(lines, lambda other=other, again=again: again(other), claim)
             result = max(result, float(part))
     return result

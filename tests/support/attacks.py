@@ -61,7 +61,7 @@ class Attack:
     interface: Callable
     ask: Callable[..., Any]
     loss: dict[str, Any]
-    #: Neighbours on the way from one value of a bit to the other.
+    #: Neighbors on the way from one value of a bit to the other.
     steps: int = 1
     #: "halves", or "single" rows, for what no answer about many rows would tell.
     sets: str = "halves"

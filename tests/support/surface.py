@@ -503,7 +503,7 @@ TOLD = {
     dp.sulq.ImplicationTest, dp.sulq.NotFittedError, dp.online.Answer, dp.online.Finding,
     dp.online.Findings, dp.order.Window, dp.response.Estimate, dp.rng.Generator,
     dp.rng.SecureGenerator, dp.rng.default_generator, dp.ptr.NoAnswer,
-    # the doors through which mechanisms draw, whose laws have no public name
+    # the functions by which mechanisms draw, whose distributions have no public name
     dp.noise.draw, dp.noise.draw_array,
     # whose other end is another party; see `test_sulq_remote`
     dp.sulq.RemoteSums, dp.sulq.serve,

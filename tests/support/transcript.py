@@ -1,7 +1,7 @@
-"""Record and replay of everything that is learned in rounds: what a neighbour would have cost.
+"""Record and replay of everything that is learned in rounds: what a neighbor would have cost.
 
 A run on one dataset is recorded: the exact integers of every release, its noise, and what was
-published; of a choice its scores and how sharp it is. On a neighbour each release then publishes
+published; of a choice its scores and how sharp it is. On a neighbor each release then publishes
 *the same*, whatever its own integers are, so that everything that was decided between rounds is
 decided again in the same way. What the two runs differ in is the exact integers, and how far apart
 these are, measured in their noise and added up over the run, is the loss of that transcript, by the
@@ -54,7 +54,7 @@ def recorded(run):
 
 
 def used(lines, run, loss):
-    """The part of a loss that tells a run on a neighbour from the recorded one; at most 1."""
+    """The part of a loss that tells a run on a neighbor from the recorded one; at most 1."""
     left = list(lines)
     found = Fraction(0)
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...errors import fail_kind
 from .numba import REMEMBERED, compiling, is_real, load, returned
 
-#: Blocks that are taken at a time, at most: threads that write to neighbouring rows of the result
+#: Blocks that are taken at a time, at most: threads that write to neighboring rows of the result
 #: get in each other's way.
 STEP = 8
 #: Times that each thread comes for blocks, at least, if there are enough of them.

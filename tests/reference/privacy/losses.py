@@ -52,7 +52,7 @@ def gaussian_delta(rho, epsilon):
 
 
 def composed_delta(epsilon, times, wanted):
-    """The hockey-stick divergence of `times` randomized responses, from the binomial law."""
+    """The hockey-stick divergence of `times` randomized responses, from binomial numbers."""
     e, w = number(epsilon), number(wanted)
     total = mpmath.mpf(0)
     for j in range(times + 1):

@@ -85,7 +85,7 @@ def triangle_graphs(nodes, most):
 
 
 def triangles_at_distance(matrix, k, halves=True):
-    """By pairs of vertices; without `halves` every edge makes a common neighbour, a fault."""
+    """By pairs of vertices; without `halves` every edge makes a common neighbor, a fault."""
     n, best = len(matrix), 0
     for i, j in itertools.combinations(range(n), 2):
         others = [v for v in range(n) if v not in (i, j)]

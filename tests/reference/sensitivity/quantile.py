@@ -52,7 +52,7 @@ class Every:
         value = lambda d: statistic(d, lo, hi)  # noqa: E731
         self.lo, self.hi, self.most = lo, hi, max(sizes)
         self.datasets = [d for n in sizes for d in combinations_with_replacement(domain, n)]
-        # The neighbour may have any value; where that matters, a finer domain says how far.
+        # The neighbor may have any value; where that matters, a finer domain says how far.
         values = domain if finer is None else finer
         self.value = [value(d) for d in self.datasets]
         self.local = np.array(

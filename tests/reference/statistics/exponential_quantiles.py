@@ -137,15 +137,16 @@ def recursive(data, qs, loss, cells, parts, fault=None):
     return result
 
 
-def marginal(law):
+def marginal(distribution):
     """Probability of each tuple of cells."""
     return {
-        cells: math.fsum(math.exp(p.sum()) for p in inner.values()) for cells, inner in law.items()
+        cells: math.fsum(math.exp(p.sum()) for p in inner.values())
+        for cells, inner in distribution.items()
     }
 
 
 def losses(a, b):
-    """The largest privacy loss of each level and of the whole, over the transcripts of two laws."""
+    """The largest privacy loss of each level and of the whole, over two sets of transcripts."""
     gaps = np.array([p - b[cells][t] for cells, inner in a.items() for t, p in inner.items()])
     return np.abs(gaps).max(axis=0), np.abs(gaps.sum(axis=1)).max()
 

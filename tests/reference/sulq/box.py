@@ -1,4 +1,4 @@
-"""The plain slow twin of the norm of `dpfast.noise.box`: the law by its definition."""
+"""The plain slow twin of the norm of `dpfast.noise.box`: the distribution by its definition."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def radii(moves: Sequence[int], steps: int, epsilon: float, most: int) -> list[f
 
 
 def first(moves: Sequence[int], steps: int, epsilon: float, most: int) -> dict[int, float]:
-    """The law of the first coordinate, summed over all points whose norm is below `most`."""
+    """Return the distribution of the first coordinate, over points whose norm is below `most`."""
     found: dict[int, float] = {}
     for z in points([math.floor(Fraction(most * d, steps)) for d in moves]):
         r = norm(z, moves, steps)

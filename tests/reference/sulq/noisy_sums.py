@@ -6,7 +6,7 @@ import itertools
 import math
 from fractions import Fraction
 
-__all__ = ["clipped", "moves", "neighbours", "total", "worst"]
+__all__ = ["clipped", "moves", "neighbors", "total", "worst"]
 
 
 def clipped(value, lo, hi, grid):
@@ -21,7 +21,7 @@ def total(rows, function, keep=None):
     return sum((function(row) for row, taken in zip(rows, kept, strict=True) if taken), Fraction(0))
 
 
-def neighbours(data, domain, relation):
+def neighbors(data, domain, relation):
     """Every dataset that differs in one row; rows that come or go do so anywhere."""
     for i in range(len(data)):
         if relation == "replace":
@@ -41,7 +41,7 @@ def moves(a, b):
 
 
 def worst(integers, domain, relation, norm, rows=2):
-    """The largest part of the loss that a row takes, over all neighbours of so many rows.
+    """The largest part of the loss that a row takes, over all neighbors of so many rows.
 
     `integers` makes of a list of rows the moves that the noise is for, a vector a part, and the
     parts' integers; `norm` is 0 for l1 and 1 for the square of the l2 norm.
@@ -57,7 +57,7 @@ def worst(integers, domain, relation, norm, rows=2):
     found = 0.0
     for data in itertools.combinations_with_replacement(domain, rows):
         asked, before = known(list(data))
-        for other in neighbours(list(data), domain, relation):
+        for other in neighbors(list(data), domain, relation):
             moved = [moves(a, b)[norm] for a, b in zip(before, known(other)[1], strict=True)]
             sizes = [one[norm] for one in asked]
             used = [m / c if c else m for m, c in zip(moved, sizes, strict=True)]
