@@ -11,7 +11,8 @@ import pytest
 import dpfast as dp
 from dpfast.budget.release import release
 from dpfast.privacy import Pure
-from dpfast.statistics.quantiles.exponential import ExponentialQuantile, RecursiveQuantiles
+from dpfast.statistics.quantiles.exponential import ExponentialQuantile
+from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
 
 from .conftest import rows
 

@@ -15,19 +15,18 @@ rounding boundary, takes a tenth of a millisecond longer, and whoever can time s
 that.
 """
 
-from .samplers import (
+from .api import (
     arsinh_normal,
     cauchy,
     discrete_gaussian,
     discrete_laplace,
-    draw,
-    draw_array,
     gaussian,
     generalized_cauchy,
     laplace,
     polyplace,
     student_t,
 )
+from .samplers import draw, draw_array
 
 __all__ = [
     "arsinh_normal",

@@ -13,7 +13,7 @@ errors least, and, since the distributions below treat coordinates alike, the su
   In zCDP it is charged epsilon tanh(epsilon / 2), as any pure loss is; see below.
 * Gaussian noise of variance k D_i^2 / (2 rho) on each is rho-zCDP, by the L2 norm, sqrt(k); with
   shares p_i of rho that sum to 1, of variance D_i^2 / (2 rho p_i). The same for (epsilon, delta),
-  as in `integer`.
+  as in `calibrated_integer`.
 
 A mean is a sum over a count. Let k sums over one noisy count get y of a loss each, and the count
 x = 1 - k y. To first order the worst variance of a mean, at the bounds, goes with 1 / y + 1 / x,
@@ -58,9 +58,9 @@ from .._kernels.rng import BitStream
 from ..privacy import ZCDP, Loss, Pure, pure_within
 from ..rng import Generator
 from .additive import amount
+from .calibrated_integer import IntegerNoise, integer_noise, laplace_loss
 from .choice import below
 from .distributions.discrete import laplace_integers
-from .integer import IntegerNoise, integer_noise, laplace_loss
 from .sensitivity import Sensitivity
 
 #: Steps of the norm in a difference of size 1, and the largest scale of geometric numbers.

@@ -19,7 +19,7 @@ from .._kernels.online import weights_products as products
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
-from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Draws, Loss, Pure, float_down, range_within
 from ..rng import Generator

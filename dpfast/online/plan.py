@@ -24,7 +24,7 @@ from typing import NamedTuple
 from .._core import checks
 from ..errors import ArgumentError
 from ..noise.additive import amount
-from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from .noisy_comparison import Scales, allocate

@@ -19,7 +19,7 @@ from .._core.types import Neighbors, Number
 from ..budget.allocation import Allocation
 from ..budget.budget import Budget
 from ..errors import DataError
-from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator

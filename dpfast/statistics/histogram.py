@@ -24,7 +24,7 @@ from .._kernels.statistics import MOST_CELLS, Axis, tally
 from ..budget.budget import Budget
 from ..budget.release import release
 from ..noise.additive import amount
-from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import Loss
 from ..rng import Generator

@@ -13,10 +13,10 @@ of deviation sqrt(T) D_t / s or more:
 * epsilon alone: discrete Laplace noise for epsilon / T of the L1 norm.
 
 In all three a round is noise for one joint release of a vector of L2 sensitivity sqrt(T) D_t (L1
-sensitivity T D_t), which is what `noise.integer` is asked for. A round may consist of parts with
-noise of different scales; part p takes the share a_p of the round, noise for D_p / sqrt(a_p). If
-the shares add up to 1 that is always enough: the sum of a_p over the parts that change. It may be
-enough with larger shares where a row cannot change all parts as far as each goes.
+sensitivity T D_t), which is what `noise.calibrated_integer` is asked for. A round may consist of
+parts with noise of different scales; part p takes the share a_p of the round, noise for D_p /
+sqrt(a_p). If the shares add up to 1 that is always enough: the sum of a_p over the parts that
+change. It may be enough with larger shares where a row cannot change all parts as far as each goes.
 
 What is asked at once may use several of the T rounds, u_1, u_2 and so on, with the noise of that
 many: a share of u_t. How many may depend on the answers before, as long as they are T together:
@@ -69,7 +69,7 @@ from ..budget.budget import Budget
 from ..budget.release import release
 from ..errors import BudgetError
 from ..noise.additive import amount, analytic
-from ..noise.integer import IntegerNoise, integer_noise
+from ..noise.calibrated_integer import IntegerNoise, integer_noise
 from ..noise.sensitivity import Sensitivity
 from ..privacy import ZCDP, Approx, Loss, Pure, float_down, range_within
 from ..rng import Generator

@@ -11,7 +11,7 @@ import dpfast as dp
 from dpfast._core import error_bars
 from dpfast.budget.budget import quoted
 from dpfast.noise.box import box_noise
-from dpfast.noise.integer import integer_noise
+from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator

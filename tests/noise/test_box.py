@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from dpfast.noise import box as room
 from dpfast.noise.box import box_noise, box_points, count_shares, radius
-from dpfast.noise.integer import integer_noise
+from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator

@@ -16,7 +16,7 @@ from dpfast.noise.smooth.algebraic import cauchy, generalized_cauchy, student_t
 from dpfast.noise.smooth.calibration import pure_epsilon
 from dpfast.noise.smooth.pair import weight
 
-from ..reference.noise import smooth as audit
+from ..reference.noise import smooth_calibration as audit
 from ..reference.sensitivity import quantile as quantiles
 from ..support.pairwise import every_value, quick_rows
 

@@ -14,7 +14,7 @@ import dpfast as dp
 from dpfast.errors import ArgumentError
 from dpfast.noise.additive import additive
 from dpfast.noise.box import box_noise
-from dpfast.noise.integer import IntegerNoise, integer_noise
+from dpfast.noise.calibrated_integer import IntegerNoise, integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Draws, Pure, convert, group
 from dpfast.privacy.prices import rho_of_laplace, rho_of_range, rho_of_response

@@ -12,10 +12,11 @@ from scipy.stats import beta, chisquare
 from dpfast.privacy import ZCDP, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.statistics.quantiles.draws import Column, choose
-from dpfast.statistics.quantiles.exponential import draw_all, plan
+from dpfast.statistics.quantiles.recursive import draw_all, plan
 from dpfast.summaries.order import Ranks
 
 from ..reference.statistics import exponential_quantiles as reference
+from ..reference.statistics import recursive_quantiles as recursive
 
 pytestmark = pytest.mark.slow
 
@@ -69,11 +70,11 @@ def test_a_lie_about_the_loss_is_caught():
 
 @pytest.mark.parametrize("loss", [Pure(3), ZCDP(1)], ids=["pure", "zcdp"])
 def test_the_whole_distribution(loss):
-    plain = reference.Loss(
+    plain = recursive.Loss(
         *(("pure", 3.0) if isinstance(loss, Pure) else ("zcdp", 1.0)), "add-remove"
     )
     data = [0, 1, 1, 1, 2, 2, 3, 4, 4]
-    pmf = reference.marginal(reference.recursive(data, QS, plain, range(5), 12))
+    pmf = recursive.marginal(recursive.recursive(data, QS, plain, range(5), 12))
     found = draws(data, plan(QS, loss, "add-remove"), 20_000, 3, parts=12)
     keys = [k for k, p in pmf.items() if p * 20_000 >= 10]
     seen, wanted = [found[k] for k in keys], [20_000 * pmf[k] for k in keys]

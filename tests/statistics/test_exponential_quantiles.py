@@ -22,16 +22,13 @@ from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk
 from dpfast.statistics.quantiles import draws
 from dpfast.statistics.quantiles.draws import Column, choose, divide
-from dpfast.statistics.quantiles.exponential import (
-    ExponentialQuantile,
-    RecursiveQuantiles,
-    draw_all,
-    plan,
-)
+from dpfast.statistics.quantiles.exponential import ExponentialQuantile
+from dpfast.statistics.quantiles.recursive import RecursiveQuantiles, draw_all, plan
 from dpfast.summaries import floyd_rivest
 from dpfast.summaries.order import Ranks
 
 from ..reference.statistics import exponential_quantiles as reference
+from ..reference.statistics import recursive_quantiles as recursive
 from ..reference.summaries import order as order_reference
 from ..support.pairwise import every_value, pairwise, quick_rows
 
@@ -139,7 +136,7 @@ def test_long_runs_and_far_cells():
 
 
 def divided(rows, q, c, cells, parts):
-    u = reference.divided_utilities(rows, q, cells, parts)
+    u = recursive.divided_utilities(rows, q, cells, parts)
     keys = [(o, j) for o in cells for j in range(parts)]
     return dict(zip(keys, np.exp(reference.log_softmax(u, c)), strict=True))
 
@@ -215,10 +212,10 @@ def test_ends_take_a_part_of_the_rows():
 # --- the recursion --------------------------------------------------------------------------------
 
 LOSSES = [
-    (Pure(3), reference.Loss("pure", 3.0, "add-remove")),
-    (Pure(3), reference.Loss("pure", 3.0, "replace")),
-    (ZCDP(1), reference.Loss("zcdp", 1.0, "add-remove")),
-    (ZCDP(1), reference.Loss("zcdp", 1.0, "replace")),
+    (Pure(3), recursive.Loss("pure", 3.0, "add-remove")),
+    (Pure(3), recursive.Loss("pure", 3.0, "replace")),
+    (ZCDP(1), recursive.Loss("zcdp", 1.0, "add-remove")),
+    (ZCDP(1), recursive.Loss("zcdp", 1.0, "replace")),
 ]
 QS = [
     [Fraction(1, 2)],
@@ -232,7 +229,7 @@ QS = [
 @pytest.mark.parametrize("qs", QS, ids=len)
 def test_rates(loss, plain, qs):
     """Those of the reference, rounded down by less than a part in 2**39."""
-    widths = reference.sizes(len(qs))
+    widths = recursive.sizes(len(qs))
 
     def walk(node, low, high, level):
         if node is None:
@@ -241,10 +238,10 @@ def test_rates(loss, plain, qs):
         place = (q - low) / (high - low)
         assert node.place == place
         alone = widths[level] == 1
-        wanted = reference.rate(plain, len(widths), float(place), alone)
+        wanted = recursive.rate(plain, len(widths), float(place), alone)
         assert node.rate == pytest.approx(wanted, rel=2**-39)
         # Not above the wanted number: k**2 is rational.
-        k2 = Fraction(reference.divisor(plain, place, alone) ** 2).limit_denominator(10**6)
+        k2 = Fraction(recursive.divisor(plain, place, alone) ** 2).limit_denominator(10**6)
         square = Fraction(node.rate) ** 2 * 4 * k2
         if plain.kind == "pure":
             assert square <= (loss.epsilon / len(widths)) ** 2
@@ -274,7 +271,7 @@ def every_way():
 @pytest.mark.parametrize("name, loss, plain, qs, cut", list(every_way()))
 def test_recursion_has_the_distribution(name, loss, plain, qs, cut):
     data = on_cells(COLUMNS[name])
-    pmf = reference.marginal(reference.recursive(data, qs, plain, range(5), 2))
+    pmf = recursive.marginal(recursive.recursive(data, qs, plain, range(5), 2))
     col, bits, root = column(data), stream(7), plan(qs, loss, plain.neighbors)
     found = Counter(
         tuple(draw_all(col, len(data), root, len(qs), bits, parts=2, cut=cut)) for _ in range(500)
@@ -287,7 +284,7 @@ def test_recursion_has_the_distribution(name, loss, plain, qs, cut):
 def test_recursion_would_be_caught(fault):
     qs, plain = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)], LOSSES[0][1]
     data = COLUMNS["many"]
-    pmf = reference.marginal(reference.recursive(data, qs, plain, range(5), 2, fault))
+    pmf = recursive.marginal(recursive.recursive(data, qs, plain, range(5), 2, fault))
     col, bits, root = column(data), stream(8), plan(qs, Pure(3), "add-remove")
     found = Counter(tuple(draw_all(col, len(data), root, 3, bits, parts=2)) for _ in range(2000))
     assert p_value(found, pmf) < LEVEL
@@ -352,14 +349,14 @@ def worst(request):
 
     @functools.cache
     def pmfs(qs, kind, amount, fault):
-        plain = reference.Loss(kind, amount, request.param)
-        return {d: reference.recursive(d, qs, plain, range(3), 2, fault) for d in datasets}
+        plain = recursive.Loss(kind, amount, request.param)
+        return {d: recursive.recursive(d, qs, plain, range(3), 2, fault) for d in datasets}
 
     def find(qs, kind, amount, fault=None, order=None):
         pmf = pmfs(tuple(qs), kind, amount, fault)
         if order:
-            return max(reference.renyi(pmf[d], pmf[e], order) for d, e in near)
-        found = [reference.losses(pmf[d], pmf[e]) for d, e in near]
+            return max(recursive.renyi(pmf[d], pmf[e], order) for d, e in near)
+        found = [recursive.losses(pmf[d], pmf[e]) for d, e in near]
         return np.max([levels for levels, _ in found], axis=0), max(total for _, total in found)
 
     find.neighbors = request.param

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import dpfast as dp
 from dpfast._kernels.statistics import MOST_CELLS, Axis, tally
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError, SourceError
-from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import Draws
 from dpfast.sources import Chunk
 from dpfast.sources.memory import MemoryRows

@@ -16,7 +16,7 @@ import dpfast as dp
 from dpfast import ptr
 from dpfast.errors import ArgumentError, ArgumentTypeError, DataError
 from dpfast.rng import InsecureGenerator
-from dpfast.statistics.ptr import ranks as in_ranks
+from dpfast.statistics.ptr import quantiles as in_ranks
 from dpfast.statistics.ptr.api import mean_distance
 from dpfast.statistics.ptr.proposal import DistanceTest, first_above, laplace_scale, threshold
 

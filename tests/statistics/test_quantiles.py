@@ -13,12 +13,14 @@ from dpfast.errors import ArgumentError, ArgumentTypeError
 from dpfast.noise.grid import Base, public_grid
 from dpfast.statistics.quantiles.api import many, one
 from dpfast.statistics.quantiles.draws import Column, choose, divide
-from dpfast.statistics.quantiles.exponential import ExponentialQuantile, RecursiveQuantiles
+from dpfast.statistics.quantiles.exponential import ExponentialQuantile
 from dpfast.statistics.quantiles.joint import JointQuantiles
+from dpfast.statistics.quantiles.recursive import RecursiveQuantiles
 from dpfast.statistics.quantiles.smooth import SmoothQuantile
 from dpfast.summaries.order import Ranks
 
 from ..reference.statistics import exponential_quantiles as reference
+from ..reference.statistics import recursive_quantiles as recursive
 from ..support.pairwise import quick_rows
 from .test_exponential_quantiles import LEVEL, p_value
 
@@ -211,7 +213,7 @@ def based(data, target, c, first, last, levels, parts=None):
         if parts is None:
             found[cell] = base[cell] * math.exp(-c * reference.utilities(rows, q, [cell])[0])
         else:
-            u = reference.divided_utilities(rows, q, [cell], parts)
+            u = recursive.divided_utilities(rows, q, [cell], parts)
             found |= {(cell, j): base[cell] * math.exp(-c * x) for j, x in enumerate(u)}
     total = math.fsum(found.values())
     return {k: w / total for k, w in found.items()}

@@ -20,7 +20,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.noise.box import BoxNoise
-from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.statistics.totals import one_column

@@ -12,7 +12,7 @@ import pytest
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, BudgetError, DataError
-from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import Chunk, memory
 from dpfast.statistics.arguments import Arguments

@@ -14,7 +14,7 @@ from scipy.stats import chi2, norm
 
 import dpfast as dp
 from dpfast.errors import BudgetError, DataError
-from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import ID3Classifier, id3

@@ -24,7 +24,7 @@ from scipy.stats import norm
 import dpfast as dp
 from dpfast._kernels.jit import RowLoop
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import ZCDP, Approx, Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sources import memory

@@ -15,7 +15,7 @@ from scipy.stats import binom, norm
 
 import dpfast as dp
 from dpfast.errors import ArgumentError, ArgumentTypeError, BudgetError, DataError
-from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import Pure
 from dpfast.rng import InsecureGenerator
 from dpfast.sulq import (

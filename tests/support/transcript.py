@@ -19,7 +19,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from dpfast.noise.additive import analytic
-from dpfast.noise.integer import IntegerNoise
+from dpfast.noise.calibrated_integer import IntegerNoise
 from dpfast.privacy import ZCDP, Draws, Pure
 from dpfast.sulq.rounds import _Choices
 

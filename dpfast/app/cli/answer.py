@@ -18,8 +18,9 @@ from ...budget.release import release
 from ...sources import Chunk, Source
 from ...sources.scan import scan
 from ...statistics.quantiles import api
-from ...statistics.quantiles.exponential import ExponentialQuantile, RecursiveQuantiles
+from ...statistics.quantiles.exponential import ExponentialQuantile
 from ...statistics.quantiles.joint import JointQuantiles
+from ...statistics.quantiles.recursive import RecursiveQuantiles
 from ...statistics.quantiles.smooth import SmoothQuantile
 from .shared import print_pairs
 

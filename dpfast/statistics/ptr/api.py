@@ -27,7 +27,7 @@ from ...summaries.totals import settled, totals
 from ..arguments import Arguments
 from .answer import NoAnswer
 from .proposal import Measured, first_above, proposal, split
-from .ranks import Column, ScaleFree
+from .quantiles import Column, ScaleFree
 
 _RANGE = "interquartile range by propose-test-release"
 
@@ -258,7 +258,7 @@ def iqr(
     Neighbors are datasets that differ in one row, replaced (`n` is public) or added or removed
     (`n` is private). The call is (`epsilon`, `delta`)-DP, whether there is an answer or not: the
     test spends the share `test_share` of epsilon and all of delta, the noise the rest (Dwork and
-    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and ``dpfast/statistics/ptr/ranks.py``
+    Lei, STOC 2009; ``dpfast/statistics/ptr/proposal.py`` and ``dpfast/statistics/ptr/quantiles.py``
     have the proofs).
 
     Parameters

@@ -20,8 +20,9 @@ from ...sensitivity.iqr import QUARTILES
 from ...sources.intake import read_column
 from ..arguments import Arguments, Floats, NoiseKeywords
 from ..parts import calibrated, released
-from .exponential import ExponentialExtreme, ExponentialQuantile, RecursiveQuantiles
+from .exponential import ExponentialExtreme, ExponentialQuantile
 from .joint import ExponentialRange, JointQuantiles
+from .recursive import RecursiveQuantiles
 from .smooth import SmoothExtreme, SmoothQuantile, SmoothRange
 
 Method: TypeAlias = Literal["auto", "smooth", "exponential", "exponential-round"]
@@ -262,7 +263,7 @@ def quantiles(
     side (Kaplan, Schnapp and Stemmer, ICML 2022). The draws have the base measure of
     ``dpfast.quantile(..., method="exponential-round")``, which favors round numbers. Each of the
     ``floor(log2 m) + 1`` levels takes an equal part of the loss; ties are divided so that a row
-    counts once a level (``dpfast/statistics/quantiles/exponential.py`` has the proof).
+    counts once a level (``dpfast/statistics/quantiles/recursive.py`` has the proof).
 
     ``method="joint"`` draws all m at once, as one tuple (Gillenwater, Joseph and Kulesza, ICML
     2021), with utility ``-sum_j |count_j - (q_j - q_(j-1)) n|`` for the rows between consecutive

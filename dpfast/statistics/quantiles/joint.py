@@ -31,7 +31,7 @@ from ...rng import Generator
 from ...sources import Source
 from ..ranked import Drawn
 from .draws import Column
-from .exponential import RecursiveQuantiles
+from .recursive import RecursiveQuantiles
 
 Wide = tuple[float, int]
 

@@ -17,7 +17,7 @@ from ..._core.types import Axis, Bounds, BoundsEach, NanPolicy, Neighbors, Numbe
 from ...budget.budget import Budget
 from ...budget.release import Mechanism, release
 from ...noise.additive import amount
-from ...noise.integer import integer_noise
+from ...noise.calibrated_integer import integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss, Pure
 from ...rng import Generator

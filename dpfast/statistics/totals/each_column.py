@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from ..._core.error_bars import ALL, BOUND, NOISE, ROWS, Expected, unknown
 from ...noise.box import BoxNoise, box_noise, count_shares
-from ...noise.integer import IntegerNoise, integer_noise
+from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator

@@ -1,9 +1,9 @@
 """Counts, sums, means and variances with noise for their global sensitivity.
 
 Everything is computed on integers: a row is a cell of a public grid, u of 0 .. s
-(`summaries.cells`), sums of cells are exact, noise is an exact integer (`noise.integer`), and
-dividing comes last. So the sensitivities below are those of the code, not of an ideal that it
-approximates.
+(`summaries.cells`), sums of cells are exact, noise is an exact integer
+(`noise.calibrated_integer`), and dividing comes last. So the sensitivities below are those of the
+code, not of an ideal that it approximates.
 
 *n is public* (a row is replaced, no `where`). A sum of cells changes by at most s. The sum of all
 squared distances of pairs, V = n sum(u^2) - sum(u)^2 = sum_(i<j) (u_i - u_j)^2, changes by at most
@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core.error_bars import ALL, BOUND, NOISE, RARE, ROWS, Expected, grown_error, unknown
-from ...noise.integer import IntegerNoise, integer_noise
+from ...noise.calibrated_integer import IntegerNoise, integer_noise
 from ...noise.sensitivity import Sensitivity
 from ...privacy import Loss
 from ...rng import Generator

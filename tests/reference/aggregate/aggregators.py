@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 
-from ..noise.smooth import hyperbolic
+from ..noise.smooth_calibration import hyperbolic
 from ..sensitivity.quantile import distance
 from ..sensitivity.quantile import replaced as neighbors
 

@@ -1,4 +1,4 @@
-"""Exponential-mechanism quantiles by definition: every output of a tiny domain, with its weight.
+"""The exponential mechanism for one quantile by definition: every output, with its weight.
 
 Data are numbers in units of the grid, cells are integers. Nothing here knows of windows, runs or
 ranks: a row is a value with a mass.
@@ -7,7 +7,6 @@ ranks: a row is a value with a mass.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,18 +22,6 @@ def utilities(rows, q, cells):
     return found
 
 
-def divided_utilities(rows, q, cells, parts):
-    """The same of each pair of a cell and a part, which is above f of the rows on the cell."""
-    target = q * sum(mass for _, mass in rows)
-    found = []
-    for o in cells:
-        less = sum(mass for x, mass in rows if x < o)
-        tie = sum(mass for x, mass in rows if x == o)
-        for j in range(parts):
-            found.append(abs(less + (2 * j + 1) * tie / (2 * parts) - target))
-    return found
-
-
 def log_softmax(u, c):
     w = -c * np.array([float(x) for x in u])
     w -= w.max()
@@ -44,115 +31,3 @@ def log_softmax(u, c):
 def quantile(data, q, c, cells):
     """log-probability of each cell."""
     return log_softmax(utilities([(x, 1) for x in data], q, cells), c)
-
-
-class Loss(NamedTuple):
-    kind: str  # "pure" or "zcdp"
-    amount: float
-    neighbors: str
-
-
-def divisor(loss, place, alone):
-    """``k`` of a node, whose rate is ``e / (2 k)`` with e the epsilon of its level."""
-    end = place in (0, 1)
-    d, both = (0.5, 0.5) if end else (max(place, 1 - place), 1)
-    if loss.neighbors == "add-remove":
-        return d
-    if alone:
-        return both
-    return 2 * d if loss.kind == "pure" else max(both, math.sqrt(2) * d)
-
-
-def rate(loss, levels, place, alone):
-    epsilon = loss.amount / levels
-    if loss.kind == "zcdp":  # of one draw, or of two with half the square each
-        nodes = 2 if loss.neighbors == "replace" and not alone else 1
-        epsilon = math.sqrt(nodes) * range_of(loss.amount / levels / nodes)
-    return epsilon / (2 * divisor(loss, place, alone))
-
-
-def range_of(rho):
-    """The range of which a draw costs rho, ln x - 1 + 1 / x with x = (e^range - 1) / range."""
-    low, high = 0.0, math.sqrt(8 * rho) + 2 * rho + 10
-    for _ in range(80):
-        middle = (low + high) / 2
-        x = math.expm1(middle) / middle
-        low, high = (middle, high) if math.log(x) - 1 + 1 / x < rho else (low, middle)
-    return low
-
-
-def sizes(m):
-    """Nodes on each level of the recursion over m quantiles."""
-    found, level = [], [m]
-    while level:
-        found.append(len(level))
-        level = [k for m in level for k in (m // 2, m - m // 2 - 1) if k]
-    return found
-
-
-def recursive(data, qs, loss, cells, parts, fault=None):
-    """``{released cells: {transcript: log-probabilities}}`` of the whole recursion.
-
-    A transcript holds what every node released, parts included; its log-probabilities are those of
-    the levels, given the levels before, and add up. Faults: "both" counts the rows at
-    a released cell in both children, "free" does not divide the loss by the levels.
-    """
-    widths = sizes(len(qs))
-    levels = 1 if fault == "free" else len(widths)
-    zero = np.zeros(len(widths))
-
-    def node(rows, qs, low, high, first, last, level):
-        if not qs:
-            yield (), (), zero
-            return
-        middle = len(qs) // 2
-        q = qs[middle]
-        place = (q - low) / (high - low)
-        here = range(first, last + 1)
-        if len(here) == 1:
-            yield (first,) * len(qs), ("-",) * len(qs), zero
-            return
-        c = rate(loss, levels, place, widths[level] == 1)
-        leaf = len(qs) == 1
-        if leaf:
-            log_p = log_softmax(utilities(rows, place, here), c)
-        else:
-            log_p = log_softmax(divided_utilities(rows, place, here, parts), c)
-        each = 1 if leaf else parts
-        for i, p in enumerate(log_p):
-            o, j = here[i // each], i % each
-            f = (2 * j + 1) / (2 * parts)
-            share = (1, 1) if fault == "both" else (f, 1 - f)
-            left = [(x, s if x < o else s * share[0]) for x, s in rows if x <= o]
-            right = [(x, s if x > o else s * share[1]) for x, s in rows if x >= o]
-            for a, ta, pa in node(left, qs[:middle], low, q, first, o, level + 1):
-                for b, tb, pb in node(right, qs[middle + 1 :], q, high, o, last, level + 1):
-                    own = zero.copy()
-                    own[level] = p
-                    yield (*a, o, *b), (*ta, j, *tb), own + pa + pb
-
-    result = {}
-    for cells_, parts_, p in node([(x, 1) for x in data], qs, 0, 1, cells[0], cells[-1], 0):
-        result.setdefault(cells_, {})[parts_] = p
-    return result
-
-
-def marginal(distribution):
-    """Probability of each tuple of cells."""
-    return {
-        cells: math.fsum(math.exp(p.sum()) for p in inner.values())
-        for cells, inner in distribution.items()
-    }
-
-
-def losses(a, b):
-    """The largest privacy loss of each level and of the whole, over two sets of transcripts."""
-    gaps = np.array([p - b[cells][t] for cells, inner in a.items() for t, p in inner.items()])
-    return np.abs(gaps).max(axis=0), np.abs(gaps.sum(axis=1)).max()
-
-
-def renyi(a, b, order):
-    """Renyi divergence of the whole transcript."""
-    pairs = [(p.sum(), b[cells][t].sum()) for cells, inner in a.items() for t, p in inner.items()]
-    p, q = np.array(pairs).T
-    return math.log(math.fsum(np.exp(order * p + (1 - order) * q))) / (order - 1)

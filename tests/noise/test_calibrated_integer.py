@@ -13,8 +13,8 @@ from scipy.stats import chisquare, norm
 
 from dpfast._core.roots import root_up
 from dpfast.errors import ArgumentError
-from dpfast.noise import integer
-from dpfast.noise.integer import integer_noise
+from dpfast.noise import calibrated_integer as integer
+from dpfast.noise.calibrated_integer import integer_noise
 from dpfast.noise.sensitivity import Sensitivity
 from dpfast.privacy import ZCDP, Approx, Draws, Pure
 from dpfast.rng import InsecureGenerator
