@@ -23,6 +23,7 @@ _FINITE = "scale must be finite and greater than 0, and value / granularity must
 
 def draw(
     distribution: Distribution,
+    /,
     *,
     value: float,
     scale: float,
@@ -87,6 +88,7 @@ def draw(
 
 def draw_array(
     distribution: Distribution,
+    /,
     *,
     value: NDArray[np.float64],
     scale: NDArray[np.float64],

@@ -170,7 +170,7 @@ def form_of(data: Any, name: str, rule: str) -> Form:
     """
     if type(data) is np.ndarray and data.dtype.kind not in "OV":
         return Values(data, data)
-    if isinstance(data, (*FORMS, WithRows, Source, RowSource)):
+    if isinstance(data, (MemorySource, *FORMS, WithRows, Source, RowSource)):
         return data
     columns = columns_of_table(data, name)
     if columns is None:

@@ -32,11 +32,11 @@ def as_ids(ids: Any) -> Ids:
     if isinstance(form, Arrow):
         column = form.chunked
         if family(column.type) is None:
-            checks.fail_kind("ids", RULE, ids, f" of Arrow type {column.type}")
+            checks.fail_kind("ids", RULE, column, f" of Arrow type {column.type}")
         return Ids(looked_up_chunks(column), is_arrow=True)
     array = form.array
     if array.ndim != 1 or array.dtype.kind not in "biuUSTO":
-        checks.fail_kind("ids", RULE, ids, f" of {array.ndim} dimensions and {array.dtype}")
+        checks.fail_kind("ids", RULE, form.given, f" of {array.ndim} dimensions and {array.dtype}")
     return Ids(form.given if isinstance(form.given, np.ma.MaskedArray) else array)
 
 

@@ -639,6 +639,31 @@ def test_explain_does_not_tell_how_many_rows_there_are_where_that_is_private(wri
     assert shown[0] == shown[1] and [r["passes"] for r in shown[0]] == [1, 2, 1]
 
 
+@pytest.mark.parametrize("ending", ["csv", "npy"])
+@pytest.mark.parametrize(
+    ("statistic", "more"),
+    [
+        ("mean", {}),
+        ("median", {}),
+        ("iqr", {}),
+        ("trimmed_mean", {"proportion": 0.1}),
+        ("ptr.quantile", {"q": 0.5, "proposed": 10}),
+        ("ptr.iqr", {"proposed": 10}),
+    ],
+)
+def test_as_many_passes_as_explained(statistic, more, ending, write, tmp_path):
+    values = np.random.default_rng(1).normal(50, 9, 30_000)
+    path = tmp_path / f"values.{ending}"
+    if ending == "npy":
+        np.save(path, values[:, None])
+    else:
+        path.write_text("\n".join(["a", *map(str, values.tolist())]))
+    column = "a" if ending == "csv" else "0"
+    text = releases({"statistic": statistic, "column": column, "bounds": [0, 100], **more})
+    given = write("epsilon = 4\ndelta = 1e-6", text, data=f'path = "{path.name}"', defaults="")
+    assert job.explain(given)["passes"] == job.run(given).passes
+
+
 def test_explain_reads_no_row_and_spends_nothing(write, monkeypatch):
     for name in ("reduce", "sample"):
         monkeypatch.setattr(Reader, name, lambda *args: pytest.fail("a row was read"))

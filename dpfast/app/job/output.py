@@ -24,6 +24,7 @@ from ..._core.extras import extra
 from ...budget.ledger import Amounts
 from ...errors import BudgetError, SourceError
 from ...privacy import ZCDP, Loss
+from ...statistics.trimmed import SmoothMean
 from ...summaries.order import SMALL
 from .job_file import Job
 from .plan import Plan, Release
@@ -195,8 +196,9 @@ def passes(plan: Plan, release: Release) -> int | None:
 
     Order statistics need pivots: from a sample that the file gives, or from a pass. Where the
     number of rows is private, what depends on it (how many row groups there are) is not looked at.
+    A mean of what lies between them is one pass more.
     """
-    mechanism = getattr(release.mechanism, "measure", release.mechanism)
+    mechanism = release.mechanism
     reader, rows = plan.reader, plan.rows
     counted = reader.length is not None  # by the format
     if hasattr(mechanism, "bound"):
@@ -204,10 +206,10 @@ def passes(plan: Plan, release: Release) -> int | None:
     if release.entry.statistic == "count" and counted and not mechanism.present:
         return 0
     small = counted and rows is not None and rows <= SMALL
-    if not hasattr(mechanism, "assume_sorted") or small:
-        return 1
+    of_ranks = hasattr(mechanism, "assume_sorted") or getattr(mechanism, "of_ranks", False)
     public = plan.job.neighbors == "replace"
-    return 1 if (reader if public else type(reader)).samples else 2
+    sampled = small or (reader if public else type(reader)).samples
+    return 1 + (of_ranks and not sampled) + isinstance(mechanism, SmoothMean)
 
 
 # --- rows ---------------------------------------------------------------------------------------

@@ -228,7 +228,7 @@ def quantile(
         return Measured(value, first_above(at, size, most, windows[0].n + 1))
 
     name = f"quantile {rank} by propose-test-release"
-    mechanism = proposal(name, measure, asked, size, test_share)
+    mechanism = proposal(name, measure, asked, size, test_share, of_ranks=True)
     return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
 
 
@@ -337,7 +337,8 @@ def iqr(
 
         return Measured(upper - lower, first_above(at, size, most, windows[0].n + 1))
 
-    mechanism = proposal(_RANGE, measure, asked, size, test_share, limits=(0.0, hi - lo))
+    limits = 0.0, hi - lo
+    mechanism = proposal(_RANGE, measure, asked, size, test_share, limits=limits, of_ranks=True)
     return _release.release(as_source(data), mechanism, budget=budget, rng=rng)
 
 

@@ -120,6 +120,7 @@ class Proposal:
     scale: float
     grid: float
     measure: Callable[[Any, int], Measured]
+    of_ranks: bool = False  # whether it reads order statistics
 
     def reduce(self, source: Any) -> Measured:
         return self.measure(source, self.test.farthest)
@@ -167,6 +168,7 @@ def proposal(
     test_share: Any,
     *,
     limits: tuple[float, float] | None = None,
+    of_ranks: bool = False,
 ) -> Proposal:
     """Return the mechanism of a checked proposal; the limits of an answer are the bounds."""
     lo, hi = limits or asked.interval
@@ -177,7 +179,7 @@ def proposal(
         checks.fail("proposed", rule, proposed)
     fine = math.ldexp(1.0, max(math.frexp(scale)[1] - 31, -1000))
     grid = min(public_grid(lo, hi), fine) if lo < hi else fine
-    return Proposal(name, lo, hi, asked.relation, loss, test, scale, grid, measure)
+    return Proposal(name, lo, hi, asked.relation, loss, test, scale, grid, measure, of_ranks)
 
 
 def first_above(at: Callable[[int], float], limit: float, most: int, stop: int) -> int:

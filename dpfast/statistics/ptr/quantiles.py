@@ -135,6 +135,7 @@ class ScaleFree:
     rest: Fraction
     loss: Approx
     neighbors: ClassVar[str] = "replace"
+    of_ranks: ClassVar[bool] = True
 
     def reduce(self, source: Source) -> _Free:
         most, column = self.test.farthest, self.column
