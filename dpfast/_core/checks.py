@@ -18,6 +18,7 @@ from ..errors import fail_type as fail_type
 from .types import Neighbors
 
 _REAL: tuple[type[Any], ...] = (numbers.Real, Decimal)
+NEIGHBORS = get_args(Neighbors)
 
 
 def real(value: Any) -> float | None:
@@ -132,7 +133,7 @@ def columns(name: str, given: int, width: int) -> None:
 
 def neighbors(value: Any) -> Neighbors:
     """Return a neighboring relation."""
-    return cast(Neighbors, choice("neighbors", value, get_args(Neighbors)))
+    return cast(Neighbors, choice("neighbors", value, NEIGHBORS))
 
 
 def bounds(value: Any, name: str = "bounds") -> tuple[float, float]:

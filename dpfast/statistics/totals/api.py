@@ -414,9 +414,12 @@ def _made(
     limits = () if weights is weight_bounds is None else _limits(kind, weights, weight_bounds)
     relation, policy, loss = asked.relation, asked.policy, asked.loss
     amount(loss)
-    beside = {"columns": asked.columns, "where": asked.where, "weights": weights}
+    pairs, several = checks.pairs(asked.bounds)
+    columns = len(pairs) if several else None
+    beside = {"columns": columns, "where": asked.where, "weights": weights}
     view = read(data, relation=relation, axis=asked.axis, **beside)
-    pairs = asked.pairs(view.width) if view.each else (asked.interval,)
+    if view.each or several:
+        pairs = asked.pairs(view.width) if view.each else (asked.interval,)
     if limits:
         bounds = (*pairs, limits)
         grids = tuple(cells(lo, hi, SQUARES) for lo, hi in bounds)
